@@ -1,0 +1,221 @@
+"""Rules of the house that no linter knows: sizes, colours, dead and untested modules.
+
+Every rule reads the tree as it is, so it holds trivially for a room that is still empty.
+"""
+
+import ast
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+ROOMS = ("commands", "console", "emulator", "sessions")
+
+FUNCTION_LINES_MAX = 60
+MODULE_LINES_MAX = 400
+DOCUMENTED_SHARE_MIN = 0.9
+
+STARTUP_MODULE = "commands.main"
+HEAVY_IMPORTS = {"pandas", "pyarrow", "pyspark", "textual"}
+"""What the shell's start-up must not pay for."""
+
+HEX_COLOUR = re.compile(r"(?<![\w&])#(?:[0-9a-fA-F]{8}|[0-9a-fA-F]{6}|[0-9a-fA-F]{3})\b")
+HOME_PATH = re.compile(r"(?<![\w.~/*-])/(?:farm|home|Users|work)/")
+"""The start of an absolute path that exists on somebody's machine and nowhere else."""
+TEXT_SUFFIXES = {".cfg", ".json", ".lock", ".md", ".py", ".sh", ".svg", ".tcss", ".tide", ".toml"}
+
+FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+@cache
+def parsed(path: Path) -> ast.Module:
+    """The module's syntax tree."""
+    return ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
+
+
+def module_name(path: Path) -> str:
+    """``emulator/log.py`` is ``emulator.log``; a package's ``__init__.py`` is the package."""
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+@cache
+def modules() -> dict[str, Path]:
+    """Every module of the four rooms by its dotted name."""
+    paths = (path for room in ROOMS for path in sorted(ROOT.glob(f"{room}/**/*.py")))
+    return {module_name(path): path for path in paths}
+
+
+def imported_names(tree: ast.Module) -> Iterator[str]:
+    """What the module imports anywhere in it; ``from a import b`` may mean the module ``a.b``."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def quoted_names(tree: ast.Module) -> Iterator[str]:
+    """Strings that may name a module for a later import, such as ``commands.main:main``."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value.partition(":")[0]
+
+
+def with_parents(name: str) -> Iterator[str]:
+    """Importing ``a.b.c`` runs ``a``, ``a.b`` and ``a.b.c``."""
+    parts = name.split(".")
+    return (".".join(parts[: end + 1]) for end in range(len(parts)))
+
+
+def functions(tree: ast.Module) -> Iterator[FunctionNode]:
+    """Every function, method and inner function."""
+    return (node for node in ast.walk(tree) if isinstance(node, FunctionNode))
+
+
+def public_definitions(body: list[ast.stmt]) -> Iterator[FunctionNode | ast.ClassDef]:
+    """Public functions and classes, and public methods; nothing inside a function."""
+    for node in body:
+        if isinstance(node, FunctionNode | ast.ClassDef) and not node.name.startswith("_"):
+            yield node
+            if isinstance(node, ast.ClassDef):
+                yield from public_definitions(node.body)
+
+
+def docstring_nodes(tree: ast.Module) -> set[int]:
+    """The ids of docstrings and of bare strings that document the name above them."""
+    return {
+        id(node.value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    }
+
+
+def project_files() -> Iterator[Path]:
+    """Text files of the project; hidden folders are tools' own, but for the gate's."""
+    tops = [path for path in ROOT.iterdir() if path.is_file()]
+    folders = [ROOT / name for name in (*ROOMS, "tests", "benchmarks", "docs")]
+    yield ROOT / ".ci" / "run"
+    for path in (*tops, *(path for folder in folders for path in folder.rglob("*"))):
+        if path.suffix in TEXT_SUFFIXES and "__pycache__" not in path.parts:
+            yield path
+
+
+needs_program = pytest.mark.skipif(
+    STARTUP_MODULE not in modules(), reason=f"there is no {STARTUP_MODULE} yet"
+)
+
+
+def test_modules_are_short() -> None:
+    sizes = {name: len(path.read_bytes().splitlines()) for name, path in modules().items()}
+    assert {name: lines for name, lines in sizes.items() if lines > MODULE_LINES_MAX} == {}
+
+
+def test_functions_are_short() -> None:
+    long = {
+        f"{name}:{function.lineno} {function.name}": lines
+        for name, path in modules().items()
+        for function in functions(parsed(path))
+        if (lines := (function.end_lineno or 0) - function.lineno + 1) > FUNCTION_LINES_MAX
+    }
+    assert long == {}
+
+
+def test_public_names_are_documented() -> None:
+    found = [
+        (f"{name}:{node.lineno} {node.name}", ast.get_docstring(node) is not None)
+        for name, path in modules().items()
+        for node in public_definitions(parsed(path).body)
+    ]
+    missing = [where for where, documented in found if not documented]
+    allowed = len(found) * (1 - DOCUMENTED_SHARE_MIN)
+    assert len(missing) <= allowed, f"{len(missing)} of {len(found)} have no docstring: {missing}"
+
+
+def test_colours_live_in_style_sheets() -> None:
+    found = [
+        f"{name}:{node.lineno} {node.value!r}"
+        for name, path in modules().items()
+        for node in ast.walk(parsed(path))
+        if isinstance(node, ast.Constant)
+        and isinstance(node.value, str)
+        and id(node) not in docstring_nodes(parsed(path))
+        and HEX_COLOUR.search(node.value)
+    ]
+    assert found == []
+
+
+@pytest.mark.parametrize(
+    ("text", "is_colour"),
+    [
+        ("#fff", True),
+        ("bold #C0FFEE on #00000080", True),
+        ("&#123;", False),
+        ("#18207", False),
+        ("#18,207", False),
+        ("event #", False),
+    ],
+)
+def test_a_hex_colour_is_told_from_an_event_number(text: str, *, is_colour: bool) -> None:
+    assert bool(HEX_COLOUR.search(text)) is is_colour
+
+
+def test_every_module_is_imported_by_a_test() -> None:
+    tested = {name for path in ROOT.glob("tests/**/*.py") for name in imported_names(parsed(path))}
+    untested = [
+        name
+        for name, path in modules().items()
+        if path.name not in ("__init__.py", "__main__.py") and name not in tested
+    ]
+    assert untested == []
+
+
+@needs_program
+def test_every_module_is_reachable_from_the_program() -> None:
+    waiting = [STARTUP_MODULE, *(name for name in modules() if name.endswith(".__main__"))]
+    reached: set[str] = set()
+    while waiting:
+        found = {name for name in with_parents(waiting.pop()) if name in modules()} - reached
+        reached |= found
+        for name in found:
+            tree = parsed(modules()[name])
+            waiting.extend((*imported_names(tree), *quoted_names(tree)))
+    assert sorted(modules().keys() - reached) == []
+
+
+@needs_program
+def test_starting_the_program_imports_nothing_heavy() -> None:
+    code = f"import sys, {STARTUP_MODULE}; print(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert HEAVY_IMPORTS.isdisjoint(done.stdout.split())
+
+
+def test_no_file_names_a_path_of_somebodys_machine() -> None:
+    found = [
+        f"{path.relative_to(ROOT)}:{number} {line.strip()}"
+        for path in project_files()
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1)
+        if HOME_PATH.search(line)
+    ]
+    assert found == []
+
+
+def test_the_lock_pins_every_declared_dependency() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = project["optional-dependencies"].values()
+    declared = {
+        re.split(r"[^\w.-]", requirement, maxsplit=1)[0]
+        for requirement in (*project["dependencies"], *(line for extra in extras for line in extra))
+    }
+    lock = (ROOT / "requirements.lock").read_text(encoding="utf-8")
+    pinned = set(re.findall(r"^([\w.-]+)==\S+", lock, flags=re.MULTILINE))
+    assert sorted(declared - pinned) == []
