@@ -1,0 +1,69 @@
+"""Kafka's error codes, as far as this cluster can answer with them.
+
+Names are those of release 3.9 in every profile (``NOT_LEADER_OR_FOLLOWER`` was
+``NOT_LEADER_FOR_PARTITION`` up to 2.5). Retriable means that the exception class of the error
+descends from ``RetriableException``: a producer sends the batch again.
+Source: ``org.apache.kafka.common.protocol.Errors`` 3.9.
+"""
+
+from typing import Final
+
+from msgspec import Struct
+
+
+class KafkaError(Struct, frozen=True):
+    """One error: its name, its code on the wire, and whether a client may simply try again."""
+
+    name: str
+    code: int
+    retriable: bool = False
+
+
+_TABLE: Final = (
+    KafkaError("UNKNOWN_SERVER_ERROR", -1),
+    KafkaError("NONE", 0),
+    KafkaError("OFFSET_OUT_OF_RANGE", 1),
+    KafkaError("CORRUPT_MESSAGE", 2, retriable=True),
+    KafkaError("UNKNOWN_TOPIC_OR_PARTITION", 3, retriable=True),
+    KafkaError("LEADER_NOT_AVAILABLE", 5, retriable=True),
+    KafkaError("NOT_LEADER_OR_FOLLOWER", 6, retriable=True),
+    KafkaError("REQUEST_TIMED_OUT", 7, retriable=True),
+    KafkaError("BROKER_NOT_AVAILABLE", 8),
+    KafkaError("REPLICA_NOT_AVAILABLE", 9, retriable=True),
+    KafkaError("MESSAGE_TOO_LARGE", 10),
+    KafkaError("STALE_CONTROLLER_EPOCH", 11),
+    KafkaError("NETWORK_EXCEPTION", 13, retriable=True),
+    KafkaError("INVALID_TOPIC_EXCEPTION", 17),
+    KafkaError("NOT_ENOUGH_REPLICAS", 19, retriable=True),
+    KafkaError("NOT_ENOUGH_REPLICAS_AFTER_APPEND", 20, retriable=True),
+    KafkaError("INVALID_REQUIRED_ACKS", 21),
+    KafkaError("TOPIC_ALREADY_EXISTS", 36),
+    KafkaError("INVALID_PARTITIONS", 37),
+    KafkaError("INVALID_REPLICATION_FACTOR", 38),
+    KafkaError("INVALID_REPLICA_ASSIGNMENT", 39),
+    KafkaError("INVALID_CONFIG", 40),
+    KafkaError("NOT_CONTROLLER", 41, retriable=True),
+    KafkaError("POLICY_VIOLATION", 44),
+    KafkaError("OUT_OF_ORDER_SEQUENCE_NUMBER", 45),
+    KafkaError("DUPLICATE_SEQUENCE_NUMBER", 46),
+    KafkaError("INVALID_PRODUCER_EPOCH", 47),
+    KafkaError("KAFKA_STORAGE_ERROR", 56, retriable=True),
+    KafkaError("UNKNOWN_PRODUCER_ID", 59),
+    KafkaError("REASSIGNMENT_IN_PROGRESS", 60),
+    KafkaError("TOPIC_DELETION_DISABLED", 73),
+    KafkaError("FENCED_LEADER_EPOCH", 74, retriable=True),
+    KafkaError("UNKNOWN_LEADER_EPOCH", 75, retriable=True),
+    KafkaError("STALE_BROKER_EPOCH", 77),
+    KafkaError("OFFSET_NOT_AVAILABLE", 78, retriable=True),
+    KafkaError("PREFERRED_LEADER_NOT_AVAILABLE", 80, retriable=True),
+    KafkaError("ELIGIBLE_LEADERS_NOT_AVAILABLE", 83, retriable=True),
+    KafkaError("ELECTION_NOT_NEEDED", 84, retriable=True),
+    KafkaError("NO_REASSIGNMENT_IN_PROGRESS", 85),
+    KafkaError("PRODUCER_FENCED", 90),
+    KafkaError("INVALID_UPDATE_VERSION", 95),
+    KafkaError("INELIGIBLE_REPLICA", 107),
+    KafkaError("NEW_LEADER_ELECTED", 108),
+)
+
+ERRORS: Final = {error.name: error for error in _TABLE}
+"""Every error by its name, in the order of the codes."""
