@@ -11,6 +11,7 @@ settings.register_profile("tidegauge", settings(deadline=None))  # a loaded mach
 settings.load_profile("tidegauge")
 
 
+@pytest.hookimpl(tryfirst=True)  # xdist reads the groups in the same hook
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Keep all Spark tests in one xdist worker (one JVM), and skip them where Spark cannot run."""
     java = shutil.which("java") or os.environ.get("JAVA_HOME")
