@@ -25,7 +25,7 @@ class AssignmentError(ValueError):
 def assign_seed(
     brokers: Sequence[int], partitions: int, replication_factor: int, first_partition: int = 0
 ) -> list[list[int]]:
-    """Put replica j of partition i on the sorted brokers' number (i + j) mod n (the seed's rule)."""
+    """Put replica j of partition i on number (i + j) mod n of the sorted brokers (seed's rule)."""
     _check(brokers, partitions, replication_factor)
     ids = sorted(brokers)
     return [

@@ -1,0 +1,319 @@
+"""The ZooKeeper server: one tree of znodes, its sessions and watches, and the requests on them.
+
+Every method is synchronous and takes the surroundings (``env``) that it states facts to. A request
+that writes uses one zxid, whether it succeeds or is refused; a transaction uses one in all; reads
+use none. Source: ZooKeeper 3.6.3, ``PrepRequestProcessor`` (what is admitted, in which order) and
+``DataTree`` (what it does, and which watches fire).
+"""
+
+from collections.abc import Sequence
+from sys import intern
+from typing import Final
+
+from msgspec import Struct
+
+from emulator import events
+from emulator.zookeeper import errors, operations
+from emulator.zookeeper.environment import ZkEnvironment
+from emulator.zookeeper.operations import ANY_VERSION, Check, Create, Delete, Operation, SetData
+from emulator.zookeeper.sessions import Session, Sessions, first_session_id
+from emulator.zookeeper.watches import Watches
+from emulator.zookeeper.znode import ZOOKEEPERS_OWN, Znode, check_path
+
+TICK_TIME_MS: Final = 1000
+"""The server's tickTime: sessions between 2 and 20 s are granted as asked."""
+STARTED_MS: Final = 1_584_267_360_000
+"""The wall-clock time that virtual time 0 stands for where ZooKeeper shows one (15 March 2020)."""
+
+
+class ZooKeeper(Struct, array_like=True):
+    """A server's whole state; make one with :meth:`fresh`.
+
+    ``nodes`` is the tree by path (as in ``DataTree``), ``zxid`` the last one used.
+    """
+
+    nodes: dict[str, Znode]
+    zxid: int
+    sessions: Sessions
+    watches: Watches
+
+    @classmethod
+    def fresh(
+        cls,
+        *,
+        has_config_node: bool = True,
+        zxid_epoch: int = 1,
+        server_id: int = 1,
+        tick_time_ms: int = TICK_TIME_MS,
+    ) -> "ZooKeeper":
+        """Start a server with empty disks; ``/zookeeper/config`` exists from ZooKeeper 3.5 on."""
+        paths = ZOOKEEPERS_OWN if has_config_node else ZOOKEEPERS_OWN[:-1]
+        nodes = {path: Znode("", 0, 0, 0, 0, 0) for path in paths}
+        for path in paths[1:]:
+            above, name = _split(path)
+            _add_child(nodes[above], name)
+        sessions = Sessions(tick_time_ms, first_session_id(server_id, STARTED_MS))
+        return cls(nodes, zxid_epoch << 32, sessions, Watches())
+
+    # ---- reading
+
+    def find(self, path: str) -> Znode | None:
+        """Return the znode at a path, None if there is none."""
+        return self.nodes.get(path)
+
+    def exists(self, path: str) -> Znode | None:
+        """Return the znode at ``path``, None if there is none; refuses a malformed path."""
+        check_path(path)
+        return self.nodes.get(path)
+
+    def get(self, path: str) -> Znode:
+        """Return the znode at ``path``; it is the live one and must not be changed."""
+        node = self.exists(path)
+        if node is None:
+            raise errors.NoNodeError(path, f"{path} does not exist.")
+        return node
+
+    def children(self, path: str) -> list[str]:
+        """Return the names of the znode's children, sorted."""
+        return sorted(self.get(path).children or ())
+
+    # ---- writing
+
+    def create(
+        self,
+        env: ZkEnvironment,
+        session: int,
+        path: str,
+        data: str | None,
+        *,
+        ephemeral: bool = False,
+        sequential: bool = False,
+    ) -> str:
+        """Create a znode and return its path; ``session`` 0 is somebody without a session."""
+        check_path(path, sequential=sequential)
+        zxid = self._next_zxid()
+        if session or ephemeral:
+            self._check_session(session, path)
+        path = operations.admit_create(self.nodes.get, path, sequential=sequential)
+        self._create(env, zxid, path, data, session if ephemeral else 0)
+        return path
+
+    def set_data(
+        self, env: ZkEnvironment, path: str, data: str | None, version: int = ANY_VERSION
+    ) -> int:
+        """Set a znode's data if its dataVersion is ``version``; returns the new dataVersion."""
+        check_path(path)
+        zxid = self._next_zxid()
+        operations.admit_version(self.nodes.get, path, version)
+        return self._set_data(env, zxid, path, data)
+
+    def delete(self, env: ZkEnvironment, path: str, version: int = ANY_VERSION) -> None:
+        """Delete a childless znode if its dataVersion is ``version``."""
+        check_path(path)
+        zxid = self._next_zxid()
+        operations.admit_delete(self.nodes.get, path, version)
+        self._delete(env, zxid, path)
+
+    def multi(
+        self, env: ZkEnvironment, session: int, transaction: Sequence[Operation]
+    ) -> list[str | int | None]:
+        """Do all of a transaction's operations under one zxid, or none.
+
+        An operation sees what earlier ones of the same transaction did. Returns for each what the
+        single request returns: a created path, a new dataVersion, or None.
+
+        Raises:
+            ZooKeeperError: the error of the first operation that was refused, with its ``index``;
+                its ``results`` has :class:`~emulator.zookeeper.errors.RolledBackError` for those
+                before and :class:`~emulator.zookeeper.errors.RuntimeInconsistency` for those after.
+        """
+        operations.check_paths(transaction)
+        zxid = self._next_zxid()
+        if session or any(isinstance(each, Create) and each.ephemeral for each in transaction):
+            self._check_session(session, "/")
+        paths = operations.admit_all(self.nodes.get, transaction, session)
+        return [
+            self._perform(env, zxid, session, operation, path)
+            for operation, path in zip(transaction, paths, strict=True)
+        ]
+
+    # ---- watches
+
+    def watch_data(self, host: int, path: str) -> None:
+        """Tell ``host`` once when the (existing) znode's data changes or it is deleted."""
+        self.watches.watch_data(host, path)
+
+    def watch_exists(self, host: int, path: str) -> None:
+        """Tell ``host`` once when the znode is created, changed or deleted."""
+        self.watches.watch_data(host, path)
+
+    def watch_children(self, host: int, path: str) -> None:
+        """Tell ``host`` once when the znode gets or loses a child or is deleted."""
+        self.watches.watch_children(host, path)
+
+    def forget_watches(self, host: int) -> None:
+        """Drop all watches of a host whose connection is gone (the process has ended)."""
+        self.watches.forget(host)
+
+    # ---- sessions
+
+    @property
+    def next_expiry_us(self) -> int | None:
+        """When the next session would expire if nothing more were heard; None: never."""
+        return self.sessions.next_expiry_us()
+
+    def open_session(self, env: ZkEnvironment, host: int, timeout_ms: int) -> int:
+        """Give ``host`` a new session and return its id; watches of an earlier one are gone."""
+        zxid = self._next_zxid()
+        self.watches.forget(host)
+        session = self.sessions.open(host, timeout_ms, env.now)
+        granted = self.sessions.live[session].timeout_ms
+        env.emit(events.SessionCreated, session, host, granted, zxid)
+        return session
+
+    def close_session(self, env: ZkEnvironment, session: int) -> None:
+        """End a session at its client's wish."""
+        self._end_session(env, session, "closed")
+
+    def expire_session(self, env: ZkEnvironment, session: int) -> None:
+        """End a session at once, as if nothing had been heard of it for too long."""
+        self._end_session(env, session, "expired")
+
+    def heard_from(self, session: int, now_us: int) -> bool:
+        """Note a sign of life; False if the session has ended (its client must be told)."""
+        return self.sessions.heard_from(session, now_us)
+
+    def session_of(self, host: int) -> int | None:
+        """Return the id of the host's latest session if it is alive."""
+        return self.sessions.latest.get(host)
+
+    def session(self, session: int) -> Session | None:
+        """Return a live session by its id."""
+        return self.sessions.live.get(session)
+
+    def expire_due(self, env: ZkEnvironment) -> list[int]:
+        """End all sessions whose tick bucket has ended; returns their ids, earliest first."""
+        due = self.sessions.due(env.now)
+        for session in due:
+            self.expire_session(env, session)
+        return due
+
+    # ---- one zxid's effects, in DataTree's order
+
+    def _next_zxid(self) -> int:
+        self.zxid += 1
+        return self.zxid
+
+    def _check_session(self, session: int, path: str) -> None:
+        if session not in self.sessions.live:
+            raise errors.SessionExpiredError(path, f"Session {session:#x} does not exist.")
+
+    def _end_session(self, env: ZkEnvironment, session: int, reason: str) -> None:
+        zxid = self._next_zxid()
+        self._check_session(session, "/")
+        is_latest = session in self.sessions.latest.values()
+        ended = self.sessions.end(session)
+        if is_latest:
+            self.watches.forget(ended.host)
+        env.emit(events.SessionEnded, session, ended.host, reason, zxid)
+        for path in ended.ephemerals:
+            self._delete(env, zxid, path)
+
+    def _perform(
+        self, env: ZkEnvironment, zxid: int, session: int, operation: Operation, path: str
+    ) -> str | int | None:
+        """Do one admitted operation of a transaction."""
+        match operation:
+            case Create():
+                owner = session if operation.ephemeral else 0
+                self._create(env, zxid, path, operation.data, owner)
+                return path
+            case SetData():
+                return self._set_data(env, zxid, path, operation.data)
+            case Delete():
+                self._delete(env, zxid, path)
+            case Check():
+                pass
+        return None
+
+    def _create(
+        self, env: ZkEnvironment, zxid: int, path: str, data: str | None, owner: int
+    ) -> None:
+        now = env.now
+        self.nodes[path] = Znode(data, zxid, zxid, zxid, now, now, ephemeral_owner=owner)
+        above, name = _split(path)
+        parent = self.nodes[above]
+        _add_child(parent, name)
+        parent.child_creates += 1
+        parent.pzxid = zxid
+        if owner:
+            self.sessions.live[owner].ephemerals[path] = None
+        env.emit(events.ZnodeCreated, path, data, owner, zxid)
+        env.znode_changed("created", path, data, 0)
+        if path in self.watches.data:
+            self._fire(env, self.watches.data, path, "NodeCreated")
+        if above in self.watches.children:
+            self._fire(env, self.watches.children, above, "NodeChildrenChanged")
+
+    def _set_data(self, env: ZkEnvironment, zxid: int, path: str, data: str | None) -> int:
+        node = self.nodes[path]
+        node.data = data
+        node.version += 1
+        node.mzxid = zxid
+        node.mtime_us = env.now
+        env.emit(events.ZnodeChanged, path, data, node.version, zxid)
+        env.znode_changed("changed", path, data, node.version)
+        self._fire(env, self.watches.data, path, "NodeDataChanged")
+        return node.version
+
+    def _delete(self, env: ZkEnvironment, zxid: int, path: str) -> None:
+        node = self.nodes.pop(path)
+        above, name = _split(path)
+        parent = self.nodes[above]
+        _remove_child(parent, name)
+        parent.pzxid = zxid
+        owner = self.sessions.live.get(node.ephemeral_owner)
+        if owner is not None:
+            owner.ephemerals.pop(path, None)
+        env.emit(events.ZnodeDeleted, path, zxid)
+        env.znode_changed("deleted", path, None, -1)
+        told = self._fire(env, self.watches.data, path, "NodeDeleted")
+        self._fire(env, self.watches.children, path, "NodeDeleted", told)
+        self._fire(env, self.watches.children, above, "NodeChildrenChanged")
+
+    def _fire(
+        self,
+        env: ZkEnvironment,
+        table: dict[str, tuple[int, ...]],
+        path: str,
+        kind: str,
+        told: tuple[int, ...] = (),
+    ) -> tuple[int, ...]:
+        """Use up a path's watches; those ``told`` of the same change are not told again."""
+        hosts = table.pop(path, ())
+        for host in hosts:
+            if host not in told:
+                env.emit(events.WatchFired, path, kind, host)
+                env.notify(host, path, kind)
+        return hosts
+
+
+def _split(path: str) -> tuple[str, str]:
+    """Return the path of the parent, and the name in it."""
+    above, _, name = path.rpartition("/")
+    return above or "/", intern(name)
+
+
+def _add_child(parent: Znode, name: str) -> None:
+    if parent.children is None:
+        parent.children = {}
+    parent.children[name] = None
+    parent.num_children += 1
+
+
+def _remove_child(parent: Znode, name: str) -> None:
+    assert parent.children is not None
+    del parent.children[name]
+    parent.num_children -= 1
+    if not parent.children:
+        parent.children = None

@@ -1,0 +1,97 @@
+"""What ``zkCli.sh`` prints, and the same as plain data (formats of ZooKeeper 3.6)."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+from emulator.zookeeper.errors import (
+    BadVersionError,
+    NodeExistsError,
+    NoNodeError,
+    NotEmptyError,
+    ZooKeeperError,
+)
+from emulator.zookeeper.tree import STARTED_MS, ZooKeeper
+from emulator.zookeeper.znode import Stat, Znode
+
+_DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+
+
+def list_text(names: list[str]) -> str:
+    """``ls``: the children's names in one line."""
+    return f"[{', '.join(names)}]"
+
+
+def list_tree(zookeeper: ZooKeeper, path: str) -> list[str]:
+    """``ls -R``: the path and all below it; siblings stand together before what is below them."""
+    return [path, *_below(zookeeper, path)]
+
+
+def get_text(node: Znode, *, with_stat: bool, started_ms: int = STARTED_MS) -> str:
+    """``get`` and ``get -s``: the data (``null`` if there is none), then its Stat."""
+    data = "null" if node.data is None else node.data
+    return f"{data}\n{stat_text(node.stat(), started_ms)}" if with_stat else data
+
+
+def stat_text(stat: Stat, started_ms: int = STARTED_MS) -> str:
+    """``stat``: eleven lines; ``started_ms`` is the wall-clock time of virtual time 0, in UTC."""
+    return "\n".join(
+        (
+            f"cZxid = {stat.czxid:#x}",
+            f"ctime = {date_text(stat.ctime_us, started_ms)}",
+            f"mZxid = {stat.mzxid:#x}",
+            f"mtime = {date_text(stat.mtime_us, started_ms)}",
+            f"pZxid = {stat.pzxid:#x}",
+            f"cversion = {stat.cversion}",
+            f"dataVersion = {stat.version}",
+            f"aclVersion = {stat.aversion}",
+            f"ephemeralOwner = {stat.ephemeral_owner:#x}",
+            f"dataLength = {stat.data_length}",
+            f"numChildren = {stat.num_children}",
+        )
+    )
+
+
+def date_text(time_us: int, started_ms: int = STARTED_MS) -> str:
+    """A virtual time as Java prints dates: ``Sun Mar 15 10:16:06 UTC 2020``."""
+    date = datetime.fromtimestamp((started_ms * 1000 + time_us) // 1_000_000, UTC)
+    return f"{_DAYS[date.weekday()]} {_MONTHS[date.month - 1]} {date:%d %H:%M:%S} UTC {date.year}"
+
+
+def error_text(error: ZooKeeperError) -> str:
+    """What zkCli says of a refused request."""
+    match error:
+        case NoNodeError():
+            return f"Node does not exist: {error.path}"
+        case NodeExistsError():
+            return f"Node already exists: {error.path}"
+        case NotEmptyError():
+            return f"Node not empty: {error.path}"
+        case BadVersionError():
+            return f"version No is not valid : {error.path}"
+    return str(error)
+
+
+def node_result(node: Znode) -> dict[str, Any]:
+    """``get`` and ``stat`` as plain data."""
+    return {
+        "data": node.data,
+        "dataVersion": node.version,
+        "cversion": node.cversion,
+        "ephemeral": node.ephemeral_owner != 0,
+        "dataLength": node.data_length,
+        "numChildren": node.num_children,
+    }
+
+
+def list_result(zookeeper: ZooKeeper, path: str, *, recursive: bool) -> list[str]:
+    """``ls`` and ``ls -R`` as plain data: sorted names, or sorted paths."""
+    return sorted(list_tree(zookeeper, path)) if recursive else zookeeper.children(path)
+
+
+def _below(zookeeper: ZooKeeper, path: str) -> Iterator[str]:
+    children = [f"{path.rstrip('/')}/{name}" for name in zookeeper.children(path)]
+    yield from children
+    for child in children:
+        yield from _below(zookeeper, child)
