@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from emulator.epochs import UNDEFINED, LeaderEpochCache
 from emulator.profiles import PROFILES, VERSIONS, Profile
+from tests.emulator.releases import profile_of
 
 RECORDED: list[dict[str, Any]] = json.loads(
     (Path(__file__).parents[1] / "golden" / "epoch-end-offsets.json").read_text("utf-8")
@@ -19,15 +20,10 @@ WITH_EPOCHS = [PROFILES[version] for version in VERSIONS[VERSIONS.index("0.11") 
 THREE_EPOCHS = [(2, 6), (3, 8), (4, 11)]
 
 
-def release_of(patch_release: str) -> str:
-    """``2.0.1`` of ``2.0.1``, ``0.11`` of ``0.11.0.3``: the profile of a recorded release."""
-    return max((name for name in VERSIONS if patch_release.startswith(name)), key=len)
-
-
 @pytest.mark.parametrize("recorded", RECORDED, ids=[each["kafka"] for each in RECORDED])
 def test_real_leaders_gave_the_same_answers(recorded: dict[str, Any]) -> None:
     cache = LeaderEpochCache([(epoch, start) for epoch, start in recorded["leader_cache"]])
-    profile = PROFILES[release_of(recorded["kafka"])]
+    profile = profile_of(recorded["kafka"])
     for answer in recorded["answers"]:
         epoch, end = cache.end_offset_for(
             answer["requested"], recorded["leader_log_end_offset"], profile
