@@ -11,7 +11,7 @@ from msgspec import Meta, Struct
 Count = Annotated[int, Meta(ge=1)]
 Natural = Annotated[int, Meta(ge=0)]
 Acks = Literal[-1, 0, 1]
-Value = int | str | bool | list[int | str] | None
+Value = int | str | bool | list[int | str | list[int]] | None
 
 
 class Input(Struct, frozen=True, tag=True, tag_field="input", omit_defaults=True, kw_only=True):

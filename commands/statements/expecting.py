@@ -1,0 +1,41 @@
+"""Assertions and bookmarks: expect, mark."""
+
+from typing import Annotated
+
+import typer
+
+from commands import conditions, words
+from commands.statements.kinds import RAW, argument
+from emulator.inputs import Expect, ExpectError, Mark
+
+app = typer.Typer()
+
+
+@app.command("expect", context_settings=RAW)
+def expect(
+    what: Annotated[
+        list[str], argument("CONDITION | error ERROR [on last]", text="what must hold")
+    ],
+) -> Expect | ExpectError:
+    """Assert a condition, or that the last statement ended in an error (NONE: in none)."""
+    try:
+        if what[0] == "error":
+            return _expect_error(what[1:])
+        return Expect(clauses=conditions.parse(what))
+    except words.BadWord as error:
+        raise typer.BadParameter(str(error)) from None
+
+
+def _expect_error(what: list[str]) -> ExpectError:
+    if not what or what[1:] not in ([], ["on", "last"]):
+        raise words.BadWord(f"is written 'expect error ERROR [on last]', not '{' '.join(what)}'")
+    return ExpectError(error=words.error_name(what[0]))
+
+
+@app.command("mark")
+def mark(
+    name: Annotated[str, argument("NAME", text="the bookmark's name")],
+    note: Annotated[list[str] | None, argument("[NOTE]..", text="words about it")] = None,
+) -> Mark:
+    """Set a bookmark in the recording; with --json also a snapshot."""
+    return Mark(name=name, note=" ".join(note or []))

@@ -1,0 +1,239 @@
+"""What single words mean: times, topic-partitions, replicas, hosts, numbers, settings.
+
+Each function takes a word and gives its value, or raises :class:`BadWord` with one sentence that
+says what is wrong and, where there is one, the nearest valid word. Nothing here knows of typer.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final, NamedTuple
+
+from emulator.events import CLIENTS, ZOOKEEPER
+
+PERCENT_MAX: Final = 100
+UNITS_US: Final = {"ms": 1_000, "s": 1_000_000, "m": 60_000_000, "h": 3_600_000_000}
+"""Microseconds in each unit of time."""
+HOSTS: Final = {"zk": ZOOKEEPER, "clients": CLIENTS}
+"""The hosts that are not brokers."""
+
+_DURATION = re.compile(r"(\d{1,12})(ms|s|m|h)", re.ASCII)
+_INTEGER = re.compile(r"-?\d{1,18}", re.ASCII)
+_TOPIC_PARTITION = re.compile(r"[A-Za-z0-9._-]+-(?:0|[1-9]\d{0,9})", re.ASCII)
+_REPLICA = re.compile(rf"({_TOPIC_PARTITION.pattern})@(\d{{1,9}})", re.ASCII)
+_DIGITS = re.compile(r"\d{1,9}", re.ASCII)
+
+
+class BadWord(Exception):
+    """A word has no meaning where it stands; the message is one sentence without a final stop."""
+
+
+class Replica(NamedTuple):
+    """One replica: a topic-partition and the broker that holds it."""
+
+    tp: str
+    broker: int
+
+
+class BrokerIds(list[int]):
+    """Broker ids, in the order in which they were written."""
+
+
+class Assignment(list[list[int]]):
+    """The replica list of each partition."""
+
+
+class Names(list[str]):
+    """Names, in the order in which they were written."""
+
+
+class Setting(NamedTuple):
+    """``K=V``: a configuration name and its value; an empty value removes it."""
+
+    name: str
+    value: str
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """``; did you mean 'produce'?`` for the known word that is most like ``word``, or nothing."""
+    from difflib import get_close_matches
+
+    by_lower = {name.lower(): name for name in known}
+    found = get_close_matches(word.lower(), by_lower, n=1, cutoff=0.6)
+    return f"; did you mean '{by_lower[found[0]]}'?" if found else ""
+
+
+def one_of(word: str, known: Sequence[str], what: str) -> str:
+    """The word itself if it is one of ``known``; ``what`` says in an error what was looked for."""
+    if word in known:
+        return word
+    hint = nearest(word, known) or f" ({', '.join(known)})"
+    raise BadWord(f"'{word}' is no {what}{hint}")
+
+
+def integer(word: str, least: int, what: str) -> int:
+    """A whole number of at least ``least``."""
+    if _INTEGER.fullmatch(word) and (value := int(word)) >= least:
+        return value
+    raise BadWord(f"'{word}' is no {what} (a whole number, {least} or more)")
+
+
+def natural(word: str) -> int:
+    """A whole number, 0 or more."""
+    return integer(word, 0, "number")
+
+
+def count(word: str) -> int:
+    """A whole number, 1 or more."""
+    return integer(word, 1, "count")
+
+
+def seed(word: str) -> int:
+    """A seed: a whole number, which may be negative."""
+    return integer(word, -(10**18), "seed")
+
+
+def znode_version(word: str) -> int:
+    """A znode's dataVersion; -1 stands for any."""
+    return integer(word, -1, "version")
+
+
+def duration(word: str) -> int:
+    """A time such as ``250ms``, ``2s``, ``3m`` or ``1h``, in microseconds."""
+    match = _DURATION.fullmatch(word)
+    if not match:
+        raise BadWord(f"'{word}' is no time (times are written 250ms, 2s, 3m, 1h)")
+    return int(match[1]) * UNITS_US[match[2]]
+
+
+def positive_duration(word: str) -> int:
+    """A time of at least a millisecond, in microseconds."""
+    if value := duration(word):
+        return value
+    raise BadWord(f"'{word}' is too short a time (1ms or more)")
+
+
+def duration_text(duration_us: int) -> str:
+    """A time as it is written, in the largest unit that divides it (milliseconds at least)."""
+    for unit in ("h", "m", "s"):
+        if duration_us and duration_us % UNITS_US[unit] == 0:
+            return f"{duration_us // UNITS_US[unit]}{unit}"
+    return f"{duration_us // UNITS_US['ms']}ms"
+
+
+def topic_partition(word: str) -> str:
+    """A topic-partition such as ``orders-0``."""
+    if _TOPIC_PARTITION.fullmatch(word):
+        return word
+    raise BadWord(f"'{word}' is no topic-partition (written orders-0)")
+
+
+def replica(word: str) -> Replica:
+    """A replica such as ``orders-0@2``."""
+    match = _REPLICA.fullmatch(word)
+    if not match:
+        raise BadWord(f"'{word}' is no replica (written orders-0@2: partition, then broker)")
+    return Replica(match[1], int(match[2]))
+
+
+def broker(word: str) -> int:
+    """A broker id."""
+    if _DIGITS.fullmatch(word):
+        return int(word)
+    raise BadWord(f"'{word}' is no broker id (a number such as 0)")
+
+
+def host(word: str) -> int:
+    """A broker id, ``zk`` or ``clients``; the last two have the numbers that events give them."""
+    if word in HOSTS:
+        return HOSTS[word]
+    if _DIGITS.fullmatch(word):
+        return int(word)
+    raise BadWord(f"'{word}' is no host (a broker id, zk or clients){nearest(word, HOSTS)}")
+
+
+def host_text(number: int) -> str:
+    """A host number as it is written."""
+    return {value: name for name, value in HOSTS.items()}.get(number, str(number))
+
+
+def broker_ids(word: str, separator: str = ",") -> BrokerIds:
+    """Broker ids such as ``1,2,3``."""
+    parts = word.split(separator)
+    if all(_DIGITS.fullmatch(part) for part in parts):
+        return BrokerIds(int(part) for part in parts)
+    raise BadWord(f"'{word}' is no list of broker ids (written 1{separator}2{separator}3)")
+
+
+def assignment(word: str) -> Assignment:
+    """Replica lists such as ``0:1:2,1:2:0``: one for each partition, the preferred leader first."""
+    try:
+        return Assignment(list(broker_ids(part, ":")) for part in word.split(","))
+    except BadWord:
+        message = "is no assignment (written 0:1:2,1:2:0: brokers of partition 0, then of 1)"
+        raise BadWord(f"'{word}' {message}") from None
+
+
+def setting(word: str) -> Setting:
+    """``K=V``; an empty V removes the value."""
+    name, equals, value = word.partition("=")
+    if name and equals:
+        return Setting(name, value)
+    raise BadWord(f"'{word}' is no setting (written min.insync.replicas=2)")
+
+
+def names(word: str) -> Names:
+    """Names such as ``a,b,c``."""
+    parts = word.split(",")
+    if all(parts):
+        return Names(parts)
+    raise BadWord(f"'{word}' is no list of names (written a,b,c)")
+
+
+def acks(word: str) -> int:
+    """``0``, ``1`` or ``all`` (also written -1), as the number that Kafka sends."""
+    known = {"0": 0, "1": 1, "all": -1, "-1": -1}
+    return known[one_of(word, tuple(known), "acks")]
+
+
+def percent(word: str) -> float:
+    """A number from 0 to 100."""
+    try:
+        value = float(word)
+    except ValueError:
+        value = -1.0
+    if 0 <= value <= PERCENT_MAX:
+        return value
+    raise BadWord(f"'{word}' is no percentage (0 to 100)")
+
+
+def znode_path(word: str) -> str:
+    """A znode path such as ``/brokers/ids``."""
+    if word.startswith("/"):
+        return word
+    raise BadWord(f"'{word}' is no znode path (written /brokers/ids)")
+
+
+def version(word: str) -> str:
+    """The name of a version profile."""
+    from emulator.profiles import VERSIONS
+
+    return one_of(word, VERSIONS, "version")
+
+
+def choice(*known: str) -> Callable[[str], str]:
+    """A function that takes one of the known words."""
+
+    def chosen(word: str) -> str:
+        """The word, if it is known."""
+        return one_of(word, known, "choice here")
+
+    return chosen
+
+
+def error_name(word: str) -> str:
+    """The name of a Kafka or ZooKeeper error, or NONE."""
+    from emulator.errors import ERRORS
+    from emulator.zookeeper.errors import ZooKeeperError
+
+    kazoo_names = [error.__name__ for error in ZooKeeperError.__subclasses__()]
+    return one_of(word, [*ERRORS, *kazoo_names], "error")
