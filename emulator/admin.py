@@ -1,0 +1,307 @@
+"""What administrators and outsiders do: topics, configuration, elections, znodes. They write to ZooKeeper as Kafka's tools do."""
+
+import json
+import re
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from emulator import assignment, events, inputs
+from emulator.config import ConfigError, check_topic_config, resolve
+from emulator.zookeeper import errors, zkcli
+
+if TYPE_CHECKING:
+    from emulator.cluster import Cluster
+
+TOPIC_NAME = re.compile(r"[a-zA-Z0-9._-]{1,249}")
+
+
+class RefusedError(Exception):
+    """A statement that cannot be done: ``name`` is Kafka's or ZooKeeper's name for the error."""
+
+    def __init__(self, name: str, message: str) -> None:
+        """Refuse under ``name`` with a sentence."""
+        super().__init__(message)
+        self.name = name
+
+
+class ZkOutcome(Struct, frozen=True):
+    """What a ZooKeeper client's command printed, as text and as plain data."""
+
+    error: str = "NONE"
+    message: str = ""
+    output: str = ""
+    result: object = None
+
+
+def compact(value: object) -> str:
+    """JSON without spaces, as Kafka's tools write it."""
+    return json.dumps(value, separators=(",", ":"))
+
+
+class Admin:
+    """Acts on a cluster from outside."""
+
+    def __init__(self, cluster: "Cluster") -> None:
+        """Act on ``cluster``."""
+        self.cluster = cluster
+        self.world = cluster.world
+        self.zookeeper = cluster.zookeeper
+
+    # ---- topics
+
+    def create_topic(self, wanted: inputs.CreateTopic) -> None:
+        """Write the topic's configuration, then the topic (no more: leaders are the controller's work)."""
+        topic = wanted.topic
+        self._check_new_name(topic)
+        config = self._topic_config(wanted.config)
+        lists = wanted.assignment or self._assign(wanted)
+        self._check_lists(lists)
+        self._write(f"/config/topics/{topic}", compact({"version": 1, "config": config}))
+        self._write(f"/brokers/topics/{topic}", self._topic_json(lists))
+
+    def _check_new_name(self, topic: str) -> None:
+        if topic in (".", "..") or not TOPIC_NAME.fullmatch(topic):
+            raise RefusedError(
+                "INVALID_TOPIC_EXCEPTION",
+                f"{topic!r} is no topic name: up to 249 letters, digits, '.', '_' and '-'.",
+            )
+        if topic in self.cluster.topics():
+            raise RefusedError("TOPIC_ALREADY_EXISTS", f"Topic {topic} exists already.")
+        clash = [t for t in self.cluster.topics() if t.replace(".", "_") == topic.replace(".", "_")]
+        if clash:
+            raise RefusedError(
+                "INVALID_TOPIC_EXCEPTION", f"Topic {topic} collides with {clash[0]} ('.' and '_')."
+            )
+
+    def _topic_config(self, config: dict[str, str]) -> dict[str, str]:
+        try:
+            return check_topic_config(config)
+        except ConfigError as error:
+            raise RefusedError("INVALID_CONFIG", str(error)) from None
+
+    def _live(self) -> list[int]:
+        return sorted(int(name) for name in self.zookeeper.children("/brokers/ids"))
+
+    def _assign(self, wanted: inputs.CreateTopic) -> list[list[int]]:
+        live = self._live()
+        partitions, factor = wanted.partitions, wanted.replication_factor
+        try:
+            if wanted.policy == "seed":
+                return assignment.assign_seed(live, partitions, factor)
+            draw = self.world.kernel.random_below
+            start, shift = (draw(max(1, len(live))), draw(max(1, len(live))))
+            racks = {b: r for b, r in self.world.settings.racks.items() if b in live}
+            if racks and self.world.profile.has("broker_rack"):
+                return assignment.assign_rack_aware(racks, partitions, factor, start, shift)
+            return assignment.assign_kafka(live, partitions, factor, start, shift)
+        except assignment.AssignmentError as error:
+            raise RefusedError(error.error_name, str(error)) from None
+
+    def _check_lists(self, lists: list[list[int]]) -> None:
+        for number, replicas in enumerate(lists):
+            if not replicas or len(dict.fromkeys(replicas)) != len(replicas):
+                raise RefusedError(
+                    "INVALID_REPLICA_ASSIGNMENT",
+                    f"Partition {number} needs replicas on different brokers, not {replicas}.",
+                )
+            unknown = [b for b in replicas if b not in self.cluster.brokers]
+            if unknown:
+                ids = ", ".join(map(str, self.cluster.brokers))
+                raise RefusedError(
+                    "INVALID_REPLICA_ASSIGNMENT",
+                    f"There is no broker {unknown[0]}; there are {ids}.",
+                )
+
+    def _topic_json(self, lists: list[list[int]]) -> str:
+        """The topic's znode as this release's own tool writes it."""
+        partitions = {str(i): replicas for i, replicas in enumerate(lists)}
+        if not self.world.since("2.4"):
+            return compact({"version": 1, "partitions": partitions})
+        moving: dict[str, object] = {"adding_replicas": {}, "removing_replicas": {}}
+        if not self.world.since("2.8"):
+            return compact({"version": 2, "partitions": partitions, **moving})
+        topic_id = self.world.cluster_id()
+        return compact({"partitions": partitions, "topic_id": topic_id, **moving, "version": 3})
+
+    def _write(self, path: str, data: str) -> None:
+        if self.zookeeper.find(path) is None:
+            self.zookeeper.create(self.world, 0, path, data)
+        else:
+            self.zookeeper.set_data(self.world, path, data)
+
+    def known_topic(self, topic: str) -> None:
+        """Refuse a topic that does not exist, naming the nearest that does."""
+        topics = self.cluster.topics()
+        if topic not in topics:
+            near = get_close_matches(topic, topics, 1, 0)
+            hint = f"; the nearest is {near[0]}" if near else "; there is none yet"
+            raise RefusedError("UNKNOWN_TOPIC_OR_PARTITION", f"There is no topic {topic}{hint}.")
+
+    def add_partitions(self, wanted: inputs.AddPartitions) -> None:
+        """Let a topic grow: the topic's znode gets the new partitions by the seed's rule."""
+        self.known_topic(wanted.topic)
+        path = f"/brokers/topics/{wanted.topic}"
+        found = json.loads(self.zookeeper.get(path).data or "{}")
+        lists: dict[str, list[int]] = found["partitions"]
+        have = len(lists)
+        if wanted.partitions <= have:
+            raise RefusedError(
+                "INVALID_PARTITIONS",
+                f"Topic {wanted.topic} has {have} partitions already: it can only grow.",
+            )
+        factor = len(lists["0"])
+        try:
+            new = assignment.assign_seed(self._live(), wanted.partitions - have, factor, have)
+        except assignment.AssignmentError as error:
+            raise RefusedError(error.error_name, str(error)) from None
+        for number, replicas in enumerate(new, start=have):
+            lists[str(number)] = replicas
+        self.zookeeper.set_data(self.world, path, compact(found))
+
+    def configure_topic(self, wanted: inputs.ConfigureTopic) -> None:
+        """Write a topic's configuration, and a notification of it."""
+        self.known_topic(wanted.topic)
+        config = self._topic_config(wanted.config)
+        merged = {**self.world.settings.topics.get(wanted.topic, {}), **config}
+        kept = {k: v for k, v in merged.items() if v}
+        path = f"/config/topics/{wanted.topic}"
+        self._write(path, compact({"version": 1, "config": kept}))
+        self._notify_change("topics", wanted.topic)
+
+    def _notify_change(self, kind: str, name: str) -> None:
+        change: object = {"version": 2, "entity_path": f"{kind}/{name}"}
+        if not self.world.since("0.9"):
+            change = name
+        elif not self.world.since("0.10.2"):
+            change = {"version": 1, "entity_type": kind, "entity_name": name}
+        self.zookeeper.create(
+            self.world, 0, "/config/changes/config_change_", compact(change), sequential=True
+        )
+
+    def configure_broker(self, wanted: inputs.ConfigureBroker) -> None:
+        """Set configuration values of one broker (it takes them at once)."""
+        if wanted.broker not in self.cluster.brokers:
+            ids = ", ".join(map(str, self.cluster.brokers))
+            raise RefusedError(
+                "BROKER_NOT_AVAILABLE", f"There is no broker {wanted.broker}; there are {ids}."
+            )
+        settings = self.world.settings
+        before = settings.brokers.get(wanted.broker, {})
+        merged = {k: v for k, v in {**before, **wanted.config}.items() if v}
+        try:
+            resolve(settings.version, {**settings.defaults, **merged})
+        except ConfigError as error:
+            raise RefusedError("INVALID_CONFIG", str(error)) from None
+        settings.brokers[wanted.broker] = merged
+        self.world.configuration_changed()
+        for key, value in wanted.config.items():
+            self.world.emit(events.ConfigChanged, "broker", str(wanted.broker), key, value)
+
+    def delete_topic(self, wanted: inputs.DeleteTopic) -> None:
+        """Refuse: the controller does not delete topics yet."""
+        self.known_topic(wanted.topic)
+        raise _not_yet("Deleting topics")
+
+    # ---- elections
+
+    def elect_preferred(self, wanted: inputs.ElectPreferred) -> None:
+        """Write /admin/preferred_replica_election."""
+        chosen = wanted.partitions or self.cluster.partitions()
+        for tp in chosen:
+            if self.cluster.assigned(tp) is None:
+                raise RefusedError("UNKNOWN_TOPIC_OR_PARTITION", f"There is no partition {tp}.")
+        partitions = []
+        for tp in chosen:
+            topic, _, number = tp.rpartition("-")
+            partitions.append({"topic": topic, "partition": int(number)})
+        path = "/admin/preferred_replica_election"
+        try:
+            data = compact({"version": 1, "partitions": partitions})
+            self.zookeeper.create(self.world, 0, path, data)
+        except errors.NodeExistsError:
+            raise RefusedError(
+                "NodeExistsError", "A preferred replica election is under way already."
+            ) from None
+
+    def elect_unclean(self, wanted: inputs.ElectUnclean) -> None:
+        """Refuse: not emulated yet."""
+        del wanted
+        raise _not_yet("An unclean election on demand")
+
+    def reassign(self, wanted: inputs.Reassign) -> None:
+        """Refuse: not emulated yet."""
+        del wanted
+        raise _not_yet("Reassignment")
+
+    def cancel_reassignment(self, wanted: inputs.CancelReassignment) -> None:
+        """Refuse: not emulated yet."""
+        del wanted
+        raise _not_yet("Reassignment")
+
+    # ---- clients
+
+    def check_produce(self, wanted: inputs.Produce) -> None:
+        """Refuse what a producer cannot be asked."""
+        if wanted.idempotent:
+            if not self.world.profile.has("idempotence"):
+                raise RefusedError(
+                    "UNSUPPORTED_VERSION",
+                    f"Idempotent producers exist since 0.11, not in {self.world.settings.version}.",
+                )
+            raise _not_yet("The idempotent producer")
+
+    def check_consume(self, wanted: inputs.Consume) -> None:
+        """Refuse what a consumer cannot be asked."""
+        if wanted.group is not None:
+            raise _not_yet("Consumer groups")
+
+    # ---- ZooKeeper
+
+    def expire_session(self, wanted: inputs.ExpireSession) -> None:
+        """Expire a broker's session at once."""
+        session = self.zookeeper.session_of(wanted.broker)
+        if session is None:
+            raise RefusedError(
+                "SessionExpiredError", f"Broker {wanted.broker} has no ZooKeeper session."
+            )
+        self.zookeeper.expire_session(self.world, session)
+
+    def zk_command(self, wanted: inputs.ZkCommand) -> ZkOutcome:
+        """Do what zkCli would do; ZooKeeper's refusals are results."""
+        try:
+            return self._zk(wanted)
+        except errors.ZooKeeperError as error:
+            return ZkOutcome(error.name, str(error), zkcli.error_text(error), error.name)
+
+    def _zk(self, wanted: inputs.ZkCommand) -> ZkOutcome:
+        zookeeper, world, path = self.zookeeper, self.world, wanted.path
+        match wanted.command:
+            case "ls":
+                names = zkcli.list_result(zookeeper, path, recursive=wanted.recursive)
+                text = "\n".join(names) if wanted.recursive else zkcli.list_text(names)
+                return ZkOutcome(output=text, result=names)
+            case "get":
+                node = zookeeper.get(path)
+                text = zkcli.get_text(node, with_stat=wanted.with_stat)
+                return ZkOutcome(output=text, result=zkcli.node_result(node))
+            case "stat":
+                node = zookeeper.get(path)
+                text = zkcli.stat_text(node.stat())
+                return ZkOutcome(output=text, result=zkcli.node_result(node))
+            case "create":
+                made = zookeeper.create(world, 0, path, wanted.data, sequential=wanted.sequential)
+                return ZkOutcome(output=f"Created {made}", result=made)
+            case "set":
+                version = zookeeper.set_data(world, path, wanted.data, wanted.version)
+                return ZkOutcome(result=version)
+            case "delete":
+                zookeeper.delete(world, path, wanted.version)
+                return ZkOutcome()
+            case "watches":
+                raise _not_yet("zk watches")
+
+
+def _not_yet(what: str) -> RefusedError:
+    return RefusedError("UNSUPPORTED_VERSION", f"{what} is not emulated yet.")

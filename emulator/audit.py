@@ -1,0 +1,245 @@
+"""Ground truth: which records were acknowledged, and whether the logs still have them.
+
+The audit knows every record that was ever produced and looks into every log, which no real component can. It watches and cannot steer.
+Work follows suspicion: a partition is looked at whole only when a log was cut, a leader changed, a batch was sent twice, or two logs were
+seen to differ.
+"""
+
+from collections.abc import Callable, Iterable
+
+from msgspec import Struct, field
+
+from emulator import events
+from emulator.kernel import Kernel
+from emulator.log import Log
+from emulator.messages import RecordBatch
+
+Found = list[tuple[int, int]]
+"""Pairs of (offset, record id)."""
+
+
+class Acked(Struct, frozen=True, array_like=True, gc=False):
+    """A batch that its producer was told is written (offset -1: never told where)."""
+
+    first_record: int
+    count: int
+    base_offset: int
+
+
+class PartitionAudit(Struct, array_like=True):
+    """What is known of one partition; ``missing`` are acknowledged batches that its leader's log lacks."""
+
+    leader: int = -1
+    acked: list[Acked] = field(default_factory=list)
+    consumed: list[Acked] = field(default_factory=list)
+    retried: dict[int, None] = field(default_factory=dict)
+    lost: Found = field(default_factory=list)
+    duplicated: Found = field(default_factory=list)
+    diverged: Found = field(default_factory=list)
+    consumed_lost: Found = field(default_factory=list)
+
+    @property
+    def clean(self) -> bool:
+        """Whether nothing is wrong."""
+        return not (self.lost or self.duplicated or self.diverged or self.consumed_lost)
+
+
+class AuditState(Struct, array_like=True):
+    """The audit's memory: plain data. ``acked`` counts records; ``dirty`` partitions are to be looked at."""
+
+    acked: int = 0
+    partitions: dict[str, PartitionAudit] = field(default_factory=dict)
+    dirty: dict[str, int] = field(default_factory=dict)
+
+
+LogsOf = Callable[[str], dict[int, Log]]
+"""Each broker's log of a partition that has one."""
+
+
+class Audit:
+    """Folds events into ground truth and states what changes in it."""
+
+    def __init__(self, state: AuditState, kernel: Kernel, logs_of: LogsOf) -> None:
+        """Watch through ``kernel``; look into logs by ``logs_of``."""
+        self.state = state
+        self.kernel = kernel
+        self.logs_of = logs_of
+        kernel.subscribe(self._acknowledged, [events.ProduceAcknowledged])
+        kernel.subscribe(self._appended, [events.RecordsAppended])
+        kernel.subscribe(self._consumed, [events.RecordsConsumed])
+        kernel.subscribe(self._retried, [events.ProduceRetried])
+        kernel.subscribe(self._led, [events.PartitionStateChanged])
+        kernel.subscribe(self._suspect, [events.LogTruncated, events.LogDeleted])
+        kernel.subscribe(self._gone, [events.PartitionStateRemoved])
+
+    def _of(self, tp: str) -> PartitionAudit:
+        found = self.state.partitions.get(tp)
+        if found is None:
+            found = self.state.partitions[tp] = PartitionAudit()
+        return found
+
+    def _suspect(self, event: events.LogTruncated | events.LogDeleted) -> None:
+        self.state.dirty[event.tp] = event.seq
+
+    # ---- folding
+
+    def _acknowledged(self, event: events.ProduceAcknowledged) -> None:
+        self.state.acked += event.count
+        self._of(event.tp).acked.append(Acked(event.first_record, event.count, event.base_offset))
+        if event.base_offset < 0:
+            self.state.dirty[event.tp] = event.seq
+
+    def _consumed(self, event: events.RecordsConsumed) -> None:
+        consumed = self._of(event.tp).consumed
+        offset = event.offset
+        for first, count in event.runs:
+            consumed.append(Acked(first, count, offset))
+            offset += count
+
+    def _retried(self, event: events.ProduceRetried) -> None:
+        self._of(event.tp).retried[event.first_record] = None
+
+    def _led(self, event: events.PartitionStateChanged) -> None:
+        found = self._of(event.tp)
+        if found.leader != event.leader:
+            found.leader = event.leader
+            if found.acked or found.consumed or not found.clean:
+                self.state.dirty[event.tp] = event.seq
+
+    def _gone(self, event: events.PartitionStateRemoved) -> None:
+        self.state.partitions.pop(event.tp, None)
+        self.state.dirty.pop(event.tp, None)
+
+    def _appended(self, event: events.RecordsAppended) -> None:
+        found = self._of(event.tp)
+        if event.broker == found.leader and event.first_record in found.retried:
+            self.state.dirty[event.tp] = event.seq
+        elif not found.clean or self._differs(event):
+            self.state.dirty[event.tp] = event.seq
+
+    def _differs(self, event: events.RecordsAppended) -> bool:
+        """Whether another log that reaches as far holds something else at this offset."""
+        for broker, log in self.logs_of(event.tp).items():
+            if broker != event.broker and log.end > event.base_offset >= log.start:
+                last = log.batches[-1]
+                if last.base_offset != event.base_offset:
+                    last = log.batches[log.position(event.base_offset)]
+                return (
+                    last.first_record != event.first_record or last.base_offset != event.base_offset
+                )
+        return False
+
+    # ---- looking
+
+    def flush(self) -> None:
+        """Look at the partitions under suspicion, and state what is new."""
+        dirty, self.state.dirty = self.state.dirty, {}
+        for tp, seq in dirty.items():
+            found = self.state.partitions.get(tp)
+            if found is None:
+                continue
+            self.kernel.cause = seq
+            self._look(tp, found)
+        self.kernel.cause = 0
+
+    def _look(self, tp: str, found: PartitionAudit) -> None:
+        logs = self.logs_of(tp)
+        leader = logs.get(found.leader)
+        if leader is None:
+            now: tuple[Found, Found, Found, Found] = ([], [], _diverged(logs.values()), [])
+        else:
+            ids = _ids(leader)
+            now = (
+                _missing(found.acked, ids),
+                _duplicated(leader),
+                _diverged(logs.values()),
+                _missing(found.consumed, ids),
+            )
+        before = (found.lost, found.duplicated, found.diverged, found.consumed_lost)
+        if now != before:
+            found.lost, found.duplicated, found.diverged, found.consumed_lost = now
+            self.kernel.emit(events.AuditChanged, tp, *now)
+
+    # ---- asked
+
+    def count(self, what: str) -> int:
+        """How many records are ``acked``, ``lost``, ``duplicated``, ``diverged`` or ``consumed_lost`` now."""
+        if what == "acked":
+            return self.state.acked
+        return sum(len(getattr(p, what)) for p in self.state.partitions.values())
+
+
+def _ids(log: Log) -> dict[int, int]:
+    """The batches of a log: first record id to count (the larger, where one is there twice)."""
+    found: dict[int, int] = {}
+    for batch in log.batches:
+        found[batch.first_record] = max(batch.count, found.get(batch.first_record, 0))
+    return found
+
+
+def _missing(batches: list[Acked], ids: dict[int, int]) -> Found:
+    """What of ``batches`` is not among ``ids``."""
+    missing: Found = []
+    whole: dict[int, None] | None = None
+    for batch in batches:
+        if ids.get(batch.first_record, 0) >= batch.count:
+            continue
+        if whole is None:
+            whole = {f + i: None for f, count in ids.items() for i in range(count)}
+        for i in range(batch.count):
+            if batch.first_record + i not in whole:
+                offset = -1 if batch.base_offset < 0 else batch.base_offset + i
+                missing.append((offset, batch.first_record + i))
+    return missing
+
+
+def _duplicated(log: Log) -> Found:
+    """Extra copies of a record in a log."""
+    seen: dict[int, None] = {}
+    extra: Found = []
+    for batch in log.batches:
+        for i in range(batch.count) if batch.first_record in seen else ():
+            extra.append((batch.base_offset + i, batch.first_record + i))
+        seen[batch.first_record] = None
+    return extra
+
+
+def _diverged(logs: Iterable[Log]) -> Found:
+    """Offsets below both ends at which two logs hold different records (the first log's record is named)."""
+    found: dict[int, int] = {}
+    kept = list(logs)
+    for i, one in enumerate(kept):
+        for other in kept[i + 1 :]:
+            _compare(one, other, found)
+    return sorted(found.items())
+
+
+def _compare(one: Log, other: Log, found: dict[int, int]) -> None:
+    start, end = max(one.start, other.start), min(one.end, other.end)
+    if start >= end or _same(one.batches, other.batches, end):
+        return
+    left, right = _by_offset(one, start, end), _by_offset(other, start, end)
+    for offset in range(start, end):
+        if left.get(offset) != right.get(offset):
+            found[offset] = left.get(offset, -1)
+
+
+def _same(one: list[RecordBatch], other: list[RecordBatch], end: int) -> bool:
+    """Whether two logs that begin together are equal, batch by batch, below ``end``."""
+    for a, b in zip(one, other, strict=False):
+        if a is b:
+            continue
+        if a.base_offset >= end and b.base_offset >= end:
+            return True
+        if a.first_record != b.first_record or a.base_offset != b.base_offset or a.count != b.count:
+            return False
+    return True
+
+
+def _by_offset(log: Log, start: int, end: int) -> dict[int, int]:
+    return {
+        batch.base_offset + i: batch.first_record + i
+        for batch in log.batches
+        for i in range(batch.count)
+        if start <= batch.base_offset + i < end
+    }

@@ -1,0 +1,312 @@
+"""A broker: one process with its replicas, its fetchers, its ZooKeeper session and, perhaps, the controller's office."""
+
+from typing import Any
+
+from msgspec import Struct, field
+
+from emulator import events, messages
+from emulator.config import BrokerConfig
+from emulator.control import ControlPlane
+from emulator.controller.controller import Controller
+from emulator.controller.state import ControllerState
+from emulator.epochs import LeaderEpochCache
+from emulator.follower import Fetcher, FollowerSide
+from emulator.isr import IsrManager
+from emulator.leader import FetchSession, LeaderSide
+from emulator.messages import AnyMessage, PartitionInfo
+from emulator.registration import Registration
+from emulator.replica import LEADER, OFFLINE, Replica
+from emulator.world import World
+from emulator.zkclient import ZkClient
+
+BOOT_US = 200_000
+"""How long a process takes from its start to reaching for ZooKeeper."""
+
+
+class BrokerState(Struct, array_like=True):
+    """All that a broker remembers. ``replicas`` hold the disk's part too; the rest of it ends with the process."""
+
+    id: int
+    state: str = "stopped"
+    replicas: dict[str, Replica] = field(default_factory=dict)
+    clean_shutdown: bool = True
+    session: int = 0
+    zk_state: str = "disconnected"
+    zk_heard_us: int = 0
+    broker_epoch: int = 0
+    known_controller: int = -1
+    controller_epoch: int = 0
+    live_brokers: list[int] = field(default_factory=list)
+    metadata: dict[str, PartitionInfo] = field(default_factory=dict)
+    fetchers: dict[int, Fetcher] = field(default_factory=dict)
+    fetch_sessions: dict[int, FetchSession] = field(default_factory=dict)
+    single_fetches: dict[int, FetchSession] = field(default_factory=dict)
+    single_rounds: dict[int, str] = field(default_factory=dict)
+    waiting_partitions: dict[str, None] = field(default_factory=dict)
+    pending_isr: dict[str, None] = field(default_factory=dict)
+    alter_request: int = 0
+    alter_sent_us: int = 0
+    isr_changes: dict[str, None] = field(default_factory=dict)
+    isr_changed_us: int = 0
+    isr_told_us: int = 0
+    unchecked_hw: dict[str, None] = field(default_factory=dict)
+    shutdown_request: int = 0
+    shutdown_tries: int = 0
+    armed: dict[str, int] = field(default_factory=dict)
+    controller: ControllerState | None = None
+
+
+class Broker:
+    """A broker's behaviour: takes messages, acts through the world."""
+
+    def __init__(self, state: BrokerState, world: World) -> None:
+        """Act on ``state`` in ``world``."""
+        self.state = state
+        self.id = state.id
+        self.world = world
+        self.kernel = world.kernel
+        self.zk = ZkClient(self)
+        self.leader = LeaderSide(self)
+        self.follower = FollowerSide(self)
+        self.isr = IsrManager(self)
+        self.control = ControlPlane(self)
+        self.registration = Registration(self)
+        self.controller = Controller(self)
+        self._handlers = self._table()
+        self._tasks = self._task_table()
+
+    @property
+    def config(self) -> BrokerConfig:
+        """This broker's configuration as it is now."""
+        return self.world.config(self.id)
+
+    # ---- dispatch
+
+    def handle(self, source: int, message: Any) -> None:
+        """Take one message."""
+        self._handlers[type(message)](source, message)
+
+    def _table(self) -> dict[type, Any]:
+        def request(method: Any) -> Any:
+            return lambda source, message: method(source, self.kernel.cause, message)
+
+        return {
+            messages.FetchRequest: request(self.leader.fetch),
+            messages.ProduceRequest: request(self.leader.produce),
+            messages.OffsetsForLeaderEpochRequest: request(self.leader.offsets_for_leader_epoch),
+            messages.ListOffsetsRequest: request(self.leader.list_offsets),
+            messages.MetadataRequest: request(self.control.describe_topic),
+            messages.LeaderAndIsrRequest: request(self.control.leader_and_isr),
+            messages.StopReplicaRequest: request(self.control.stop_replica),
+            messages.UpdateMetadataRequest: request(self.control.update_metadata),
+            messages.ControlledShutdownRequest: request(self.controller.controlled_shutdown),
+            messages.AlterPartitionRequest: request(self.controller.alter_partition),
+            messages.FetchResponse: self.follower.fetched,
+            messages.OffsetsForLeaderEpochResponse: self.follower.epochs_answered,
+            messages.ListOffsetsResponse: self.follower.offsets_answered,
+            messages.ControlResponse: lambda source, message: self.controller.answered(message),
+            messages.AlterPartitionResponse: lambda source, message: self.isr.answered(message),
+            messages.ControlledShutdownResponse: lambda source, message: (
+                self.registration.shutdown_answered(message)
+            ),
+            messages.ZkPong: lambda source, message: self.zk.ponged(message),
+            messages.ZkExpired: lambda source, message: self.zk.expired(message),
+            messages.WatchEvent: lambda source, message: self.controller.watched(message),
+            messages.ConnectionLost: self._connection_lost,
+            messages.Timer: self._timer,
+        }
+
+    def _task_table(self) -> dict[str, Any]:
+        return {
+            "boot": self.registration.boot,
+            "zk-ping": self.zk.ping,
+            "fetch-timeout": self.leader.expire_parked,
+            "produce-timeout": self.leader.expire_waiting,
+            "fetch-backoff": self.follower.resume,
+            "socket-timeout": self.follower.check_timeouts,
+            "isr-expiration": self._expire_isr,
+            "checkpoint": self._checkpoint,
+            "isr-propagation": self._propagate_isr,
+            "alter-partition": self.isr.send_pending,
+            "alter-partition-timeout": self.isr.check_timeout,
+            "shutdown-retry": self.registration.ask_to_leave,
+            "controller-retry": self.controller.retry,
+            "rebalance": self.controller.rebalance,
+        }
+
+    def _timer(self, _source: int, message: messages.Timer) -> None:
+        armed = self.state.armed
+        if armed.get(message.task) == message.number:
+            del armed[message.task]
+            self._tasks[message.task]()
+
+    def _connection_lost(self, _source: int, message: messages.ConnectionLost) -> None:
+        peer = message.peer
+        if peer >= 0:
+            self.follower.connection_lost(peer)
+            self.isr.connection_lost(peer)
+            self.controller.connection_lost(peer, message.request)
+            self.registration.connection_lost(peer)
+            self.state.fetch_sessions.pop(peer, None)
+
+    # ---- timers: at most one of each task is pending
+
+    def arm(self, task: str, at_us: int) -> None:
+        """Let ``task`` run at ``at_us`` at the latest."""
+        armed = self.state.armed
+        current = armed.get(task)
+        if current is None or at_us < current:
+            armed[task] = at_us
+            kernel = self.kernel
+            timer = messages.Timer(task, "", at_us)
+            kernel.schedule(at_us, self.id, timer, kernel.cause, self.id)
+
+    def later(self, task: str, delay_us: int) -> None:
+        """Let ``task`` run after ``delay_us`` at the latest."""
+        self.arm(task, self.kernel.now + delay_us)
+
+    # ---- periodic tasks
+
+    def start_tasks(self) -> None:
+        """Begin the periodic tasks (in stepwise mode they run by `tick` only)."""
+        if self.world.stepwise:
+            return
+        self.later("isr-expiration", self.isr.period_us())
+        self.later("checkpoint", self.config.high_watermark_checkpoint_interval_us)
+
+    def _expire_isr(self) -> None:
+        self._as_root()
+        self.isr.expire()
+        self.later("isr-expiration", self.isr.period_us())
+
+    def _checkpoint(self) -> None:
+        self._as_root()
+        self.checkpoint_high_watermarks()
+        self.later("checkpoint", self.config.high_watermark_checkpoint_interval_us)
+
+    def _propagate_isr(self) -> None:
+        self.registration.propagate_isr_changes()
+
+    def _as_root(self) -> None:
+        """A periodic task is its own cause."""
+        self.kernel.cause = 0
+
+    def checkpoint_high_watermarks(self) -> None:
+        """Write replication-offset-checkpoint: the HWs that changed since it was last written."""
+        state = self.state
+        changed: dict[str, int] = {}
+        for tp in state.unchecked_hw:
+            replica = state.replicas.get(tp)
+            if replica is not None and replica.checkpointed_hw != replica.high_watermark:
+                replica.checkpointed_hw = changed[tp] = replica.high_watermark
+        state.unchecked_hw = {}
+        if changed:
+            self.kernel.emit(events.HighWatermarksCheckpointed, self.id, changed)
+
+    # ---- answering
+
+    def respond(self, destination: int, request: int, response: AnyMessage) -> None:
+        """Send the answer to ``request``."""
+        self.world.network.send(self.id, destination, response, request)
+
+    def close_connection(self, client: int) -> None:
+        """Close a client's connection (what an acks=0 produce gets for an error)."""
+        now_us = self.kernel.now
+        lost = messages.ConnectionLost(self.id)
+        self.kernel.schedule(now_us + 300, client, lost, self.kernel.cause, self.id)
+
+    # ---- changes of a replica that are stated in one place
+
+    def set_high_watermark(self, replica: Replica, high_watermark: int, occasion: str) -> None:
+        """Move a replica's HW and state it."""
+        previous, replica.high_watermark = replica.high_watermark, high_watermark
+        self.state.unchecked_hw[replica.tp] = None
+        self.kernel.emit(
+            events.HighWatermarkChanged, replica.tp, self.id, high_watermark, previous, occasion
+        )
+
+    def isr_changed(self, replica: Replica, isr: list[int], zk_version: int) -> None:
+        """Take a stored ISR as the one to act on."""
+        replica.isr, replica.zk_version = isr, zk_version
+        self.kernel.emit(events.IsrChanged, replica.tp, self.id, isr, zk_version)
+        if self.world.profile.has("isr_change_notifications"):
+            self.registration.note_isr_change(replica.tp)
+
+    def assign_epoch(self, replica: Replica, epoch: int, offset: int) -> None:
+        """Enter an epoch's start offset in the cache and its file, if that is new."""
+        cache = replica.epochs
+        if cache is not None and cache.latest != epoch and self._assign(cache, epoch, offset):
+            self._epochs_changed(replica, cache)
+
+    def _assign(self, cache: LeaderEpochCache, epoch: int, offset: int) -> bool:
+        before = list(cache.entries)
+        cache.assign(epoch, offset, repair=self.world.profile.has("epoch_assigned_at_election"))
+        return cache.entries != before
+
+    def truncate_epochs(self, replica: Replica, offset: int) -> None:
+        """Drop the cache's entries that start at ``offset`` or later."""
+        cache = replica.epochs
+        if cache is not None and cache.truncate_from_end(offset):
+            self._epochs_changed(replica, cache)
+
+    def _epochs_changed(self, replica: Replica, cache: LeaderEpochCache) -> None:
+        entries = [(e, o) for e, o in cache.entries]
+        self.kernel.emit(events.EpochCacheChanged, replica.tp, self.id, entries)
+
+    def end_offset_for(self, replica: Replica, epoch: int) -> tuple[int, int]:
+        """What this replica's cache says of the end of an epoch: (epoch, end offset), -1 undefined."""
+        assert replica.epochs is not None
+        return replica.epochs.end_offset_for(epoch, replica.log.end, self.world.profile)
+
+    def restart_log(self, replica: Replica, offset: int) -> None:
+        """Wipe a log and begin anew at ``offset`` (truncateFullyAndStartAt)."""
+        previous = replica.log.end
+        replica.log.restart_at(offset)
+        if replica.epochs is not None:
+            replica.epochs.clear()
+            self._epochs_changed(replica, replica.epochs)
+        self.kernel.emit(
+            events.LogTruncated, replica.tp, self.id, offset, previous, "out of range: restart"
+        )
+        self.kernel.emit(events.LogStartOffsetChanged, replica.tp, self.id, offset)
+        self.set_high_watermark(replica, offset, "truncate")
+
+    def may_be_isr_member(self, broker: int) -> bool:
+        """Whether a follower may be in an ISR: from 3.x only while it is known to be alive."""
+        eligible = self.world.profile.has("isr_answer_rechecks_hw")
+        return not eligible or broker in self.state.live_brokers
+
+    # ---- the process
+
+    def set_state(self, state: str) -> None:
+        """The process changed."""
+        self.state.state = state
+        self.kernel.emit(events.BrokerStateChanged, self.id, state)
+
+    def zookeeper_is_back(self) -> None:
+        """The connection works again: do what had to wait."""
+        self.controller.retry()
+
+    def session_expired(self) -> None:
+        """Begin a new session: give up the controller's office, register again, stand for election."""
+        self.controller.resign("session expired")
+        self.registration.register_again()
+
+    def end_process(self, state: str) -> None:
+        """The process is gone: only what is on disk stays."""
+        mine = self.state
+        mine.clean_shutdown = state == "stopped"
+        for tp, replica in mine.replicas.items():
+            if replica.role != OFFLINE:
+                self.kernel.emit(events.ReplicaRoleChanged, tp, self.id, OFFLINE, -1, -1)
+            replica.forget()
+        fresh = BrokerState(mine.id, state, mine.replicas, mine.clean_shutdown)
+        for name in fresh.__struct_fields__:
+            setattr(mine, name, getattr(fresh, name))
+        self.set_state(state)
+        self.kernel.end_host(self.id)
+        self.world.network.host_ended(self.id)
+
+    def led(self) -> list[Replica]:
+        """The replicas that this broker leads."""
+        return [r for r in self.state.replicas.values() if r.role == LEADER]

@@ -1,0 +1,92 @@
+"""All producers and consumers: one host that talks to the brokers and keeps the ledger of what was produced."""
+
+from bisect import bisect_right
+from typing import Any
+
+from emulator.clients.consumer import Consumers
+from emulator.clients.producer import Producers
+from emulator.clients.state import ClientsState, LedgerEntry
+from emulator.events import CLIENTS
+from emulator.messages import (
+    ConnectionLost,
+    FetchResponse,
+    MetadataRequest,
+    MetadataResponse,
+    ProduceResponse,
+    Timer,
+)
+from emulator.world import World
+
+RETRY_US = 100_000
+"""The pause before a client tries again (retry.backoff.ms)."""
+PATIENCE_US = 3_000_000
+"""How long errors that only say where the leader is not cost no retry."""
+
+
+class Clients:
+    """The clients' behaviour."""
+
+    def __init__(self, state: ClientsState, world: World) -> None:
+        """Act on ``state`` in ``world``."""
+        self.state = state
+        self.world = world
+        self.kernel = world.kernel
+        self.producers = Producers(self)
+        self.consumers = Consumers(self)
+
+    def handle(self, source: int, message: Any) -> None:
+        """Take one message."""
+        match message:
+            case ProduceResponse():
+                self.producers.answered(message)
+            case FetchResponse():
+                self.consumers.fetched(message)
+            case MetadataResponse():
+                if not self.producers.told(source, message):
+                    self.consumers.told(source, message)
+            case ConnectionLost():
+                self.producers.connection_lost(message.peer, message.request)
+                self.consumers.connection_lost(message.peer, message.request)
+            case Timer():
+                if message.task == "producer":
+                    self.producers.timer(message.key, message.number)
+                elif message.task == "consumer":
+                    self.consumers.timer(message.key, message.number)
+
+    # ---- shared by producers and consumers
+
+    def new_id(self) -> int:
+        """A number for a statement or a timer's token."""
+        self.state.next_id += 1
+        return self.state.next_id
+
+    def askable(self) -> list[int]:
+        """The running, unfrozen brokers in id order: who can be asked for metadata."""
+        hosts = self.kernel.state.hosts
+        return [
+            number for number, h in sorted(hosts.items()) if number >= 0 and h.up and not h.frozen
+        ]
+
+    def ask(self, broker: int, topic: str) -> int:
+        """Ask a broker for the leaders of a topic; returns the request's number."""
+        return self.world.network.send(CLIENTS, broker, MetadataRequest(topic))
+
+    def later(self, task: str, name: str, token: int, delay_us: int) -> None:
+        """Let a client be told after ``delay_us``."""
+        self.kernel.timer(CLIENTS, delay_us, task, name, token)
+
+    # ---- the ledger
+
+    def entry_of(self, record: int) -> LedgerEntry:
+        """The ledger's entry that holds a record id."""
+        index = bisect_right(self.state.ledger, record, key=_first_record) - 1
+        return self.state.ledger[index]
+
+    def value_of(self, record: int) -> str:
+        """A record's value."""
+        entry = self.entry_of(record)
+        return entry.values[record - entry.first_record]
+
+
+def _first_record(entry: LedgerEntry) -> int:
+    return entry.first_record

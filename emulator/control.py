@@ -1,0 +1,225 @@
+"""What a broker does at the controller's word: LeaderAndIsr, StopReplica, UpdateMetadata; and what it tells clients of it."""
+
+from typing import TYPE_CHECKING
+
+from emulator import events
+from emulator.epochs import LeaderEpochCache
+from emulator.messages import (
+    ControlResponse,
+    LeaderAndIsrRequest,
+    MetadataRequest,
+    MetadataResponse,
+    PartitionInfo,
+    StopReplicaRequest,
+    UpdateMetadataRequest,
+)
+from emulator.replica import FOLLOWER, LEADER, OFFLINE, Replica
+
+if TYPE_CHECKING:
+    from emulator.broker import Broker
+
+NONE = "NONE"
+DURING_DELETE = -2
+"""The leader of a partition that is being deleted, in UpdateMetadata."""
+
+
+class ControlPlane:
+    """Takes the controller's requests."""
+
+    def __init__(self, broker: "Broker") -> None:
+        """Act for ``broker``."""
+        self.broker = broker
+        self.world = broker.world
+        self.kernel = broker.world.kernel
+        self.profile = broker.world.profile
+        self.epochs_on = self.profile.has("leader_epochs")
+
+    def _fenced(self, controller: int, controller_epoch: int, broker_epoch: int) -> str:
+        """The error for a whole request: an older controller's, or meant for an earlier life of this broker."""
+        state = self.broker.state
+        if controller_epoch < state.controller_epoch:
+            return "STALE_CONTROLLER_EPOCH"
+        if self.profile.has("broker_epochs") and 0 < broker_epoch < state.broker_epoch:
+            return "STALE_BROKER_EPOCH"
+        state.controller_epoch = controller_epoch
+        state.known_controller = controller
+        return NONE
+
+    def _reply(self, controller: int, request: int, error: str, errors: dict[str, str]) -> None:
+        response = ControlResponse(request, self.broker.id, error, errors)
+        self.broker.respond(controller, request, response)
+
+    # ---- LeaderAndIsr (ReplicaManager.becomeLeaderOrFollower)
+
+    def leader_and_isr(self, source: int, request: int, message: LeaderAndIsrRequest) -> None:
+        """Lead and follow as told; partitions whose leader epoch is not newer are refused."""
+        error = self._fenced(message.controller, message.controller_epoch, message.broker_epoch)
+        errors: dict[str, str] = {}
+        if error == NONE:
+            mine = self.broker.id
+            lead: list[tuple[Replica, PartitionInfo]] = []
+            follow: list[tuple[Replica, PartitionInfo]] = []
+            for tp, info in message.partitions.items():
+                replica = self._admit(tp, info, errors)
+                if replica is not None:
+                    (lead if info.leader == mine else follow).append((replica, info))
+            for replica, info in lead:
+                self._make_leader(replica, info)
+            for replica, info in follow:
+                self._make_follower(replica, info, message.live_brokers)
+        self._reply(source, request, error, errors)
+
+    def _admit(self, tp: str, info: PartitionInfo, errors: dict[str, str]) -> Replica | None:
+        replica = self.broker.state.replicas.get(tp)
+        if replica is not None and replica.known and info.leader_epoch <= replica.leader_epoch:
+            errors[tp] = "STALE_CONTROLLER_EPOCH"
+            return None
+        if self.broker.id not in info.replicas:
+            errors[tp] = "UNKNOWN_TOPIC_OR_PARTITION"
+            return None
+        if replica is None:
+            replica = self._create(tp)
+        return replica
+
+    def _create(self, tp: str) -> Replica:
+        replica = Replica(tp)
+        if self.epochs_on:
+            replica.epochs = LeaderEpochCache()
+        self.broker.state.replicas[tp] = replica
+        self.kernel.emit(events.LogCreated, tp, self.broker.id)
+        return replica
+
+    def _take(self, replica: Replica, info: PartitionInfo) -> None:
+        replica.known = True
+        replica.controller_epoch = info.controller_epoch
+        replica.zk_version = info.zk_version
+        replica.assigned = list(info.replicas)
+        replica.pending = None
+        self.broker.state.pending_isr.pop(replica.tp, None)
+
+    def _make_leader(self, replica: Replica, info: PartitionInfo) -> None:
+        """Partition.makeLeader: a new epoch begins at the LEO; remote LEOs are unknown unless it led already."""
+        led_already = replica.role == LEADER
+        self._take(replica, info)
+        self.broker.follower.remove(replica.tp)
+        replica.role, replica.leader = LEADER, self.broker.id
+        replica.leader_epoch = info.leader_epoch
+        self.kernel.emit(
+            events.ReplicaRoleChanged,
+            replica.tp,
+            self.broker.id,
+            LEADER,
+            self.broker.id,
+            info.leader_epoch,
+        )
+        if self.profile.has("epoch_assigned_at_election"):
+            replica.epoch_start = replica.log.end
+            self.broker.assign_epoch(replica, info.leader_epoch, replica.log.end)
+        replica.isr = list(info.isr)
+        self.kernel.emit(
+            events.IsrChanged, replica.tp, self.broker.id, replica.isr, replica.zk_version
+        )
+        self.broker.leader.new_remotes(replica, keep=led_already)
+        self.broker.leader.check_high_watermark(replica, "make-leader")
+
+    def _make_follower(
+        self, replica: Replica, info: PartitionInfo, live_brokers: list[int]
+    ) -> None:
+        """Partition.makeFollower: without a live leader only the log is made; otherwise cut and fetch."""
+        if info.leader not in live_brokers and info.leader not in self.broker.state.live_brokers:
+            if replica.role == LEADER:
+                self._stop_leading(replica)
+            self._without_leader(replica, info)
+            return
+        same_leader = replica.role == FOLLOWER and replica.leader == info.leader
+        unchanged = same_leader and not self._truncates_again(replica, info)
+        if replica.role == LEADER:
+            self._stop_leading(replica)
+        self._take(replica, info)
+        replica.role, replica.leader = FOLLOWER, info.leader
+        replica.leader_epoch = info.leader_epoch
+        replica.isr, replica.epoch_start, replica.remotes = [], None, {}
+        self.kernel.emit(
+            events.ReplicaRoleChanged,
+            replica.tp,
+            self.broker.id,
+            FOLLOWER,
+            info.leader,
+            info.leader_epoch,
+        )
+        if not unchanged:
+            self.broker.follower.remove(replica.tp)
+            self.broker.follower.add(replica)
+
+    def _truncates_again(self, replica: Replica, info: PartitionInfo) -> bool:
+        if self.profile.has("truncate_on_each_epoch"):
+            return True
+        missed = info.leader_epoch > replica.leader_epoch + 1
+        return missed and self.profile.has("epoch_assigned_at_election")
+
+    def _without_leader(self, replica: Replica, info: PartitionInfo) -> None:
+        """A leader that is not alive: Kafka logs an error and leaves leader and epoch as they were."""
+        replica.assigned = list(info.replicas)
+        if replica.role == OFFLINE and not replica.known:
+            replica.zk_version = info.zk_version
+        self.broker.follower.remove(replica.tp)
+
+    def _stop_leading(self, replica: Replica) -> None:
+        self.broker.leader.fail_waiting(replica, "NOT_LEADER_OR_FOLLOWER")
+        replica.role = FOLLOWER
+        replica.remotes = {}
+        self.broker.leader.drop_partition(replica.tp)
+
+    # ---- StopReplica
+
+    def stop_replica(self, source: int, request: int, message: StopReplicaRequest) -> None:
+        """Stop replicas, and with ``delete`` remove their logs."""
+        error = self._fenced(message.controller, message.controller_epoch, message.broker_epoch)
+        if error == NONE:
+            for tp in message.partitions:
+                replica = self.broker.state.replicas.get(tp)
+                if replica is not None:
+                    self._stop(replica, delete=message.delete)
+        self._reply(source, request, error, {})
+
+    def _stop(self, replica: Replica, *, delete: bool) -> None:
+        if replica.role == LEADER:
+            self._stop_leading(replica)
+        self.broker.follower.remove(replica.tp)
+        was = replica.role
+        replica.role = OFFLINE
+        if was != OFFLINE:
+            self.kernel.emit(events.ReplicaRoleChanged, replica.tp, self.broker.id, OFFLINE, -1, -1)
+        if delete:
+            del self.broker.state.replicas[replica.tp]
+            self.broker.state.unchecked_hw.pop(replica.tp, None)
+            self.kernel.emit(events.LogDeleted, replica.tp, self.broker.id)
+
+    # ---- UpdateMetadata
+
+    def update_metadata(self, source: int, request: int, message: UpdateMetadataRequest) -> None:
+        """Take what clients are to be told, and who is alive."""
+        error = self._fenced(message.controller, message.controller_epoch, message.broker_epoch)
+        if error == NONE:
+            state = self.broker.state
+            state.live_brokers = message.live_brokers
+            for tp, info in message.partitions.items():
+                if info.leader == DURING_DELETE:
+                    state.metadata.pop(tp, None)
+                else:
+                    state.metadata[tp] = info
+            self.broker.isr.send_pending()
+        self._reply(source, request, error, {})
+
+    def describe_topic(self, source: int, request: int, message: MetadataRequest) -> None:
+        """Tell a client the leaders of a topic's partitions as this broker knows them."""
+        state = self.broker.state
+        leaders: dict[int, int] = {}
+        number = 0
+        while (info := state.metadata.get(f"{message.topic}-{number}")) is not None:
+            alive = info.leader in state.live_brokers
+            leaders[number] = info.leader if alive else -1
+            number += 1
+        error = NONE if leaders else "UNKNOWN_TOPIC_OR_PARTITION"
+        response = MetadataResponse(request, message.topic, error, leaders)
+        self.broker.respond(source, request, response)

@@ -1,0 +1,1 @@
+"""The controller: the one broker that chooses leaders and tells the others."""

@@ -1,0 +1,116 @@
+"""How the controller's word reaches the brokers: one queue and one request under way for each, in order, until it is answered."""
+
+from typing import TYPE_CHECKING
+
+from emulator.controller.state import Channel, ControlRequest
+from emulator.messages import (
+    ControlResponse,
+    LeaderAndIsrRequest,
+    PartitionInfo,
+    StopReplicaRequest,
+    UpdateMetadataRequest,
+)
+
+if TYPE_CHECKING:
+    from emulator.broker import Broker
+
+
+class Batch:
+    """What one step of the controller has to say, gathered before it is sent (ControllerBrokerRequestBatch)."""
+
+    def __init__(self) -> None:
+        """Nothing to say yet."""
+        self.leader_and_isr: dict[int, dict[str, PartitionInfo]] = {}
+        self.metadata: dict[str, PartitionInfo] = {}
+        self.metadata_for: dict[int, None] = {}
+        self.stop: dict[int, dict[str, int]] = {}
+
+    def lead(self, brokers: list[int], tp: str, info: PartitionInfo) -> None:
+        """Send ``info`` by LeaderAndIsr; every broker's metadata learns of it too."""
+        for broker in brokers:
+            self.leader_and_isr.setdefault(broker, {})[tp] = info
+        self.metadata[tp] = info
+
+    def stop_replica(self, broker: int, tp: str, leader_epoch: int) -> None:
+        """Tell a broker to stop a replica."""
+        self.stop.setdefault(broker, {})[tp] = leader_epoch
+
+
+class Channels:
+    """Sends batches through the per-broker queues."""
+
+    def __init__(self, broker: "Broker") -> None:
+        """Send as ``broker``, which is the controller."""
+        self.broker = broker
+        self.world = broker.world
+
+    def send(self, batch: Batch, metadata_to: list[int] | None = None) -> None:
+        """Queue a batch: LeaderAndIsr, then UpdateMetadata to all live brokers (or to some), then StopReplica."""
+        state = self.broker.state.controller
+        if state is None:
+            return
+        me = self.broker.id
+        live = sorted(state.live)
+        reachable = [*live, *(b for b in state.shutting_down if b not in state.live)]
+        for target, infos in batch.leader_and_isr.items():
+            if target in reachable:
+                epoch = state.live.get(target, 0)
+                request = LeaderAndIsrRequest(me, state.epoch, epoch, infos, live)
+                self._queue(target, request)
+        if batch.metadata or metadata_to is not None:
+            targets = reachable if metadata_to is None else metadata_to
+            for target in targets:
+                epoch = state.live.get(target, 0)
+                self._queue(
+                    target,
+                    UpdateMetadataRequest(me, state.epoch, epoch, live, batch.metadata),
+                )
+        for target, partitions in batch.stop.items():
+            if target in reachable:
+                epoch = state.live.get(target, 0)
+                self._queue(
+                    target, StopReplicaRequest(me, state.epoch, epoch, partitions, delete=False)
+                )
+
+    def _queue(self, target: int, request: ControlRequest) -> None:
+        state = self.broker.state.controller
+        if state is not None:
+            channel = state.channels.setdefault(target, Channel())
+            channel.queue.append(request)
+            self._pump(target, channel)
+
+    def _pump(self, target: int, channel: Channel) -> None:
+        if not channel.request and channel.queue:
+            channel.request = self.world.network.send(self.broker.id, target, channel.queue[0])
+
+    def answered(self, message: ControlResponse) -> bool:
+        """A broker answered: go on with the next; False if nobody waited for this answer."""
+        state = self.broker.state.controller
+        channel = None if state is None else state.channels.get(message.broker)
+        if channel is None or channel.request != message.request:
+            return False
+        channel.request = 0
+        channel.queue.pop(0)
+        self._pump(message.broker, channel)
+        return True
+
+    def connection_lost(self, peer: int) -> None:
+        """The connection broke: the request under way is sent again, until the broker is known to be gone."""
+        state = self.broker.state.controller
+        channel = None if state is None else state.channels.get(peer)
+        if channel is not None and channel.request:
+            channel.request = 0
+            self.broker.later("controller-retry", 100_000)
+
+    def retry(self) -> None:
+        """Send again what was lost with a connection."""
+        state = self.broker.state.controller
+        if state is not None:
+            for target, channel in state.channels.items():
+                self._pump(target, channel)
+
+    def remove(self, target: int) -> None:
+        """The broker is gone: nothing more is sent to it."""
+        state = self.broker.state.controller
+        if state is not None:
+            state.channels.pop(target, None)

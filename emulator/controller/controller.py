@@ -1,0 +1,401 @@
+"""The controller's office: standing for election, taking over, and what its watches bring.
+
+Every broker watches /controller. When the node vanishes all race to create it; one wins. Work that needs ZooKeeper while it cannot be
+reached waits until it can.
+"""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from emulator import events
+from emulator.controller.channels import Batch, Channels
+from emulator.controller.partitions import ControllerMovedError, Partitions
+from emulator.controller.state import OFFLINE, ONLINE, ControllerState
+from emulator.controller.topics import Topics
+from emulator.messages import (
+    AlterPartitionRequest,
+    AlterPartitionResponse,
+    ControlledShutdownRequest,
+    ControlledShutdownResponse,
+    ControlResponse,
+    PartitionInfo,
+    WatchEvent,
+)
+from emulator.zookeeper import errors
+from emulator.zookeeper.operations import Create, SetData
+
+if TYPE_CHECKING:
+    from emulator.broker import Broker
+
+CONTROLLER = "/controller"
+EPOCH = "/controller_epoch"
+RETRY_US = 100_000
+REBALANCE_FIRST_US = 5_000_000
+
+
+class BrokerIdJson(msgspec.Struct):
+    """What /controller holds that matters."""
+
+    brokerid: int
+
+
+class Controller:
+    """A broker as candidate for, or holder of, the controller's office."""
+
+    def __init__(self, broker: "Broker") -> None:
+        """Act for ``broker``."""
+        self.broker = broker
+        self.world = broker.world
+        self.kernel = broker.world.kernel
+        self.profile = broker.world.profile
+        self.channels = Channels(broker)
+        self.partitions = Partitions(self)
+        self.topics = Topics(self)
+
+    @property
+    def state(self) -> ControllerState | None:
+        """The cache if this broker is (or believes to be) controller."""
+        return self.broker.state.controller
+
+    # ---- election
+
+    def stand(self) -> None:
+        """Become controller if nobody is; watch /controller in any case."""
+        if not self.broker.zk.usable():
+            self.broker.later("controller-retry", RETRY_US)
+            return
+        zookeeper = self.world.zookeeper
+        zookeeper.watch_exists(self.broker.id, CONTROLLER)
+        node = zookeeper.find(CONTROLLER)
+        if node is None:
+            self._run()
+        else:
+            self._note(node.data)
+
+    def _note(self, data: str | None) -> None:
+        try:
+            holder = msgspec.json.decode(data or "", type=BrokerIdJson).brokerid
+        except msgspec.MsgspecError:
+            holder = -1
+        self.broker.state.known_controller = holder
+        self.broker.isr.send_pending()
+
+    def _run(self) -> None:
+        """Create /controller; the release decides how the epoch comes with it."""
+        zookeeper, world, mine = self.world.zookeeper, self.world, self.broker.state
+        data = self.broker.registration.controller_json()
+        if not self.profile.has("controller_multi"):
+            zookeeper.create(world, mine.session, CONTROLLER, data, ephemeral=True)
+            self._take_office(self._increment_epoch())
+            return
+        if zookeeper.find(EPOCH) is None:
+            zookeeper.create(world, mine.session, EPOCH, "0")
+        node = zookeeper.get(EPOCH)
+        epoch = int(node.data or "0") + 1
+        zookeeper.multi(
+            world,
+            mine.session,
+            [
+                Create(CONTROLLER, data, ephemeral=True),
+                SetData(EPOCH, str(epoch), node.version),
+            ],
+        )
+        self._take_office((epoch, zookeeper.get(EPOCH).version))
+
+    def _increment_epoch(self) -> tuple[int, int]:
+        """Up to 2.0: the epoch is read and set after the node has been created."""
+        zookeeper, world = self.world.zookeeper, self.world
+        node = zookeeper.find(EPOCH)
+        if node is None:
+            zookeeper.create(world, self.broker.state.session, EPOCH, "1")
+            return 1, 0
+        epoch = int(node.data or "0") + 1
+        return epoch, zookeeper.set_data(world, EPOCH, str(epoch), node.version)
+
+    def _take_office(self, epoch: tuple[int, int]) -> None:
+        mine = self.broker.state
+        mine.controller = ControllerState(*epoch)
+        mine.known_controller = self.broker.id
+        self.kernel.emit(events.ControllerElected, self.broker.id, *epoch)
+        self._guarded(self._failover)
+
+    def _guarded(self, work: Callable[[], None]) -> None:
+        """Do controller work; a ControllerMoved ends the office."""
+        try:
+            work()
+        except ControllerMovedError:
+            self.resign("controller moved")
+            self.stand()
+
+    # ---- failover
+
+    def _failover(self) -> None:
+        """onControllerFailover, in the order of the release; each step is an event."""
+        metadata_first = self.profile.has("metadata_first_on_failover")
+        steps = [
+            ("registerListeners", self._watch_all),
+            ("initializeControllerContext", self._initialize),
+            *([("sendUpdateMetadataRequest", self._send_all_metadata)] if metadata_first else []),
+            ("replicaStateMachine.startup", self._start_replicas),
+            ("partitionStateMachine.startup", self._start_partitions),
+            *([] if metadata_first else [("sendUpdateMetadataRequest", self._send_all_metadata)]),
+            ("maybeTriggerPreferredReplicaElection", self.topics.preferred_election),
+            ("startAutoLeaderRebalance", self._start_rebalance),
+        ]
+        for number, (name, work) in enumerate(steps, start=1):
+            self.kernel.emit(
+                events.ControllerStep,
+                self.broker.id,
+                "onControllerFailover",
+                number,
+                name,
+                "",
+            )
+            work()
+
+    def _watch_all(self) -> None:
+        me, zookeeper = self.broker.id, self.world.zookeeper
+        for path in ("/brokers/ids", "/brokers/topics", "/admin/delete_topics"):
+            zookeeper.watch_children(me, path)
+        if zookeeper.find("/isr_change_notification") is not None:
+            zookeeper.watch_children(me, "/isr_change_notification")
+        for path in ("/admin/preferred_replica_election", "/admin/reassign_partitions"):
+            zookeeper.watch_exists(me, path)
+
+    def _initialize(self) -> None:
+        """initializeControllerContext: live brokers, topics, assignments, and every partition's state."""
+        state = self.state
+        assert state is not None
+        state.live = self._registered()
+        self.topics.load_all()
+        for tp in state.assignments:
+            info = self.partitions.read(tp)
+            if info is not None:
+                state.infos[tp] = info
+
+    def _registered(self) -> dict[int, int]:
+        zookeeper = self.world.zookeeper
+        ids = sorted(int(name) for name in zookeeper.children("/brokers/ids"))
+        return {b: zookeeper.get(f"/brokers/ids/{b}").czxid for b in ids}
+
+    def _send_all_metadata(self) -> None:
+        state = self.state
+        assert state is not None
+        batch = Batch()
+        batch.metadata = dict(state.infos)
+        self.channels.send(batch, metadata_to=sorted(state.live))
+
+    def _start_replicas(self) -> None:
+        """RSM.startup: tell live replicas what they are; from 2.3 dead ones leave their ISRs."""
+        state = self.state
+        assert state is not None
+        batch = Batch()
+        for tp, info in state.infos.items():
+            live = [b for b in state.assignments.get(tp, []) if b in state.live]
+            batch.lead(live, tp, info)
+        self.channels.send(batch)
+        if self.profile.has("dead_leave_isr_at_failover"):
+            batch = Batch()
+            for tp in list(state.infos):
+                for broker in state.assignments.get(tp, []):
+                    if broker not in state.live and broker in state.infos[tp].isr:
+                        self.partitions.replica_offline(tp, broker, batch)
+            self.channels.send(batch)
+
+    def _start_partitions(self) -> None:
+        """PSM.startup: know who is online, and elect for the others."""
+        state = self.state
+        assert state is not None
+        new: list[str] = []
+        for tp in state.assignments:
+            info = state.infos.get(tp)
+            if info is None:
+                new.append(tp)
+            else:
+                state.partitions[tp] = ONLINE if info.leader in state.live else OFFLINE
+        self.partitions.create(new)
+        batch = Batch()
+        waiting = [tp for tp, each in state.partitions.items() if each == OFFLINE]
+        self.partitions.elect_offline(waiting, batch)
+        self.channels.send(batch)
+
+    def _start_rebalance(self) -> None:
+        if self.broker.config.auto_leader_rebalance_enable and not self.world.stepwise:
+            self.broker.later("rebalance", REBALANCE_FIRST_US)
+
+    def rebalance(self) -> None:
+        """checkAndTriggerAutoLeaderRebalance: per broker, when too many partitions are led by another."""
+        state = self.state
+        if state is None:
+            return
+        config = self.broker.config
+        self._guarded(self._rebalance)
+        if not self.world.stepwise:
+            self.broker.later("rebalance", config.leader_imbalance_check_interval_us)
+
+    def _rebalance(self) -> None:
+        state = self.state
+        if state is None or not self.broker.zk.usable():
+            return
+        percentage = self.broker.config.leader_imbalance_per_broker_percentage
+        preferring: dict[int, list[str]] = {}
+        for tp, assigned in state.assignments.items():
+            preferring.setdefault(assigned[0], []).append(tp)
+        for broker, tps in preferring.items():
+            elsewhere = [tp for tp in tps if tp in state.infos and state.infos[tp].leader != broker]
+            if len(elsewhere) * 100 > percentage * len(tps) and broker in state.live:
+                able = [tp for tp in elsewhere if broker in state.infos[tp].isr]
+                self.partitions.elect_preferred(able)
+
+    def resign(self, reason: str) -> None:
+        """Give the office up: forget everything that belongs to it."""
+        state = self.state
+        if state is not None:
+            self.broker.state.controller = None
+            self.kernel.emit(events.ControllerResigned, self.broker.id, state.epoch, reason)
+
+    # ---- what watches bring
+
+    def watched(self, message: WatchEvent) -> None:
+        """A watch fired: read again and act on the difference."""
+        path = message.path
+        if path == CONTROLLER:
+            self._controller_changed()
+        elif self.state is not None:
+            self._guarded(lambda: self._changed(path))
+
+    def _controller_changed(self) -> None:
+        node = self.world.zookeeper.find(CONTROLLER)
+        owner = 0 if node is None else node.ephemeral_owner
+        if self.state is not None and owner != self.broker.state.session:
+            self.resign("/controller is not this broker's")
+        self.stand()
+
+    def _changed(self, path: str) -> None:
+        if not self.broker.zk.usable():
+            self.broker.later("controller-retry", RETRY_US)
+        elif path == "/brokers/ids":
+            self._brokers_changed()
+        else:
+            self.topics.changed(path)
+
+    def retry(self) -> None:
+        """What had to wait: look at everything again, send again what was lost."""
+        if self.state is None:
+            self.stand()
+            return
+        self.channels.retry()
+        if self.broker.zk.usable():
+            self._guarded(self._brokers_changed)
+            if self.state is not None:
+                self._guarded(self.topics.look_again)
+
+    def _brokers_changed(self) -> None:
+        """BrokerChange: brokers that went, came, or came back under the controller's eyes (bounced)."""
+        state = self.state
+        if state is None:
+            return
+        self.world.zookeeper.watch_children(self.broker.id, "/brokers/ids")
+        now = self._registered()
+        gone = [b for b in state.live if b not in now]
+        new = [b for b in now if b not in state.live]
+        bounced: list[int] = []
+        if self.profile.has("broker_epochs"):
+            bounced = [b for b, epoch in now.items() if state.live.get(b, epoch) != epoch]
+        for broker in [*gone, *bounced]:
+            del state.live[broker]
+            state.shutting_down.pop(broker, None)
+            self.channels.remove(broker)
+        if gone or bounced:
+            self._procedure("onBrokerFailure", gone + bounced)
+            self.partitions.offline_brokers(gone + bounced)
+        if new or bounced:
+            for broker in [*new, *bounced]:
+                state.live[broker] = now[broker]
+            self._procedure("onBrokerStartup", new + bounced)
+            self.partitions.broker_started(sorted(new + bounced))
+
+    def _procedure(self, name: str, brokers: list[int]) -> None:
+        detail = ", ".join(map(str, brokers))
+        hosted = len(self.partitions.hosted(brokers))
+        text = f"broker {detail}: {hosted} partitions"
+        self.kernel.emit(events.ControllerStep, self.broker.id, name, 1, name, text)
+
+    # ---- requests to the controller
+
+    def controlled_shutdown(
+        self, source: int, request: int, message: ControlledShutdownRequest
+    ) -> None:
+        """Move everything away from a broker that wants to go."""
+        state = self.state
+        if state is None or not self.broker.zk.usable():
+            error, remaining = "NOT_CONTROLLER", []
+        else:
+            state.shutting_down[message.broker] = None
+            try:
+                error, remaining = "NONE", self.partitions.leave(message.broker)
+            except ControllerMovedError:
+                error, remaining = "NOT_CONTROLLER", []
+                self.resign("controller moved")
+        response = ControlledShutdownResponse(request, error, remaining)
+        self.broker.respond(source, request, response)
+
+    def alter_partition(self, source: int, request: int, message: AlterPartitionRequest) -> None:
+        """KIP-497: write the ISRs that leaders ask for (KafkaController.processAlterIsr)."""
+        state = self.state
+        rows: dict[str, tuple[str, PartitionInfo | None]] = {}
+        error = "NONE"
+        if state is None or not self.broker.zk.usable():
+            error = "NOT_CONTROLLER"
+        elif message.broker_epoch < state.live.get(message.broker, 0):
+            error = "STALE_BROKER_EPOCH"
+        elif message.broker not in state.live:
+            error = "STALE_BROKER_EPOCH"
+        else:
+            try:
+                rows = self._alter(message)
+            except ControllerMovedError:
+                error, rows = "NOT_CONTROLLER", {}
+                self.resign("controller moved")
+        self.broker.respond(source, request, AlterPartitionResponse(request, error, rows))
+
+    def _alter(self, message: AlterPartitionRequest) -> dict[str, tuple[str, PartitionInfo | None]]:
+        state = self.state
+        assert state is not None
+        rows: dict[str, tuple[str, PartitionInfo | None]] = {}
+        batch = Batch()
+        for tp, item in message.partitions.items():
+            info = state.infos.get(tp)
+            if info is None:
+                rows[tp] = ("UNKNOWN_TOPIC_OR_PARTITION", None)
+            elif item.leader_epoch < info.leader_epoch:
+                rows[tp] = ("FENCED_LEADER_EPOCH", None)
+            elif item.isr == info.isr:
+                rows[tp] = ("NONE", info)
+            elif item.zk_version != info.zk_version:
+                rows[tp] = ("INVALID_UPDATE_VERSION", None)
+            elif self.profile.has("isr_answer_rechecks_hw") and not all(
+                b in state.live and b not in state.shutting_down for b in item.isr
+            ):
+                rows[tp] = ("INELIGIBLE_REPLICA", None)
+            else:
+                try:
+                    new = self.partitions.write(tp, info.leader, item.isr, bump=False)
+                except errors.NoNodeError:
+                    rows[tp] = ("UNKNOWN_TOPIC_OR_PARTITION", None)
+                    continue
+                rows[tp] = ("NONE", new)
+                batch.metadata[tp] = new
+        self.channels.send(batch)
+        return rows
+
+    def answered(self, message: ControlResponse) -> None:
+        """A broker answered one of the controller's requests."""
+        self.channels.answered(message)
+
+    def connection_lost(self, peer: int, request: int) -> None:
+        """A connection of the controller to a broker broke."""
+        del request
+        self.channels.connection_lost(peer)

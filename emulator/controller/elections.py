@@ -1,0 +1,64 @@
+"""Who leads: the election strategies as functions of plain values.
+
+Each returns the new leader and ISR, or None if nobody can lead. Source: kafka.controller.Election (2.x) and PartitionLeaderSelector (0.8-1.0).
+"""
+
+from collections.abc import Collection, Sequence
+
+from msgspec import Struct
+
+
+class Choice(Struct, frozen=True):
+    """A leader and the ISR that goes with it."""
+
+    leader: int
+    isr: list[int]
+
+
+def initial(assigned: Sequence[int], live: Collection[int]) -> Choice | None:
+    """A new partition: the first live replica leads, all live ones are in sync."""
+    isr = [b for b in assigned if b in live]
+    return Choice(isr[0], isr) if isr else None
+
+
+def offline(
+    assigned: Sequence[int],
+    isr: Sequence[int],
+    live: Collection[int],
+    *,
+    unclean: bool,
+    isr_order: bool,
+) -> Choice | None:
+    """The leader is gone: the first assigned replica that is live and in sync; with ``unclean``, failing that, the first live one.
+
+    ``isr_order``: the releases up to 0.8.1 take the first of the ISR instead.
+    """
+    in_sync = [b for b in isr if b in live]
+    order = in_sync if isr_order else [b for b in assigned if b in in_sync]
+    if order:
+        return Choice(order[0], in_sync)
+    if unclean:
+        for broker in assigned:
+            if broker in live:
+                return Choice(broker, [broker])
+    return None
+
+
+def preferred(assigned: Sequence[int], isr: Sequence[int], live: Collection[int]) -> Choice | None:
+    """The first assigned replica, if it is live and in sync."""
+    head = assigned[0]
+    return Choice(head, list(isr)) if head in live and head in isr else None
+
+
+def controlled_shutdown(
+    assigned: Sequence[int],
+    isr: Sequence[int],
+    live: Collection[int],
+    shutting_down: Collection[int],
+) -> Choice | None:
+    """The leader wants to go: the first assigned replica in sync that stays; those that go leave the ISR."""
+    staying = [b for b in isr if b not in shutting_down]
+    for broker in assigned:
+        if broker in live and broker in staying:
+            return Choice(broker, staying)
+    return None

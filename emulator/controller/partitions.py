@@ -1,0 +1,303 @@
+"""The controller's decisions on partitions: creating, electing, taking replicas offline, and writing that down."""
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from emulator import events
+from emulator.controller import elections
+from emulator.controller.channels import Batch
+from emulator.controller.elections import Choice
+from emulator.controller.state import NEW, OFFLINE, ONLINE, ControllerState
+from emulator.isr import state_json, state_path
+from emulator.messages import PartitionInfo
+from emulator.world import split
+from emulator.zookeeper import errors
+
+if TYPE_CHECKING:
+    from emulator.controller.controller import Controller
+
+
+class ControllerMovedError(Exception):
+    """Another broker is controller by now: this one has to resign."""
+
+
+class StateJson(msgspec.Struct):
+    """What a state znode holds."""
+
+    controller_epoch: int
+    leader: int
+    leader_epoch: int
+    isr: list[int]
+    version: int = 1
+
+
+_decode_state = msgspec.json.Decoder(StateJson).decode
+
+
+class Partitions:
+    """The partition and replica changes of an active controller."""
+
+    def __init__(self, controller: "Controller") -> None:
+        """Act for ``controller``."""
+        self.controller = controller
+        self.broker = controller.broker
+        self.world = controller.world
+        self.kernel = controller.world.kernel
+        self.profile = controller.world.profile
+
+    @property
+    def state(self) -> ControllerState:
+        """The cache of the controller, which must be in office."""
+        state = self.broker.state.controller
+        assert state is not None
+        return state
+
+    # ---- reading and writing state znodes
+
+    def read(self, tp: str) -> PartitionInfo | None:
+        """What the state znode says; None if there is none, or nothing that can be read."""
+        node = self.world.zookeeper.find(state_path(tp))
+        if node is None or node.data is None:
+            return None
+        try:
+            found = _decode_state(node.data)
+        except msgspec.MsgspecError:
+            return None
+        return PartitionInfo(
+            found.leader,
+            found.leader_epoch,
+            found.isr,
+            node.version,
+            self.state.assignments.get(tp, []),
+            found.controller_epoch,
+        )
+
+    def check_office(self) -> None:
+        """2.1+ (KAFKA-6082): every write checks the version of /controller_epoch."""
+        if not self.profile.has("controller_multi"):
+            return
+        node = self.world.zookeeper.find("/controller_epoch")
+        if node is None or node.version != self.state.epoch_zk_version:
+            raise ControllerMovedError
+
+    def write(self, tp: str, leader: int, isr: list[int], *, bump: bool = True) -> PartitionInfo:
+        """Write a partition's state under the version that is known; read again and retry if it has moved."""
+        state = self.state
+        while True:
+            known = state.infos[tp]
+            epoch = known.leader_epoch + 1 if bump else known.leader_epoch
+            self.check_office()
+            data = state_json(leader, epoch, isr, state.epoch)
+            try:
+                version = self.world.zookeeper.set_data(
+                    self.world, state_path(tp), data, known.zk_version
+                )
+            except errors.BadVersionError:
+                found = self.read(tp)
+                if found is None or found.controller_epoch > state.epoch:
+                    raise ControllerMovedError from None
+                state.infos[tp] = found
+                isr = [b for b in isr if b in found.isr] or isr
+                continue
+            info = PartitionInfo(leader, epoch, isr, version, state.assignments[tp], state.epoch)
+            state.infos[tp] = info
+            return info
+
+    # ---- new partitions
+
+    def create(self, tps: list[str]) -> None:
+        """New partitions: those with a live replica get a leader and their znodes."""
+        batch = Batch()
+        for tp in tps:
+            self.state.partitions[tp] = NEW
+            self._initialize(tp, batch)
+        self.controller.channels.send(batch)
+
+    def _initialize(self, tp: str, batch: Batch) -> None:
+        state = self.state
+        assigned = state.assignments[tp]
+        choice = elections.initial(assigned, state.live)
+        if choice is None:
+            self._failed(tp, "New", "no assigned replica is alive")
+            return
+        self.check_office()
+        zookeeper, world = self.world.zookeeper, self.world
+        topic, number = split(tp)
+        base = f"/brokers/topics/{topic}/partitions"
+        for path in (base, f"{base}/{number}"):
+            if zookeeper.find(path) is None:
+                zookeeper.create(world, 0, path, None)
+        data = state_json(choice.leader, 0, choice.isr, state.epoch)
+        zookeeper.create(world, 0, f"{base}/{number}/state", data)
+        info = PartitionInfo(choice.leader, 0, choice.isr, 0, assigned, state.epoch, is_new=True)
+        state.infos[tp] = info
+        state.partitions[tp] = ONLINE
+        self._elected(tp, info, "New")
+        batch.lead(choice.isr, tp, info)
+
+    def _elected(self, tp: str, info: PartitionInfo, strategy: str) -> None:
+        self.kernel.emit(
+            events.LeaderElected,
+            tp,
+            self.broker.id,
+            info.leader,
+            info.leader_epoch,
+            info.isr,
+            strategy,
+        )
+
+    def _failed(self, tp: str, strategy: str, reason: str) -> None:
+        self.kernel.emit(events.ElectionFailed, tp, self.broker.id, strategy, reason)
+
+    # ---- elections
+
+    def elect_offline(self, tps: list[str], batch: Batch) -> None:
+        """triggerOnlinePartitionStateChange: find leaders for partitions that have none."""
+        state = self.state
+        for tp in tps:
+            if state.partitions.get(tp) == NEW:
+                self._initialize(tp, batch)
+                continue
+            info = state.infos[tp]
+            topic, _ = split(tp)
+            choice = elections.offline(
+                state.assignments[tp],
+                info.isr,
+                self._live(),
+                unclean=self.world.unclean_election(self.broker.id, topic),
+                isr_order=self.profile.has("isr_order_elects"),
+            )
+            if choice is None:
+                self._failed(tp, "Offline", f"no live replica in the ISR {info.isr}")
+            else:
+                strategy = "Offline" if choice.leader in info.isr else "Unclean"
+                self._lead(tp, choice, strategy, batch)
+
+    def _live(self) -> list[int]:
+        return [b for b in self.state.live if b not in self.state.shutting_down]
+
+    def _lead(self, tp: str, choice: Choice, strategy: str, batch: Batch) -> None:
+        info = self.write(tp, choice.leader, choice.isr)
+        self.state.partitions[tp] = ONLINE
+        self._elected(tp, info, strategy)
+        batch.lead(self._live_assigned(tp), tp, info)
+
+    def _live_assigned(self, tp: str) -> list[int]:
+        return [b for b in self.state.assignments[tp] if b in self.state.live]
+
+    def elect_preferred(self, tps: list[str]) -> None:
+        """Give leadership to the first assigned replica where it is live, in sync, and not leading yet."""
+        batch = Batch()
+        state = self.state
+        for tp in tps:
+            info = state.infos.get(tp)
+            if info is None:
+                continue
+            choice = elections.preferred(state.assignments[tp], info.isr, self._live())
+            if choice is None:
+                self._failed(tp, "Preferred", "the preferred replica is not alive and in sync")
+            elif choice.leader != info.leader:
+                self._lead(tp, choice, "Preferred", batch)
+        self.controller.channels.send(batch)
+
+    # ---- brokers going and coming
+
+    def offline_brokers(self, dead: list[int]) -> None:
+        """onReplicasBecomeOffline: elect for what they led, then take their replicas out of the ISRs."""
+        state = self.state
+        batch = Batch()
+        affected = self.hosted(dead)
+        leaderless = [tp for tp in affected if self._leader_in(tp, dead)]
+        for tp in leaderless:
+            state.partitions[tp] = OFFLINE
+        waiting = [tp for tp, each in state.partitions.items() if each in (OFFLINE, NEW)]
+        self.elect_offline(waiting, batch)
+        for broker in dead:
+            for tp in affected:
+                if broker in state.assignments[tp]:
+                    self.replica_offline(tp, broker, batch)
+        if leaderless:
+            self.controller.channels.send(batch)
+        else:
+            self.controller.channels.send(batch, metadata_to=sorted(state.live))
+
+    def hosted(self, brokers: list[int]) -> list[str]:
+        """The partitions with a replica on any of ``brokers``."""
+        wanted = frozenset(brokers)
+        return [
+            tp for tp, assigned in self.state.assignments.items() if not wanted.isdisjoint(assigned)
+        ]
+
+    def _leader_in(self, tp: str, brokers: list[int]) -> bool:
+        info = self.state.infos.get(tp)
+        return info is not None and info.leader in brokers
+
+    def replica_offline(self, tp: str, broker: int, batch: Batch) -> None:
+        """A replica leaves the ISR, unless it is the last one; if it led, there is no leader then."""
+        state = self.state
+        info = state.infos.get(tp)
+        if info is None:
+            return
+        live = self._live_assigned(tp)
+        if broker not in info.isr:
+            batch.lead([b for b in live if b != broker], tp, info)
+            return
+        topic, _ = split(tp)
+        left = [b for b in info.isr if b != broker]
+        empties = self.profile.has("empty_isr_on_unclean") and self.world.unclean_election(
+            self.broker.id, topic
+        )
+        leader = -1 if info.leader == broker else info.leader
+        if not left and leader == info.leader:
+            return
+        info = self.write(tp, leader, left if left or empties else info.isr)
+        if leader < 0:
+            state.partitions[tp] = OFFLINE
+        batch.lead([b for b in live if b != broker], tp, info)
+
+    def broker_started(self, brokers: list[int]) -> None:
+        """onBrokerStartup: tell all who is alive, tell the new ones what they host, elect where that helps."""
+        state = self.state
+        batch = Batch()
+        if self.profile.has("broker_epochs"):
+            others = [b for b in state.live if b not in brokers]
+            self.controller.channels.send(Batch(), metadata_to=others)
+            full = Batch()
+            full.metadata = dict(state.infos)
+            self.controller.channels.send(full, metadata_to=brokers)
+        else:
+            batch.metadata = dict(state.infos)
+            self.controller.channels.send(batch, metadata_to=sorted(state.live))
+        batch = Batch()
+        for tp in self.hosted(brokers):
+            info = state.infos.get(tp)
+            if info is not None:
+                batch.lead([b for b in brokers if b in state.assignments[tp]], tp, info)
+        waiting = [tp for tp, each in state.partitions.items() if each in (OFFLINE, NEW)]
+        self.elect_offline(waiting, batch)
+        self.controller.channels.send(batch)
+
+    def leave(self, broker: int) -> list[str]:
+        """Controlled shutdown of a broker: move what it leads, stop what it follows; returns what it still leads."""
+        state = self.state
+        batch = Batch()
+        remaining: list[str] = []
+        for tp in self.hosted([broker]):
+            info = state.infos.get(tp)
+            if info is None or len(state.assignments[tp]) == 1:
+                continue
+            if info.leader == broker:
+                choice = elections.controlled_shutdown(
+                    state.assignments[tp], info.isr, state.live, state.shutting_down
+                )
+                if choice is None:
+                    self._failed(tp, "ControlledShutdown", "no other replica is alive and in sync")
+                    remaining.append(tp)
+                else:
+                    self._lead(tp, choice, "ControlledShutdown", batch)
+            else:
+                batch.stop_replica(broker, tp, info.leader_epoch)
+                self.replica_offline(tp, broker, batch)
+        self.controller.channels.send(batch)
+        return remaining

@@ -1,0 +1,37 @@
+"""What the broker that holds the controller's office remembers: its own cache of ZooKeeper, and its queues to the brokers."""
+
+from msgspec import Struct, field
+
+from emulator.messages import (
+    LeaderAndIsrRequest,
+    PartitionInfo,
+    StopReplicaRequest,
+    UpdateMetadataRequest,
+)
+
+NEW = "NewPartition"
+ONLINE = "OnlinePartition"
+OFFLINE = "OfflinePartition"
+
+ControlRequest = LeaderAndIsrRequest | StopReplicaRequest | UpdateMetadataRequest
+
+
+class Channel(Struct, array_like=True):
+    """The queue to one broker; ``request`` is the one under way (0: none)."""
+
+    queue: list[ControlRequest] = field(default_factory=list)
+    request: int = 0
+
+
+class ControllerState(Struct, array_like=True):
+    """The controller's cache. ``live`` maps broker ids to their registration epochs."""
+
+    epoch: int
+    epoch_zk_version: int
+    live: dict[int, int] = field(default_factory=dict)
+    shutting_down: dict[int, None] = field(default_factory=dict)
+    assignments: dict[str, list[int]] = field(default_factory=dict)
+    infos: dict[str, PartitionInfo] = field(default_factory=dict)
+    partitions: dict[str, str] = field(default_factory=dict)
+    topics: dict[str, int] = field(default_factory=dict)
+    channels: dict[int, Channel] = field(default_factory=dict)

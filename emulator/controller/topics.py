@@ -1,0 +1,137 @@
+"""What an active controller makes of the topic and admin znodes: new topics, more partitions, preferred elections."""
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from emulator.controller.state import ControllerState
+from emulator.zookeeper import errors
+
+if TYPE_CHECKING:
+    from emulator.controller.controller import Controller
+
+TOPICS = "/brokers/topics"
+PREFERRED = "/admin/preferred_replica_election"
+
+
+class TopicJson(msgspec.Struct):
+    """What a topic's znode holds."""
+
+    partitions: dict[str, list[int]]
+
+
+class AdminPartition(msgspec.Struct):
+    """One entry of an admin znode."""
+
+    topic: str
+    partition: int
+
+
+class PreferredJson(msgspec.Struct):
+    """What /admin/preferred_replica_election holds."""
+
+    partitions: list[AdminPartition]
+
+
+class Topics:
+    """The topic changes of an active controller."""
+
+    def __init__(self, controller: "Controller") -> None:
+        """Act for ``controller``."""
+        self.controller = controller
+        self.broker = controller.broker
+        self.world = controller.world
+
+    @property
+    def state(self) -> ControllerState:
+        """The cache of the controller, which must be in office."""
+        state = self.broker.state.controller
+        assert state is not None
+        return state
+
+    def load_all(self) -> None:
+        """Read every topic and its assignment; watch them."""
+        for topic in self.world.zookeeper.children(TOPICS):
+            self._load(topic)
+
+    def _load(self, topic: str) -> list[str]:
+        """Read one topic's assignment; returns the partitions that are new."""
+        zookeeper, state = self.world.zookeeper, self.state
+        path = f"{TOPICS}/{topic}"
+        zookeeper.watch_data(self.broker.id, path)
+        node = zookeeper.find(path)
+        try:
+            found = msgspec.json.decode((node.data if node else None) or "", type=TopicJson)
+        except msgspec.MsgspecError:
+            return []
+        new: list[str] = []
+        for number in sorted(found.partitions, key=int):
+            tp = f"{topic}-{number}"
+            if tp not in state.assignments:
+                new.append(tp)
+                state.assignments[tp] = found.partitions[number]
+        state.topics[topic] = len(found.partitions)
+        return new
+
+    def changed(self, path: str) -> None:
+        """A watch on a topic or admin znode fired."""
+        if path == TOPICS:
+            self.look_for_topics()
+        elif path.startswith(f"{TOPICS}/") and path.count("/") == 3:  # noqa: PLR2004
+            self._partitions_changed(path.rpartition("/")[2])
+        elif path == PREFERRED:
+            self.preferred_election()
+
+    def look_again(self) -> None:
+        """After a time without ZooKeeper: look at everything that is watched."""
+        self.look_for_topics()
+        for topic in list(self.state.topics):
+            self._partitions_changed(topic)
+        self.preferred_election()
+
+    def look_for_topics(self) -> None:
+        """TopicChange: new topics get leaders; deleted ones are forgotten."""
+        zookeeper, state = self.world.zookeeper, self.state
+        zookeeper.watch_children(self.broker.id, TOPICS)
+        names = zookeeper.children(TOPICS)
+        new: list[str] = []
+        for topic in names:
+            if topic not in state.topics:
+                new += self._load(topic)
+        if new:
+            self.controller.partitions.create(new)
+        for topic in [t for t in state.topics if t not in names]:
+            self._forget(topic)
+
+    def _forget(self, topic: str) -> None:
+        state = self.state
+        for number in range(state.topics.pop(topic)):
+            tp = f"{topic}-{number}"
+            state.assignments.pop(tp, None)
+            state.infos.pop(tp, None)
+            state.partitions.pop(tp, None)
+
+    def _partitions_changed(self, topic: str) -> None:
+        """PartitionModifications: only partitions that are new matter."""
+        if self.world.zookeeper.find(f"{TOPICS}/{topic}") is not None:
+            new = self._load(topic)
+            if new:
+                self.controller.partitions.create(new)
+
+    def preferred_election(self) -> None:
+        """Do what /admin/preferred_replica_election asks, and delete it."""
+        zookeeper = self.world.zookeeper
+        node = zookeeper.find(PREFERRED)
+        if node is not None:
+            try:
+                found = msgspec.json.decode(node.data or "", type=PreferredJson).partitions
+            except msgspec.MsgspecError:
+                found = []
+            self.controller.partitions.elect_preferred(
+                [f"{each.topic}-{each.partition}" for each in found]
+            )
+            try:
+                zookeeper.delete(self.world, PREFERRED)
+            except errors.NoNodeError:
+                pass
+        zookeeper.watch_exists(self.broker.id, PREFERRED)

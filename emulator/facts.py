@@ -1,0 +1,163 @@
+"""What znodes mean: partition states, topics, assignments, stated as facts whenever ZooKeeper commits a change.
+
+Whoever writes the tree (a leader, the controller, an outsider), what it says is read here, in one place.
+"""
+
+import msgspec
+
+from emulator import events
+from emulator.messages import PartitionInfo
+from emulator.world import World
+
+TOPICS = "/brokers/topics/"
+CONFIGS = "/config/topics/"
+TOPIC_PARTS = 1
+STATE_PARTS = 4
+
+
+class StateJson(msgspec.Struct):
+    """What a state znode holds."""
+
+    controller_epoch: int
+    leader: int
+    leader_epoch: int
+    isr: list[int]
+
+
+class TopicJson(msgspec.Struct):
+    """What a topic's znode holds; the lists of a reassignment came in 2.4."""
+
+    partitions: dict[str, list[int]]
+    adding_replicas: dict[str, list[int]] = {}
+    removing_replicas: dict[str, list[int]] = {}
+
+
+class ConfigJson(msgspec.Struct):
+    """What a topic's configuration znode holds."""
+
+    config: dict[str, str] = {}
+
+
+class HolderJson(msgspec.Struct):
+    """What /controller holds that matters."""
+
+    brokerid: int
+
+
+_state = msgspec.json.Decoder(StateJson).decode
+_topic = msgspec.json.Decoder(TopicJson).decode
+_config = msgspec.json.Decoder(ConfigJson).decode
+_holder = msgspec.json.Decoder(HolderJson).decode
+
+
+class ZnodeFacts:
+    """Reads committed changes of the tree and states what they mean."""
+
+    def __init__(
+        self, world: World, states: dict[str, PartitionInfo], assignments: dict[str, list[int]]
+    ) -> None:
+        """Keep ``states`` and ``assignments`` as the tree has them."""
+        self.world = world
+        self.states = states
+        self.assignments = assignments
+
+    def changed(self, kind: str, path: str, data: str | None, version: int) -> None:
+        """A znode was created, changed or deleted."""
+        if path.startswith(TOPICS):
+            parts = path[len(TOPICS) :].split("/")
+            if len(parts) == STATE_PARTS and parts[3] == "state":
+                self._state(f"{parts[0]}-{parts[2]}", data, version)
+            elif len(parts) == TOPIC_PARTS:
+                self._topic(parts[0], data)
+        elif path.startswith(CONFIGS):
+            self._config(kind, path[len(CONFIGS) :], data)
+
+    def controller_id(self) -> int | None:
+        """The broker that /controller names."""
+        node = self.world.zookeeper.find("/controller")
+        if node is None:
+            return None
+        try:
+            return _holder(node.data or "").brokerid
+        except msgspec.MsgspecError:
+            return None
+
+    def _state(self, tp: str, data: str | None, version: int) -> None:
+        if data is None:
+            if self.states.pop(tp, None) is not None:
+                self.world.emit(events.PartitionStateRemoved, tp)
+            return
+        try:
+            found = _state(data)
+        except msgspec.MsgspecError:
+            return
+        assigned = self.assignments.get(tp, [])
+        self.states[tp] = PartitionInfo(
+            found.leader, found.leader_epoch, found.isr, version, assigned, found.controller_epoch
+        )
+        self.world.emit(
+            events.PartitionStateChanged,
+            tp,
+            found.leader,
+            found.leader_epoch,
+            found.isr,
+            found.controller_epoch,
+            version,
+        )
+
+    # ---- topics
+
+    def _topic(self, topic: str, data: str | None) -> None:
+        known = self._partitions_of(topic)
+        if data is None:
+            for tp in known:
+                del self.assignments[tp]
+            if known:
+                self.world.emit(events.TopicDeleted, topic)
+            return
+        try:
+            found = _topic(data)
+            lists = {int(n): replicas for n, replicas in found.partitions.items()}
+        except (msgspec.MsgspecError, ValueError):
+            return
+        numbers = sorted(lists)
+        new = [n for n in numbers if f"{topic}-{n}" not in self.assignments]
+        for number in numbers:
+            self._assign(topic, number, lists[number], found, stated=number not in new)
+        if new and not known:
+            config = dict(self.world.settings.topics.get(topic, {}))
+            self.world.emit(events.TopicCreated, topic, [lists[n] for n in new], config)
+        elif new:
+            self.world.emit(events.PartitionsAdded, topic, new[0], [lists[n] for n in new])
+
+    def _partitions_of(self, topic: str) -> list[str]:
+        found: list[str] = []
+        while (tp := f"{topic}-{len(found)}") in self.assignments:
+            found.append(tp)
+        return found
+
+    def _assign(
+        self, topic: str, number: int, replicas: list[int], found: TopicJson, *, stated: bool
+    ) -> None:
+        tp = f"{topic}-{number}"
+        before = self.assignments.get(tp)
+        self.assignments[tp] = replicas
+        if stated and before != replicas:
+            adding = found.adding_replicas.get(str(number), [])
+            removing = found.removing_replicas.get(str(number), [])
+            self.world.emit(events.ReplicasAssigned, tp, replicas, adding, removing)
+
+    def _config(self, kind: str, topic: str, data: str | None) -> None:
+        settings = self.world.settings.topics
+        try:
+            found = _config(data).config if data else {}
+        except msgspec.MsgspecError:
+            return
+        before = settings.get(topic, {})
+        settings[topic] = found
+        self.world.configuration_changed()
+        if kind == "changed":
+            for key in [*before, *(k for k in found if k not in before)]:
+                if before.get(key) != found.get(key):
+                    value = found.get(key, "")
+                    self.world.emit(events.ConfigChanged, "topic", topic, key, value)

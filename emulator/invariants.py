@@ -1,0 +1,169 @@
+"""What must hold whatever happens: the protocol's invariants, checked as facts are stated.
+
+A broken invariant is itself an event. Some releases are known to break some of them (that is why later ones exist); such a violation is
+stated as known. The names follow hachikuji/kafka-specification where it has one.
+"""
+
+from collections.abc import Callable
+
+from msgspec import Struct, field
+
+from emulator import events
+from emulator.kernel import Kernel
+from emulator.profiles import Profile
+
+INVARIANTS = {
+    "HighWatermarkInLog": "no replica's HW is above its LEO",
+    "HighWatermarkMonotonic": "a leader's HW never goes back within its epoch",
+    "LeaderInIsr": "a partition's leader is in its ISR",
+    "IsrInAssigned": "an ISR holds assigned replicas only",
+    "EpochMonotonic": "a partition's leader epoch never goes back",
+    "OneLeaderPerEpoch": "no two brokers lead a partition in one epoch",
+    "TrueLeader": "a leader elected from the ISR has every record below any HW that was ever reached",
+}
+"""Name of each invariant and what it says."""
+
+
+class Watched(Struct, array_like=True):
+    """What is remembered of one partition to check it."""
+
+    leader_epoch: int = -1
+    led_epoch: int = -1
+    led_by: int = -1
+    committed: int = 0
+    clean: bool = True
+
+
+class InvariantState(Struct, array_like=True):
+    """The invariants' memory: plain data. ``violated`` counts by name; ``pending`` waits to be stated."""
+
+    partitions: dict[str, Watched] = field(default_factory=dict)
+    assigned: dict[str, list[int]] = field(default_factory=dict)
+    violated: dict[str, int] = field(default_factory=dict)
+    unexpected: int = 0
+    pending: list[tuple[str, str, str, int]] = field(default_factory=list)
+
+
+EndOf = Callable[[str, int], int]
+"""The LEO of a broker's replica of a partition."""
+
+
+class Invariants:
+    """Checks facts as they are stated."""
+
+    def __init__(
+        self, state: InvariantState, kernel: Kernel, profile: Profile, end_of: EndOf
+    ) -> None:
+        """Watch through ``kernel``; look up LEOs by ``end_of``."""
+        self.state = state
+        self.kernel = kernel
+        self.end_of = end_of
+        self.known = known_violations(profile)
+        kernel.subscribe(self._high_watermark, [events.HighWatermarkChanged])
+        kernel.subscribe(self._state_changed, [events.PartitionStateChanged])
+        kernel.subscribe(self._role, [events.ReplicaRoleChanged])
+        kernel.subscribe(self._elected, [events.LeaderElected])
+        kernel.subscribe(self._created, [events.TopicCreated, events.PartitionsAdded])
+        kernel.subscribe(self._assigned, [events.ReplicasAssigned])
+        kernel.subscribe(self._removed, [events.PartitionStateRemoved])
+
+    def _of(self, tp: str) -> Watched:
+        found = self.state.partitions.get(tp)
+        if found is None:
+            found = self.state.partitions[tp] = Watched()
+        return found
+
+    def _broken(self, name: str, tp: str, detail: str, seq: int) -> None:
+        self.state.pending.append((name, tp, detail, seq))
+
+    def flush(self) -> None:
+        """State what was found broken."""
+        pending, self.state.pending = self.state.pending, []
+        for name, tp, detail, seq in pending:
+            known = name in self.known
+            self.state.violated[name] = self.state.violated.get(name, 0) + 1
+            self.state.unexpected += not known
+            self.kernel.cause = seq
+            self.kernel.emit(events.InvariantViolated, name, tp, detail, known)
+        self.kernel.cause = 0
+
+    # ---- checks
+
+    def _high_watermark(self, event: events.HighWatermarkChanged) -> None:
+        end = self.end_of(event.tp, event.broker)
+        if event.high_watermark > end:
+            self._broken(
+                "HighWatermarkInLog",
+                event.tp,
+                f"HW {event.high_watermark} > LEO {end} on broker {event.broker}",
+                event.seq,
+            )
+        watched = self._of(event.tp)
+        if watched.led_by == event.broker and event.occasion in ("append", "fetch", "isr"):
+            if event.high_watermark < event.previous:
+                self._broken(
+                    "HighWatermarkMonotonic",
+                    event.tp,
+                    f"{event.previous} -> {event.high_watermark} on leader {event.broker}",
+                    event.seq,
+                )
+            watched.committed = max(watched.committed, event.high_watermark)
+
+    def _state_changed(self, event: events.PartitionStateChanged) -> None:
+        watched = self._of(event.tp)
+        if event.leader >= 0 and event.leader not in event.isr:
+            detail = f"leader {event.leader}, ISR {event.isr}"
+            self._broken("LeaderInIsr", event.tp, detail, event.seq)
+        assigned = self.state.assigned.get(event.tp, event.isr)
+        if any(b not in assigned for b in event.isr):
+            detail = f"ISR {event.isr}, assigned {assigned}"
+            self._broken("IsrInAssigned", event.tp, detail, event.seq)
+        if event.leader_epoch < watched.leader_epoch:
+            detail = f"{watched.leader_epoch} -> {event.leader_epoch}"
+            self._broken("EpochMonotonic", event.tp, detail, event.seq)
+        watched.leader_epoch = event.leader_epoch
+
+    def _role(self, event: events.ReplicaRoleChanged) -> None:
+        if event.role != "leader":
+            return
+        watched = self._of(event.tp)
+        if watched.led_epoch == event.leader_epoch and watched.led_by != event.broker:
+            detail = f"brokers {watched.led_by} and {event.broker} in epoch {event.leader_epoch}"
+            self._broken("OneLeaderPerEpoch", event.tp, detail, event.seq)
+        if event.leader_epoch >= watched.led_epoch:
+            watched.led_epoch, watched.led_by = event.leader_epoch, event.broker
+
+    def _elected(self, event: events.LeaderElected) -> None:
+        watched = self._of(event.tp)
+        if event.strategy == "Unclean":
+            watched.committed = min(watched.committed, self.end_of(event.tp, event.leader))
+            return
+        end = self.end_of(event.tp, event.leader)
+        if end < watched.committed:
+            detail = f"leader {event.leader} has LEO {end}, committed up to {watched.committed}"
+            self._broken("TrueLeader", event.tp, detail, event.seq)
+            watched.committed = end
+
+    # ---- what partitions there are
+
+    def _created(self, event: events.TopicCreated | events.PartitionsAdded) -> None:
+        first = event.first if isinstance(event, events.PartitionsAdded) else 0
+        for number, replicas in enumerate(event.assignment, start=first):
+            self.state.assigned[f"{event.topic}-{number}"] = replicas
+
+    def _assigned(self, event: events.ReplicasAssigned) -> None:
+        self.state.assigned[event.tp] = event.replicas
+
+    def _removed(self, event: events.PartitionStateRemoved) -> None:
+        self.state.partitions.pop(event.tp, None)
+
+
+def known_violations(profile: Profile) -> dict[str, str]:
+    """The invariants that a release is known to break, and why."""
+    known: dict[str, str] = {}
+    if not profile.has("high_watermark_in_log"):
+        known["HighWatermarkInLog"] = "the HW is apart from the log and is not cut with it"
+    if not profile.has("fetch_fencing"):
+        known["TrueLeader"] = "truncation by HW or without fencing (KIP-101, KIP-279, KIP-320)"
+    known["LastReplica"] = "a lone ISR member that loses its tail is elected again (KIP-966)"
+    return known

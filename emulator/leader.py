@@ -1,0 +1,544 @@
+"""The leader's side of replication: appends, fetches, the high watermark, acknowledgements.
+
+A follower's fetch is handled when it arrives, and once more when it has been parked and is answered. Followers repeat only what changed
+(fetch sessions), so a partition at rest costs nothing: that its followers are caught up is worked out from the session's last fetch
+when it next matters.
+"""
+
+from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
+
+from emulator import events, replication
+from emulator.messages import (
+    FetchedPartition,
+    FetchPartition,
+    FetchRequest,
+    FetchResponse,
+    ListOffsetsRequest,
+    ListOffsetsResponse,
+    OffsetsForLeaderEpochRequest,
+    OffsetsForLeaderEpochResponse,
+    ProduceRequest,
+    ProduceResponse,
+    RecordBatch,
+)
+from emulator.replica import LEADER, NEVER_US, DelayedProduce, Remote, Replica
+from emulator.world import split
+
+if TYPE_CHECKING:
+    from emulator.broker import Broker
+
+NONE = "NONE"
+LOG_LIMIT = (1 << 63) - 1
+
+
+class FetchSession(Struct, array_like=True):
+    """What a leader's broker knows of one follower's fetching.
+
+    ``partitions`` is what it fetches and from where; ``ready`` those with something new to read, ``news`` those whose HW it has not
+    been told. ``parked`` is the request that waits (0: none) until ``deadline_us``.
+    """
+
+    follower: int
+    one_shot: bool = False
+    partitions: dict[str, FetchPartition] = field(default_factory=dict)
+    ready: dict[str, None] = field(default_factory=dict)
+    news: dict[str, None] = field(default_factory=dict)
+    parked: int = 0
+    deadline_us: int = 0
+    last_fetch_us: int = 0
+
+
+class LeaderSide:
+    """What a broker does for the partitions that it leads."""
+
+    def __init__(self, broker: "Broker") -> None:
+        """Act for ``broker``."""
+        self.broker = broker
+        self.world = broker.world
+        self.kernel = broker.world.kernel
+        self.profile = broker.world.profile
+        self.recorded_first = self.profile.has("fetch_recorded_before_read")
+        self.fencing = self.profile.has("fetch_fencing")
+        self.quick = self.profile.has("quick_high_watermark")
+        self.hw_waits = self.profile.has("hw_waits_for_min_isr")
+        self.epochs_on = self.profile.has("leader_epochs")
+
+    # ---- produce
+
+    def produce(self, client: int, request: int, message: ProduceRequest) -> None:
+        """Handle a ProduceRequest: append, then answer by its acks (semantics of Partition.appendRecordsToLeader)."""
+        replica = self.broker.state.replicas.get(message.tp)
+        error = self._refusal(replica, message)
+        if error == NONE and replica is not None:
+            verdict = self._check_sequence(replica, message.batch)
+            if verdict is None:
+                base = self.append(replica, message.batch)
+                required = replica.log.end
+            else:
+                error, base = verdict
+                required = base + message.batch.count
+            if error == NONE and message.acks == -1 and replica.high_watermark < required:
+                self._wait(replica, client, request, base, required, message.timeout_us)
+                return
+        else:
+            base = -1
+        if message.acks == 0:
+            if error != NONE:
+                self.broker.close_connection(client)
+            return
+        self.broker.respond(client, request, ProduceResponse(request, message.tp, error, base))
+
+    def _refusal(self, replica: Replica | None, message: ProduceRequest) -> str:
+        if replica is None or replica.role == "offline":
+            return "UNKNOWN_TOPIC_OR_PARTITION" if replica is None else "NOT_LEADER_OR_FOLLOWER"
+        if replica.role != LEADER:
+            return "NOT_LEADER_OR_FOLLOWER"
+        if message.acks == -1 and len(replica.isr) < self.effective_min_isr(replica):
+            return "NOT_ENOUGH_REPLICAS"
+        return NONE
+
+    def effective_min_isr(self, replica: Replica) -> int:
+        """min.insync.replicas, from 3.7 at most the number of assigned replicas."""
+        topic, _ = split(replica.tp)
+        min_isr = self.world.min_insync_replicas(self.broker.id, topic)
+        return min(min_isr, len(replica.assigned)) if self.hw_waits else min_isr
+
+    def _check_sequence(self, replica: Replica, batch: RecordBatch) -> tuple[str, int] | None:
+        """None to append; otherwise an error, or NONE with the offset of the batch that this one repeats."""
+        if batch.producer_id < 0:
+            return None
+        return replica.producers.check(self.profile, batch)
+
+    def append(self, replica: Replica, batch: RecordBatch) -> int:
+        """Write a batch as leader; returns its base offset."""
+        log = replica.log
+        base = log.end
+        self._settle_caught_up(replica)
+        epoch = replica.leader_epoch if self.epochs_on else -1
+        placed = RecordBatch(
+            base,
+            batch.count,
+            epoch,
+            batch.first_record,
+            batch.producer_id,
+            batch.producer_epoch,
+            batch.base_sequence,
+        )
+        if self.epochs_on:
+            self.broker.assign_epoch(replica, epoch, base)
+        log.append(placed)
+        if placed.producer_id >= 0:
+            replica.producers.append(placed)
+        self.kernel.emit(
+            events.RecordsAppended,
+            replica.tp,
+            self.broker.id,
+            base,
+            placed.count,
+            epoch,
+            placed.first_record,
+        )
+        self.check_high_watermark(replica, "append")
+        self._wake_followers(replica)
+        return base
+
+    def _settle_caught_up(self, replica: Replica) -> None:
+        """Before the LEO moves: a follower at the LEO was caught up at its session's last fetch."""
+        end = replica.log.end
+        sessions = self.broker.state.fetch_sessions
+        for follower, remote in replica.remotes.items():
+            if remote.leo == end:
+                session = sessions.get(follower)
+                if session is not None and replica.tp in session.partitions:
+                    last = session.last_fetch_us
+                    remote.last_caught_up_us = max(remote.last_caught_up_us, last)
+                    remote.last_fetch_us = last
+                    remote.last_fetch_leader_leo = end
+
+    def _wake_followers(self, replica: Replica) -> None:
+        state = self.broker.state
+        tp = replica.tp
+        for follower in replica.remotes:
+            session = state.fetch_sessions.get(follower)
+            if session is not None and tp in session.partitions:
+                session.ready[tp] = None
+                if session.parked:
+                    self._answer_if_ready(session)
+        for session in list(state.single_fetches.values()):
+            if tp in session.partitions and session.parked:
+                session.ready[tp] = None
+                self._answer_if_ready(session)
+
+    def _wait(  # noqa: PLR0913 - one delayed request's facts
+        self,
+        replica: Replica,
+        client: int,
+        request: int,
+        base: int,
+        required: int,
+        timeout_us: int,
+    ) -> None:
+        deadline = self.kernel.now + timeout_us
+        replica.waiting.append(DelayedProduce(request, client, required, base, deadline))
+        self.broker.state.waiting_partitions[replica.tp] = None
+        self.broker.arm("produce-timeout", deadline)
+
+    def complete_waiting(self, replica: Replica) -> None:
+        """Answer the acks=all requests whose offset the HW has reached (Partition.checkEnoughReplicasReachOffset)."""
+        waiting = replica.waiting
+        if not waiting:
+            return
+        high_watermark = replica.high_watermark
+        done = [w for w in waiting if w.required_offset <= high_watermark]
+        if not done:
+            return
+        replica.waiting = [w for w in waiting if w.required_offset > high_watermark]
+        enough = len(replica.maximal_isr) >= self.effective_min_isr(replica)
+        error = NONE if enough else "NOT_ENOUGH_REPLICAS_AFTER_APPEND"
+        for each in done:
+            self._finish(replica, each, error)
+        if not replica.waiting:
+            self.broker.state.waiting_partitions.pop(replica.tp, None)
+
+    def fail_waiting(self, replica: Replica, error: str) -> None:
+        """Answer all waiting acks=all requests with an error (leadership lost, replica stopped)."""
+        waiting, replica.waiting = replica.waiting, []
+        self.broker.state.waiting_partitions.pop(replica.tp, None)
+        for each in waiting:
+            self._finish(replica, each, error)
+
+    def expire_waiting(self) -> None:
+        """Answer those whose time has run out with REQUEST_TIMED_OUT: the records stay in the log."""
+        now = self.kernel.now
+        state = self.broker.state
+        for tp in list(state.waiting_partitions):
+            replica = state.replicas[tp]
+            late = [w for w in replica.waiting if w.deadline_us <= now]
+            replica.waiting = [w for w in replica.waiting if w.deadline_us > now]
+            for each in late:
+                self._finish(replica, each, "REQUEST_TIMED_OUT")
+            if not replica.waiting:
+                del state.waiting_partitions[tp]
+        left = [
+            w.deadline_us for tp in state.waiting_partitions for w in state.replicas[tp].waiting
+        ]
+        if left:
+            self.broker.arm("produce-timeout", min(left))
+
+    def _finish(self, replica: Replica, each: DelayedProduce, error: str) -> None:
+        base = each.base_offset if error == NONE else -1
+        response = ProduceResponse(each.request, replica.tp, error, base)
+        self.broker.respond(each.client, each.request, response)
+
+    # ---- the high watermark
+
+    def check_high_watermark(self, replica: Replica, occasion: str) -> bool:
+        """Raise the HW if all that count have more (Partition.maybeIncrementLeaderHW); True if it rose."""
+        isr = replica.isr
+        if self.hw_waits and len(isr) < self.effective_min_isr(replica):
+            return False
+        high_watermark = replication.high_watermark(
+            replica.high_watermark, replica.log.end, self._counted(replica)
+        )
+        if high_watermark == replica.high_watermark:
+            return False
+        self.broker.set_high_watermark(replica, high_watermark, occasion)
+        self._spread_news(replica)
+        self.complete_waiting(replica)
+        return True
+
+    def _counted(self, replica: Replica) -> list[int]:
+        members = replica.maximal_isr
+        counted: list[int] = []
+        for follower, remote in replica.remotes.items():
+            if follower in members:
+                counted.append(remote.leo)
+            elif replication.holds_high_watermark(
+                self.profile,
+                remote,
+                replica.log.end,
+                self.kernel.now,
+                self.broker.config.replica_lag_time_max_us,
+            ) and self.broker.may_be_isr_member(follower):
+                counted.append(remote.leo)
+        return counted
+
+    def _spread_news(self, replica: Replica) -> None:
+        state = self.broker.state
+        tp = replica.tp
+        for follower in replica.remotes:
+            session = state.fetch_sessions.get(follower)
+            if session is not None and tp in session.partitions:
+                session.news[tp] = None
+                if self.quick and session.parked:
+                    self._answer(session)
+        if state.single_fetches:
+            self._spread_to_single_fetches(tp)
+
+    def _spread_to_single_fetches(self, tp: str) -> None:
+        for session in list(self.broker.state.single_fetches.values()):
+            if tp in session.partitions:
+                session.news[tp] = None
+                if self.quick and session.parked:
+                    self._answer(session)
+
+    # ---- fetch
+
+    def fetch(self, follower: int, request: int, message: FetchRequest) -> None:
+        """Handle a FetchRequest of a follower, or (replica -1) of a consumer."""
+        if message.replica < 0:
+            self._fetch_for_consumer(follower, request, message)
+            return
+        session = self._session(follower, request, message)
+        session.last_fetch_us = self.kernel.now
+        due = dict.fromkeys(message.partitions)
+        if session.ready:
+            due.update(session.ready)
+            session.ready = {}
+        rows, answer = self._read_all(session, due)
+        if answer or message.max_wait_us <= 0:
+            self._send(session, request, rows)
+            return
+        session.parked = request
+        session.deadline_us = self.kernel.now + message.max_wait_us
+        self.broker.arm("fetch-timeout", session.deadline_us)
+        if self.quick and self._untold(session):
+            self._answer(session)
+
+    def _session(self, follower: int, request: int, message: FetchRequest) -> FetchSession:
+        state = self.broker.state
+        if message.one_shot:
+            session = FetchSession(follower, one_shot=True)
+            state.single_fetches[request] = session
+        else:
+            found = state.fetch_sessions.get(follower)
+            if found is None or message.new_session:
+                found = state.fetch_sessions[follower] = FetchSession(follower)
+            session = found
+            session.parked = 0
+            for tp in message.forgotten:
+                session.partitions.pop(tp, None)
+                session.ready.pop(tp, None)
+                session.news.pop(tp, None)
+        for tp, partition in message.partitions.items():
+            if tp not in session.partitions:
+                session.news[tp] = None
+            session.partitions[tp] = partition
+        return session
+
+    def _untold(self, session: FetchSession) -> bool:
+        """2.4-2.5: whether a parked partition's HW is above what its follower was told."""
+        for tp in session.news:
+            replica = self.broker.state.replicas.get(tp)
+            remote = None if replica is None else replica.remotes.get(session.follower)
+            if replica is not None and remote is not None:
+                if replica.high_watermark > max(0, remote.told_hw):
+                    return True
+        return False
+
+    def _read_all(
+        self, session: FetchSession, due: dict[str, None]
+    ) -> tuple[dict[str, FetchedPartition], bool]:
+        rows: dict[str, FetchedPartition] = {}
+        answer = False
+        for tp in due:
+            asked = session.partitions.get(tp)
+            if asked is None:
+                continue
+            row = self._read(session.follower, tp, asked)
+            if row.batches or row.error != NONE or row.diverging is not None:
+                rows[tp] = row
+                answer = True
+        return rows, answer
+
+    def _read(self, follower: int, tp: str, asked: FetchPartition) -> FetchedPartition:
+        replica = self.broker.state.replicas.get(tp)
+        error = self.check_epoch(replica, asked.current_leader_epoch)
+        if error != NONE or replica is None:
+            return FetchedPartition(error, -1, -1, [])
+        if asked.last_fetched_epoch >= 0:
+            diverging = self._diverging(replica, asked)
+            if diverging is not None:
+                return diverging
+        log = replica.log
+        if asked.offset < log.start or asked.offset > log.end:
+            return FetchedPartition("OFFSET_OUT_OF_RANGE", -1, log.start, [])
+        if follower not in replica.remotes:
+            return FetchedPartition("NOT_LEADER_OR_FOLLOWER", -1, -1, [])
+        if self.recorded_first:
+            self._record(replica, follower, asked.offset)
+        high_watermark = replica.high_watermark
+        batches = log.read(asked.offset, log.end)
+        if not self.recorded_first:
+            self._record(replica, follower, asked.offset)
+        return FetchedPartition(NONE, high_watermark, log.start, batches)
+
+    def check_epoch(self, replica: Replica | None, epoch: int) -> str:
+        """The error for a request that carries a leader epoch (Partition.checkCurrentLeaderEpoch 2.1+) or asks a non-leader."""
+        if replica is None:
+            return "UNKNOWN_TOPIC_OR_PARTITION"
+        if epoch >= 0 and self.fencing and replica.known:
+            if epoch < replica.leader_epoch:
+                return "FENCED_LEADER_EPOCH"
+            if epoch > replica.leader_epoch:
+                return "UNKNOWN_LEADER_EPOCH"
+        return NONE if replica.role == LEADER else "NOT_LEADER_OR_FOLLOWER"
+
+    def _diverging(self, replica: Replica, asked: FetchPartition) -> FetchedPartition | None:
+        """Truncation on fetch (Partition.readRecords 2.7+): where the follower's last epoch ends here."""
+        if replica.epochs is None:
+            return None
+        epoch, end = self.broker.end_offset_for(replica, asked.last_fetched_epoch)
+        if end == replication.UNDEFINED:
+            return FetchedPartition("OFFSET_OUT_OF_RANGE", -1, replica.log.start, [])
+        if epoch < asked.last_fetched_epoch or end < asked.offset:
+            return FetchedPartition(
+                NONE, replica.high_watermark, replica.log.start, [], (epoch, end)
+            )
+        return None
+
+    def _record(self, replica: Replica, follower: int, offset: int) -> None:
+        remote = replica.remotes[follower]
+        moved = remote.leo != offset
+        replication.record_fetch(self.profile, remote, offset, replica.log.end, self.kernel.now)
+        if moved:
+            self.kernel.emit(
+                events.RemoteLogEndOffsetChanged, replica.tp, self.broker.id, follower, offset
+            )
+        if follower not in replica.isr:
+            self.broker.isr.maybe_expand(replica, follower)
+        if moved:
+            self.check_high_watermark(replica, "fetch")
+
+    # ---- parked fetches
+
+    def _answer_if_ready(self, session: FetchSession) -> None:
+        due, session.ready = session.ready, {}
+        rows, answer = self._read_all(session, due)
+        if answer:
+            self._send(session, session.parked, rows)
+
+    def _answer(self, session: FetchSession) -> None:
+        due, session.ready = session.ready, {}
+        rows, _ = self._read_all(session, due)
+        self._send(session, session.parked, rows)
+
+    def expire_parked(self) -> None:
+        """Answer the fetches that have waited long enough; what they get is read afresh."""
+        now = self.kernel.now
+        state = self.broker.state
+        left: list[int] = []
+        for session in [*state.fetch_sessions.values(), *state.single_fetches.values()]:
+            if not session.parked:
+                continue
+            if session.deadline_us <= now:
+                self._answer(session)
+            else:
+                left.append(session.deadline_us)
+        if left:
+            self.broker.arm("fetch-timeout", min(left))
+
+    def _send(self, session: FetchSession, request: int, rows: dict[str, FetchedPartition]) -> None:
+        replicas = self.broker.state.replicas
+        session.parked = 0
+        later: dict[str, None] = {}
+        for tp in session.news:
+            replica = replicas.get(tp)
+            if replica is None or replica.role != LEADER:
+                continue
+            row = rows.get(tp)
+            if row is None:
+                row = rows[tp] = FetchedPartition(
+                    NONE, replica.high_watermark, replica.log.start, []
+                )
+            elif row.high_watermark < replica.high_watermark:
+                later[tp] = None
+            remote = replica.remotes.get(session.follower)
+            if remote is not None:
+                remote.told_hw = row.high_watermark
+        session.news = later
+        if session.one_shot:
+            self.broker.state.single_fetches.pop(request, None)
+        self.broker.respond(session.follower, request, FetchResponse(request, rows))
+
+    def drop_partition(self, tp: str) -> None:
+        """The partition is no longer led here: parked fetches that name it are answered at once."""
+        state = self.broker.state
+        for session in [*state.fetch_sessions.values(), *state.single_fetches.values()]:
+            if tp in session.partitions and session.parked:
+                session.ready[tp] = None
+                self._answer_if_ready(session)
+
+    # ---- questions
+
+    def _fetch_for_consumer(self, client: int, request: int, message: FetchRequest) -> None:
+        rows: dict[str, FetchedPartition] = {}
+        for tp, asked in message.partitions.items():
+            replica = self.broker.state.replicas.get(tp)
+            error = self.check_epoch(replica, asked.current_leader_epoch)
+            if error != NONE or replica is None:
+                rows[tp] = FetchedPartition(error, -1, -1, [])
+                continue
+            log, high_watermark = replica.log, replica.high_watermark
+            if asked.offset < log.start or asked.offset > log.end:
+                rows[tp] = FetchedPartition("OFFSET_OUT_OF_RANGE", high_watermark, log.start, [])
+            else:
+                found = log.read(asked.offset, high_watermark)
+                rows[tp] = FetchedPartition(NONE, high_watermark, log.start, found)
+        self.broker.respond(client, request, FetchResponse(request, rows))
+
+    def offsets_for_leader_epoch(
+        self, source: int, request: int, message: OffsetsForLeaderEpochRequest
+    ) -> None:
+        """Answer where epochs end (KIP-101, KIP-279)."""
+        rows: dict[str, tuple[str, int, int]] = {}
+        for tp, (current, epoch) in message.partitions.items():
+            replica = self.broker.state.replicas.get(tp)
+            error = self.check_epoch(replica, current)
+            if error != NONE or replica is None or replica.epochs is None:
+                rows[tp] = (error, replication.UNDEFINED, replication.UNDEFINED)
+            else:
+                rows[tp] = (NONE, *self.broker.end_offset_for(replica, epoch))
+        self.broker.respond(source, request, OffsetsForLeaderEpochResponse(request, rows))
+
+    def list_offsets(self, source: int, request: int, message: ListOffsetsRequest) -> None:
+        """Answer a follower that is out of range: where this log begins and ends."""
+        replica = self.broker.state.replicas.get(message.tp)
+        error = self.check_epoch(replica, message.current_leader_epoch)
+        if error != NONE or replica is None:
+            answer = ListOffsetsResponse(request, message.tp, error, -1, -1)
+        else:
+            log = replica.log
+            answer = ListOffsetsResponse(request, message.tp, NONE, log.start, log.end)
+        self.broker.respond(source, request, answer)
+
+    def caught_up_us(self, replica: Replica, follower: int) -> int:
+        """When a follower was last known to have everything (virtual time; 0: never)."""
+        remote = replica.remotes[follower]
+        session = self.broker.state.fetch_sessions.get(follower)
+        at_end = remote.leo == replica.log.end
+        if at_end and session is not None and replica.tp in session.partitions:
+            return max(remote.last_caught_up_us, session.last_fetch_us)
+        return remote.last_caught_up_us
+
+    def new_remotes(self, replica: Replica, keep: bool) -> None:
+        """Begin (or, led already, go on) remembering the followers (Partition.makeLeader)."""
+        now = self.kernel.now
+        before = replica.remotes if keep else {}
+        replica.remotes = {}
+        for follower in replica.assigned:
+            if follower == self.broker.id:
+                continue
+            remote = before.get(follower)
+            if remote is None:
+                remote = Remote()
+                self.kernel.emit(
+                    events.RemoteLogEndOffsetChanged, replica.tp, self.broker.id, follower, -1
+                )
+            remote.last_caught_up_us = now if follower in replica.isr else NEVER_US
+            if keep:
+                remote.last_fetch_us = now
+                remote.last_fetch_leader_leo = replica.log.end
+            replica.remotes[follower] = remote

@@ -1,0 +1,68 @@
+"""One replica's log: batches in offset order, its start and its log end offset."""
+
+from bisect import bisect_right
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from emulator.messages import RecordBatch
+
+
+class Log(Struct, array_like=True):
+    """Records as batches; ``end`` is the LEO. What lies below ``flushed`` survives a power loss.
+
+    Batches are shared between replicas: they never change. Reading near the end, which is what followers do, costs the same
+    however long the log is.
+    """
+
+    start: int = 0
+    end: int = 0
+    flushed: int = 0
+    batches: list[RecordBatch] = field(default_factory=list)
+
+    def append(self, batch: RecordBatch) -> None:
+        """Write a batch; its base offset must be the LEO."""
+        if batch.base_offset != self.end:
+            raise ValueError(f"batch at {batch.base_offset} does not follow LEO {self.end}")
+        self.batches.append(batch)
+        self.end = batch.base_offset + batch.count
+
+    def read(self, offset: int, bound: int) -> list[RecordBatch]:
+        """The batches that hold offsets from ``offset`` up to, not including, ``bound``."""
+        if offset >= bound:
+            return []
+        batches = self.batches
+        if batches and batches[-1].base_offset <= offset:
+            return batches[-1:]
+        first = self.position(offset)
+        if bound >= self.end:
+            return batches[first:]
+        return [b for b in batches[first:] if b.base_offset < bound]
+
+    def position(self, offset: int) -> int:
+        """The index of the batch that holds ``offset`` (of the last one, if it lies past the end)."""
+        return max(0, bisect_right(self.batches, offset, key=_base_offset) - 1)
+
+    def truncate(self, offset: int) -> bool:
+        """Cut everything from ``offset`` on; False if there is nothing to cut."""
+        if offset >= self.end:
+            return False
+        offset = max(offset, self.start)
+        batches = self.batches
+        while batches and batches[-1].base_offset >= offset:
+            batches.pop()
+        if batches and batches[-1].end_offset > offset:
+            last = batches[-1]
+            batches[-1] = replace(last, count=offset - last.base_offset)
+        self.end = offset
+        self.flushed = min(self.flushed, offset)
+        return True
+
+    def restart_at(self, offset: int) -> None:
+        """Throw everything away and begin anew at ``offset``."""
+        self.batches = []
+        self.start = self.end = self.flushed = offset
+
+
+def _base_offset(batch: RecordBatch) -> int:
+    return batch.base_offset

@@ -1,0 +1,203 @@
+"""Links between hosts: TCP connections that may be cut, slow, lossy, or made to hold messages back.
+
+Messages of one link arrive in the order in which they were sent. What is sent while a link is cut waits and goes on when it heals,
+unless either end has given the connection up by then. A process that ends closes its connections: its peers are told if they can be reached.
+"""
+
+from msgspec import Struct, field
+
+from emulator import events
+from emulator.kernel import LATENCY_MIN_US, LATENCY_SPREAD_US, Kernel
+from emulator.messages import AnyMessage, ConnectionLost
+
+Waiting = tuple[int, int, AnyMessage]
+"""Incarnation of the receiver it was sent to, number of the event that stated its sending, message."""
+
+
+class Link(Struct, array_like=True):
+    """One direction of a link that is, or was, not plain."""
+
+    cut: bool = False
+    delay_us: int = 0
+    drop_percent: float = 0.0
+    holding: list[str] = field(default_factory=list)
+    waiting: list[Waiting] = field(default_factory=list)
+
+    @property
+    def plain(self) -> bool:
+        """Whether nothing is wrong with it and nothing waits on it."""
+        return not (self.cut or self.delay_us or self.drop_percent or self.holding or self.waiting)
+
+
+class NetworkState(Struct, array_like=True):
+    """Links by (source, destination): those that are not plain, and when each last delivered."""
+
+    links: dict[tuple[int, int], Link] = field(default_factory=dict)
+    arrivals: dict[tuple[int, int], int] = field(default_factory=dict)
+
+
+class Network:
+    """Carries messages between hosts through the kernel."""
+
+    def __init__(self, kernel: Kernel, state: NetworkState) -> None:
+        """Carry over ``kernel``, remembering in ``state``."""
+        self.kernel = kernel
+        self.state = state
+
+    def send(self, source: int, destination: int, message: AnyMessage, request: int = 0) -> int:
+        """Send a message; returns the ``seq`` that identifies it. ``request`` is what a response answers."""
+        kernel = self.kernel
+        detail = message.detail() if kernel.observed(events.MessageSent) else []
+        seq = kernel.emit(
+            events.MessageSent, type(message).__name__, source, destination, request, detail
+        )
+        if not kernel.state.hosts[destination].up:
+            self._refuse(source, destination, seq)
+            return seq
+        link = self.state.links.get((source, destination))
+        if link is None:
+            self._carry(source, destination, seq, message, 0)
+        else:
+            self._send_impaired(source, destination, link, seq, message)
+        return seq
+
+    def _refuse(self, source: int, destination: int, seq: int) -> None:
+        link = self.state.links.get((source, destination))
+        kernel = self.kernel
+        kernel.emit(events.MessageLost, seq, "host down")
+        if link is None or not link.cut:
+            at_us = kernel.state.now_us + 2 * LATENCY_MIN_US
+            kernel.schedule(at_us, source, ConnectionLost(destination, seq), seq, destination)
+
+    def _carry(
+        self, source: int, destination: int, seq: int, message: AnyMessage, delay_us: int
+    ) -> None:
+        kernel = self.kernel
+        now_us = kernel.state.now_us
+        at_us = now_us + LATENCY_MIN_US + int(kernel.random() * LATENCY_SPREAD_US) + delay_us
+        arrivals = self.state.arrivals
+        key = (source, destination)
+        last_us = arrivals.get(key, 0)
+        if at_us <= last_us:
+            at_us = last_us + 1
+        arrivals[key] = at_us
+        kernel.schedule(at_us, destination, message, seq, source)
+
+    def _send_impaired(
+        self, source: int, destination: int, link: Link, seq: int, message: AnyMessage
+    ) -> None:
+        kernel = self.kernel
+        name = type(message).__name__
+        if link.drop_percent and kernel.random() * 100 < link.drop_percent:
+            kernel.emit(events.MessageLost, seq, "dropped")
+            self._break(source, destination, seq)
+        elif link.cut or (link.holding and _held(link, name)):
+            kernel.emit(events.MessageHeld, seq)
+            incarnation = kernel.state.hosts[destination].incarnation
+            link.waiting.append((incarnation, seq, message))
+        else:
+            self._carry(source, destination, seq, message, link.delay_us)
+
+    def _break(self, source: int, destination: int, seq: int) -> None:
+        """Tell both ends that the connection broke under message ``seq``."""
+        kernel = self.kernel
+        at_us = kernel.state.now_us + LATENCY_MIN_US + LATENCY_SPREAD_US
+        for host, peer in ((source, destination), (destination, source)):
+            kernel.schedule(at_us, host, ConnectionLost(peer, 0), seq, peer)
+
+    # ---- connections
+
+    def give_up(self, host: int, peer: int) -> None:
+        """``host`` closes its connection to ``peer``: what waits on a cut link, either way, is lost."""
+        for key in ((host, peer), (peer, host)):
+            link = self.state.links.get(key)
+            if link is not None and link.cut:
+                for _, seq, _ in link.waiting:
+                    self.kernel.emit(events.MessageLost, seq, "connection given up")
+                link.waiting = []
+
+    def host_ended(self, number: int) -> None:
+        """A process ended: every peer that its end can reach sees the connection close."""
+        kernel = self.kernel
+        at_us = kernel.state.now_us + LATENCY_MIN_US
+        for host in kernel.state.hosts.values():
+            link = self.state.links.get((number, host.number))
+            if host.up and host.number != number and (link is None or not link.cut):
+                lost = ConnectionLost(number)
+                kernel.schedule(at_us, host.number, lost, kernel.cause, number)
+
+    def reachable(self, source: int, destination: int) -> bool:
+        """Whether messages pass both ways (a conversation is possible)."""
+        links = self.state.links
+        there, back = links.get((source, destination)), links.get((destination, source))
+        return not (there is not None and there.cut) and not (back is not None and back.cut)
+
+    # ---- faults
+
+    def change(self, source: int, destination: int, **values: bool | int | float) -> None:
+        """Set fields of one direction of a link (``cut``, ``delay_us``, ``drop_percent``)."""
+        link = self.state.links.setdefault((source, destination), Link())
+        for name, value in values.items():
+            setattr(link, name, value)
+        self._settle_link(source, destination, link)
+
+    def hold(self, source: int, destination: int, api: str | None) -> None:
+        """Keep messages (of one name) from ``source`` to ``destination`` waiting."""
+        link = self.state.links.setdefault((source, destination), Link())
+        name = api or "*"
+        if name not in link.holding:
+            link.holding.append(name)
+        self._settle_link(source, destination, link)
+
+    def release(self, source: int, destination: int, count: int | None, lose: bool) -> None:
+        """Let the first ``count`` waiting messages go on (None: all, and hold no more), or lose them."""
+        link = self.state.links.get((source, destination))
+        if link is None:
+            return
+        going = link.waiting if count is None else link.waiting[:count]
+        link.waiting = link.waiting[len(going) :]
+        if count is None:
+            link.holding = []
+        self._let_go(source, destination, going, lose)
+        self._settle_link(source, destination, link)
+
+    def heal(self, source: int, destination: int) -> None:
+        """Make one direction whole, fast and lossless; what waits because of a cut goes on."""
+        link = self.state.links.get((source, destination))
+        if link is None:
+            return
+        link.cut, link.delay_us, link.drop_percent = False, 0, 0.0
+        held = [w for w in link.waiting if _held(link, type(w[2]).__name__)]
+        going = [w for w in link.waiting if not _held(link, type(w[2]).__name__)]
+        link.waiting = held
+        self._let_go(source, destination, going, lose=False)
+        self._settle_link(source, destination, link)
+
+    def _let_go(self, source: int, destination: int, going: list[Waiting], lose: bool) -> None:
+        kernel = self.kernel
+        for incarnation, seq, message in going:
+            if lose or incarnation != kernel.state.hosts[destination].incarnation:
+                kernel.emit(events.MessageLost, seq, "lost")
+                if lose:
+                    self._break(source, destination, seq)
+            else:
+                kernel.emit(events.MessageReleased, seq)
+                self._carry(source, destination, seq, message, 0)
+
+    def _settle_link(self, source: int, destination: int, link: Link) -> None:
+        self.kernel.emit(
+            events.LinkChanged,
+            source,
+            destination,
+            link.cut,
+            link.delay_us,
+            link.drop_percent,
+            list(link.holding),
+        )
+        if link.plain:
+            del self.state.links[source, destination]
+
+
+def _held(link: Link, name: str) -> bool:
+    """Whether messages of that name are kept back; ``LeaderAndIsr`` stands for its request."""
+    return any(held in ("*", name) or name == f"{held}Request" for held in link.holding)

@@ -1,0 +1,131 @@
+"""What every actor of one cluster shares: the kernel, the network, ZooKeeper, the release's features, the configuration."""
+
+from collections.abc import Callable
+from typing import Any
+
+from msgspec import Struct, field
+
+from emulator.config import BrokerConfig, resolve
+from emulator.events import ZOOKEEPER, Event
+from emulator.kernel import Kernel
+from emulator.messages import WatchEvent
+from emulator.network import Network
+from emulator.profiles import PROFILES
+from emulator.zookeeper.tree import ZooKeeper
+
+
+ID_CHARACTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+ID_LENGTH = 22
+
+
+class Settings(Struct, array_like=True):
+    """How the cluster is configured: plain data. Overrides are by Kafka's names."""
+
+    version: str
+    stepwise: bool = False
+    defaults: dict[str, str] = field(default_factory=dict)
+    brokers: dict[int, dict[str, str]] = field(default_factory=dict)
+    topics: dict[str, dict[str, str]] = field(default_factory=dict)
+    racks: dict[int, str] = field(default_factory=dict)
+
+
+ZnodeObserver = Callable[[str, str, str | None, int], None]
+"""Is told of each committed znode change: kind, path, data, version."""
+
+
+class World:
+    """The shared surroundings. Holds no state of its own that is not plain data elsewhere."""
+
+    def __init__(
+        self, kernel: Kernel, network: Network, zookeeper: ZooKeeper, settings: Settings
+    ) -> None:
+        """Tie the parts together."""
+        self.kernel = kernel
+        self.network = network
+        self.zookeeper = zookeeper
+        self.settings = settings
+        self.profile = PROFILES[settings.version]
+        self.stepwise = settings.stepwise
+        self.session_opened: Callable[[], None] = _nobody
+        self.znode_observers: list[ZnodeObserver] = []
+        self._configs: dict[int, BrokerConfig] = {}
+        self._topic_values: dict[tuple[int, str], tuple[int, bool]] = {}
+
+    # ---- what ZooKeeper acts through (ZkEnvironment)
+
+    @property
+    def now(self) -> int:
+        """Virtual time in microseconds."""
+        return self.kernel.state.now_us
+
+    def emit(self, kind: type[Event], /, *fields: Any) -> int:
+        """State an event; see :meth:`emulator.kernel.Kernel.emit`."""
+        return self.kernel.emit(kind, *fields)
+
+    def notify(self, host: int, path: str, kind: str, /) -> None:
+        """Send ``host`` the event of a watch that fired."""
+        self.network.send(ZOOKEEPER, host, WatchEvent(path, kind))
+
+    def znode_changed(self, kind: str, path: str, data: str | None, version: int, /) -> None:
+        """Pass on a committed znode change."""
+        for observe in self.znode_observers:
+            observe(kind, path, data, version)
+
+    # ---- the release
+
+    def since(self, version: str) -> bool:
+        """Whether this cluster is of that release or a later one (for what ZooKeeper is told)."""
+        return self.profile.index >= PROFILES[version].index
+
+    def cluster_id(self) -> str:
+        """A cluster id of 22 characters, drawn from the seeded sequence."""
+        draw = self.kernel.random_below
+        return "".join(ID_CHARACTERS[draw(len(ID_CHARACTERS))] for _ in range(ID_LENGTH))
+
+    # ---- configuration
+
+    def config(self, broker: int) -> BrokerConfig:
+        """A broker's configuration as it is now."""
+        found = self._configs.get(broker)
+        if found is None:
+            overrides = {**self.settings.defaults, **self.settings.brokers.get(broker, {})}
+            found = self._configs[broker] = resolve(self.settings.version, overrides)
+        return found
+
+    def configuration_changed(self) -> None:
+        """Forget what was worked out from older settings."""
+        self._configs.clear()
+        self._topic_values.clear()
+
+    def min_insync_replicas(self, broker: int, topic: str) -> int:
+        """min.insync.replicas of a topic as that broker sees it."""
+        return self._values(broker, topic)[0]
+
+    def unclean_election(self, broker: int, topic: str) -> bool:
+        """unclean.leader.election.enable of a topic as that broker (the controller) sees it."""
+        return self._values(broker, topic)[1]
+
+    def _values(self, broker: int, topic: str) -> tuple[int, bool]:
+        key = (broker, topic)
+        found = self._topic_values.get(key)
+        if found is None:
+            overrides = self.settings.topics.get(topic, {})
+            defaults = self.config(broker)
+            min_isr = overrides.get("min.insync.replicas")
+            unclean = overrides.get("unclean.leader.election.enable")
+            found = (
+                defaults.min_insync_replicas if min_isr is None else int(min_isr),
+                defaults.unclean_leader_election_enable if unclean is None else unclean == "true",
+            )
+            self._topic_values[key] = found
+        return found
+
+
+def split(tp: str) -> tuple[str, int]:
+    """Topic and partition number of a name such as ``orders-0``."""
+    topic, _, partition = tp.rpartition("-")
+    return topic, int(partition)
+
+
+def _nobody() -> None:
+    """Nobody waits for sessions yet."""
