@@ -1,4 +1,7 @@
-"""What administrators and outsiders do: topics, configuration, elections, znodes. They write to ZooKeeper as Kafka's tools do."""
+"""What administrators and outsiders do: topics, configuration, elections, znodes.
+
+They write to ZooKeeper as Kafka's tools do.
+"""
 
 import json
 import re
@@ -52,7 +55,7 @@ class Admin:
     # ---- topics
 
     def create_topic(self, wanted: inputs.CreateTopic) -> None:
-        """Write the topic's configuration, then the topic (no more: leaders are the controller's work)."""
+        """Write the topic's configuration, then the topic; leaders are the controller's work."""
         topic = wanted.topic
         self._check_new_name(topic)
         config = self._topic_config(wanted.config)

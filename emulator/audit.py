@@ -1,8 +1,8 @@
 """Ground truth: which records were acknowledged, and whether the logs still have them.
 
-The audit knows every record that was ever produced and looks into every log, which no real component can. It watches and cannot steer.
-Work follows suspicion: a partition is looked at whole only when a log was cut, a leader changed, a batch was sent twice, or two logs were
-seen to differ.
+The audit knows every record that was ever produced and looks into every log, which no real
+component can. It watches and cannot steer. Work follows suspicion: a partition is looked at whole
+only when a log was cut, a leader changed, a batch was sent twice, or two logs were seen to differ.
 """
 
 from collections.abc import Callable, Iterable
@@ -27,7 +27,10 @@ class Acked(Struct, frozen=True, array_like=True, gc=False):
 
 
 class PartitionAudit(Struct, array_like=True):
-    """What is known of one partition; ``missing`` are acknowledged batches that its leader's log lacks."""
+    """What is known of one partition.
+
+    ``missing`` are acknowledged batches that its leader's log lacks.
+    """
 
     leader: int = -1
     acked: list[Acked] = field(default_factory=list)
@@ -45,7 +48,10 @@ class PartitionAudit(Struct, array_like=True):
 
 
 class AuditState(Struct, array_like=True):
-    """The audit's memory: plain data. ``acked`` counts records; ``dirty`` partitions are to be looked at."""
+    """The audit's memory: plain data. ``acked`` counts records.
+
+    ``dirty`` partitions are to be looked at.
+    """
 
     acked: int = 0
     partitions: dict[str, PartitionAudit] = field(default_factory=dict)
@@ -112,9 +118,11 @@ class Audit:
 
     def _appended(self, event: events.RecordsAppended) -> None:
         found = self._of(event.tp)
-        if event.broker == found.leader and event.first_record in found.retried:
-            self.state.dirty[event.tp] = event.seq
-        elif not found.clean or self._differs(event):
+        if (
+            (event.broker == found.leader and event.first_record in found.retried)
+            or not found.clean
+            or self._differs(event)
+        ):
             self.state.dirty[event.tp] = event.seq
 
     def _differs(self, event: events.RecordsAppended) -> bool:
@@ -163,7 +171,7 @@ class Audit:
     # ---- asked
 
     def count(self, what: str) -> int:
-        """How many records are ``acked``, ``lost``, ``duplicated``, ``diverged`` or ``consumed_lost`` now."""
+        """Count the records that are ``acked``, ``lost``, ``duplicated`` and so on now."""
         if what == "acked":
             return self.state.acked
         return sum(len(getattr(p, what)) for p in self.state.partitions.values())
@@ -205,7 +213,7 @@ def _duplicated(log: Log) -> Found:
 
 
 def _diverged(logs: Iterable[Log]) -> Found:
-    """Offsets below both ends at which two logs hold different records (the first log's record is named)."""
+    """Offsets below both ends at which two logs differ, with the first log's record."""
     found: dict[int, int] = {}
     kept = list(logs)
     for i, one in enumerate(kept):

@@ -1,5 +1,10 @@
-"""A broker: one process with its replicas, its fetchers, its ZooKeeper session and, perhaps, the controller's office."""
+"""A broker.
 
+One process with its replicas, its fetchers, its ZooKeeper session and, perhaps, the controller's
+office.
+"""
+
+from collections.abc import Callable
 from typing import Any
 
 from msgspec import Struct, field
@@ -10,21 +15,27 @@ from emulator.control import ControlPlane
 from emulator.controller.controller import Controller
 from emulator.controller.state import ControllerState
 from emulator.epochs import LeaderEpochCache
+from emulator.fetch_server import FetchServer, FetchSession
 from emulator.follower import Fetcher, FollowerSide
 from emulator.isr import IsrManager
-from emulator.leader import FetchSession, LeaderSide
+from emulator.leader import LeaderSide
 from emulator.messages import AnyMessage, PartitionInfo
+from emulator.out_of_range import OutOfRange
 from emulator.registration import Registration
 from emulator.replica import LEADER, OFFLINE, Replica
+from emulator.rounds import SingleRounds
 from emulator.world import World
 from emulator.zkclient import ZkClient
 
-BOOT_US = 200_000
-"""How long a process takes from its start to reaching for ZooKeeper."""
+Handler = Callable[[int, Any], None]
+"""Takes a message of one kind from a source."""
 
 
 class BrokerState(Struct, array_like=True):
-    """All that a broker remembers. ``replicas`` hold the disk's part too; the rest of it ends with the process."""
+    """All that a broker remembers. ``replicas`` hold the disk's part too.
+
+    The rest of it ends with the process.
+    """
 
     id: int
     state: str = "stopped"
@@ -67,7 +78,10 @@ class Broker:
         self.kernel = world.kernel
         self.zk = ZkClient(self)
         self.leader = LeaderSide(self)
+        self.fetches = FetchServer(self)
         self.follower = FollowerSide(self)
+        self.rounds = SingleRounds(self)
+        self.out_of_range = OutOfRange(self)
         self.isr = IsrManager(self)
         self.control = ControlPlane(self)
         self.registration = Registration(self)
@@ -82,16 +96,16 @@ class Broker:
 
     # ---- dispatch
 
-    def handle(self, source: int, message: Any) -> None:
+    def handle(self, source: int, message: AnyMessage) -> None:
         """Take one message."""
         self._handlers[type(message)](source, message)
 
-    def _table(self) -> dict[type, Any]:
-        def request(method: Any) -> Any:
+    def _table(self) -> dict[type, Handler]:
+        def request(method: Callable[[int, int, Any], None]) -> Handler:
             return lambda source, message: method(source, self.kernel.cause, message)
 
         return {
-            messages.FetchRequest: request(self.leader.fetch),
+            messages.FetchRequest: request(self.fetches.fetch),
             messages.ProduceRequest: request(self.leader.produce),
             messages.OffsetsForLeaderEpochRequest: request(self.leader.offsets_for_leader_epoch),
             messages.ListOffsetsRequest: request(self.leader.list_offsets),
@@ -103,7 +117,7 @@ class Broker:
             messages.AlterPartitionRequest: request(self.controller.alter_partition),
             messages.FetchResponse: self.follower.fetched,
             messages.OffsetsForLeaderEpochResponse: self.follower.epochs_answered,
-            messages.ListOffsetsResponse: self.follower.offsets_answered,
+            messages.ListOffsetsResponse: self.out_of_range.answered,
             messages.ControlResponse: lambda source, message: self.controller.answered(message),
             messages.AlterPartitionResponse: lambda source, message: self.isr.answered(message),
             messages.ControlledShutdownResponse: lambda source, message: (
@@ -116,11 +130,11 @@ class Broker:
             messages.Timer: self._timer,
         }
 
-    def _task_table(self) -> dict[str, Any]:
+    def _task_table(self) -> dict[str, Callable[[], None]]:
         return {
             "boot": self.registration.boot,
             "zk-ping": self.zk.ping,
-            "fetch-timeout": self.leader.expire_parked,
+            "fetch-timeout": self.fetches.expire_parked,
             "produce-timeout": self.leader.expire_waiting,
             "fetch-backoff": self.follower.resume,
             "socket-timeout": self.follower.check_timeouts,
@@ -254,7 +268,10 @@ class Broker:
         self.kernel.emit(events.EpochCacheChanged, replica.tp, self.id, entries)
 
     def end_offset_for(self, replica: Replica, epoch: int) -> tuple[int, int]:
-        """What this replica's cache says of the end of an epoch: (epoch, end offset), -1 undefined."""
+        """What this replica's cache says of the end of an epoch.
+
+        (epoch, end offset), -1 undefined.
+        """
         assert replica.epochs is not None
         return replica.epochs.end_offset_for(epoch, replica.log.end, self.world.profile)
 
@@ -288,7 +305,10 @@ class Broker:
         self.controller.retry()
 
     def session_expired(self) -> None:
-        """Begin a new session: give up the controller's office, register again, stand for election."""
+        """Begin a new session.
+
+        Give up the controller's office, register again, stand for election.
+        """
         self.controller.resign("session expired")
         self.registration.register_again()
 

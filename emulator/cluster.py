@@ -1,7 +1,7 @@
 """A whole cluster in one object: what the other rooms use.
 
-All state is one tree of plain structs (:class:`ClusterState`): it can be encoded, forked and hashed. Everything outside learns what happens
-from the events that observers are given.
+All state is one tree of plain structs (:class:`ClusterState`): it can be encoded, forked and
+hashed. Everything outside learns what happens from the events that observers are given.
 """
 
 from collections.abc import Callable, Sequence
@@ -64,7 +64,9 @@ class Cluster:
         text: str = "cluster",
         line: int = 0,
     ) -> None:
-        """Make the cluster and start its brokers one after another; returns when all have registered.
+        """Make the cluster and start its brokers one after another.
+
+        Returns when all have registered.
 
         Raises:
             ConfigError: an unknown version or configuration name, or a value that is not allowed.
@@ -135,9 +137,12 @@ class Cluster:
         while self.kernel.now < limit_us:
             holder = self.controller_id()
             office = None if holder is None else self.brokers[holder].state.controller
-            if office is not None and len(office.live) == len(self.brokers):
-                if not any(channel.queue for channel in office.channels.values()):
-                    return
+            if (
+                office is not None
+                and len(office.live) == len(self.brokers)
+                and not any(channel.queue for channel in office.channels.values())
+            ):
+                return
             if not self.step():
                 return
 
@@ -177,7 +182,10 @@ class Cluster:
             self.invariants.flush()
 
     def run_until(self, time_us: int, budget: int | None = None) -> bool:
-        """Dispatch all that is due up to and including ``time_us``; False if ``budget`` steps did not do."""
+        """Dispatch all that is due up to and including ``time_us``.
+
+        False if ``budget`` steps did not do.
+        """
         kernel = self.kernel
         queue = kernel.state.queue
         while queue and queue[0][0] <= time_us:

@@ -1,6 +1,7 @@
-"""What conditions look at, and whether they hold: the emulator's own state, not anybody's picture of it.
+"""What conditions look at, and whether they hold.
 
-What does not exist has no value (:data:`NOTHING`): only ``!=`` holds of it, and that is no error.
+The emulator's own state, not anybody's picture of it. What does not exist has no value
+(:data:`NOTHING`): only ``!=`` holds of it, and that is no error.
 """
 
 from collections.abc import Callable
@@ -37,9 +38,8 @@ def holds(left: Value, op: str, right: Value, *, unordered: bool = False) -> boo
         return op == "!=" and right is not NOTHING
     if unordered and isinstance(left, list) and isinstance(right, list):
         left, right = sorted(left, key=str), sorted(right, key=str)
-    if isinstance(left, bool) or isinstance(right, bool):
-        if not (isinstance(left, bool) and isinstance(right, bool)) and op in ("==", "!="):
-            return op == "!="
+    if op in ("==", "!=") and isinstance(left, bool) != isinstance(right, bool):
+        return op == "!="
     try:
         return _OPERATORS[op](left, right)
     except TypeError:
@@ -74,19 +74,20 @@ def _partition(cluster: "Cluster", name: str, field: str) -> Value:
         return list(assigned)
     info = cluster.state_of(name)
     if info is None:
-        return {"state": "nonexistent", "isr": [], "osr": list(assigned)}.get(field, NOTHING)
+        absent: dict[str, Value] = {"state": "nonexistent", "isr": [], "osr": list(assigned)}
+        return absent.get(field, NOTHING)
     if field in ("hw", "leo"):
         return _leaders_own(cluster, name, info.leader, field)
     return _znode_value(assigned, info, field)
 
 
 def _znode_value(assigned: list[int], info: PartitionInfo, field: str) -> Value:
-    osr: list[int | str] = [b for b in assigned if b not in info.isr]
+    osr = [b for b in assigned if b not in info.isr]
     values: dict[str, Value] = {
         "leader": info.leader,
         "epoch": info.leader_epoch,
         "isr": list(info.isr),
-        "osr": osr,
+        "osr": list(osr),
         "state": "online" if info.leader >= 0 else "offline",
         "under_replicated": bool(osr),
         "version": info.zk_version,
@@ -138,7 +139,7 @@ def _role(cluster: "Cluster", replica: Replica, broker: int) -> Value:
 def _epochs(_cluster: "Cluster", replica: Replica, _broker: int) -> Value:
     if replica.epochs is None:
         return NOTHING
-    return [list(entry) for entry in replica.epochs.entries]  # type: ignore[misc]
+    return [list(entry) for entry in replica.epochs.entries]
 
 
 def _values(cluster: "Cluster", replica: Replica, _broker: int) -> Value:

@@ -1,4 +1,7 @@
-"""What a broker does at the controller's word: LeaderAndIsr, StopReplica, UpdateMetadata; and what it tells clients of it."""
+"""What a broker does at the controller's word: LeaderAndIsr, StopReplica, UpdateMetadata.
+
+And what it tells clients of it.
+"""
 
 from typing import TYPE_CHECKING
 
@@ -35,7 +38,10 @@ class ControlPlane:
         self.epochs_on = self.profile.has("leader_epochs")
 
     def _fenced(self, controller: int, controller_epoch: int, broker_epoch: int) -> str:
-        """The error for a whole request: an older controller's, or meant for an earlier life of this broker."""
+        """The error for a whole request.
+
+        An older controller's, or meant for an earlier life of this broker.
+        """
         state = self.broker.state
         if controller_epoch < state.controller_epoch:
             return "STALE_CONTROLLER_EPOCH"
@@ -98,7 +104,10 @@ class ControlPlane:
         self.broker.state.pending_isr.pop(replica.tp, None)
 
     def _make_leader(self, replica: Replica, info: PartitionInfo) -> None:
-        """Partition.makeLeader: a new epoch begins at the LEO; remote LEOs are unknown unless it led already."""
+        """Partition.makeLeader: a new epoch begins at the LEO.
+
+        Remote LEOs are unknown unless it led already.
+        """
         led_already = replica.role == LEADER
         self._take(replica, info)
         self.broker.follower.remove(replica.tp)
@@ -125,7 +134,10 @@ class ControlPlane:
     def _make_follower(
         self, replica: Replica, info: PartitionInfo, live_brokers: list[int]
     ) -> None:
-        """Partition.makeFollower: without a live leader only the log is made; otherwise cut and fetch."""
+        """Partition.makeFollower: without a live leader only the log is made.
+
+        Otherwise cut and fetch.
+        """
         if info.leader not in live_brokers and info.leader not in self.broker.state.live_brokers:
             if replica.role == LEADER:
                 self._stop_leading(replica)
@@ -158,7 +170,10 @@ class ControlPlane:
         return missed and self.profile.has("epoch_assigned_at_election")
 
     def _without_leader(self, replica: Replica, info: PartitionInfo) -> None:
-        """A leader that is not alive: Kafka logs an error and leaves leader and epoch as they were."""
+        """A leader that is not alive.
+
+        Kafka logs an error and leaves leader and epoch as they were.
+        """
         replica.assigned = list(info.replicas)
         if replica.role == OFFLINE and not replica.known:
             replica.zk_version = info.zk_version
@@ -168,7 +183,7 @@ class ControlPlane:
         self.broker.leader.fail_waiting(replica, "NOT_LEADER_OR_FOLLOWER")
         replica.role = FOLLOWER
         replica.remotes = {}
-        self.broker.leader.drop_partition(replica.tp)
+        self.broker.fetches.drop_partition(replica.tp)
 
     # ---- StopReplica
 

@@ -22,9 +22,10 @@ OPERATION_LIMIT_US = 120_000_000
 class Outcome(Struct, frozen=True):
     """How a statement ended.
 
-    ``error`` is a Kafka or ZooKeeper error's name or ``NONE``; ``message`` says it in a sentence. ``output`` and ``result`` are what
-    a ``zk`` statement prints, as text and as plain data. ``passed`` is an assertion's verdict, ``actual`` its left side's value.
-    ``refused`` statements count as failed expectations unless the next one expects their error.
+    ``error`` is a Kafka or ZooKeeper error's name or ``NONE``; ``message`` says it in a sentence.
+    ``output`` and ``result`` are what a ``zk`` statement prints, as text and as plain data.
+    ``passed`` is an assertion's verdict, ``actual`` its left side's value. ``refused`` statements
+    count as failed expectations unless the next one expects their error.
     """
 
     error: str = "NONE"
@@ -250,7 +251,7 @@ class Execution:
             if left == 0:
                 return Outcome()
             left -= 1
-            broker.follower.start_round(replica)
+            broker.rounds.start(replica)
             return None
 
         return check
@@ -317,6 +318,6 @@ class Execution:
         return check
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     """A value as a message shows it."""
     return "nothing" if value is None else msgspec.json.encode(value).decode()

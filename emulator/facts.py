@@ -1,6 +1,7 @@
-"""What znodes mean: partition states, topics, assignments, stated as facts whenever ZooKeeper commits a change.
+"""What znodes mean.
 
-Whoever writes the tree (a leader, the controller, an outsider), what it says is read here, in one place.
+Partition states, topics, assignments, stated as facts whenever ZooKeeper commits a change. Whoever
+writes the tree (a leader, the controller, an outsider), what it says is read here, in one place.
 """
 
 import msgspec

@@ -1,7 +1,9 @@
-"""The follower's side of replication: one fetcher a source broker, truncation, appends, the follower's high watermark.
+"""The follower's side of replication.
 
-A fetcher has one request under way at a time. Partitions that have to truncate are asked about first; then all are fetched. The fetch
-offset is always the replica's LEO, which is how the leader learns what the follower has.
+One fetcher a source broker, truncation, appends, the follower's high watermark. A fetcher has one
+request under way at a time. Partitions that have to truncate are asked about first; then all are
+fetched. The fetch offset is always the replica's LEO, which is how the leader learns what the
+follower has.
 """
 
 from typing import TYPE_CHECKING
@@ -15,13 +17,11 @@ from emulator.messages import (
     FetchPartition,
     FetchRequest,
     FetchResponse,
-    ListOffsetsRequest,
-    ListOffsetsResponse,
     OffsetsForLeaderEpochRequest,
     OffsetsForLeaderEpochResponse,
     RecordBatch,
 )
-from emulator.replica import FOLLOWER, Replica
+from emulator.replica import Replica
 from emulator.replication import UNDEFINED
 
 if TYPE_CHECKING:
@@ -48,8 +48,8 @@ class FetchState(Struct, array_like=True):
 class Fetcher(Struct, array_like=True):
     """A fetcher thread for one source broker. ``request`` is what is under way (0: nothing).
 
-    ``changed`` are partitions whose fetch state the leader has not been told, ``forgotten`` those that left. ``in_session`` is what
-    the leader has been told of.
+    ``changed`` are partitions whose fetch state the leader has not been told, ``forgotten`` those
+    that left. ``in_session`` is what the leader has been told of.
     """
 
     source: int
@@ -135,11 +135,11 @@ class FollowerSide:
     def _ask_epochs(self, fetcher: Fetcher, asking: list[str]) -> None:
         rows: dict[str, tuple[int, int]] = {}
         for tp in asking:
-            rows[tp] = self._epoch_question(self.broker.state.replicas[tp])
+            rows[tp] = self.epoch_question(self.broker.state.replicas[tp])
         request = OffsetsForLeaderEpochRequest(self.broker.id, rows)
         self._send(fetcher, request)
 
-    def _epoch_question(self, replica: Replica) -> tuple[int, int]:
+    def epoch_question(self, replica: Replica) -> tuple[int, int]:
         latest = replica.epochs.latest if replica.epochs is not None else UNDEFINED
         return (replica.leader_epoch if self.fencing else UNDEFINED, latest)
 
@@ -150,7 +150,7 @@ class FollowerSide:
         for tp in fetcher.changed:
             fetch_state = fetcher.partitions[tp]
             if fetch_state.phase == FETCHING and fetch_state.resume_us <= now:
-                asked[tp] = self._fetch_partition(self.broker.state.replicas[tp])
+                asked[tp] = self.fetch_partition(self.broker.state.replicas[tp])
                 fetcher.in_session[tp] = None
             else:
                 later[tp] = None
@@ -168,7 +168,7 @@ class FollowerSide:
         fetcher.session_open = True
         self._send(fetcher, request)
 
-    def _fetch_partition(self, replica: Replica) -> FetchPartition:
+    def fetch_partition(self, replica: Replica) -> FetchPartition:
         epoch = replica.leader_epoch if self.fencing else UNDEFINED
         last = UNDEFINED
         if self.on_fetch and replica.epochs is not None:
@@ -187,7 +187,7 @@ class FollowerSide:
         """Take a FetchResponse: append, move the HW, and fetch on."""
         state = self.broker.state
         if message.request in state.single_rounds:
-            self._finish_round(message)
+            self.broker.rounds.fetched(message)
             return
         fetcher = state.fetchers.get(source)
         if fetcher is None or fetcher.request != message.request:
@@ -212,15 +212,18 @@ class FollowerSide:
             elif self.append(replica, row):
                 fetcher.changed[tp] = None
         elif row.error == "OFFSET_OUT_OF_RANGE":
-            self._ask_offsets(fetcher, tp)
+            self.broker.out_of_range.ask(fetcher, tp)
         elif row.error == "FENCED_LEADER_EPOCH":
             fetcher.partitions[tp].phase = FAILED
             self._leave_session(fetcher, tp)
         else:
-            self._delay(fetcher, tp)
+            self.delay(fetcher, tp)
 
     def append(self, replica: Replica, row: FetchedPartition) -> bool:
-        """Write what was fetched, then HW := min(the leader's, own LEO); True if anything was written."""
+        """Write what was fetched, then HW := min(the leader's, own LEO).
+
+        True if anything was written.
+        """
         log = replica.log
         wrote = False
         for batch in row.batches:
@@ -252,7 +255,7 @@ class FollowerSide:
         """Take the answer to the epoch question: cut, and perhaps ask again."""
         state = self.broker.state
         if message.request in state.single_rounds:
-            self._round_epochs(message)
+            self.broker.rounds.epochs_answered(message)
             return
         fetcher = state.fetchers.get(source)
         if fetcher is None or fetcher.request != message.request:
@@ -309,33 +312,6 @@ class FollowerSide:
         if replica.high_watermark > replica.log.end and self.profile.has("high_watermark_in_log"):
             self.broker.set_high_watermark(replica, replica.log.end, "truncate")
 
-    # ---- out of range
-
-    def _ask_offsets(self, fetcher: Fetcher, tp: str) -> None:
-        fetcher.partitions[tp].phase = ASKING
-        replica = self.broker.state.replicas[tp]
-        epoch = replica.leader_epoch if self.fencing else UNDEFINED
-        self.world.network.send(
-            self.broker.id, fetcher.source, ListOffsetsRequest(self.broker.id, tp, epoch)
-        )
-
-    def offsets_answered(self, source: int, message: ListOffsetsResponse) -> None:
-        """The leader's log start and end, after a fetch out of range: cut to its LEO, or begin anew at its start."""
-        fetcher = self.broker.state.fetchers.get(source)
-        fetch_state = None if fetcher is None else fetcher.partitions.get(message.tp)
-        if fetcher is None or fetch_state is None or fetch_state.phase != ASKING:
-            return
-        replica = self.broker.state.replicas[message.tp]
-        fetch_state.phase = FETCHING
-        if message.error != NONE:
-            self._delay(fetcher, message.tp)
-        elif message.log_end_offset < replica.log.end:
-            self.truncate(replica, message.log_end_offset, "out of range: to the leader's LEO")
-        elif message.log_start > replica.log.end:
-            self.broker.restart_log(replica, message.log_start)
-        fetcher.changed[message.tp] = None
-        self.pump(fetcher)
-
     # ---- delays and lost connections
 
     def _resume(self, backoff_us: int) -> int:
@@ -343,7 +319,7 @@ class FollowerSide:
         self.broker.arm("fetch-backoff", resume_us)
         return resume_us
 
-    def _delay(self, fetcher: Fetcher, tp: str) -> None:
+    def delay(self, fetcher: Fetcher, tp: str) -> None:
         backoff_us = self.broker.config.replica_fetch_backoff_us
         fetcher.partitions[tp].resume_us = self._resume(backoff_us)
         self._leave_session(fetcher, tp)
@@ -395,55 +371,6 @@ class FollowerSide:
                 waiting.append(fetcher.sent_us + timeout_us)
         if waiting:
             self.broker.arm("socket-timeout", min(waiting))
-
-    # ---- single rounds (`fetch` statements)
-
-    def start_round(self, replica: Replica) -> int:
-        """One complete fetch round of one partition, beside the fetcher; returns the request's number."""
-        asking = self.epochs_on and not self.on_fetch and self._phase(replica) == TRUNCATING
-        if asking:
-            question: OffsetsForLeaderEpochRequest | FetchRequest = OffsetsForLeaderEpochRequest(
-                self.broker.id, {replica.tp: self._epoch_question(replica)}, one_shot=True
-            )
-        else:
-            question = FetchRequest(
-                self.broker.id,
-                self.broker.config.replica_fetch_wait_max_us,
-                {replica.tp: self._fetch_partition(replica)},
-                one_shot=True,
-            )
-        request = self.world.network.send(self.broker.id, replica.leader, question)
-        self.broker.state.single_rounds[request] = replica.tp
-        return request
-
-    def _phase(self, replica: Replica) -> str:
-        fetcher = self.broker.state.fetchers.get(replica.leader)
-        fetch_state = None if fetcher is None else fetcher.partitions.get(replica.tp)
-        return FETCHING if fetch_state is None else fetch_state.phase
-
-    def _round_epochs(self, message: OffsetsForLeaderEpochResponse) -> None:
-        tp = self.broker.state.single_rounds.pop(message.request)
-        replica = self.broker.state.replicas[tp]
-        error, epoch, end = message.partitions[tp]
-        if error != NONE or replica.role != FOLLOWER:
-            return
-        if self.truncate_by_answer(replica, (epoch, end)):
-            fetcher = self.broker.state.fetchers.get(replica.leader)
-            if fetcher is not None and tp in fetcher.partitions:
-                fetcher.partitions[tp].phase = FETCHING
-                fetcher.truncating.pop(tp, None)
-        self.start_round(replica)
-
-    def _finish_round(self, message: FetchResponse) -> None:
-        tp = self.broker.state.single_rounds.pop(message.request)
-        replica = self.broker.state.replicas[tp]
-        row = message.partitions.get(tp)
-        if row is None or replica.role != FOLLOWER or replica.paused:
-            return
-        if row.error == NONE and row.diverging is None:
-            self.append(replica, row)
-        elif row.diverging is not None:
-            self.truncate_by_answer(replica, row.diverging)
 
 
 def _tail(batch: RecordBatch, offset: int) -> RecordBatch:

@@ -1,7 +1,8 @@
 """Everything that can be asked of a cluster, as plain data.
 
-A statement of the command language becomes one of these structs; the cluster executes them, a session file stores them, and running them
-again gives the same events. Durations are in microseconds of virtual time; ``tp`` is a topic-partition written ``orders-0``.
+A statement of the command language becomes one of these structs; the cluster executes them, a
+session file stores them, and running them again gives the same events. Durations are in
+microseconds of virtual time; ``tp`` is a topic-partition written ``orders-0``.
 """
 
 from typing import Annotated, Literal
@@ -19,7 +20,10 @@ class Input(Struct, frozen=True, tag=True, tag_field="input", omit_defaults=True
 
 
 class CreateCluster(Input, frozen=True, kw_only=True):
-    """Make a cluster: brokers ``first_id ..`` of release ``version``; ``racks`` is empty or has one name a broker."""
+    """Make a cluster: brokers ``first_id ..`` of release ``version``.
+
+    ``racks`` is empty or has one name a broker.
+    """
 
     brokers: Count = 3
     first_id: Natural = 0
@@ -31,7 +35,7 @@ class CreateCluster(Input, frozen=True, kw_only=True):
 
 
 class CreateTopic(Input, frozen=True, kw_only=True):
-    """Create a topic, by numbers or (``assignment``) by an explicit replica list for each partition."""
+    """Create a topic, by numbers or by an explicit replica list for each partition."""
 
     topic: str
     partitions: Count = 1
@@ -69,10 +73,11 @@ class DeleteTopic(Input, frozen=True, kw_only=True):
 
 
 class Produce(Input, frozen=True, kw_only=True):
-    """Send ``count`` records as ``producer``, ``batch`` in each request, each request after the last one's answer.
+    """Send ``count`` records, ``batch`` in each request, each after the last one's answer.
 
-    ``partition``, ``acks``, ``retries`` None: the partitioner's choice, the release's defaults. ``every_us`` is a pause from the start of one request to
-    the next. ``background`` returns at once.
+    ``partition``, ``acks``, ``retries`` None: the partitioner's choice, the release's defaults.
+    ``every_us`` is a pause from the start of one request to the next. ``background`` returns at
+    once.
     """
 
     topic: str
@@ -92,7 +97,7 @@ class Produce(Input, frozen=True, kw_only=True):
 
 
 class Consume(Input, frozen=True, kw_only=True):
-    """Read as ``consumer`` up to the HW (at most ``max_records``), from ``offset``, the group's position or 0."""
+    """Read up to the HW, at most ``max_records``, from ``offset``, the group's position or 0."""
 
     topic: str
     partition: Natural | None = None
@@ -138,14 +143,20 @@ class StopBroker(Input, frozen=True, kw_only=True):
 
 
 class CrashBroker(Input, frozen=True, kw_only=True):
-    """Kill the process; with ``lose_unflushed`` as by a power loss (only what was fsynced survives)."""
+    """Kill the process.
+
+    With ``lose_unflushed`` as by a power loss (only what was fsynced survives).
+    """
 
     broker: int
     lose_unflushed: bool = False
 
 
 class StartBroker(Input, frozen=True, kw_only=True):
-    """Start a broker that is down (``clean``: with empty disks); done when it has registered in ZooKeeper."""
+    """Start a broker that is down (``clean``: with empty disks).
+
+    Done when it has registered in ZooKeeper.
+    """
 
     broker: int
     clean: bool = False
@@ -204,7 +215,7 @@ class IsolateBroker(Input, frozen=True, kw_only=True):
 
 
 class HoldMessages(Input, frozen=True, kw_only=True):
-    """Keep messages from ``source`` to ``destination`` (with ``api`` only those of that name) waiting in order."""
+    """Keep messages from ``source`` to ``destination`` waiting; with ``api`` those of that name."""
 
     source: int
     destination: int
@@ -212,7 +223,7 @@ class HoldMessages(Input, frozen=True, kw_only=True):
 
 
 class ReleaseMessages(Input, frozen=True, kw_only=True):
-    """Let the first ``count`` (None: all, and hold no longer) held messages through, or lose them."""
+    """Let the first ``count`` held messages through, or lose them; None: all, and hold no more."""
 
     source: int
     destination: int
@@ -271,21 +282,20 @@ class Wait(Input, frozen=True, kw_only=True):
 
 
 class Subject(Struct, frozen=True, array_like=True):
-    """The left side of a condition: ``kind`` says of what (``partition``, ``replica``, ``broker``, ..), ``name`` of which one, ``field`` which value.
+    """The left side of a condition.
 
-    ========== ======================= ==========================================================================
-    kind       name                    field
-    ========== ======================= ==========================================================================
-    partition  ``orders-0``            leader epoch isr osr replicas hw leo state under_replicated version
-    replica    ``orders-0@2``          leo hw log_start role epochs values remote_leo caught_up_ms
-    controller                         broker epoch
-    broker     ``2``                   state session
-    zk         ``/path``               exists data version children owner
-    producer   ``p1``                  acked failed retries pending
-    consumer   ``c1``                  position values
-    audit                              acked lost duplicated diverged unacked_visible invariants_violated consumed_lost
-    cluster                            under_replicated offline under_min_isr time
-    ========== ======================= ==========================================================================
+    ``kind`` says of what, ``name`` of which one, ``field`` which value:
+
+    - ``partition``, ``orders-0``: leader epoch isr osr replicas hw leo state under_replicated version
+    - ``replica``, ``orders-0@2``: leo hw log_start role epochs values remote_leo caught_up_ms
+    - ``controller``, empty: broker epoch
+    - ``broker``, ``2``: state session
+    - ``zk``, ``/path``: exists data version children owner
+    - ``producer``, ``p1``: acked failed retries pending
+    - ``consumer``, ``c1``: position values
+    - ``audit``, empty: acked lost duplicated diverged unacked_visible invariants_violated
+      consumed_lost
+    - ``cluster``, empty: under_replicated offline under_min_isr time
     """
 
     kind: str
@@ -304,7 +314,10 @@ class Clause(Struct, frozen=True, array_like=True):
 
 
 class WaitUntil(Input, frozen=True, kw_only=True):
-    """Let virtual time pass until all clauses hold; running out after ``within_us`` is a failed statement."""
+    """Let virtual time pass until all clauses hold.
+
+    Running out after ``within_us`` is a failed statement.
+    """
 
     clauses: list[Clause]
     within_us: Natural = 60_000_000

@@ -1,7 +1,8 @@
 """What must hold whatever happens: the protocol's invariants, checked as facts are stated.
 
-A broken invariant is itself an event. Some releases are known to break some of them (that is why later ones exist); such a violation is
-stated as known. The names follow hachikuji/kafka-specification where it has one.
+A broken invariant is itself an event. Some releases are known to break some of them (that is why
+later ones exist); such a violation is stated as known. The names follow
+hachikuji/kafka-specification where it has one.
 """
 
 from collections.abc import Callable
@@ -19,7 +20,7 @@ INVARIANTS = {
     "IsrInAssigned": "an ISR holds assigned replicas only",
     "EpochMonotonic": "a partition's leader epoch never goes back",
     "OneLeaderPerEpoch": "no two brokers lead a partition in one epoch",
-    "TrueLeader": "a leader elected from the ISR has every record below any HW that was ever reached",
+    "TrueLeader": "a leader elected from the ISR has every record that was ever below a HW",
 }
 """Name of each invariant and what it says."""
 
@@ -35,7 +36,10 @@ class Watched(Struct, array_like=True):
 
 
 class InvariantState(Struct, array_like=True):
-    """The invariants' memory: plain data. ``violated`` counts by name; ``pending`` waits to be stated."""
+    """The invariants' memory: plain data. ``violated`` counts by name.
+
+    ``pending`` waits to be stated.
+    """
 
     partitions: dict[str, Watched] = field(default_factory=dict)
     assigned: dict[str, list[int]] = field(default_factory=dict)

@@ -1,4 +1,7 @@
-"""How a leader changes the ISR: by a conditional ZooKeeper write (up to 2.6), or by asking the controller (2.7+, KIP-497)."""
+"""How a leader changes the ISR.
+
+By a conditional ZooKeeper write (up to 2.6), or by asking the controller (2.7+, KIP-497).
+"""
 
 import json
 from typing import TYPE_CHECKING
@@ -18,7 +21,7 @@ if TYPE_CHECKING:
     from emulator.broker import Broker
 
 ALTER_RETRY_US = 50_000
-"""How long a leader waits before it sends an unanswered AlterPartition again (AlterIsrManager 2.7)."""
+"""How long a leader waits before it sends an unanswered AlterPartition again."""
 
 ALTER_TIMEOUT_US = 30_000_000
 """How long it waits for the answer."""
@@ -63,7 +66,10 @@ class IsrManager:
         return lag_us // 2 if self.profile.has("half_lag_expiry") else lag_us
 
     def expire(self) -> None:
-        """The isr-expiration task: every partition led here drops the members that are out of sync."""
+        """The isr-expiration task.
+
+        Every partition led here drops the members that are out of sync.
+        """
         for replica in list(self.broker.state.replicas.values()):
             if replica.role == LEADER and len(replica.isr) > 1 and replica.pending is None:
                 out = [f for f in replica.isr if self._is_out(replica, f)]
@@ -109,7 +115,10 @@ class IsrManager:
             self._write(replica, isr)
 
     def _write(self, replica: Replica, isr: list[int]) -> None:
-        """Kafka up to 2.6: conditional setData with the version that the leader knows; a mismatch is skipped."""
+        """Kafka up to 2.6: conditional setData with the version that the leader knows.
+
+        A mismatch is skipped.
+        """
         if not self.broker.zk.usable():
             return
         data = state_json(self.broker.id, replica.leader_epoch, isr, replica.controller_epoch)
@@ -123,7 +132,10 @@ class IsrManager:
         self.broker.leader.check_high_watermark(replica, "isr")
 
     def send_pending(self) -> None:
-        """Send the controller what it has not been asked yet; one request is under way at a time."""
+        """Send the controller what it has not been asked yet.
+
+        One request is under way at a time.
+        """
         state = self.broker.state
         controller = self.broker.state.known_controller
         if state.alter_request or not state.pending_isr or controller < 0:

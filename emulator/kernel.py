@@ -1,7 +1,8 @@
 """Virtual time: a clock, an event queue and seeded randomness; it alone delivers, delays and draws.
 
-Time is in integer microseconds. What is due at the same time is dispatched in the order in which it was scheduled. A host (broker,
-ZooKeeper, clients) that is down loses what was meant for its earlier life (``incarnation``); a frozen one finds it in its inbox when it thaws.
+Time is in integer microseconds. What is due at the same time is dispatched in the order in which it
+was scheduled. A host (broker, ZooKeeper, clients) that is down loses what was meant for its earlier
+life (``incarnation``); a frozen one finds it in its inbox when it thaws.
 """
 
 from collections.abc import Callable, Sequence
@@ -70,10 +71,16 @@ class KernelState(Struct, array_like=True):
 
 
 class Actor(Protocol):
-    """A host's behaviour: takes a message, changes its own state, and acts through the kernel only."""
+    """A host's behaviour.
 
-    def handle(self, source: int, message: Any) -> None:
-        """Take one message from ``source``; what it sends, sets and states goes through the kernel."""
+    Takes a message, changes its own state, and acts through the kernel only.
+    """
+
+    def handle(self, source: int, message: AnyMessage) -> None:
+        """Take one message from ``source``.
+
+        What it sends, sets and states goes through the kernel.
+        """
 
 
 class Kernel:
@@ -95,7 +102,9 @@ class Kernel:
 
     # ---- stating facts
 
-    def subscribe(self, observer: Observer, types: Sequence[type[Event]] | None = None) -> None:
+    def subscribe(
+        self, observer: Callable[[Any], None], types: Sequence[type[Event]] | None = None
+    ) -> None:
         """Let ``observer`` see all later events (or those of ``types``); it must not steer."""
         if types is None:
             self._observers.append(observer)
@@ -105,7 +114,10 @@ class Kernel:
         self._by_type.clear()
 
     def emit(self, kind: type[Event], *fields: Any) -> int:
-        """State an event, given its fields after ``cause``; returns its ``seq``. Nothing is built if nobody looks."""
+        """State an event, given its fields after ``cause``; returns its ``seq``.
+
+        Nothing is built if nobody looks.
+        """
         state = self.state
         seq = state.sequence = state.sequence + 1
         if kind in ACTIVITY:
@@ -149,7 +161,10 @@ class Kernel:
         heappush(state.queue, entry)
 
     def timer(self, host: int, delay_us: int, task: str, key: str = "", number: int = 0) -> None:
-        """Let ``host`` be told of ``task`` after ``delay_us``; it is lost if the process ends before."""
+        """Let ``host`` be told of ``task`` after ``delay_us``.
+
+        It is lost if the process ends before.
+        """
         at_us = self.state.now_us + delay_us
         self.schedule(at_us, host, Timer(task, key, number), self.cause, host)
 
@@ -180,7 +195,10 @@ class Kernel:
         return True
 
     def run_until(self, time_us: int, budget: int | None = None) -> bool:
-        """Dispatch all that is due up to and including ``time_us``; False if ``budget`` steps did not do."""
+        """Dispatch all that is due up to and including ``time_us``.
+
+        False if ``budget`` steps did not do.
+        """
         state = self.state
         queue = state.queue
         while queue and queue[0][0] <= time_us:

@@ -1,20 +1,14 @@
 """The leader's side of replication: appends, fetches, the high watermark, acknowledgements.
 
-A follower's fetch is handled when it arrives, and once more when it has been parked and is answered. Followers repeat only what changed
-(fetch sessions), so a partition at rest costs nothing: that its followers are caught up is worked out from the session's last fetch
-when it next matters.
+A follower's fetch is handled when it arrives, and once more when it has been parked and is
+answered. Followers repeat only what changed (fetch sessions), so a partition at rest costs nothing:
+that its followers are caught up is worked out from the session's last fetch when it next matters.
 """
 
 from typing import TYPE_CHECKING
 
-from msgspec import Struct, field
-
 from emulator import events, replication
 from emulator.messages import (
-    FetchedPartition,
-    FetchPartition,
-    FetchRequest,
-    FetchResponse,
     ListOffsetsRequest,
     ListOffsetsResponse,
     OffsetsForLeaderEpochRequest,
@@ -33,23 +27,6 @@ NONE = "NONE"
 LOG_LIMIT = (1 << 63) - 1
 
 
-class FetchSession(Struct, array_like=True):
-    """What a leader's broker knows of one follower's fetching.
-
-    ``partitions`` is what it fetches and from where; ``ready`` those with something new to read, ``news`` those whose HW it has not
-    been told. ``parked`` is the request that waits (0: none) until ``deadline_us``.
-    """
-
-    follower: int
-    one_shot: bool = False
-    partitions: dict[str, FetchPartition] = field(default_factory=dict)
-    ready: dict[str, None] = field(default_factory=dict)
-    news: dict[str, None] = field(default_factory=dict)
-    parked: int = 0
-    deadline_us: int = 0
-    last_fetch_us: int = 0
-
-
 class LeaderSide:
     """What a broker does for the partitions that it leads."""
 
@@ -59,16 +36,17 @@ class LeaderSide:
         self.world = broker.world
         self.kernel = broker.world.kernel
         self.profile = broker.world.profile
-        self.recorded_first = self.profile.has("fetch_recorded_before_read")
         self.fencing = self.profile.has("fetch_fencing")
-        self.quick = self.profile.has("quick_high_watermark")
         self.hw_waits = self.profile.has("hw_waits_for_min_isr")
         self.epochs_on = self.profile.has("leader_epochs")
 
     # ---- produce
 
     def produce(self, client: int, request: int, message: ProduceRequest) -> None:
-        """Handle a ProduceRequest: append, then answer by its acks (semantics of Partition.appendRecordsToLeader)."""
+        """Handle a ProduceRequest.
+
+        Append, then answer by its acks (semantics of Partition.appendRecordsToLeader).
+        """
         replica = self.broker.state.replicas.get(message.tp)
         error = self._refusal(replica, message)
         if error == NONE and replica is not None:
@@ -106,7 +84,10 @@ class LeaderSide:
         return min(min_isr, len(replica.assigned)) if self.hw_waits else min_isr
 
     def _check_sequence(self, replica: Replica, batch: RecordBatch) -> tuple[str, int] | None:
-        """None to append; otherwise an error, or NONE with the offset of the batch that this one repeats."""
+        """None to append.
+
+        Otherwise an error, or NONE with the offset of the batch that this one repeats.
+        """
         if batch.producer_id < 0:
             return None
         return replica.producers.check(self.profile, batch)
@@ -141,7 +122,7 @@ class LeaderSide:
             placed.first_record,
         )
         self.check_high_watermark(replica, "append")
-        self._wake_followers(replica)
+        self.broker.fetches.appended(replica)
         return base
 
     def _settle_caught_up(self, replica: Replica) -> None:
@@ -157,21 +138,7 @@ class LeaderSide:
                     remote.last_fetch_us = last
                     remote.last_fetch_leader_leo = end
 
-    def _wake_followers(self, replica: Replica) -> None:
-        state = self.broker.state
-        tp = replica.tp
-        for follower in replica.remotes:
-            session = state.fetch_sessions.get(follower)
-            if session is not None and tp in session.partitions:
-                session.ready[tp] = None
-                if session.parked:
-                    self._answer_if_ready(session)
-        for session in list(state.single_fetches.values()):
-            if tp in session.partitions and session.parked:
-                session.ready[tp] = None
-                self._answer_if_ready(session)
-
-    def _wait(  # noqa: PLR0913 - one delayed request's facts
+    def _wait(
         self,
         replica: Replica,
         client: int,
@@ -186,7 +153,10 @@ class LeaderSide:
         self.broker.arm("produce-timeout", deadline)
 
     def complete_waiting(self, replica: Replica) -> None:
-        """Answer the acks=all requests whose offset the HW has reached (Partition.checkEnoughReplicasReachOffset)."""
+        """Answer the acks=all requests whose offset the HW has reached.
+
+        Source: Partition.checkEnoughReplicasReachOffset.
+        """
         waiting = replica.waiting
         if not waiting:
             return
@@ -210,7 +180,10 @@ class LeaderSide:
             self._finish(replica, each, error)
 
     def expire_waiting(self) -> None:
-        """Answer those whose time has run out with REQUEST_TIMED_OUT: the records stay in the log."""
+        """Answer those whose time has run out with REQUEST_TIMED_OUT.
+
+        The records stay in the log.
+        """
         now = self.kernel.now
         state = self.broker.state
         for tp in list(state.waiting_partitions):
@@ -235,7 +208,10 @@ class LeaderSide:
     # ---- the high watermark
 
     def check_high_watermark(self, replica: Replica, occasion: str) -> bool:
-        """Raise the HW if all that count have more (Partition.maybeIncrementLeaderHW); True if it rose."""
+        """Raise the HW if all that count have more (Partition.maybeIncrementLeaderHW).
+
+        True if it rose.
+        """
         isr = replica.isr
         if self.hw_waits and len(isr) < self.effective_min_isr(replica):
             return False
@@ -245,7 +221,7 @@ class LeaderSide:
         if high_watermark == replica.high_watermark:
             return False
         self.broker.set_high_watermark(replica, high_watermark, occasion)
-        self._spread_news(replica)
+        self.broker.fetches.high_watermark_moved(replica)
         self.complete_waiting(replica)
         return True
 
@@ -253,130 +229,26 @@ class LeaderSide:
         members = replica.maximal_isr
         counted: list[int] = []
         for follower, remote in replica.remotes.items():
-            if follower in members:
-                counted.append(remote.leo)
-            elif replication.holds_high_watermark(
-                self.profile,
-                remote,
-                replica.log.end,
-                self.kernel.now,
-                self.broker.config.replica_lag_time_max_us,
-            ) and self.broker.may_be_isr_member(follower):
+            if follower in members or (
+                replication.holds_high_watermark(
+                    self.profile,
+                    remote,
+                    replica.log.end,
+                    self.kernel.now,
+                    self.broker.config.replica_lag_time_max_us,
+                )
+                and self.broker.may_be_isr_member(follower)
+            ):
                 counted.append(remote.leo)
         return counted
 
-    def _spread_news(self, replica: Replica) -> None:
-        state = self.broker.state
-        tp = replica.tp
-        for follower in replica.remotes:
-            session = state.fetch_sessions.get(follower)
-            if session is not None and tp in session.partitions:
-                session.news[tp] = None
-                if self.quick and session.parked:
-                    self._answer(session)
-        if state.single_fetches:
-            self._spread_to_single_fetches(tp)
-
-    def _spread_to_single_fetches(self, tp: str) -> None:
-        for session in list(self.broker.state.single_fetches.values()):
-            if tp in session.partitions:
-                session.news[tp] = None
-                if self.quick and session.parked:
-                    self._answer(session)
-
-    # ---- fetch
-
-    def fetch(self, follower: int, request: int, message: FetchRequest) -> None:
-        """Handle a FetchRequest of a follower, or (replica -1) of a consumer."""
-        if message.replica < 0:
-            self._fetch_for_consumer(follower, request, message)
-            return
-        session = self._session(follower, request, message)
-        session.last_fetch_us = self.kernel.now
-        due = dict.fromkeys(message.partitions)
-        if session.ready:
-            due.update(session.ready)
-            session.ready = {}
-        rows, answer = self._read_all(session, due)
-        if answer or message.max_wait_us <= 0:
-            self._send(session, request, rows)
-            return
-        session.parked = request
-        session.deadline_us = self.kernel.now + message.max_wait_us
-        self.broker.arm("fetch-timeout", session.deadline_us)
-        if self.quick and self._untold(session):
-            self._answer(session)
-
-    def _session(self, follower: int, request: int, message: FetchRequest) -> FetchSession:
-        state = self.broker.state
-        if message.one_shot:
-            session = FetchSession(follower, one_shot=True)
-            state.single_fetches[request] = session
-        else:
-            found = state.fetch_sessions.get(follower)
-            if found is None or message.new_session:
-                found = state.fetch_sessions[follower] = FetchSession(follower)
-            session = found
-            session.parked = 0
-            for tp in message.forgotten:
-                session.partitions.pop(tp, None)
-                session.ready.pop(tp, None)
-                session.news.pop(tp, None)
-        for tp, partition in message.partitions.items():
-            if tp not in session.partitions:
-                session.news[tp] = None
-            session.partitions[tp] = partition
-        return session
-
-    def _untold(self, session: FetchSession) -> bool:
-        """2.4-2.5: whether a parked partition's HW is above what its follower was told."""
-        for tp in session.news:
-            replica = self.broker.state.replicas.get(tp)
-            remote = None if replica is None else replica.remotes.get(session.follower)
-            if replica is not None and remote is not None:
-                if replica.high_watermark > max(0, remote.told_hw):
-                    return True
-        return False
-
-    def _read_all(
-        self, session: FetchSession, due: dict[str, None]
-    ) -> tuple[dict[str, FetchedPartition], bool]:
-        rows: dict[str, FetchedPartition] = {}
-        answer = False
-        for tp in due:
-            asked = session.partitions.get(tp)
-            if asked is None:
-                continue
-            row = self._read(session.follower, tp, asked)
-            if row.batches or row.error != NONE or row.diverging is not None:
-                rows[tp] = row
-                answer = True
-        return rows, answer
-
-    def _read(self, follower: int, tp: str, asked: FetchPartition) -> FetchedPartition:
-        replica = self.broker.state.replicas.get(tp)
-        error = self.check_epoch(replica, asked.current_leader_epoch)
-        if error != NONE or replica is None:
-            return FetchedPartition(error, -1, -1, [])
-        if asked.last_fetched_epoch >= 0:
-            diverging = self._diverging(replica, asked)
-            if diverging is not None:
-                return diverging
-        log = replica.log
-        if asked.offset < log.start or asked.offset > log.end:
-            return FetchedPartition("OFFSET_OUT_OF_RANGE", -1, log.start, [])
-        if follower not in replica.remotes:
-            return FetchedPartition("NOT_LEADER_OR_FOLLOWER", -1, -1, [])
-        if self.recorded_first:
-            self._record(replica, follower, asked.offset)
-        high_watermark = replica.high_watermark
-        batches = log.read(asked.offset, log.end)
-        if not self.recorded_first:
-            self._record(replica, follower, asked.offset)
-        return FetchedPartition(NONE, high_watermark, log.start, batches)
+    # ---- questions
 
     def check_epoch(self, replica: Replica | None, epoch: int) -> str:
-        """The error for a request that carries a leader epoch (Partition.checkCurrentLeaderEpoch 2.1+) or asks a non-leader."""
+        """Return the error for a request to a non-leader, or one with another leader epoch.
+
+        Source: Partition.checkCurrentLeaderEpoch 2.1+.
+        """
         if replica is None:
             return "UNKNOWN_TOPIC_OR_PARTITION"
         if epoch >= 0 and self.fencing and replica.known:
@@ -385,109 +257,6 @@ class LeaderSide:
             if epoch > replica.leader_epoch:
                 return "UNKNOWN_LEADER_EPOCH"
         return NONE if replica.role == LEADER else "NOT_LEADER_OR_FOLLOWER"
-
-    def _diverging(self, replica: Replica, asked: FetchPartition) -> FetchedPartition | None:
-        """Truncation on fetch (Partition.readRecords 2.7+): where the follower's last epoch ends here."""
-        if replica.epochs is None:
-            return None
-        epoch, end = self.broker.end_offset_for(replica, asked.last_fetched_epoch)
-        if end == replication.UNDEFINED:
-            return FetchedPartition("OFFSET_OUT_OF_RANGE", -1, replica.log.start, [])
-        if epoch < asked.last_fetched_epoch or end < asked.offset:
-            return FetchedPartition(
-                NONE, replica.high_watermark, replica.log.start, [], (epoch, end)
-            )
-        return None
-
-    def _record(self, replica: Replica, follower: int, offset: int) -> None:
-        remote = replica.remotes[follower]
-        moved = remote.leo != offset
-        replication.record_fetch(self.profile, remote, offset, replica.log.end, self.kernel.now)
-        if moved:
-            self.kernel.emit(
-                events.RemoteLogEndOffsetChanged, replica.tp, self.broker.id, follower, offset
-            )
-        if follower not in replica.isr:
-            self.broker.isr.maybe_expand(replica, follower)
-        if moved:
-            self.check_high_watermark(replica, "fetch")
-
-    # ---- parked fetches
-
-    def _answer_if_ready(self, session: FetchSession) -> None:
-        due, session.ready = session.ready, {}
-        rows, answer = self._read_all(session, due)
-        if answer:
-            self._send(session, session.parked, rows)
-
-    def _answer(self, session: FetchSession) -> None:
-        due, session.ready = session.ready, {}
-        rows, _ = self._read_all(session, due)
-        self._send(session, session.parked, rows)
-
-    def expire_parked(self) -> None:
-        """Answer the fetches that have waited long enough; what they get is read afresh."""
-        now = self.kernel.now
-        state = self.broker.state
-        left: list[int] = []
-        for session in [*state.fetch_sessions.values(), *state.single_fetches.values()]:
-            if not session.parked:
-                continue
-            if session.deadline_us <= now:
-                self._answer(session)
-            else:
-                left.append(session.deadline_us)
-        if left:
-            self.broker.arm("fetch-timeout", min(left))
-
-    def _send(self, session: FetchSession, request: int, rows: dict[str, FetchedPartition]) -> None:
-        replicas = self.broker.state.replicas
-        session.parked = 0
-        later: dict[str, None] = {}
-        for tp in session.news:
-            replica = replicas.get(tp)
-            if replica is None or replica.role != LEADER:
-                continue
-            row = rows.get(tp)
-            if row is None:
-                row = rows[tp] = FetchedPartition(
-                    NONE, replica.high_watermark, replica.log.start, []
-                )
-            elif row.high_watermark < replica.high_watermark:
-                later[tp] = None
-            remote = replica.remotes.get(session.follower)
-            if remote is not None:
-                remote.told_hw = row.high_watermark
-        session.news = later
-        if session.one_shot:
-            self.broker.state.single_fetches.pop(request, None)
-        self.broker.respond(session.follower, request, FetchResponse(request, rows))
-
-    def drop_partition(self, tp: str) -> None:
-        """The partition is no longer led here: parked fetches that name it are answered at once."""
-        state = self.broker.state
-        for session in [*state.fetch_sessions.values(), *state.single_fetches.values()]:
-            if tp in session.partitions and session.parked:
-                session.ready[tp] = None
-                self._answer_if_ready(session)
-
-    # ---- questions
-
-    def _fetch_for_consumer(self, client: int, request: int, message: FetchRequest) -> None:
-        rows: dict[str, FetchedPartition] = {}
-        for tp, asked in message.partitions.items():
-            replica = self.broker.state.replicas.get(tp)
-            error = self.check_epoch(replica, asked.current_leader_epoch)
-            if error != NONE or replica is None:
-                rows[tp] = FetchedPartition(error, -1, -1, [])
-                continue
-            log, high_watermark = replica.log, replica.high_watermark
-            if asked.offset < log.start or asked.offset > log.end:
-                rows[tp] = FetchedPartition("OFFSET_OUT_OF_RANGE", high_watermark, log.start, [])
-            else:
-                found = log.read(asked.offset, high_watermark)
-                rows[tp] = FetchedPartition(NONE, high_watermark, log.start, found)
-        self.broker.respond(client, request, FetchResponse(request, rows))
 
     def offsets_for_leader_epoch(
         self, source: int, request: int, message: OffsetsForLeaderEpochRequest

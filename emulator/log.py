@@ -11,8 +11,8 @@ from emulator.messages import RecordBatch
 class Log(Struct, array_like=True):
     """Records as batches; ``end`` is the LEO. What lies below ``flushed`` survives a power loss.
 
-    Batches are shared between replicas: they never change. Reading near the end, which is what followers do, costs the same
-    however long the log is.
+    Batches are shared between replicas: they never change. Reading near the end, which is what
+    followers do, costs the same however long the log is.
     """
 
     start: int = 0
@@ -40,7 +40,7 @@ class Log(Struct, array_like=True):
         return [b for b in batches[first:] if b.base_offset < bound]
 
     def position(self, offset: int) -> int:
-        """The index of the batch that holds ``offset`` (of the last one, if it lies past the end)."""
+        """Return the index of the batch that holds ``offset``; of the last one past the end."""
         return max(0, bisect_right(self.batches, offset, key=_base_offset) - 1)
 
     def truncate(self, offset: int) -> bool:

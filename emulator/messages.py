@@ -1,7 +1,8 @@
 """What hosts send each other, by Kafka's names.
 
-A request is identified by the ``seq`` of the event that stated its sending: the receiver finds it as the environment's ``cause`` and
-quotes it in the response's ``request``. Everything is plain data; messages in flight are part of the cluster's state.
+A request is identified by the ``seq`` of the event that stated its sending: the receiver finds it
+as the environment's ``cause`` and quotes it in the response's ``request``. Everything is plain
+data; messages in flight are part of the cluster's state.
 """
 
 from msgspec import Struct
@@ -21,9 +22,10 @@ class Message(Struct, array_like=True, tag=True, frozen=True, gc=False):
 
 
 class RecordBatch(Struct, frozen=True, array_like=True, gc=False):
-    """Consecutive records as one request carried them; ids ``first_record ..`` stand for keys and values.
+    """Consecutive records as one request carried them.
 
-    ``leader_epoch`` is -1 before message format 2; ``producer_id`` -1 means not idempotent.
+    Ids ``first_record ..`` stand for keys and values. ``leader_epoch`` is -1 before message format
+    2; ``producer_id`` -1 means not idempotent.
     """
 
     base_offset: int
@@ -51,8 +53,8 @@ class FetchPartition(Struct, frozen=True, array_like=True, gc=False):
 class FetchRequest(Message, frozen=True):
     """A follower's (or consumer's: ``replica`` -1) fetch.
 
-    Partitions that did not change since the last fetch of the same session are not repeated (KIP-227); ``forgotten`` leave
-    the session; ``one_shot`` fetches stand outside of it.
+    Partitions that did not change since the last fetch of the same session are not repeated
+    (KIP-227); ``forgotten`` leave the session; ``one_shot`` fetches stand outside of it.
     """
 
     replica: int
@@ -68,7 +70,10 @@ class FetchRequest(Message, frozen=True):
 
 
 class FetchedPartition(Struct, frozen=True, array_like=True, gc=False):
-    """What a fetch got of one partition; ``diverging`` is (epoch, end offset) where the leader's log differs."""
+    """What a fetch got of one partition.
+
+    ``diverging`` is (epoch, end offset) where the leader's log differs.
+    """
 
     error: str
     high_watermark: int
@@ -78,7 +83,10 @@ class FetchedPartition(Struct, frozen=True, array_like=True, gc=False):
 
 
 class FetchResponse(Message, frozen=True):
-    """The answer to a :class:`FetchRequest`: partitions with data, an error, or another HW than last told."""
+    """The answer to a :class:`FetchRequest`.
+
+    Partitions with data, an error, or another HW than last told.
+    """
 
     request: int
     partitions: dict[str, FetchedPartition]
@@ -170,7 +178,7 @@ class MetadataRequest(Message, frozen=True):
 
 
 class MetadataResponse(Message, frozen=True):
-    """The broker's view: leader by partition number (-1: none known), or an error for the whole topic."""
+    """The broker's view: leader by partition number, -1 if none is known, or an error."""
 
     request: int
     topic: str
@@ -208,7 +216,10 @@ class LeaderAndIsrRequest(Message, frozen=True):
 
 
 class StopReplicaRequest(Message, frozen=True):
-    """Tells a broker to stop replicas (leader epoch by partition), and with ``delete`` to remove their logs."""
+    """Tells a broker to stop replicas, and with ``delete`` to remove their logs.
+
+    ``partitions`` maps each to its leader epoch.
+    """
 
     controller: int
     controller_epoch: int
@@ -236,7 +247,10 @@ class UpdateMetadataRequest(Message, frozen=True):
 
 
 class ControlResponse(Message, frozen=True):
-    """A broker's answer to a controller request: the whole request's error and those of single partitions."""
+    """A broker's answer to a controller request.
+
+    The whole request's error and those of single partitions.
+    """
 
     request: int
     broker: int
@@ -260,7 +274,10 @@ class ControlledShutdownResponse(Message, frozen=True):
 
 
 class AlterIsrItem(Struct, frozen=True, array_like=True, gc=False):
-    """One partition of an AlterPartition request: the leader's epoch, the ISR it wants and the znode version it knows."""
+    """One partition of an AlterPartition request.
+
+    The leader's epoch, the ISR it wants and the znode version it knows.
+    """
 
     leader_epoch: int
     isr: list[int]
@@ -276,7 +293,10 @@ class AlterPartitionRequest(Message, frozen=True):
 
 
 class AlterPartitionResponse(Message, frozen=True):
-    """The answer: an error for the whole, or for each partition its error and the state that now holds."""
+    """The answer.
+
+    An error for the whole, or for each partition its error and the state that now holds.
+    """
 
     request: int
     error: str
@@ -317,7 +337,10 @@ class WatchEvent(Message, frozen=True):
 
 
 class ConnectionLost(Message, frozen=True):
-    """The connection to ``peer`` broke; ``request`` is the one known to be lost with it (0: whatever was outstanding)."""
+    """The connection to ``peer`` broke.
+
+    ``request`` is the one that was refused; 0: whatever was outstanding is lost.
+    """
 
     peer: int
     request: int = 0

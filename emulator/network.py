@@ -1,7 +1,8 @@
 """Links between hosts: TCP connections that may be cut, slow, lossy, or made to hold messages back.
 
-Messages of one link arrive in the order in which they were sent. What is sent while a link is cut waits and goes on when it heals,
-unless either end has given the connection up by then. A process that ends closes its connections: its peers are told if they can be reached.
+Messages of one link arrive in the order in which they were sent. What is sent while a link is cut
+waits and goes on when it heals, unless either end has given the connection up by then. A process
+that ends closes its connections: its peers are told if they can be reached.
 """
 
 from msgspec import Struct, field
@@ -11,7 +12,7 @@ from emulator.kernel import LATENCY_MIN_US, LATENCY_SPREAD_US, Kernel
 from emulator.messages import AnyMessage, ConnectionLost
 
 Waiting = tuple[int, int, AnyMessage]
-"""Incarnation of the receiver it was sent to, number of the event that stated its sending, message."""
+"""The receiver's incarnation, the number of the event that stated the sending, the message."""
 
 
 class Link(Struct, array_like=True):
@@ -45,7 +46,10 @@ class Network:
         self.state = state
 
     def send(self, source: int, destination: int, message: AnyMessage, request: int = 0) -> int:
-        """Send a message; returns the ``seq`` that identifies it. ``request`` is what a response answers."""
+        """Send a message; returns the ``seq`` that identifies it.
+
+        ``request`` is what a response answers.
+        """
         kernel = self.kernel
         detail = message.detail() if kernel.observed(events.MessageSent) else []
         seq = kernel.emit(
@@ -108,7 +112,10 @@ class Network:
     # ---- connections
 
     def give_up(self, host: int, peer: int) -> None:
-        """``host`` closes its connection to ``peer``: what waits on a cut link, either way, is lost."""
+        """``host`` closes its connection to ``peer``.
+
+        What waits on a cut link, either way, is lost.
+        """
         for key in ((host, peer), (peer, host)):
             link = self.state.links.get(key)
             if link is not None and link.cut:
@@ -150,7 +157,10 @@ class Network:
         self._settle_link(source, destination, link)
 
     def release(self, source: int, destination: int, count: int | None, lose: bool) -> None:
-        """Let the first ``count`` waiting messages go on (None: all, and hold no more), or lose them."""
+        """Let the first ``count`` waiting messages go on, or lose them; None.
+
+        All, and hold no more.
+        """
         link = self.state.links.get((source, destination))
         if link is None:
             return

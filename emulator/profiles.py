@@ -1,7 +1,8 @@
 """What each release does: one table of named features.
 
-Rules read features, never version numbers. A feature holds from the release ``since`` up to and including ``until``; ``label`` is the KIP or
-JIRA that brought it. Sources: the Apache Kafka trees from 0.8.0 to 3.9.0, and recorded runs of real brokers.
+Rules read features, never version numbers. A feature holds from the release ``since`` up to and
+including ``until``; ``label`` is the KIP or JIRA that brought it. Sources: the Apache Kafka trees
+from 0.8.0 to 3.9.0, and recorded runs of real brokers.
 """
 
 from typing import Final
@@ -28,7 +29,10 @@ VERSIONS: Final = (
     "3.5",
     "3.9",
 )
-"""Every version profile, oldest first; ``seed`` is the literal wording of the documents that Kafka is taught from."""
+"""Every version profile, oldest first.
+
+``seed`` is the literal wording of the documents that Kafka is taught from.
+"""
 
 DEFAULT_VERSION: Final = "3.9"
 

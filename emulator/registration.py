@@ -1,4 +1,7 @@
-"""A broker's life in ZooKeeper: the paths that must exist, its own znode, leaving in order, and telling of ISR changes."""
+"""A broker's life in ZooKeeper.
+
+The paths that must exist, its own znode, leaving in order, and telling of ISR changes.
+"""
 
 import json
 from typing import TYPE_CHECKING
@@ -7,7 +10,7 @@ from emulator import events
 from emulator.events import ZOOKEEPER
 from emulator.messages import ControlledShutdownRequest, ControlledShutdownResponse
 from emulator.zookeeper import errors
-from emulator.zookeeper.operations import Create, SetData
+from emulator.zookeeper.operations import Create, Operation, SetData
 from emulator.zookeeper.tree import STARTED_MS
 
 if TYPE_CHECKING:
@@ -34,6 +37,8 @@ PATHS = (
 )
 """Persistent paths that a broker makes when it starts, with the release from which it does."""
 
+BOOT_US = 200_000
+"""How long a process takes from its start to reaching for ZooKeeper."""
 RECONNECT_US = 1_000_000
 ISR_CHECK_US = 2_500_000
 ISR_QUIET_US = 5_000_000
@@ -77,7 +82,7 @@ class Registration:
         racks = {} if rack is None else {"rack": rack}
         if not self._since("0.10.2"):
             return compact({**basic, **endpoints, **racks, "version": 3, "port": port})
-        features = {"features": {}} if self._since("2.7") else {}
+        features: dict[str, object] = {"features": {}} if self._since("2.7") else {}
         return compact(
             {
                 **features,
@@ -122,7 +127,7 @@ class Registration:
                 replica.high_watermark,
                 epochs,
             )
-        self.broker.later("boot", 200_000)
+        self.broker.later("boot", BOOT_US)
 
     def boot(self) -> None:
         """Connect to ZooKeeper (as soon as it can be reached), register, stand for controller."""
@@ -150,7 +155,10 @@ class Registration:
             self.broker.later("boot", RECONNECT_US)
             return
         if self.profile.has("registration_multi"):
-            operations = [Create(path, None, ephemeral=True), SetData(path, data, 0)]
+            operations: list[Operation] = [
+                Create(path, None, ephemeral=True),
+                SetData(path, data, 0),
+            ]
             zookeeper.multi(world, state.session, operations)
         else:
             zookeeper.create(world, state.session, path, data, ephemeral=True)

@@ -14,7 +14,10 @@ NEVER_US = -(10**15)
 
 
 class Remote(Struct, array_like=True):
-    """What a leader remembers of one follower (Kafka's class Replica). Offsets of -1 are unknown."""
+    """What a leader remembers of one follower (Kafka's class Replica).
+
+    Offsets of -1 are unknown.
+    """
 
     leo: int = -1
     last_caught_up_us: int = NEVER_US
@@ -24,7 +27,10 @@ class Remote(Struct, array_like=True):
 
 
 class PendingIsr(Struct, array_like=True):
-    """An ISR change that the controller has not answered yet (2.7+); ``request`` 0: not sent yet."""
+    """An ISR change that the controller has not answered yet (2.7+); ``request`` 0.
+
+    Not sent yet.
+    """
 
     isr: list[int]
     change: str
@@ -42,10 +48,11 @@ class DelayedProduce(Struct, array_like=True):
 
 
 class Replica(Struct, array_like=True):
-    """A replica. ``log``, ``epochs``, ``checkpointed_hw`` are on disk; everything else ends with the process.
+    """A replica. ``log``, ``epochs``, ``checkpointed_hw`` are on disk.
 
-    ``isr`` is the committed ISR that a leader acts on (empty on followers). ``epoch_start`` is the leader's LEO when its epoch began.
-    ``epochs`` is None in releases without leader epochs.
+    Everything else ends with the process. ``isr`` is the committed ISR that a leader acts on (empty
+    on followers). ``epoch_start`` is the leader's LEO when its epoch began. ``epochs`` is None in
+    releases without leader epochs.
     """
 
     tp: str
@@ -70,7 +77,10 @@ class Replica(Struct, array_like=True):
 
     @property
     def maximal_isr(self) -> list[int]:
-        """The ISR together with a member whose admission is pending; a pending removal does not count (KIP-497)."""
+        """The ISR together with a member whose admission is pending.
+
+        A pending removal does not count (KIP-497).
+        """
         if self.pending is not None and self.pending.change == "expand":
             return self.pending.isr
         return self.isr

@@ -1,7 +1,8 @@
 """The rules of replication as functions of plain values, each with its source.
 
-Class names are Kafka's (kafka.cluster.Partition, kafka.cluster.Replica, kafka.server.AbstractFetcherThread); releases say where a rule was
-first seen. What changed between releases is asked of the profile by feature.
+Class names are Kafka's (kafka.cluster.Partition, kafka.cluster.Replica,
+kafka.server.AbstractFetcherThread); releases say where a rule was first seen. What changed between
+releases is asked of the profile by feature.
 """
 
 from collections.abc import Iterable
@@ -16,7 +17,9 @@ UNDEFINED = -1
 
 
 def high_watermark(current: int, log_end_offset: int, counted: Iterable[int]) -> int:
-    """A leader's next HW: max(HW, min(own LEO, LEOs of those that count)); an unknown LEO (-1) holds it still.
+    """A leader's next HW: max(HW, min(own LEO, LEOs of those that count)).
+
+    An unknown LEO (-1) holds it still.
 
     Source: Partition.maybeIncrementLeaderHW, every release; the documents' rule 2.
     """
@@ -34,9 +37,12 @@ def follower_high_watermark(told: int, log_end_offset: int) -> int:
 def record_fetch(
     profile: Profile, remote: Remote, offset: int, leader_leo: int, now_us: int
 ) -> None:
-    """Remember a follower's fetch at ``offset``, made while the leader's LEO was ``leader_leo``: the offset is the acknowledgement.
+    """Remember a follower's fetch at ``offset``, made while the leader's LEO was ``leader_leo``.
 
-    Source: Replica.updateFetchState (0.10.2+), Replica.updateLogReadResult (0.9), Replica.logEndOffset (0.8).
+    The offset is the acknowledgement.
+
+    Source: Replica.updateFetchState (0.10.2+), Replica.updateLogReadResult (0.9),
+    Replica.logEndOffset (0.8).
     """
     if profile.has("lag_since_fetch"):
         remote.last_caught_up_us = now_us
@@ -49,7 +55,7 @@ def record_fetch(
     remote.last_fetch_us = now_us
 
 
-def is_out_of_sync(  # noqa: PLR0913 - the rule's own inputs
+def is_out_of_sync(
     profile: Profile,
     remote: Remote,
     leader_leo: int,
@@ -60,7 +66,8 @@ def is_out_of_sync(  # noqa: PLR0913 - the rule's own inputs
 ) -> bool:
     """Whether a member has to leave the ISR.
 
-    Source: Partition.getOutOfSyncReplicas; KIP-16 (0.9: time only); 2.1+: never while it has everything.
+    Source: Partition.getOutOfSyncReplicas; KIP-16 (0.9: time only); 2.1+: never while it has
+    everything.
     """
     if profile.has("in_sync_at_log_end") and remote.leo == leader_leo:
         return False
@@ -86,7 +93,9 @@ def holds_high_watermark(
 def may_join_isr(
     profile: Profile, follower_leo: int, leader_hw: int, epoch_start: int | None
 ) -> bool:
-    """Whether a follower's fetch offset admits it to the ISR: the leader's HW, and (2.0.1+) the start of its epoch.
+    """Whether a follower's fetch offset admits it to the ISR.
+
+    The leader's HW, and (2.0.1+) the start of its epoch.
 
     Source: Partition.isFollowerInSync; KAFKA-7128.
     """
@@ -104,7 +113,7 @@ class Truncation(Struct, frozen=True):
     done: bool
 
 
-def truncation_by_answer(  # noqa: PLR0913 - the rule's own inputs
+def truncation_by_answer(
     profile: Profile,
     answer: tuple[int, int],
     own: tuple[int, int],
@@ -112,9 +121,12 @@ def truncation_by_answer(  # noqa: PLR0913 - the rule's own inputs
     log_end_offset: int,
     high_watermark: int,
 ) -> Truncation:
-    """What a follower does with the leader's (epoch, end offset); ``own`` is its own cache's answer for that epoch.
+    """What a follower does with the leader's (epoch, end offset).
 
-    Source: ReplicaFetcherThread.maybeTruncate 0.11 (KIP-101), AbstractFetcherThread.getOffsetTruncationState 2.0+ (KIP-279).
+    ``own`` is its own cache's answer for that epoch.
+
+    Source: ReplicaFetcherThread.maybeTruncate 0.11 (KIP-101),
+    AbstractFetcherThread.getOffsetTruncationState 2.0+ (KIP-279).
     """
     epoch, end = answer
     if end == UNDEFINED:

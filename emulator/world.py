@@ -1,4 +1,7 @@
-"""What every actor of one cluster shares: the kernel, the network, ZooKeeper, the release's features, the configuration."""
+"""What every actor of one cluster shares.
+
+The kernel, the network, ZooKeeper, the release's features, the configuration.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -12,7 +15,6 @@ from emulator.messages import WatchEvent
 from emulator.network import Network
 from emulator.profiles import PROFILES
 from emulator.zookeeper.tree import ZooKeeper
-
 
 ID_CHARACTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 ID_LENGTH = 22

@@ -1,8 +1,8 @@
 """A broker's ZooKeeper client: its session, its pings, and what it believes of the connection.
 
-Calls are synchronous and take no virtual time while the connection works; while it does not, callers have to wait
-(:meth:`ZkClient.usable`). Disconnected is not expired: the session ends when the server has heard nothing for its timeout, and
-the client learns of that when it is heard again.
+Calls are synchronous and take no virtual time while the connection works; while it does not,
+callers have to wait (:meth:`ZkClient.usable`). Disconnected is not expired: the session ends when
+the server has heard nothing for its timeout, and the client learns of that when it is heard again.
 """
 
 from typing import TYPE_CHECKING
@@ -36,7 +36,10 @@ class ZkClient:
         return self.broker.config.zookeeper_session_timeout_us
 
     def usable(self) -> bool:
-        """Whether a call would be answered now: connected, reachable, and the session alive at the server."""
+        """Whether a call would be answered now.
+
+        Connected, reachable, and the session alive at the server.
+        """
         state = self.broker.state
         return (
             state.zk_state == CONNECTED
@@ -91,7 +94,10 @@ class ZkClient:
             self.broker.zookeeper_is_back()
 
     def expired(self, message: ZkExpired) -> None:
-        """The server has ended the session: everything that stood on it is void; begin a new one."""
+        """The server has ended the session: everything that stood on it is void.
+
+        Begin a new one.
+        """
         state = self.broker.state
         if message.session == state.session:
             self._become(EXPIRED)

@@ -1,14 +1,18 @@
 """The read model's parts: what is known of each object at one moment, folded from events alone.
 
-All are plain data, so that a keyframe is one encoding of :class:`ViewState`. ``changed`` in each is the ``seq`` of the last event that
-touched the object: readers that cache what they drew compare it. Times are virtual microseconds, offsets Kafka's.
+All are plain data, so that a keyframe is one encoding of :class:`ViewState`. ``changed`` in each is
+the ``seq`` of the last event that touched the object: readers that cache what they drew compare it.
+Times are virtual microseconds, offsets Kafka's.
 """
 
 from msgspec import Struct, field
 
 
 class Run(Struct, frozen=True, array_like=True, gc=False):
-    """``count`` consecutive records of one epoch in a log: offsets ``base_offset ..``, record ids ``first_record ..``."""
+    """``count`` consecutive records of one epoch in a log.
+
+    Offsets ``base_offset ..``, record ids ``first_record ..``.
+    """
 
     base_offset: int
     count: int
@@ -16,8 +20,12 @@ class Run(Struct, frozen=True, array_like=True, gc=False):
     first_record: int
 
 
-class ReplicaState(Struct, array_like=True):
-    """One replica as its own broker has it (of a broker that is down: as its disk has it, role ``offline``)."""
+class ReplicaState(Struct, array_like=True, gc=False):
+    """One replica as its own broker has it; of a broker that is down, as its disk has it.
+
+    ``remote_leo`` is what a replica that believes to lead remembers of each follower's LEO (-1:
+    nothing yet).
+    """
 
     broker: int
     role: str = "offline"
@@ -29,16 +37,20 @@ class ReplicaState(Struct, array_like=True):
     checkpointed_hw: int = 0
     leader_epoch: int = -1
     paused: bool = False
+    remote_leo: dict[int, int] = field(default_factory=dict)
     changed: int = 0
 
 
-class PartitionState(Struct, array_like=True):
-    """One partition: the ``state`` znode's words, the leader's memory of its followers, and all replicas.
+class PartitionState(Struct, array_like=True, gc=False):
+    """One partition.
 
-    ``state`` is ``online``, ``offline`` (leader -1) or ``nonexistent`` (no state znode: leader, leader_epoch, controller_epoch
-    and zk_version are None). ``remote_leo`` is what the current leader remembers of each follower. ``leader_isr`` is the ISR that the
-    leader itself acts on. ``unclean``: the present leader was elected outside the ISR. ``replicas`` holds
-    the assigned brokers, the preferred leader first; ``replica_states`` every broker whose disk holds the partition.
+    The ``state`` znode's words, the leader's memory of its followers, and all replicas. ``state``
+    is ``online``, ``offline`` (leader -1) or ``nonexistent`` (no state znode: leader, leader_epoch,
+    controller_epoch and zk_version are None). ``leader_isr`` is the ISR that the leader itself acts
+    on. ``unclean``: the present leader was elected outside the ISR. ``replicas`` holds the assigned
+    brokers, the preferred leader first; ``replica_states`` every broker whose disk holds the
+    partition. ``hw_moved_us``: since when the leader's HW has stood where it is with records above
+    it.
     """
 
     topic: str
@@ -54,7 +66,6 @@ class PartitionState(Struct, array_like=True):
     adding: list[int] = field(default_factory=list)
     removing: list[int] = field(default_factory=list)
     replica_states: dict[int, ReplicaState] = field(default_factory=dict)
-    remote_leo: dict[int, int] = field(default_factory=dict)
     min_isr: int = 1
     unclean: bool = False
     lost: list[tuple[int, int]] = field(default_factory=list)
@@ -80,9 +91,18 @@ class PartitionState(Struct, array_like=True):
         """The state of the replica that the znode names as leader, if its broker holds one."""
         return None if self.leader is None else self.replica_states.get(self.leader)
 
+    @property
+    def remote_leo(self) -> dict[int, int]:
+        """What the current leader remembers of each follower's LEO (-1: nothing yet)."""
+        leader = self.leader_replica
+        return {} if leader is None else leader.remote_leo
+
 
 class BrokerState(Struct, array_like=True):
-    """One broker process: ``state`` as in :class:`emulator.events.BrokerStateChanged`; ``session`` 0 is none; ``broker_epoch`` 0 unregistered."""
+    """One broker process: ``state`` as in :class:`emulator.events.BrokerStateChanged`.
+
+    ``session`` 0 is none; ``broker_epoch`` 0 unregistered.
+    """
 
     id: int
     rack: str | None = None
@@ -95,8 +115,12 @@ class BrokerState(Struct, array_like=True):
     changed: int = 0
 
 
-class ZnodeState(Struct, array_like=True):
-    """One znode with its full Stat (kazoo's field names); times in microseconds of virtual time."""
+class ZnodeState(Struct, array_like=True, gc=False):
+    """One znode with its full Stat (kazoo's field names); times in microseconds of virtual time.
+
+    ``children`` holds the names in order of creation (a dict, so that one of 100,000 goes as fast
+    as it came).
+    """
 
     path: str
     data: str | None = None
@@ -109,7 +133,7 @@ class ZnodeState(Struct, array_like=True):
     cversion: int = 0
     aversion: int = 0
     ephemeral_owner: int = 0
-    children: list[str] = field(default_factory=list)
+    children: dict[str, None] = field(default_factory=dict)
     changed: int = 0
 
 
@@ -126,7 +150,10 @@ class ProducerState(Struct, array_like=True):
 
 
 class ConsumerState(Struct, array_like=True):
-    """One consumer: what it was given as runs of (first record id, count), where it stands, how its last read ended."""
+    """One consumer.
+
+    What it was given as runs of (first record id, count), where it stands, how its last read ended.
+    """
 
     name: str
     runs: list[tuple[int, int]] = field(default_factory=list)
@@ -136,7 +163,10 @@ class ConsumerState(Struct, array_like=True):
 
 
 class Batch(Struct, frozen=True, array_like=True, gc=False):
-    """What one produce request carried: records ``first_record ..`` of ``producer``, sent at ``sent_us``."""
+    """What one produce request carried.
+
+    Records ``first_record ..`` of ``producer``, sent at ``sent_us``.
+    """
 
     first_record: int
     producer: str
@@ -176,7 +206,10 @@ class Bookmark(Struct, frozen=True, array_like=True, gc=False):
 
 
 class ControllerState(Struct, array_like=True):
-    """Who controls: broker None when /controller does not exist; epoch and the version of /controller_epoch (None: no such node)."""
+    """Who controls: broker None when /controller does not exist.
+
+    Epoch and the version of /controller_epoch (None: no such node).
+    """
 
     broker: int | None = None
     epoch: int | None = None
@@ -185,7 +218,13 @@ class ControllerState(Struct, array_like=True):
 
 
 class ViewState(Struct, array_like=True):
-    """Everything that a reader can know of a cluster at one moment. Keys: tp, broker id, path, client's name."""
+    """Everything that a reader can know of a cluster at one moment. Keys.
+
+    Tp, broker id, path, client's name. ``held`` are the messages that wait on a link, by the
+    ``seq`` of their MessageSent, with source and destination; ``sent`` is the last MessageSent as
+    (seq, source, destination). ``batches`` may lack the older ones in a recording: ask
+    :meth:`sessions.view.ClusterView.batch`.
+    """
 
     version: str = ""
     seed: int = 0
@@ -208,3 +247,5 @@ class ViewState(Struct, array_like=True):
     expectations: Expectations = field(default_factory=Expectations)
     acked: int = 0
     invariants: list[tuple[int, str, str, str, bool]] = field(default_factory=list)
+    held: dict[int, tuple[int, int]] = field(default_factory=dict)
+    sent: tuple[int, int, int] = (0, 0, 0)

@@ -1,13 +1,16 @@
-"""All producers and consumers: one host that talks to the brokers and keeps the ledger of what was produced."""
+"""All producers and consumers.
+
+One host that talks to the brokers and keeps the ledger of what was produced.
+"""
 
 from bisect import bisect_right
-from typing import Any
 
 from emulator.clients.consumer import Consumers
 from emulator.clients.producer import Producers
 from emulator.clients.state import ClientsState, LedgerEntry
 from emulator.events import CLIENTS
 from emulator.messages import (
+    AnyMessage,
     ConnectionLost,
     FetchResponse,
     MetadataRequest,
@@ -34,7 +37,7 @@ class Clients:
         self.producers = Producers(self)
         self.consumers = Consumers(self)
 
-    def handle(self, source: int, message: Any) -> None:
+    def handle(self, source: int, message: AnyMessage) -> None:
         """Take one message."""
         match message:
             case ProduceResponse():

@@ -1,7 +1,8 @@
 """Producers: choosing partitions, finding leaders, sending, retrying.
 
-A producer sends one batch at a time, each after the last one's answer. It goes on writing to the leader it knows until an error tells it
-otherwise. Errors that only say where the leader is not (nothing was appended) cost no retry for a while.
+A producer sends one batch at a time, each after the last one's answer. It goes on writing to the
+leader it knows until an error tells it otherwise. Errors that only say where the leader is not
+(nothing was appended) cost no retry for a while.
 """
 
 from typing import TYPE_CHECKING
@@ -203,7 +204,8 @@ class Producers:
 
     def _send(self, producer: Producer, leader: int) -> None:
         job, flight = producer.jobs[0], producer.flight
-        assert flight is not None and flight.batch is not None
+        assert flight is not None
+        assert flight.batch is not None
         wanted = job.input
         acks = self.acks_of(wanted)
         flight.phase, flight.target = SENT, leader
@@ -229,7 +231,8 @@ class Producers:
 
     def _acknowledged(self, producer: Producer, base_offset: int) -> None:
         flight = producer.flight
-        assert flight is not None and flight.batch is not None
+        assert flight is not None
+        assert flight.batch is not None
         batch = flight.batch
         producer.acked += batch.count
         self.kernel.emit(
@@ -244,7 +247,10 @@ class Producers:
         self._next_batch(producer)
 
     def _failed(self, producer: Producer, error: str) -> None:
-        """An attempt ended in an error: try again if that is worth it, otherwise give the batch up."""
+        """An attempt ended in an error.
+
+        Try again if that is worth it, otherwise give the batch up.
+        """
         job, flight = producer.jobs[0], producer.flight
         assert flight is not None
         if error not in KEEPS_LEADER:

@@ -11,7 +11,10 @@ WAITING = "waiting"
 
 
 class LedgerEntry(Struct, frozen=True, array_like=True, gc=False):
-    """What one batch of records really was: ids ``first_record ..``, its partition, keys and values."""
+    """What one batch of records really was.
+
+    Ids ``first_record ..``, its partition, keys and values.
+    """
 
     first_record: int
     producer: str
@@ -22,10 +25,10 @@ class LedgerEntry(Struct, frozen=True, array_like=True, gc=False):
 
 
 class Flight(Struct, array_like=True):
-    """A batch on its way. ``tp`` is empty until the partition is chosen; ``ask`` are brokers still to be asked for the leader.
+    """A batch on its way. ``tp`` is empty until the partition is chosen.
 
-    ``patience_us`` is until when errors that say where the leader is not cost no retry; ``token`` tells this flight's timers
-    from older ones.
+    ``ask`` are brokers still to be asked for the leader. ``patience_us`` is until when errors that
+    say where the leader is not cost no retry; ``token`` tells this flight's timers from older ones.
     """
 
     token: int
@@ -67,7 +70,10 @@ class Producer(Struct, array_like=True):
 
 
 class Reading(Struct, array_like=True):
-    """A `consume` statement under way: ``left`` partitions are still to be read, ``partition`` is being read from ``offset``."""
+    """A `consume` statement under way.
+
+    ``left`` partitions are still to be read, ``partition`` is being read from ``offset``.
+    """
 
     id: int
     input: Consume
@@ -85,7 +91,10 @@ class Reading(Struct, array_like=True):
 
 
 class Consumer(Struct, array_like=True):
-    """A consumer: what it was given as runs of (first record id, count), where it stands, and its work."""
+    """A consumer.
+
+    What it was given as runs of (first record id, count), where it stands, and its work.
+    """
 
     name: str
     runs: list[tuple[int, int]] = field(default_factory=list)
@@ -96,7 +105,10 @@ class Consumer(Struct, array_like=True):
 
 
 class ClientsState(Struct, array_like=True):
-    """All clients, and the ledger of everything that was ever produced. ``finished`` maps statement ids to their error."""
+    """All clients, and the ledger of everything that was ever produced.
+
+    ``finished`` maps statement ids to their error.
+    """
 
     producers: dict[str, Producer] = field(default_factory=dict)
     consumers: dict[str, Consumer] = field(default_factory=dict)

@@ -1,4 +1,7 @@
-"""How the controller's word reaches the brokers: one queue and one request under way for each, in order, until it is answered."""
+"""How the controller's word reaches the brokers.
+
+One queue and one request under way for each, in order, until it is answered.
+"""
 
 from typing import TYPE_CHECKING
 
@@ -16,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Batch:
-    """What one step of the controller has to say, gathered before it is sent (ControllerBrokerRequestBatch)."""
+    """What one step of the controller has to say, gathered before it is sent."""
 
     def __init__(self) -> None:
         """Nothing to say yet."""
@@ -45,7 +48,10 @@ class Channels:
         self.world = broker.world
 
     def send(self, batch: Batch, metadata_to: list[int] | None = None) -> None:
-        """Queue a batch: LeaderAndIsr, then UpdateMetadata to all live brokers (or to some), then StopReplica."""
+        """Queue a batch.
+
+        LeaderAndIsr, then UpdateMetadata to all live brokers (or to some), then StopReplica.
+        """
         state = self.broker.state.controller
         if state is None:
             return
@@ -95,7 +101,10 @@ class Channels:
         return True
 
     def connection_lost(self, peer: int) -> None:
-        """The connection broke: the request under way is sent again, until the broker is known to be gone."""
+        """The connection broke.
+
+        The request under way is sent again, until the broker is known to be gone.
+        """
         state = self.broker.state.controller
         channel = None if state is None else state.channels.get(peer)
         if channel is not None and channel.request:

@@ -1,7 +1,7 @@
 """The controller's office: standing for election, taking over, and what its watches bring.
 
-Every broker watches /controller. When the node vanishes all race to create it; one wins. Work that needs ZooKeeper while it cannot be
-reached waits until it can.
+Every broker watches /controller. When the node vanishes all race to create it; one wins. Work that
+needs ZooKeeper while it cannot be reached waits until it can.
 """
 
 from collections.abc import Callable
@@ -165,7 +165,10 @@ class Controller:
             zookeeper.watch_exists(me, path)
 
     def _initialize(self) -> None:
-        """initializeControllerContext: live brokers, topics, assignments, and every partition's state."""
+        """InitializeControllerContext.
+
+        Live brokers, topics, assignments, and every partition's state.
+        """
         state = self.state
         assert state is not None
         state.live = self._registered()
@@ -226,7 +229,10 @@ class Controller:
             self.broker.later("rebalance", REBALANCE_FIRST_US)
 
     def rebalance(self) -> None:
-        """checkAndTriggerAutoLeaderRebalance: per broker, when too many partitions are led by another."""
+        """CheckAndTriggerAutoLeaderRebalance.
+
+        Per broker, when too many partitions are led by another.
+        """
         state = self.state
         if state is None:
             return
@@ -293,7 +299,10 @@ class Controller:
                 self._guarded(self.topics.look_again)
 
     def _brokers_changed(self) -> None:
-        """BrokerChange: brokers that went, came, or came back under the controller's eyes (bounced)."""
+        """BrokerChange.
+
+        Brokers that went, came, or came back under the controller's eyes (bounced).
+        """
         state = self.state
         if state is None:
             return
@@ -349,9 +358,10 @@ class Controller:
         error = "NONE"
         if state is None or not self.broker.zk.usable():
             error = "NOT_CONTROLLER"
-        elif message.broker_epoch < state.live.get(message.broker, 0):
-            error = "STALE_BROKER_EPOCH"
-        elif message.broker not in state.live:
+        elif (
+            message.broker_epoch < state.live.get(message.broker, 0)
+            or message.broker not in state.live
+        ):
             error = "STALE_BROKER_EPOCH"
         else:
             try:

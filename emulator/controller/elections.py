@@ -1,6 +1,7 @@
 """Who leads: the election strategies as functions of plain values.
 
-Each returns the new leader and ISR, or None if nobody can lead. Source: kafka.controller.Election (2.x) and PartitionLeaderSelector (0.8-1.0).
+Each returns the new leader and ISR, or None if nobody can lead. Source: kafka.controller.Election
+(2.x) and PartitionLeaderSelector (0.8-1.0).
 """
 
 from collections.abc import Collection, Sequence
@@ -29,9 +30,10 @@ def offline(
     unclean: bool,
     isr_order: bool,
 ) -> Choice | None:
-    """The leader is gone: the first assigned replica that is live and in sync; with ``unclean``, failing that, the first live one.
+    """The leader is gone: the first assigned replica that is live and in sync.
 
-    ``isr_order``: the releases up to 0.8.1 take the first of the ISR instead.
+    With ``unclean``, failing that, the first live one. ``isr_order``: the releases up to 0.8.1 take
+    the first of the ISR instead.
     """
     in_sync = [b for b in isr if b in live]
     order = in_sync if isr_order else [b for b in assigned if b in in_sync]
@@ -56,7 +58,10 @@ def controlled_shutdown(
     live: Collection[int],
     shutting_down: Collection[int],
 ) -> Choice | None:
-    """The leader wants to go: the first assigned replica in sync that stays; those that go leave the ISR."""
+    """The leader wants to go: the first assigned replica in sync that stays.
+
+    Those that go leave the ISR.
+    """
     staying = [b for b in isr if b not in shutting_down]
     for broker in assigned:
         if broker in live and broker in staying:

@@ -1,4 +1,7 @@
-"""The controller's decisions on partitions: creating, electing, taking replicas offline, and writing that down."""
+"""The controller's decisions on partitions.
+
+Creating, electing, taking replicas offline, and writing that down.
+"""
 
 from typing import TYPE_CHECKING
 
@@ -82,7 +85,10 @@ class Partitions:
             raise ControllerMovedError
 
     def write(self, tp: str, leader: int, isr: list[int], *, bump: bool = True) -> PartitionInfo:
-        """Write a partition's state under the version that is known; read again and retry if it has moved."""
+        """Write a partition's state under the version that is known.
+
+        Read again and retry if it has moved.
+        """
         state = self.state
         while True:
             known = state.infos[tp]
@@ -187,7 +193,7 @@ class Partitions:
         return [b for b in self.state.assignments[tp] if b in self.state.live]
 
     def elect_preferred(self, tps: list[str]) -> None:
-        """Give leadership to the first assigned replica where it is live, in sync, and not leading yet."""
+        """Let the first assigned replica lead where it is live, in sync and does not lead yet."""
         batch = Batch()
         state = self.state
         for tp in tps:
@@ -204,7 +210,10 @@ class Partitions:
     # ---- brokers going and coming
 
     def offline_brokers(self, dead: list[int]) -> None:
-        """onReplicasBecomeOffline: elect for what they led, then take their replicas out of the ISRs."""
+        """OnReplicasBecomeOffline.
+
+        Elect for what they led, then take their replicas out of the ISRs.
+        """
         state = self.state
         batch = Batch()
         affected = self.hosted(dead)
@@ -234,7 +243,10 @@ class Partitions:
         return info is not None and info.leader in brokers
 
     def replica_offline(self, tp: str, broker: int, batch: Batch) -> None:
-        """A replica leaves the ISR, unless it is the last one; if it led, there is no leader then."""
+        """A replica leaves the ISR, unless it is the last one.
+
+        If it led, there is no leader then.
+        """
         state = self.state
         info = state.infos.get(tp)
         if info is None:
@@ -257,7 +269,10 @@ class Partitions:
         batch.lead([b for b in live if b != broker], tp, info)
 
     def broker_started(self, brokers: list[int]) -> None:
-        """onBrokerStartup: tell all who is alive, tell the new ones what they host, elect where that helps."""
+        """OnBrokerStartup.
+
+        Tell all who is alive, tell the new ones what they host, elect where that helps.
+        """
         state = self.state
         batch = Batch()
         if self.profile.has("broker_epochs"):
@@ -279,7 +294,10 @@ class Partitions:
         self.controller.channels.send(batch)
 
     def leave(self, broker: int) -> list[str]:
-        """Controlled shutdown of a broker: move what it leads, stop what it follows; returns what it still leads."""
+        """Controlled shutdown of a broker: move what it leads, stop what it follows.
+
+        Returns what it still leads.
+        """
         state = self.state
         batch = Batch()
         remaining: list[str] = []

@@ -1,4 +1,7 @@
-"""What the broker that holds the controller's office remembers: its own cache of ZooKeeper, and its queues to the brokers."""
+"""What the broker that holds the controller's office remembers.
+
+Its own cache of ZooKeeper, and its queues to the brokers.
+"""
 
 from msgspec import Struct, field
 

@@ -1,5 +1,9 @@
-"""What an active controller makes of the topic and admin znodes: new topics, more partitions, preferred elections."""
+"""What an active controller makes of the topic and admin znodes.
 
+New topics, more partitions, preferred elections.
+"""
+
+import contextlib
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -130,8 +134,6 @@ class Topics:
             self.controller.partitions.elect_preferred(
                 [f"{each.topic}-{each.partition}" for each in found]
             )
-            try:
+            with contextlib.suppress(errors.NoNodeError):
                 zookeeper.delete(self.world, PREFERRED)
-            except errors.NoNodeError:
-                pass
         zookeeper.watch_exists(self.broker.id, PREFERRED)

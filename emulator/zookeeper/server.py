@@ -1,11 +1,11 @@
 """The ZooKeeper server as a host: it hears pings, and ends sessions that have fallen silent."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from emulator.events import ZOOKEEPER
-from emulator.messages import Timer, ZkExpired, ZkPing, ZkPong
+from emulator.messages import AnyMessage, Timer, ZkExpired, ZkPing, ZkPong
 
 if TYPE_CHECKING:
     from emulator.world import World
@@ -18,7 +18,10 @@ class ServerState(Struct, array_like=True):
 
 
 class ZooKeeperServer:
-    """The server's behaviour in time; the tree itself is :class:`emulator.zookeeper.tree.ZooKeeper`."""
+    """The server's behaviour in time.
+
+    The tree itself is :class:`emulator.zookeeper.tree.ZooKeeper`.
+    """
 
     def __init__(self, world: "World", state: ServerState) -> None:
         """Act on ``state`` in ``world``."""
@@ -26,7 +29,7 @@ class ZooKeeperServer:
         self.state = state
         self.zookeeper = world.zookeeper
 
-    def handle(self, source: int, message: Any) -> None:
+    def handle(self, source: int, message: AnyMessage) -> None:
         """Take one message."""
         if isinstance(message, ZkPing):
             self._pinged(source, message)

@@ -1,0 +1,149 @@
+"""Every fact that a cluster states, as frozen values.
+
+Everything outside the emulator (screens, JSON, recordings, Parquet, analysis) is folded from these
+events and from nothing else. Each event carries
+
+- ``seq``: its number, 1, 2, 3, .. without gaps; the order in which facts became true;
+- ``time_us``: virtual time in microseconds since the cluster was made;
+- ``cause``: the ``seq`` of the event that led to it (an input, a message, a task), 0 for a root.
+  Following ``cause`` unfolds any fact to what somebody did.
+
+Vocabulary of the fields: ``tp`` is a topic-partition written ``orders-0``; ``broker`` a broker id;
+``leader`` -1 means none; a host is a broker id, :data:`ZOOKEEPER` or :data:`CLIENTS`; offsets are
+Kafka's (LEO is the next offset to be written, HW the first one that is not committed); record ids
+number every record ever produced, so two copies of one produced record have one id.
+"""
+
+from emulator.events.base import (
+    CLIENTS,
+    ZOOKEEPER,
+    Event,
+)
+from emulator.events.clients import (
+    AuditChanged,
+    ConsumeFinished,
+    InvariantViolated,
+    ProduceAcknowledged,
+    ProduceFailed,
+    ProduceRetried,
+    ProduceSent,
+    RecordsConsumed,
+)
+from emulator.events.control import (
+    ControllerElected,
+    ControllerResigned,
+    ControllerStep,
+    ElectionFailed,
+    LeaderElected,
+)
+from emulator.events.network import (
+    BrokerRegistered,
+    BrokerStateChanged,
+    LinkChanged,
+    MessageHeld,
+    MessageLost,
+    MessageReleased,
+    MessageSent,
+)
+from emulator.events.replicas import (
+    EpochCacheChanged,
+    HighWatermarkChanged,
+    HighWatermarksCheckpointed,
+    IsrChanged,
+    IsrChangeStarted,
+    LogCreated,
+    LogDeleted,
+    LogLoaded,
+    LogStartOffsetChanged,
+    LogTruncated,
+    RecordsAppended,
+    RemoteLogEndOffsetChanged,
+    ReplicaFetchPaused,
+    ReplicaRoleChanged,
+)
+from emulator.events.statements import (
+    BookmarkSet,
+    ClusterCreated,
+    ExpectationChecked,
+    InputFinished,
+    InputReceived,
+    TimerFired,
+)
+from emulator.events.topics import (
+    ConfigChanged,
+    PartitionsAdded,
+    ReplicasAssigned,
+    TopicCreated,
+    TopicDeleted,
+)
+from emulator.events.znodes import (
+    PartitionStateChanged,
+    PartitionStateRemoved,
+    SessionCreated,
+    SessionEnded,
+    WatchFired,
+    ZkConnectionChanged,
+    ZnodeChanged,
+    ZnodeCreated,
+    ZnodeDeleted,
+)
+
+__all__ = [
+    "CLIENTS",
+    "ZOOKEEPER",
+    "AuditChanged",
+    "BookmarkSet",
+    "BrokerRegistered",
+    "BrokerStateChanged",
+    "ClusterCreated",
+    "ConfigChanged",
+    "ConsumeFinished",
+    "ControllerElected",
+    "ControllerResigned",
+    "ControllerStep",
+    "ElectionFailed",
+    "EpochCacheChanged",
+    "Event",
+    "ExpectationChecked",
+    "HighWatermarkChanged",
+    "HighWatermarksCheckpointed",
+    "InputFinished",
+    "InputReceived",
+    "InvariantViolated",
+    "IsrChangeStarted",
+    "IsrChanged",
+    "LeaderElected",
+    "LinkChanged",
+    "LogCreated",
+    "LogDeleted",
+    "LogLoaded",
+    "LogStartOffsetChanged",
+    "LogTruncated",
+    "MessageHeld",
+    "MessageLost",
+    "MessageReleased",
+    "MessageSent",
+    "PartitionStateChanged",
+    "PartitionStateRemoved",
+    "PartitionsAdded",
+    "ProduceAcknowledged",
+    "ProduceFailed",
+    "ProduceRetried",
+    "ProduceSent",
+    "RecordsAppended",
+    "RecordsConsumed",
+    "RemoteLogEndOffsetChanged",
+    "ReplicaFetchPaused",
+    "ReplicaRoleChanged",
+    "ReplicasAssigned",
+    "SessionCreated",
+    "SessionEnded",
+    "TimerFired",
+    "TopicCreated",
+    "TopicDeleted",
+    "WatchFired",
+    "ZkConnectionChanged",
+    "ZnodeChanged",
+    "ZnodeCreated",
+    "ZnodeDeleted",
+]

@@ -1,0 +1,155 @@
+"""What happens to replicas and their logs."""
+
+from emulator.events.base import Event
+
+
+class LogCreated(Event, frozen=True, gc=False):
+    """A broker made the (empty) log folder of a partition; it stays until :class:`LogDeleted`."""
+
+    tp: str
+    broker: int
+
+
+class LogDeleted(Event, frozen=True, gc=False):
+    """A broker removed its log of a partition."""
+
+    tp: str
+    broker: int
+
+
+class LogLoaded(Event, frozen=True, gc=False):
+    """A starting broker read a log from disk.
+
+    Its start, LEO, the HW it begins with, and its epoch cache (None before 0.11).
+    """
+
+    tp: str
+    broker: int
+    log_start: int
+    log_end_offset: int
+    high_watermark: int
+    epochs: list[tuple[int, int]] | None
+
+
+class ReplicaRoleChanged(Event, frozen=True, gc=False):
+    """A broker took a role for a partition.
+
+    ``leader``, ``follower`` or ``offline`` (told to stop, or process gone).
+    """
+
+    tp: str
+    broker: int
+    role: str
+    leader: int
+    leader_epoch: int
+
+
+class RecordsAppended(Event, frozen=True, gc=False):
+    """A replica wrote ``count`` records at ``base_offset``; its LEO is now their sum.
+
+    The records have the consecutive ids ``first_record ..`` (see :class:`ProduceSent` for their
+    values) and carry ``leader_epoch`` (-1 before message format 2). On a leader the records are
+    new; on a follower they came with a FetchResponse.
+    """
+
+    tp: str
+    broker: int
+    base_offset: int
+    count: int
+    leader_epoch: int
+    first_record: int
+
+
+class HighWatermarkChanged(Event, frozen=True, gc=False):
+    """A replica's HW moved from ``previous`` to ``high_watermark``.
+
+    ``occasion`` names the rule (``append``, ``fetch``, ``make-leader``, ``isr``, ``response``,
+    ``truncate``).
+    """
+
+    tp: str
+    broker: int
+    high_watermark: int
+    previous: int
+    occasion: str
+
+
+class RemoteLogEndOffsetChanged(Event, frozen=True, gc=False):
+    """The leader ``broker`` now remembers ``log_end_offset`` of ``follower`` (-1: unknown)."""
+
+    tp: str
+    broker: int
+    follower: int
+    log_end_offset: int
+
+
+class LogTruncated(Event, frozen=True, gc=False):
+    """A replica cut its log from LEO ``previous`` back to ``log_end_offset``.
+
+    ``reason`` names the rule.
+    """
+
+    tp: str
+    broker: int
+    log_end_offset: int
+    previous: int
+    reason: str
+
+
+class LogStartOffsetChanged(Event, frozen=True, gc=False):
+    """A replica's first offset moved."""
+
+    tp: str
+    broker: int
+    log_start: int
+
+
+class EpochCacheChanged(Event, frozen=True, gc=False):
+    """A replica's epoch cache and checkpoint now hold ``entries`` of (epoch, start offset)."""
+
+    tp: str
+    broker: int
+    entries: list[tuple[int, int]]
+
+
+class HighWatermarksCheckpointed(Event, frozen=True, gc=False):
+    """A broker wrote replication-offset-checkpoint.
+
+    ``high_watermarks`` holds those entries that changed.
+    """
+
+    broker: int
+    high_watermarks: dict[str, int]
+
+
+class IsrChangeStarted(Event, frozen=True, gc=False):
+    """A leader asks for another ISR, by ZooKeeper write or AlterPartition.
+
+    ``change`` is ``shrink`` or ``expand``, ``replica`` the (first) one that it is about.
+    """
+
+    tp: str
+    broker: int
+    isr: list[int]
+    change: str
+    replica: int
+
+
+class IsrChanged(Event, frozen=True, gc=False):
+    """The ISR that the leader ``broker`` itself acts on changed.
+
+    ``zk_version`` is the znode version it believes in.
+    """
+
+    tp: str
+    broker: int
+    isr: list[int]
+    zk_version: int
+
+
+class ReplicaFetchPaused(Event, frozen=True, gc=False):
+    """A follower was told to stop (or go on) fetching a partition."""
+
+    tp: str
+    broker: int
+    paused: bool

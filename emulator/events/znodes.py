@@ -1,0 +1,90 @@
+"""ZooKeeper: znodes, sessions, watches, and what state znodes say."""
+
+from emulator.events.base import Event
+
+
+class ZnodeCreated(Event, frozen=True, gc=False):
+    """A znode was created with transaction ``zxid``; ``data`` None is ZooKeeper's null.
+
+    ``session`` owns an ephemeral (0: persistent).
+    """
+
+    path: str
+    data: str | None
+    session: int
+    zxid: int
+
+
+class ZnodeChanged(Event, frozen=True, gc=False):
+    """A znode's data was set; ``version`` is its new dataVersion."""
+
+    path: str
+    data: str | None
+    version: int
+    zxid: int
+
+
+class ZnodeDeleted(Event, frozen=True, gc=False):
+    """A znode was deleted."""
+
+    path: str
+    zxid: int
+
+
+class SessionCreated(Event, frozen=True, gc=False):
+    """ZooKeeper gave ``host`` a session with the negotiated timeout."""
+
+    session: int
+    host: int
+    timeout_ms: int
+    zxid: int
+
+
+class SessionEnded(Event, frozen=True, gc=False):
+    """A session ended: ``expired`` (nothing heard for its timeout) or ``closed`` (by its client).
+
+    Its ephemerals go with it.
+    """
+
+    session: int
+    host: int
+    reason: str
+    zxid: int
+
+
+class WatchFired(Event, frozen=True, gc=False):
+    """A one-shot watch of ``host`` on ``path`` fired.
+
+    ``kind`` is ZooKeeper's event type (``NodeDataChanged``, ..).
+    """
+
+    path: str
+    kind: str
+    host: int
+
+
+class ZkConnectionChanged(Event, frozen=True, gc=False):
+    """A broker's view of its ZooKeeper session: ``connected``, ``disconnected`` or ``expired``."""
+
+    broker: int
+    state: str
+
+
+class PartitionStateChanged(Event, frozen=True, gc=False):
+    """A partition's ``state`` znode says something new (leader -1: none).
+
+    ``zk_version`` is the znode's dataVersion.
+    """
+
+    tp: str
+    leader: int
+    leader_epoch: int
+    isr: list[int]
+    controller_epoch: int
+    zk_version: int
+
+
+class PartitionStateRemoved(Event, frozen=True, gc=False):
+    """A partition's ``state`` znode is gone."""
+
+    tp: str
