@@ -4,10 +4,8 @@ The program is built once, on first use; from then on a statement parses in a fr
 millisecond.
 """
 
-import re
 from collections.abc import Iterator, Sequence
 from functools import cache
-from typing import Any
 
 import typer
 from typer.main import get_command
@@ -27,18 +25,12 @@ from commands.statements import (
 )
 from commands.statements.cluster import Include
 from commands.statements.showing import Show
+from commands.usage import Command, UsageError, explained
 from commands.words import BadWord, nearest
 from emulator.inputs import AnyInput
 
-Command = Any
-"""A command or a group as typer makes them; their classes moved between its releases."""
-UsageProblem = Any
-"""What typer raises about words, whose classes moved likewise."""
 Meaning = AnyInput | Show | Include
 """What a statement's words mean."""
-
-_SURPLUS = re.compile(r"unexpected extra arguments?(?:\(s\))? \((.*)\)", re.DOTALL)
-_UsageError: type[Exception] = typer.BadParameter.__mro__[1]
 
 
 def meaning(words: Sequence[str]) -> Meaning:
@@ -52,8 +44,8 @@ def meaning(words: Sequence[str]) -> Meaning:
         with command.make_context(name, list(rest)) as context:
             found: Meaning = command.invoke(context)
             return found
-    except _UsageError as error:
-        raise BadWord(_explained(error, command, name)) from None
+    except UsageError as error:
+        raise BadWord(explained(error, command, name)) from None
 
 
 def find(words: Sequence[str]) -> tuple[Command, str, Sequence[str]]:
@@ -121,27 +113,3 @@ def _nearest_statement(word: str) -> str:
     if owners:
         return f"; did you mean '{owners[0]}'?"
     return nearest(word, program().commands) or " (tidegauge statements lists them)"
-
-
-def _explained(error: UsageProblem, command: Command, name: str) -> str:
-    """A usage error in one sentence: the statement, what is wrong, the nearest valid word."""
-    option = getattr(error, "option_name", None)
-    if option is not None:
-        return _option_explained(option, command, name)
-    param = getattr(error, "param", None)
-    if param is None:
-        found = _SURPLUS.search(error.message)
-        return f"'{name}' does not take '{found[1]}'" if found else f"'{name}': {error.message}"
-    called = param.opts[0] if param.opts[0].startswith("-") else ""
-    if error.message:
-        return f"'{name}'{' ' if called else ''}{called}: {error.message}"
-    return f"'{name}' needs {called or param.metavar}"
-
-
-def _option_explained(option: str, command: Command, name: str) -> str:
-    options = {word: param for param in command.params for word in param.opts if word[0] == "-"}
-    if option in options:
-        needed = "takes no value" if options[option].is_flag else "needs a value"
-        return f"'{name}': {option} {needed}"
-    hint = nearest(option, options) or f" ({', '.join(options) or 'it has none'})"
-    return f"'{name}' has no option '{option}'{hint}"

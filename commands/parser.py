@@ -13,6 +13,7 @@ from commands.lines import Line, split_lines, split_words, substitute
 from commands.statements.cluster import Include
 from commands.statements.showing import Show
 from commands.words import BadWord
+from emulator.config import ConfigError, resolve
 from emulator.inputs import CreateCluster, Statement
 
 COMMAND_LINE: Final = "-c"
@@ -189,10 +190,11 @@ def _cluster(
     text = " ".join([first.text, *(shlex.quote(word) for word in options)])
     try:
         changed = meaning(split_words(text))
-    except BadWord as error:
-        reader.problem(first.source, first.line, str(error))
+        assert isinstance(changed, CreateCluster)
+        resolve(changed.version, changed.config)
+    except (BadWord, ConfigError) as error:
+        reader.problem(first.source, first.line, str(error).removesuffix("."))
         return None
-    assert isinstance(changed, CreateCluster)
     return Statement(changed, text, first.line)
 
 

@@ -8,13 +8,13 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final, NamedTuple
 
-from emulator.events import CLIENTS, ZOOKEEPER
-
 PERCENT_MAX: Final = 100
+SPEED_MIN: Final = 0.001
+SPEED_MAX: Final = 1_000_000
 UNITS_US: Final = {"ms": 1_000, "s": 1_000_000, "m": 60_000_000, "h": 3_600_000_000}
 """Microseconds in each unit of time."""
-HOSTS: Final = {"zk": ZOOKEEPER, "clients": CLIENTS}
-"""The hosts that are not brokers."""
+HOSTS: Final = {"zk": -1, "clients": -2}
+"""The hosts that are not brokers, with the numbers that events give them."""
 
 _DURATION = re.compile(r"(\d{1,12})(ms|s|m|h)", re.ASCII)
 _INTEGER = re.compile(r"-?\d{1,18}", re.ASCII)
@@ -204,6 +204,19 @@ def percent(word: str) -> float:
     if 0 <= value <= PERCENT_MAX:
         return value
     raise BadWord(f"'{word}' is no percentage (0 to 100)")
+
+
+def speed(word: str) -> float | None:
+    """Virtual seconds in a second; None for ``max``: as many as the machine can."""
+    if word == "max":
+        return None
+    try:
+        value = float(word)
+    except ValueError:
+        value = 0.0
+    if SPEED_MIN <= value <= SPEED_MAX:
+        return value
+    raise BadWord(f"'{word}' is no speed (a number such as 0.5 or 16, or max)")
 
 
 def znode_path(word: str) -> str:

@@ -22,7 +22,7 @@ config_app = typer.Typer(name="config", help="Configure brokers.")
 @election_app.command("preferred")
 def preferred(
     partitions: Annotated[
-        list[str] | None, argument("[TP]..", words.topic_partition, "all if left out")
+        list[str] | None, argument("TP", words.topic_partition, "all if left out")
     ] = None,
 ) -> ElectPreferred:
     """Write /admin/preferred_replica_election and go on."""
@@ -37,10 +37,10 @@ def unclean(partition: TopicPartition) -> ElectUnclean:
 
 @app.command("reassign")
 def reassign(
-    first: Annotated[str, argument("TP", text="a topic-partition, or the word cancel")],
+    first: Annotated[str, argument("TP|cancel", text="a topic-partition")],
     second: Annotated[str, argument("1,2,3", text="its new replicas; after cancel: the TP")],
 ) -> Reassign | CancelReassignment:
-    """Move a partition (``reassign TP 1,2,3``), or take that back (``reassign cancel TP``)."""
+    """Move a partition ('reassign TP 1,2,3'), or take that back ('reassign cancel TP')."""
     try:
         if first == "cancel":
             return CancelReassignment(tp=words.topic_partition(second))

@@ -26,11 +26,23 @@ def produce(
     ] = 1,
     acks: Annotated[
         int | None,
-        option("--acks", metavar="0|1|all", parse=words.acks, text="", default="the release's"),
+        option(
+            "--acks",
+            metavar="0|1|all",
+            parse=words.acks,
+            text="acknowledgements",
+            default="the release's",
+        ),
     ] = None,
     retries: Annotated[
         int | None,
-        option("--retries", metavar="N", parse=words.natural, text="", default="the release's"),
+        option(
+            "--retries",
+            metavar="N",
+            parse=words.natural,
+            text="attempts more",
+            default="the release's",
+        ),
     ] = None,
     timeout: Annotated[
         int,

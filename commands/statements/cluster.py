@@ -21,7 +21,7 @@ class Include(Struct, frozen=True):
 @app.command("cluster")
 def cluster(
     brokers: Annotated[
-        int, option("--brokers", metavar="N", parse=words.count, text="", default="3")
+        int, option("--brokers", metavar="N", parse=words.count, text="how many", default="3")
     ] = 3,
     first_id: Annotated[
         int,
@@ -33,7 +33,9 @@ def cluster(
     ] = None,
     version: Annotated[
         str,
-        option("--version", metavar="VERSION", parse=words.version, text="", default="3.9"),
+        option(
+            "--version", metavar="VERSION", parse=words.version, text="the release", default="3.9"
+        ),
     ] = "3.9",
     seed: Annotated[
         int, option("--seed", metavar="S", parse=words.seed, text="of all chance", default="1")

@@ -35,7 +35,7 @@ def _expect_error(what: list[str]) -> ExpectError:
 @app.command("mark")
 def mark(
     name: Annotated[str, argument("NAME", text="the bookmark's name")],
-    note: Annotated[list[str] | None, argument("[NOTE]..", text="words about it")] = None,
+    note: Annotated[list[str] | None, argument("NOTE", text="words about it")] = None,
 ) -> Mark:
     """Set a bookmark in the recording; with --json also a snapshot."""
     return Mark(name=name, note=" ".join(note or []))

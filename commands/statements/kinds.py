@@ -54,8 +54,8 @@ def option(
         *names,
         metavar=metavar,
         parser=parsed(parse) if parse else None,
-        help=text,
-        show_default=default or False,
+        help=f"{text} [default: {default}]" if default else text,
+        show_default=False,
     )
 
 

@@ -29,15 +29,15 @@ def two_hosts(source: int | None, destination: int | None) -> None:
 
 @app.command("cut")
 def cut(source: Host, destination: Host, one_way: OneWay = False) -> CutLink:
-    """Break a link: what is sent waits, and is sent again after ``heal`` unless an end gave up."""
+    """Break a link: what is sent waits, and is sent again after heal unless an end gave up."""
     two_hosts(source, destination)
     return CutLink(source=source, destination=destination, one_way=one_way)
 
 
 @app.command("heal")
 def heal(
-    source: Annotated[int | None, argument("[HOST]", words.host, "a host")] = None,
-    destination: Annotated[int | None, argument("[HOST]", words.host, "another")] = None,
+    source: Annotated[int | None, argument("HOST", words.host, "a host")] = None,
+    destination: Annotated[int | None, argument("HOST", words.host, "another")] = None,
     one_way: OneWay = False,
 ) -> HealLinks:
     """Make one link, or all, whole and fast again."""

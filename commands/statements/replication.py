@@ -29,7 +29,7 @@ def fetch(
 def tick(
     task: Annotated[str, argument("|".join(TASKS), words.choice(*TASKS), "the periodic task")],
     broker: Annotated[
-        int | None, argument("[B]", words.broker, "a broker id; all running ones if left out")
+        int | None, argument("B", words.broker, "a broker id; all running ones if left out")
     ] = None,
 ) -> Tick:
     """Run one periodic task now."""

@@ -39,7 +39,7 @@ def _wait_until(what: list[str]) -> WaitUntil:
 @app.command("settle")
 def settle(
     quiet: Annotated[
-        int, argument("[D]", words.duration, "how long nothing may happen; 1s if left out")
+        int, argument("D", words.duration, "how long nothing may happen; 1s if left out")
     ] = 1_000_000,
 ) -> Settle:
     """Let time pass until nothing but idle traffic has happened for D; at most 20s."""

@@ -87,6 +87,6 @@ def list_topics() -> Show:
 
 
 @app.command("describe")
-def describe(topic: Annotated[str, argument("[T]", text="all if left out")] = "") -> Show:
+def describe(topic: Annotated[str, argument("T", text="all if left out")] = "") -> Show:
     """Print the partitions of a topic, or of all."""
     return Show(what="partitions", target=topic)

@@ -41,7 +41,7 @@ def stat(path: Path) -> ZkCommand:
 @app.command("create")
 def create(
     path: Path,
-    data: Annotated[str | None, typer.Argument(metavar="[DATA]", help="its data")] = None,
+    data: Annotated[str | None, typer.Argument(metavar="DATA", help="its data")] = None,
     ephemeral: Annotated[bool, flag("-e", text="ephemeral")] = False,
     sequential: Annotated[bool, flag("-s", text="with a number after its name")] = False,
 ) -> ZkCommand:
@@ -61,7 +61,7 @@ def set_data(
 
 @app.command("delete")
 def delete(path: Path, version: Version = -1) -> ZkCommand:
-    """Delete a znode (``zk delete /controller`` forces a controller election)."""
+    """Delete a znode ('zk delete /controller' forces a controller election)."""
     return ZkCommand(command="delete", path=path, version=version)
 
 
@@ -73,7 +73,7 @@ def expire(broker: Broker) -> ExpireSession:
 
 @app.command("watches")
 def watches(
-    path: Annotated[str | None, argument("[PATH]", words.znode_path, "only of this znode")] = None,
+    path: Annotated[str | None, argument("PATH", words.znode_path, "only of this znode")] = None,
 ) -> ZkCommand:
     """Print who watches which znode."""
     return ZkCommand(command="watches", path=path or "")

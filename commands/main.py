@@ -1,0 +1,109 @@
+"""The ``tidegauge`` program: its commands, and what becomes of errors.
+
+A command returns an exit status (none is 0) or raises; every error ends as one sentence on standard
+error and a status of :class:`commands.exits.ExitCode`, never as a traceback. Nothing heavy is
+imported before a command needs it.
+"""
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+from typer.main import get_command
+
+from commands import output
+from commands.exits import CommandError, ExitCode
+from commands.program import analyze, console, looking, run, sessions
+from commands.program.examples import examples
+from commands.usage import UsageError, explained
+
+NAME = "tidegauge"
+TRACEBACK = "TIDEGAUGE_TRACEBACK"
+"""Set this in the environment to see where an unexpected error came from."""
+
+
+def main() -> None:
+    """Run the program with the shell's arguments and end the process."""
+    sys.exit(run_program(sys.argv[1:]))
+
+
+def run_program(arguments: Sequence[str]) -> int:
+    """Run one command; returns its exit status."""
+    output.prepare()
+    try:
+        status = _invoke(list(arguments) or ["--help"])
+    except Exception as error:
+        if os.environ.get(TRACEBACK):
+            raise
+        status, message = _judged(error)
+        output.narrate(message)
+    except KeyboardInterrupt:
+        status = ExitCode.INTERRUPTED
+        output.narrate("interrupted")
+    output.finish()
+    return int(status)
+
+
+def _invoke(arguments: list[str]) -> int:
+    command = get_command(app)
+    try:
+        with command.make_context(NAME, arguments) as context:
+            return int(command.invoke(context) or ExitCode.OK)
+    except typer.Exit as ended:
+        return ended.exit_code
+    except typer.Abort:
+        raise KeyboardInterrupt from None
+    except UsageError as error:
+        failed = getattr(error, "ctx", None)
+        at, name = (failed.command, failed.command_path) if failed else (command, NAME)
+        raise CommandError(ExitCode.USAGE, explained(error, at, name)) from None
+
+
+def _judged(error: Exception) -> tuple[ExitCode, str]:
+    """The status and the sentence of an error."""
+    if isinstance(error, CommandError):
+        return error.code, error.message
+    if isinstance(error, OSError):
+        where = f" '{error.filename}'" if error.filename else ""
+        return ExitCode.UNREACHABLE, f"{(error.strerror or str(error)).lower()}{where}"
+    from sessions.errors import SessionError, SessionMissingError
+
+    if isinstance(error, SessionError):
+        is_missing = isinstance(error, SessionMissingError)
+        return (ExitCode.UNREACHABLE if is_missing else ExitCode.BAD_SESSION), str(error)
+    kind = type(error).__name__
+    return ExitCode.FAILED, f"a fault of this program: {kind}: {error} ({TRACEBACK}=1 shows where)"
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        from importlib.metadata import version
+
+        output.emit(f"{NAME} {version(NAME)}\n")
+        raise typer.Exit
+
+
+app = typer.Typer(
+    name=NAME,
+    add_completion=False,
+    rich_markup_mode=None,
+    no_args_is_help=True,
+    epilog=examples(
+        "tidegauge console",
+        "tidegauge run scenario.tide",
+        "tidegauge run -c 'cluster; topic create t --partitions 1 --replication-factor 3; settle'",
+    ),
+)
+for part in (run.app, console.app, sessions.app, analyze.app, looking.app):
+    app.add_typer(part)
+
+
+@app.callback()
+def program(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """A terminal operations console for Kafka-style replication, with a whole cluster inside."""

@@ -1,0 +1,65 @@
+"""The program's two streams: standard output is data, standard error is narration.
+
+Neither may break a run: a reader that has gone away (``| head``), a closed stream and a character
+that the terminal cannot show are all taken quietly.
+"""
+
+import os
+import sys
+from typing import TextIO
+
+
+def prepare() -> None:
+    """Let both streams show every character, if need be as an escape."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="backslashreplace")
+
+
+def emit(text: str) -> None:
+    """Write data."""
+    _write(sys.stdout, text)
+
+
+def narrate(text: str) -> None:
+    """Write a line about what is happening."""
+    _write(sys.stderr, f"{text}\n")
+
+
+def progress(text: str) -> None:
+    """Show a passing line where somebody watches; an empty one takes it away."""
+    if watched():
+        _write(sys.stderr, f"\r\x1b[K{text}")
+
+
+def watched() -> bool:
+    """Whether standard error is a terminal."""
+    return sys.stderr is not None and not sys.stderr.closed and sys.stderr.isatty()
+
+
+def finish() -> None:
+    """Flush both streams, so that nothing fails later than here."""
+    for stream in (sys.stdout, sys.stderr):
+        _write(stream, "")
+
+
+def _write(stream: TextIO | None, text: str) -> None:
+    if stream is None or stream.closed:
+        return
+    try:
+        stream.write(text)
+        stream.flush()
+    except BrokenPipeError:
+        _silence(stream)
+
+
+def _silence(stream: TextIO) -> None:
+    """Send what is still to come nowhere: the reader has seen enough."""
+    try:
+        number = stream.fileno()
+    except (OSError, ValueError):
+        return
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, number)
+    os.close(nowhere)

@@ -1,0 +1,89 @@
+"""Commands that only look something up: versions, keys, statements."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from commands import output
+from commands.exits import CommandError, ExitCode
+from commands.program.examples import examples
+from commands.statements.kinds import argument, flag
+
+if TYPE_CHECKING:
+    from commands.grids import Grid
+
+app = typer.Typer()
+
+AsJson = Annotated[bool, flag("--json", text="as JSON")]
+
+
+@app.command("versions", epilog=examples("tidegauge versions", "tidegauge versions --json"))
+def versions(as_json: AsJson = False) -> None:
+    """Print the releases that can be emulated.
+
+    Each comes with what began or ended in it.
+    """
+    from commands.grids import Grid
+    from emulator.profiles import DEFAULT_VERSION, FEATURES, VERSIONS
+
+    rows: list[tuple[str, str, str, str]] = []
+    for version in VERSIONS:
+        name = f"{version} (default)" if version == DEFAULT_VERSION else version
+        for feature in FEATURES:
+            changed = {feature.since: "since", feature.until: "last"}.get(version)
+            if changed:
+                rows.append((name, changed, feature.label, feature.meaning))
+                name = ""
+        if name:
+            rows.append((name, "", "", ""))
+    _print(Grid("versions", ("VERSION", "IS", "BY", "WHAT"), list(rows)), as_json)
+
+
+@app.command("keys", epilog=examples("tidegauge keys", "tidegauge keys --json"))
+def keys(as_json: AsJson = False) -> None:
+    """Print what every key of the console does."""
+    from commands.grids import Grid
+    from console.actions import ACTIONS
+
+    rows = [
+        (action.id, " ".join(action.keys), ",".join(action.contexts), action.help)
+        for action in ACTIONS.values()
+    ]
+    _print(Grid("keys", ("ID", "KEYS", "WHERE", "WHAT"), list(rows)), as_json)
+
+
+@app.command(
+    "statements",
+    epilog=examples("tidegauge statements", "tidegauge statements topic create"),
+)
+def statements(
+    words: Annotated[list[str] | None, argument("STATEMENT", text="one statement")] = None,
+) -> None:
+    """Print the command language's statements.
+
+    With a statement: all about that one.
+    """
+    from commands.language import find, leaves, program
+    from commands.words import BadWord
+
+    if not words:
+        for name, command in leaves(program()):
+            output.emit(f"{name:20} {(command.help or '').splitlines()[0]}\n")
+        return
+    try:
+        command, name, _ = find(words)
+    except BadWord as error:
+        raise CommandError(ExitCode.USAGE, str(error)) from None
+    with command.make_context(name, [], resilient_parsing=True) as context:
+        output.emit(f"{command.get_help(context)}\n")
+
+
+def _print(grid: "Grid", as_json: bool) -> None:
+    import msgspec
+
+    from commands.grids import as_text
+
+    if as_json:
+        output.emit(msgspec.json.encode(grid.plain()).decode() + "\n")
+    else:
+        output.emit(as_text([grid]))

@@ -1,0 +1,5 @@
+"""To be written."""
+
+import typer
+
+app = typer.Typer()

@@ -1,0 +1,125 @@
+"""Running a script on a cluster: statement by statement, with all that a run yields."""
+
+from collections.abc import Callable
+from typing import Any
+
+from msgspec import Struct
+
+from commands.driver import Driver, Pace
+from commands.exits import CommandError, ExitCode
+from commands.grids import as_text
+from commands.parser import Script, ShowStatement, Step
+from commands.tables import grids
+from commands.tally import Tally
+from commands.words import BadWord
+from emulator.cluster import Cluster
+from emulator.config import ConfigError
+from emulator.execution import Outcome
+from emulator.inputs import Mark, Statement
+from sessions.record import Recorder
+from sessions.view import ClusterView
+
+UNKNOWN_SUBJECT = "UNKNOWN_TOPIC_OR_PARTITION"
+"""How a ``show`` of something that does not exist ends."""
+
+
+class Output(Struct, frozen=True):
+    """What a ``zk`` or ``show`` statement printed, as text and as plain data."""
+
+    line: int
+    statement: str
+    text: str
+    result: Any
+
+
+Finished = Callable[[Step, Outcome], None]
+"""Told of each statement that has ended, after everything that it did is in the view."""
+
+
+class Runner:
+    """One run of one script. What it yields is in its attributes, whole after each statement."""
+
+    def __init__(self, script: Script, pace: Pace, recorder: Recorder | None = None) -> None:
+        """Make the cluster; all its brokers have registered when this returns.
+
+        Raises:
+            CommandError: the cluster's configuration is not valid.
+        """
+        self.script = script
+        self.recorder = recorder
+        self.view = ClusterView() if recorder is None else recorder.view
+        self.tally = Tally()
+        self.outputs: list[Output] = []
+        self.marks: dict[str, ClusterView] = {}
+        self.reached_until = True
+        observer = self.view.apply if recorder is None else recorder
+        text, line = script.cluster.text, script.cluster.line
+        try:
+            self.cluster = Cluster(script.spec, (observer,), text, line)
+        except ConfigError as error:
+            raise CommandError(ExitCode.USAGE, f"{script.name}:{line}: {error}") from None
+        if recorder is not None:
+            recorder.follow(self.cluster)
+        self.driver = Driver(self.cluster, pace, self._look)
+        self.watchers: list[Callable[[], None]] = []
+
+    def run(self, finished: Finished, until: Statement | None = None) -> None:
+        """Give all statements, then go on until a condition holds.
+
+        Raises:
+            KeyboardInterrupt: ctrl-c was pressed.
+            TimeLimitError: the wall clock's limit ran out.
+        """
+        try:
+            self._run(finished, until)
+        finally:
+            self.tally.close()
+
+    def _run(self, finished: Finished, until: Statement | None) -> None:
+        with self.driver:
+            for step in self.script.steps:
+                outcome = self.perform(step)
+                self.tally.note(step, outcome)
+                finished(step, outcome)
+            if until is not None:
+                outcome = self.perform(until)
+                self.reached_until = outcome.passed is not False
+                finished(until, outcome)
+
+    def perform(self, step: Step) -> Outcome:
+        """Give one statement and let time pass until it has ended."""
+        if isinstance(step, ShowStatement):
+            return self._show(step)
+        if self.recorder is not None:
+            self.recorder.announce(step)
+        outcome = self.driver.execute(step)
+        if outcome.output is not None or outcome.result is not None:
+            self._put_out(step, outcome.output or "", outcome.result)
+        if isinstance(step.input, Mark):
+            self.marks[step.input.name] = self.view.copy()
+        return outcome
+
+    def _show(self, step: ShowStatement) -> Outcome:
+        try:
+            found = grids(step.show, self.view)
+        except BadWord as error:
+            return Outcome(UNKNOWN_SUBJECT, str(error), refused=True)
+        plain: Any = [grid.plain() for grid in found]
+        if len(found) == 1:
+            plain = plain[0]
+        self._put_out(step, as_text(found), plain)
+        return Outcome()
+
+    def _put_out(self, step: Step, text: str, result: object) -> None:
+        self.outputs.append(Output(step.line, step.text, text, result))
+
+    def _look(self) -> None:
+        if self.recorder is not None:
+            self.recorder.tick()
+        for watch in self.watchers:
+            watch()
+
+    @property
+    def violations(self) -> int:
+        """Invariants that were broken although the profile is not known to break them."""
+        return sum(not known for *_, known in self.view.state.invariants)
