@@ -145,6 +145,11 @@ def test_what_is_wrong_is_told_with_its_line_and_the_nearest_word(text: str, mes
         ("cluster --version 2.3", "x.tide:1: 'cluster' --version: '2.3' is no version; did you"),
         ("cluster --racks a", "x.tide:1: 'cluster': --racks names 1 racks for 3 brokers"),
         ("cluster --brokers 0", "x.tide:1: 'cluster' --brokers: '0' is no count"),
+        (
+            "cluster --config min.insync.replica=2",
+            "x.tide:1: There is no configuration 'min.insync.replica'; the nearest is "
+            "'min.insync.replicas'",
+        ),
     ],
 )
 def test_a_script_needs_a_good_cluster_first(text: str, message: str) -> None:
@@ -162,11 +167,12 @@ def test_on_the_command_line_statements_are_counted() -> None:
 
 
 def test_options_of_the_command_line_go_before_the_cluster_lines_own() -> None:
-    text = "cluster --version 2.0.1 --seed 3 --config a=1 --config b=2"
-    options = ["--version", "1.1", "--config", "b=3 4"]
+    text = "cluster --version 2.0.1 --seed 3 --config min.insync.replicas=2"
+    options = ["--version", "1.1", "--config", "min.insync.replicas=1"]
+    options += ["--config", "delete.topic.enable=true"]
     script = parse_script(text, "x.tide", cluster_options=options)
-    assert script.spec == CreateCluster(version="1.1", seed=3, config={"a": "1", "b": "3 4"})
-    assert script.cluster.text == f"{text} --version 1.1 --config 'b=3 4'"
+    config = {"min.insync.replicas": "1", "delete.topic.enable": "true"}
+    assert script.spec == CreateCluster(version="1.1", seed=3, config=config)
     again = parse_script(script.cluster.text, "x.tide")
     assert again.spec == script.spec
 
