@@ -279,6 +279,7 @@ class Broker:
         """Wipe a log and begin anew at ``offset`` (truncateFullyAndStartAt)."""
         previous = replica.log.end
         replica.log.restart_at(offset)
+        replica.producers.truncate(replica.log)
         if replica.epochs is not None:
             replica.epochs.clear()
             self._epochs_changed(replica, replica.epochs)

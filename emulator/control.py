@@ -175,9 +175,6 @@ class ControlPlane:
         Kafka logs an error and leaves leader and epoch as they were.
         """
         replica.assigned = list(info.replicas)
-        if replica.role == OFFLINE and not replica.known:
-            replica.zk_version = info.zk_version
-        self.broker.follower.remove(replica.tp)
 
     def _stop_leading(self, replica: Replica) -> None:
         self.broker.leader.fail_waiting(replica, "NOT_LEADER_OR_FOLLOWER")

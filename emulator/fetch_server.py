@@ -21,9 +21,9 @@ NONE = "NONE"
 class FetchSession(Struct, array_like=True):
     """What a leader's broker knows of one follower's fetching.
 
-    ``partitions`` is what it fetches and from where; ``ready`` those with something new to read,
-    ``news`` those whose HW it has not been told. ``parked`` is the request that waits (0: none)
-    until ``deadline_us``.
+    ``partitions`` is what it fetches and from where; ``outside`` those in whose ISR it is not, which
+    are looked at on every fetch; ``ready`` those with something new to read, ``news`` those whose
+    HW it is to be told. ``parked`` is the request that waits (0: none) until ``deadline_us``.
     """
 
     follower: int
@@ -31,6 +31,7 @@ class FetchSession(Struct, array_like=True):
     partitions: dict[str, FetchPartition] = field(default_factory=dict)
     ready: dict[str, None] = field(default_factory=dict)
     news: dict[str, None] = field(default_factory=dict)
+    outside: dict[str, None] = field(default_factory=dict)
     parked: int = 0
     deadline_us: int = 0
     last_fetch_us: int = 0
@@ -97,6 +98,8 @@ class FetchServer:
         if session.ready:
             due.update(session.ready)
             session.ready = {}
+        if session.outside:
+            due.update(session.outside)
         rows, answer = self._read_all(session, due)
         if answer or message.max_wait_us <= 0:
             self._send(session, request, rows)
@@ -122,9 +125,9 @@ class FetchServer:
                 session.partitions.pop(tp, None)
                 session.ready.pop(tp, None)
                 session.news.pop(tp, None)
+                session.outside.pop(tp, None)
         for tp, partition in message.partitions.items():
-            if tp not in session.partitions:
-                session.news[tp] = None
+            session.news[tp] = None
             session.partitions[tp] = partition
         return session
 
@@ -150,13 +153,14 @@ class FetchServer:
             asked = session.partitions.get(tp)
             if asked is None:
                 continue
-            row = self._read(session.follower, tp, asked)
+            row = self._read(session, tp, asked)
             if row.batches or row.error != NONE or row.diverging is not None:
                 rows[tp] = row
                 answer = True
         return rows, answer
 
-    def _read(self, follower: int, tp: str, asked: FetchPartition) -> FetchedPartition:
+    def _read(self, session: FetchSession, tp: str, asked: FetchPartition) -> FetchedPartition:
+        follower = session.follower
         replica = self.broker.state.replicas.get(tp)
         error = self.broker.leader.check_epoch(replica, asked.current_leader_epoch)
         if error != NONE or replica is None:
@@ -176,6 +180,10 @@ class FetchServer:
         batches = log.read(asked.offset, log.end)
         if not self.recorded_first:
             self._record(replica, follower, asked.offset)
+        if follower in replica.isr:
+            session.outside.pop(tp, None)
+        else:
+            session.outside[tp] = None
         return FetchedPartition(NONE, high_watermark, log.start, batches)
 
     def _diverging(self, replica: Replica, asked: FetchPartition) -> FetchedPartition | None:

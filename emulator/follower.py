@@ -37,12 +37,14 @@ ASKING = "asking"
 class FetchState(Struct, array_like=True):
     """How a fetcher stands with one partition; ``resume_us`` is when a delayed one is tried again.
 
-    ``epoch`` is the leader epoch under which it was added.
+    ``epoch`` is the leader epoch under which it was added, ``asked_offset`` where the leader was
+    last asked to read (-1: not asked since it was added).
     """
 
     phase: str
     epoch: int
     resume_us: int = 0
+    asked_offset: int = UNDEFINED
 
 
 class Fetcher(Struct, array_like=True):
@@ -151,6 +153,7 @@ class FollowerSide:
             fetch_state = fetcher.partitions[tp]
             if fetch_state.phase == FETCHING and fetch_state.resume_us <= now:
                 asked[tp] = self.fetch_partition(self.broker.state.replicas[tp])
+                fetch_state.asked_offset = asked[tp].offset
                 fetcher.in_session[tp] = None
             else:
                 later[tp] = None
@@ -197,10 +200,10 @@ class FollowerSide:
             fetch_state = fetcher.partitions.get(tp)
             if fetch_state is None or fetch_state.phase != FETCHING:
                 continue
-            if fetch_state.epoch != state.replicas[tp].leader_epoch and self.fencing:
+            if fetch_state.asked_offset == state.replicas[tp].log.end:
+                self._take(fetcher, tp, row)
+            else:
                 fetcher.changed[tp] = None
-                continue
-            self._take(fetcher, tp, row)
         self.pump(fetcher)
 
     def _take(self, fetcher: Fetcher, tp: str, row: FetchedPartition) -> None:

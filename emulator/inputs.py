@@ -286,7 +286,8 @@ class Subject(Struct, frozen=True, array_like=True):
 
     ``kind`` says of what, ``name`` of which one, ``field`` which value:
 
-    - ``partition``, ``orders-0``: leader epoch isr osr replicas hw leo state under_replicated version
+    - ``partition``, ``orders-0``: leader epoch isr osr replicas hw leo state under_replicated
+      version
     - ``replica``, ``orders-0@2``: leo hw log_start role epochs values remote_leo caught_up_ms
     - ``controller``, empty: broker epoch
     - ``broker``, ``2``: state session

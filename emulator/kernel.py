@@ -24,6 +24,8 @@ LATENCY_MIN_US = 200
 """The least time that a message takes on a plain link."""
 LATENCY_SPREAD_US = 200
 """What chance may add to it."""
+CLIENT_LATENCY_US = 5_000
+"""How much further away clients are: brokers hear the controller before they hear them."""
 
 ACTIVITY: frozenset[type[Event]] = frozenset(
     {

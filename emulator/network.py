@@ -8,7 +8,8 @@ that ends closes its connections: its peers are told if they can be reached.
 from msgspec import Struct, field
 
 from emulator import events
-from emulator.kernel import LATENCY_MIN_US, LATENCY_SPREAD_US, Kernel
+from emulator.events import CLIENTS
+from emulator.kernel import CLIENT_LATENCY_US, LATENCY_MIN_US, LATENCY_SPREAD_US, Kernel
 from emulator.messages import AnyMessage, ConnectionLost
 
 Waiting = tuple[int, int, AnyMessage]
@@ -79,6 +80,8 @@ class Network:
         kernel = self.kernel
         now_us = kernel.state.now_us
         at_us = now_us + LATENCY_MIN_US + int(kernel.random() * LATENCY_SPREAD_US) + delay_us
+        if CLIENTS in (source, destination):
+            at_us += CLIENT_LATENCY_US
         arrivals = self.state.arrivals
         key = (source, destination)
         last_us = arrivals.get(key, 0)

@@ -1,4 +1,4 @@
-"""A follower whose fetch offset its leader's log does not reach: it asks for the log's ends and cuts.
+"""A follower whose fetch offset its leader's log does not reach: it asks for its ends and cuts.
 
 Source: AbstractFetcherThread.fetchOffsetAndTruncate; ReplicaFetcherThread.handleOffsetOutOfRange.
 """

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from emulator import events
 from emulator.events import ZOOKEEPER
 from emulator.messages import ControlledShutdownRequest, ControlledShutdownResponse
+from emulator.replica import FOLLOWER
 from emulator.zookeeper import errors
 from emulator.zookeeper.operations import Create, Operation, SetData
 from emulator.zookeeper.tree import STARTED_MS
@@ -117,6 +118,7 @@ class Registration:
                     replica, replica.high_watermark, "restart: to high watermark"
                 )
             replica.high_watermark = min(replica.checkpointed_hw, replica.log.end)
+            replica.producers.rebuild(replica.log)
             epochs = None if replica.epochs is None else list(replica.epochs.entries)
             self.kernel.emit(
                 events.LogLoaded,
@@ -126,6 +128,10 @@ class Registration:
                 replica.log.end,
                 replica.high_watermark,
                 epochs,
+            )
+            replica.role = FOLLOWER
+            self.kernel.emit(
+                events.ReplicaRoleChanged, tp, self.broker.id, FOLLOWER, replica.leader, -1
             )
         self.broker.later("boot", BOOT_US)
 

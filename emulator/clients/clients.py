@@ -74,6 +74,11 @@ class Clients:
         """Ask a broker for the leaders of a topic; returns the request's number."""
         return self.world.network.send(CLIENTS, broker, MetadataRequest(topic))
 
+    def no_leader_error(self, topic: str) -> str:
+        """The error when no broker names a leader: there is none yet, or there is no such topic."""
+        exists = self.world.zookeeper.find(f"/brokers/topics/{topic}") is not None
+        return "LEADER_NOT_AVAILABLE" if exists else "UNKNOWN_TOPIC_OR_PARTITION"
+
     def later(self, task: str, name: str, token: int, delay_us: int) -> None:
         """Let a client be told after ``delay_us``."""
         self.kernel.timer(CLIENTS, delay_us, task, name, token)

@@ -70,7 +70,7 @@ class Consumers:
             reading.asked = -1
             self._limit(consumer, RETRY_US)
         else:
-            self._finish(consumer, "LEADER_NOT_AVAILABLE")
+            self._finish(consumer, self.clients.no_leader_error(reading.input.topic))
 
     def _limit(self, consumer: Consumer, delay_us: int) -> None:
         reading = consumer.reading

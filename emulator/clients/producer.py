@@ -111,7 +111,7 @@ class Producers:
         if wanted.partition is not None:
             return wanted.partition
         count = max(1, len(leaders))
-        if wanted.key is not None:
+        if wanted.key is not None and wanted.partitioner != "roundrobin":
             return partitioner.partition_for_key(wanted.key.encode(), count)
         available = [p for p, leader in sorted(leaders.items()) if leader >= 0]
         topic = wanted.topic
@@ -163,17 +163,13 @@ class Producers:
         else:
             flight.phase = ASKING
             flight.ask = self.clients.askable()
-            flight.unknown = True
             self._ask_next(producer)
 
     def _ask_next(self, producer: Producer) -> None:
         job, flight = producer.jobs[0], producer.flight
         assert flight is not None
         if not flight.ask:
-            unknown = flight.unknown and self.clients.askable()
-            self._failed(
-                producer, "UNKNOWN_TOPIC_OR_PARTITION" if unknown else "LEADER_NOT_AVAILABLE"
-            )
+            self._failed(producer, self.clients.no_leader_error(job.input.topic))
             return
         flight.asked = flight.ask.pop(0)
         flight.request = self.clients.ask(flight.asked, job.input.topic)
@@ -191,7 +187,6 @@ class Producers:
 
     def _told(self, producer: Producer, flight: Flight, message: MetadataResponse) -> None:
         if message.error == "NONE":
-            flight.unknown = False
             if not flight.tp:
                 self._choose(producer, message.leaders)
             if message.leaders.get(flight.partition, -1) >= 0:

@@ -42,7 +42,6 @@ class Flight(Struct, array_like=True):
     asked: int = -1
     request: int = 0
     target: int = -1
-    unknown: bool = True
 
 
 class Job(Struct, array_like=True):

@@ -76,6 +76,20 @@ class Partitions:
             found.controller_epoch,
         )
 
+    def refresh(self, tp: str) -> PartitionInfo | None:
+        """Read a partition's state anew, as every decision does: leaders write ISRs themselves.
+
+        Raises:
+            ControllerMovedError: a newer controller has written it.
+        """
+        found = self.read(tp)
+        if found is None:
+            return self.state.infos.get(tp)
+        if found.controller_epoch > self.state.epoch:
+            raise ControllerMovedError
+        self.state.infos[tp] = found
+        return found
+
     def check_office(self) -> None:
         """2.1+ (KAFKA-6082): every write checks the version of /controller_epoch."""
         if not self.profile.has("controller_multi"):
@@ -165,7 +179,9 @@ class Partitions:
             if state.partitions.get(tp) == NEW:
                 self._initialize(tp, batch)
                 continue
-            info = state.infos[tp]
+            info = self.refresh(tp)
+            if info is None:
+                continue
             topic, _ = split(tp)
             choice = elections.offline(
                 state.assignments[tp],
@@ -190,14 +206,15 @@ class Partitions:
         batch.lead(self._live_assigned(tp), tp, info)
 
     def _live_assigned(self, tp: str) -> list[int]:
-        return [b for b in self.state.assignments[tp] if b in self.state.live]
+        live = self._live()
+        return [b for b in self.state.assignments[tp] if b in live]
 
     def elect_preferred(self, tps: list[str]) -> None:
         """Let the first assigned replica lead where it is live, in sync and does not lead yet."""
         batch = Batch()
         state = self.state
         for tp in tps:
-            info = state.infos.get(tp)
+            info = self.refresh(tp)
             if info is None:
                 continue
             choice = elections.preferred(state.assignments[tp], info.isr, self._live())
@@ -248,7 +265,7 @@ class Partitions:
         If it led, there is no leader then.
         """
         state = self.state
-        info = state.infos.get(tp)
+        info = self.refresh(tp)
         if info is None:
             return
         live = self._live_assigned(tp)
@@ -286,7 +303,7 @@ class Partitions:
             self.controller.channels.send(batch, metadata_to=sorted(state.live))
         batch = Batch()
         for tp in self.hosted(brokers):
-            info = state.infos.get(tp)
+            info = self.refresh(tp)
             if info is not None:
                 batch.lead([b for b in brokers if b in state.assignments[tp]], tp, info)
         waiting = [tp for tp, each in state.partitions.items() if each in (OFFLINE, NEW)]
@@ -302,7 +319,7 @@ class Partitions:
         batch = Batch()
         remaining: list[str] = []
         for tp in self.hosted([broker]):
-            info = state.infos.get(tp)
+            info = self.refresh(tp)
             if info is None or len(state.assignments[tp]) == 1:
                 continue
             if info.leader == broker:

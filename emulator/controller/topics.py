@@ -3,18 +3,18 @@
 New topics, more partitions, preferred elections.
 """
 
-import contextlib
 from typing import TYPE_CHECKING
 
 import msgspec
 
+from emulator.controller.channels import Batch
 from emulator.controller.state import ControllerState
-from emulator.zookeeper import errors
 
 if TYPE_CHECKING:
     from emulator.controller.controller import Controller
 
 TOPICS = "/brokers/topics"
+ISR_CHANGES = "/isr_change_notification"
 PREFERRED = "/admin/preferred_replica_election"
 
 
@@ -31,8 +31,8 @@ class AdminPartition(msgspec.Struct):
     partition: int
 
 
-class PreferredJson(msgspec.Struct):
-    """What /admin/preferred_replica_election holds."""
+class PartitionsJson(msgspec.Struct):
+    """What an admin or notification znode lists."""
 
     partitions: list[AdminPartition]
 
@@ -85,6 +85,31 @@ class Topics:
             self._partitions_changed(path.rpartition("/")[2])
         elif path == PREFERRED:
             self.preferred_election()
+        elif path == ISR_CHANGES:
+            self.isr_changes()
+
+    def isr_changes(self) -> None:
+        """Leaders wrote ISRs: read them again, tell every broker, delete the notifications."""
+        zookeeper, state = self.world.zookeeper, self.state
+        zookeeper.watch_children(self.broker.id, ISR_CHANGES)
+        batch = Batch()
+        names = zookeeper.children(ISR_CHANGES)
+        for name in names:
+            for tp in self._listed(zookeeper.get(f"{ISR_CHANGES}/{name}").data):
+                info = self.controller.partitions.read(tp)
+                if info is not None and tp in state.infos:
+                    state.infos[tp] = batch.metadata[tp] = info
+        self.controller.channels.send(batch)
+        for name in names:
+            zookeeper.delete(self.world, f"{ISR_CHANGES}/{name}")
+
+    def _listed(self, data: str | None) -> list[str]:
+        """The topic-partitions that an admin or notification znode lists."""
+        try:
+            found = msgspec.json.decode(data or "", type=PartitionsJson).partitions
+        except msgspec.MsgspecError:
+            return []
+        return [f"{each.topic}-{each.partition}" for each in found]
 
     def look_again(self) -> None:
         """After a time without ZooKeeper: look at everything that is watched."""
@@ -127,13 +152,6 @@ class Topics:
         zookeeper = self.world.zookeeper
         node = zookeeper.find(PREFERRED)
         if node is not None:
-            try:
-                found = msgspec.json.decode(node.data or "", type=PreferredJson).partitions
-            except msgspec.MsgspecError:
-                found = []
-            self.controller.partitions.elect_preferred(
-                [f"{each.topic}-{each.partition}" for each in found]
-            )
-            with contextlib.suppress(errors.NoNodeError):
-                zookeeper.delete(self.world, PREFERRED)
+            self.controller.partitions.elect_preferred(self._listed(node.data))
+            zookeeper.delete(self.world, PREFERRED)
         zookeeper.watch_exists(self.broker.id, PREFERRED)
