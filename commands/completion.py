@@ -55,6 +55,13 @@ def complete(text: str, cursor: int, view: ClusterView) -> list[str]:
         return []
 
 
+def complete_line(text: str, view: ClusterView) -> list[str]:
+    """The same for a line whose end is being typed, as whole lines."""
+    typed = 0 if not text or text[-1].isspace() else len(text.split()[-1])
+    kept = text[: len(text) - typed]
+    return [f"{kept}{word}" for word in complete(text, len(text), view)]
+
+
 def _candidates(words: Sequence[str], prefix: str, state: ViewState) -> Iterable[str]:
     commands = program().commands
     if not words:

@@ -17,7 +17,7 @@ from commands import output
 from commands.exits import CommandError, ExitCode
 from commands.program import analyze, console, looking, run, sessions
 from commands.program.examples import examples
-from commands.usage import UsageError, explained
+from commands.usage import Command, UsageError, explained
 
 NAME = "tidegauge"
 TRACEBACK = "TIDEGAUGE_TRACEBACK"
@@ -56,9 +56,19 @@ def _invoke(arguments: list[str]) -> int:
     except typer.Abort:
         raise KeyboardInterrupt from None
     except UsageError as error:
-        failed = getattr(error, "ctx", None)
-        at, name = (failed.command, failed.command_path) if failed else (command, NAME)
+        at, name = _named(command, arguments)
         raise CommandError(ExitCode.USAGE, explained(error, at, name)) from None
+
+
+def _named(command: Command, arguments: list[str]) -> tuple[Command, str]:
+    """The command that the arguments name, as far as they name one, and its full name."""
+    name = NAME
+    for word in arguments:
+        found = getattr(command, "commands", {}).get(word)
+        if found is None:
+            break
+        command, name = found, f"{name} {word}"
+    return command, name
 
 
 def _judged(error: Exception) -> tuple[ExitCode, str]:
@@ -79,9 +89,12 @@ def _judged(error: Exception) -> tuple[ExitCode, str]:
 
 def _version(asked: bool) -> None:
     if asked:
-        from importlib.metadata import version
+        from importlib.metadata import PackageNotFoundError, version
 
-        output.emit(f"{NAME} {version(NAME)}\n")
+        try:
+            output.emit(f"{NAME} {version(NAME)}\n")
+        except PackageNotFoundError:
+            output.emit(f"{NAME} (not installed)\n")
         raise typer.Exit
 
 

@@ -15,6 +15,7 @@ UsageError: Final[type[Exception]] = typer.BadParameter.__mro__[1]
 """What typer raises about words, which it does not export by name."""
 
 _SURPLUS = re.compile(r"unexpected extra arguments?(?:\(s\))? \((.*)\)", re.DOTALL)
+_MISSING = "Missing command"
 _UNKNOWN = re.compile(r"No such command '([^']*)'")
 
 
@@ -44,6 +45,8 @@ def _option_explained(option: str, command: Command, name: str) -> str:
 def _words_explained(message: str, command: Command, name: str) -> str:
     if surplus := _SURPLUS.search(message):
         return f"'{name}' does not take '{surplus[1]}'"
+    if message.startswith(_MISSING):
+        return f"'{name}' needs a command ({', '.join(command.commands)})"
     if unknown := _UNKNOWN.search(message):
         known = list(command.commands)
         hint = nearest(unknown[1], known) or f" ({', '.join(known)})"

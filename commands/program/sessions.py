@@ -1,5 +1,104 @@
-"""To be written."""
+"""``tidegauge sessions``: look at recordings, verify them, and hand them on to analysis."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-app = typer.Typer()
+from commands import output
+from commands.exits import CommandError, ExitCode
+from commands.program.examples import examples
+from commands.statements.kinds import argument, flag, option
+
+if TYPE_CHECKING:
+    from sessions.file import SessionFile
+
+app = typer.Typer(
+    name="sessions",
+    help="List, show, verify and export recordings.",
+    epilog=examples(
+        "tidegauge sessions list recordings/",
+        "tidegauge sessions verify recordings/scenario.tide.db",
+    ),
+)
+
+File = Annotated[str, argument("FILE", text="a session, *.tide.db")]
+AsJson = Annotated[bool, flag("--json", text="as JSON")]
+
+
+@app.command("list", epilog=examples("tidegauge sessions list", "tidegauge sessions list DIR"))
+def list_sessions(
+    folder: Annotated[str, argument("DIR", text="a folder; here if left out")] = ".",
+    as_json: AsJson = False,
+) -> None:
+    """List a folder's sessions."""
+    from commands import session_tables
+    from commands.grids import as_text
+
+    if not Path(folder).is_dir():
+        raise CommandError(ExitCode.UNREACHABLE, f"there is no folder '{folder}'")
+    grid = session_tables.listing(Path(folder))
+    if as_json:
+        output.emit(session_tables.as_json(grid.plain()))
+    else:
+        output.emit(as_text([grid]))
+
+
+@app.command("show", epilog=examples("tidegauge sessions show run.tide.db --json"))
+def show(file: File, as_json: AsJson = False) -> None:
+    """Show a session's facts, statements and end."""
+    from commands import session_tables
+    from commands.grids import as_text
+
+    with _opened(file) as session:
+        if as_json:
+            output.emit(session_tables.as_json(session_tables.facts(session)))
+        else:
+            output.emit(as_text(session_tables.described(session)))
+
+
+@app.command("verify", epilog=examples("tidegauge sessions verify run.tide.db"))
+def verify(file: File) -> ExitCode:
+    """Run a session again and compare.
+
+    Its statements are given again to a new cluster; every event and the final state must be the
+    same. Exit status 1: they are not, and the first difference is told.
+    """
+    from sessions.verify import verify as verified
+
+    report = verified(Path(file))
+    output.emit(f"{report}\n")
+    return ExitCode.OK
+
+
+@app.command(
+    "export",
+    epilog=examples(
+        "tidegauge sessions export run.tide.db --to dataset/",
+        "tidegauge sessions export recordings/*.tide.db --to dataset/",
+    ),
+)
+def export(
+    files: Annotated[list[str], argument("FILE", text="sessions, *.tide.db")],
+    to: Annotated[str, option("--to", metavar="DATASET", text="a dataset; made if need be")],
+) -> None:
+    """Add sessions to a Parquet dataset.
+
+    A session's name in the dataset is its file's. Nothing is seen of a session before all of it is
+    there.
+    """
+    from commands.exporting import export_file
+
+    for file in files:
+        with _opened(file) as session:
+            output.narrate(export_file(session, Path(to)))
+
+
+def _opened(file: str) -> "SessionFile":
+    """The session; what is damaged in it is told."""
+    from sessions.file import SessionFile
+
+    session = SessionFile(file)
+    if session.damage:
+        output.narrate(session.damage)
+    return session

@@ -1,6 +1,6 @@
 import pytest
 
-from commands.completion import CANDIDATES_MAX, complete
+from commands.completion import CANDIDATES_MAX, complete, complete_line
 from sessions.states import BrokerState, PartitionState, ProducerState, ViewState, ZnodeState
 from sessions.view import ClusterView
 
@@ -91,3 +91,16 @@ def test_of_many_partitions_only_some_are_offered() -> None:
     partitions = {f"t-{n}": PartitionState("t", n, [0]) for n in range(1000)}
     view = ClusterView(ViewState(partitions=partitions))
     assert len(complete("election unclean ", 17, view)) == CANDIDATES_MAX
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("bro", ["broker"]),
+        ("broker cr", ["broker crash"]),
+        ("broker crash ", ["broker crash 0", "broker crash 1"]),
+        ("  fetch  orders-0@1", []),
+    ],
+)
+def test_a_line_may_be_completed_as_a_whole(view: ClusterView, text: str, lines: list[str]) -> None:
+    assert complete_line(text, view) == lines

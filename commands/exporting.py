@@ -1,0 +1,64 @@
+"""Handing recorded sessions on to a dataset, and telling how far that has come."""
+
+import re
+from pathlib import Path
+from time import monotonic
+from typing import Final
+
+from commands import output
+from commands.exits import CommandError, ExitCode
+from commands.recording import SUFFIX
+from sessions.file import SessionFile
+
+PROGRESS_SECONDS: Final = 0.5
+
+
+def export_file(session: SessionFile, dataset: Path) -> str:
+    """Add a session to a dataset; returns a line about what was written.
+
+    Raises:
+        CommandError: pyarrow is not installed, or the dataset cannot be added to.
+    """
+    try:
+        from sessions.dataset.export import export_session
+    except ImportError as error:
+        message = f"exporting needs the 'spark' extra (pip install 'tidegauge[spark]'): {error}"
+        raise CommandError(ExitCode.UNREACHABLE, message) from None
+    from sessions.dataset.folder import DatasetError
+    from sessions.dataset.totals import SessionFacts
+
+    outcome = session.outcome
+    facts = SessionFacts(
+        id=session_id(session.path),
+        name=session.origin.name,
+        variables=session.origin.variables,
+        state_hash=None if outcome is None else outcome.state_hash,
+        end_us=None if outcome is None else outcome.time_us,
+    )
+    try:
+        done = export_session(session.all_events(), facts, dataset, _Progress(session.last_seq))
+    except DatasetError as error:
+        raise CommandError(ExitCode.UNREACHABLE, str(error)) from None
+    finally:
+        output.progress("")
+    rows = sum(done.rows.values())
+    return f"{session.path}: {done.events:,} events, {rows:,} rows, {done.size_bytes:,} bytes"
+
+
+def session_id(path: Path) -> str:
+    """What a session is called in a dataset: its file's name, ``-`` for what it may not have."""
+    name = re.sub(r"[^A-Za-z0-9._-]", "-", path.name.removesuffix(SUFFIX)).lstrip("._-")
+    return name[:128] or "session"
+
+
+class _Progress:
+    """A passing line, twice a second at most."""
+
+    def __init__(self, events: int) -> None:
+        self.events = events
+        self.shown = monotonic()
+
+    def __call__(self, done: int) -> None:
+        if monotonic() - self.shown >= PROGRESS_SECONDS:
+            self.shown = monotonic()
+            output.progress(f"exporting {done:,} of {self.events:,} events")

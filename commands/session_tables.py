@@ -1,0 +1,130 @@
+"""What is told of session files: a folder's list, and all about one."""
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from commands.grids import Cell, Grid
+from commands.recording import SUFFIX
+from commands.statements.showing import Show
+from commands.tables import grids
+from console.formats import clock
+from sessions.chunks import Chunks
+from sessions.errors import SessionError
+from sessions.file import SessionFile
+from sessions.replay import Replay
+
+COLUMNS = ("FILE", "BYTES", "VERSION", "SEED", "EVENTS", "TIME", "ENDED", "FAILED", "LOST")
+
+
+def as_json(value: object) -> str:
+    """A value as one line of JSON."""
+    return msgspec.json.encode(value).decode() + "\n"
+
+
+def listing(folder: Path) -> Grid:
+    """A row a session, by name; a file that cannot be read has the reason in its row."""
+    files = sorted(path for path in folder.iterdir() if path.name.endswith(SUFFIX))
+    rows = [_row(path) for path in files]
+    return Grid(f"sessions in {folder}", COLUMNS, rows, empty=f"none (files named *{SUFFIX})")
+
+
+def _row(path: Path) -> tuple[Cell, ...]:
+    size = path.stat().st_size
+    try:
+        with SessionFile(path) as session:
+            origin, outcome = session.origin, session.outcome
+            return (
+                path.name,
+                size,
+                origin.version,
+                origin.seed,
+                session.last_seq,
+                clock(session.last_us),
+                ended(session),
+                None if outcome is None else outcome.failed,
+                None if outcome is None else outcome.lost,
+            )
+    except SessionError as error:
+        return (path.name, size, None, None, None, None, str(error), None, None)
+
+
+def ended(session: SessionFile) -> str:
+    """How a recording ended, in a word or two."""
+    if session.damage:
+        return "damaged"
+    outcome = session.outcome
+    if outcome is None:
+        return "not closed"
+    return outcome.outcome or "closed"
+
+
+def facts(session: SessionFile) -> dict[str, Any]:
+    """Everything that a session says of itself, as plain data."""
+    outcome = session.outcome
+    return {
+        "path": str(session.path),
+        "damage": session.damage,
+        "ended": ended(session),
+        "origin": msgspec.to_builtins(session.origin),
+        "events": session.last_seq,
+        "time_ms": session.last_us // 1_000,
+        "outcome": None if outcome is None else msgspec.to_builtins(outcome),
+        "inputs": [
+            {
+                "seq": each.seq,
+                "time_ms": each.time_us // 1_000,
+                "line": each.line,
+                "text": each.text,
+            }
+            for each in session.inputs()
+        ],
+        "bookmarks": [
+            {
+                "seq": each.seq,
+                "time_ms": each.time_us // 1_000,
+                "name": each.name,
+                "note": each.note,
+            }
+            for each in session.bookmarks()
+        ],
+    }
+
+
+def described(session: SessionFile) -> list[Grid]:
+    """The same as tables, with the partitions and the audit as they were at the end."""
+    replay = Replay(Chunks(session))
+    replay.seek_seq(session.last_seq)
+    tables = [Grid(str(session.path), ("WHAT", "VALUE"), _plain_facts(session))]
+    inputs: list[tuple[Cell, ...]] = [
+        (each.seq, clock(each.time_us), each.line or None, each.text) for each in session.inputs()
+    ]
+    tables.append(Grid("statements", ("EVENT", "TIME", "LINE", "STATEMENT"), inputs))
+    bookmarks: list[tuple[Cell, ...]] = [
+        (each.seq, clock(each.time_us), each.name, each.note) for each in session.bookmarks()
+    ]
+    if bookmarks:
+        tables.append(Grid("bookmarks", ("EVENT", "TIME", "NAME", "NOTE"), bookmarks))
+    return [*tables, *grids(Show("partitions"), replay.view), *grids(Show("audit"), replay.view)]
+
+
+def _plain_facts(session: SessionFile) -> list[tuple[Cell, ...]]:
+    origin, outcome = session.origin, session.outcome
+    rows: list[tuple[Cell, ...]] = [
+        ("name", origin.name),
+        ("version", origin.version),
+        ("seed", origin.seed),
+        ("recorded", origin.began or None),
+        ("script", origin.script or None),
+        ("variables", [f"{name}={value}" for name, value in origin.variables.items()]),
+        ("events", session.last_seq),
+        ("time", clock(session.last_us)),
+        ("ended", ended(session)),
+    ]
+    if outcome is not None:
+        rows += [
+            ("expectations", f"{outcome.passed} held, {outcome.failed} failed"),
+            ("state hash", outcome.state_hash),
+        ]
+    return rows
