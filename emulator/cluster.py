@@ -19,7 +19,7 @@ from emulator.config import ConfigError, resolve, version_index
 from emulator.events import CLIENTS, ZOOKEEPER
 from emulator.execution import Execution, Outcome, Ticket
 from emulator.facts import ZnodeFacts
-from emulator.inputs import CreateCluster, Statement, Subject, Value
+from emulator.inputs import CreateCluster, Statement, Subject, Value, Wait
 from emulator.invariants import Invariants, InvariantState
 from emulator.kernel import Host, Kernel, KernelState, Observer
 from emulator.log import Log
@@ -206,6 +206,9 @@ class Cluster:
     def execute(self, statement: Statement) -> Outcome:
         """Run a statement to its end, letting as much virtual time pass as it takes."""
         ticket = self.submit(statement)
+        if isinstance(statement.input, Wait) and ticket.wake_us is not None:
+            self.run_until(ticket.wake_us)
+            self.execution.poll()
         while not ticket.done:
             due_us = self.next_time_us
             limit_us = ticket.wake_us

@@ -39,6 +39,8 @@ class LeaderSide:
         self.fencing = self.profile.has("fetch_fencing")
         self.hw_waits = self.profile.has("hw_waits_for_min_isr")
         self.epochs_on = self.profile.has("leader_epochs")
+        self._min_isr: dict[str, int] = {}
+        self._min_isr_version = -1
 
     # ---- produce
 
@@ -79,8 +81,14 @@ class LeaderSide:
 
     def effective_min_isr(self, replica: Replica) -> int:
         """min.insync.replicas, from 3.7 at most the number of assigned replicas."""
-        topic, _ = split(replica.tp)
-        min_isr = self.world.min_insync_replicas(self.broker.id, topic)
+        if self._min_isr_version != self.world.config_version:
+            self._min_isr_version = self.world.config_version
+            self._min_isr = {}
+        min_isr = self._min_isr.get(replica.tp)
+        if min_isr is None:
+            topic, _ = split(replica.tp)
+            min_isr = self.world.min_insync_replicas(self.broker.id, topic)
+            self._min_isr[replica.tp] = min_isr
         return min(min_isr, len(replica.assigned)) if self.hw_waits else min_isr
 
     def _check_sequence(self, replica: Replica, batch: RecordBatch) -> tuple[str, int] | None:

@@ -50,6 +50,7 @@ class World:
         self.stepwise = settings.stepwise
         self.session_opened: Callable[[], None] = _nobody
         self.znode_observers: list[ZnodeObserver] = []
+        self.config_version = 0
         self._configs: dict[int, BrokerConfig] = {}
         self._topic_values: dict[tuple[int, str], tuple[int, bool]] = {}
 
@@ -96,6 +97,7 @@ class World:
 
     def configuration_changed(self) -> None:
         """Forget what was worked out from older settings."""
+        self.config_version += 1
         self._configs.clear()
         self._topic_values.clear()
 
