@@ -57,7 +57,7 @@ def complete(text: str, cursor: int, view: ClusterView) -> list[str]:
 
 def complete_line(text: str, view: ClusterView) -> list[str]:
     """The same for a line whose end is being typed, as whole lines."""
-    typed = 0 if not text or text[-1].isspace() else len(text.split()[-1])
+    typed = 0 if not text or text[-1].isspace() else len(text.rsplit(maxsplit=1)[-1])
     kept = text[: len(text) - typed]
     return [f"{kept}{word}" for word in complete(text, len(text), view)]
 
