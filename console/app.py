@@ -1,0 +1,247 @@
+"""The application: modes, the frame loop, and the one place where actions are dispatched.
+
+Everything on screen is a function of the source, its time cursor and what the user has chosen. Each
+frame moves the cursor a little (or not, if paused), finds out what changed, and repaints that; a
+key that moves the cursor repaints at once.
+"""
+
+import os
+from collections.abc import Callable
+from functools import partial
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from textual.app import App
+from textual.binding import BindingType
+from textual.command import CommandPalette
+from textual.notifications import SeverityLevel
+
+from console.actions import ACTIONS, Action, refusal
+from console.bindings import bindings_for
+from console.formats import clean
+from console.glyphs import choose
+from console.lines import Span, cut, data, line, text_of
+from console.pacer import FRAMES_PER_SECOND
+from console.palette import ActionProvider
+from console.screens.base import ConsoleScreen
+from console.screens.brokers import BrokerScreen, BrokersScreen
+from console.screens.events import EventScreen, EventsScreen
+from console.screens.overview import OverviewScreen
+from console.screens.page import MenuScreen, PageScreen, help_lines
+from console.screens.partition import PartitionScreen
+from console.screens.partitions import PartitionsScreen
+from console.screens.znodes import ZnodesScreen
+from console.stage import Complete, Stage
+from console.timekeys import TimeKeys
+from console.virtual_table import VirtualTable
+
+if TYPE_CHECKING:
+    from sessions.source import Source
+
+MODE_SCREENS: dict[str, Callable[[Stage], ConsoleScreen]] = {
+    "overview": OverviewScreen,
+    "partitions": PartitionsScreen,
+    "brokers": BrokersScreen,
+    "znodes": ZnodesScreen,
+    "events": EventsScreen,
+}
+"""What the number keys show."""
+
+
+COPIED_SHOWN_MAX = 60
+"""Characters of what was copied that the toast shows."""
+WIDTHS = [(0, "-cramped"), (60, "-narrow"), (112, "-wide")]
+"""From how many columns on a screen has which class in the style sheet."""
+HEIGHTS = [(0, "-flat"), (15, "-low"), (32, "-tall")]
+"""From how many lines on a screen has which class in the style sheet."""
+THEME = "tokyo-night"
+"""One of Textual's own themes; roles are mixed from its colours, so any other will do."""
+
+
+class TidegaugeApp(TimeKeys, App[None], inherit_bindings=False):
+    """The console on one source."""
+
+    CSS_PATH = "console.tcss"
+    DEFAULT_MODE = "overview"
+    ENABLE_COMMAND_PALETTE = False
+    HORIZONTAL_BREAKPOINTS = WIDTHS
+    VERTICAL_BREAKPOINTS = HEIGHTS
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings_for("anywhere")]
+
+    def __init__(
+        self,
+        source: "Source",
+        *,
+        ascii: bool = False,
+        paused: bool = False,
+        complete: Complete | None = None,
+    ) -> None:
+        # Under NO_COLOR Textual turns colours to grey, unless they are the terminal's own.
+        super().__init__(ansi_color=True if "NO_COLOR" in os.environ else None)
+        glyphs = choose(ascii_only=ascii)
+        self.stage = Stage(source, glyphs=glyphs, paused=paused, complete=complete)
+        self.title = "tidegauge"
+        self.theme = THEME
+        self.last_mode = self.DEFAULT_MODE
+        self._framed = perf_counter()
+        for mode, screen in MODE_SCREENS.items():
+            self.add_mode(mode, partial(screen, self.stage))
+
+    def on_mount(self) -> None:
+        """Begin the frame loop."""
+        self._framed = perf_counter()
+        self.set_interval(1 / FRAMES_PER_SECOND, self.frame)
+
+    # ---- frames
+
+    def frame(self) -> None:
+        """Move the time cursor by the wall time since the last frame, and repaint."""
+        now = perf_counter()
+        passed, self._framed = now - self._framed, now
+        self.stage.pacer.frame(passed)
+        self.paint()
+
+    def paint(self) -> None:
+        """Bring the screen to the time cursor."""
+        screen = self.screen
+        if isinstance(screen, ConsoleScreen) and screen.is_mounted:
+            screen.show(self.stage.follow())
+
+    # ---- actions
+
+    def action_dispatch(self, id: str) -> None:
+        """What every binding calls."""
+        self.dispatch(ACTIONS[id])
+
+    def dispatch(self, action: Action) -> None:
+        """Do an action, unless the source may only be read: the one gate."""
+        sentence = refusal(action, read_only=self.stage.source.read_only)
+        if sentence is not None:
+            self.tell(sentence, severity="warning")
+            return
+        do = self.handler(action)
+        if do is not None:
+            do()
+            self.paint()
+
+    def handler(self, action: Action) -> Callable[[], Any] | None:
+        """The method that does an action here: the nearest one to what has the keys."""
+        name = f"do_{action.verb.replace('.', '_')}"
+        screen = self.screen
+        targets = screen.targets() if isinstance(screen, ConsoleScreen) else iter((screen, self))
+        found = (getattr(target, name, None) for target in targets)
+        return next((method for method in found if callable(method)), None)
+
+    def tell(self, text: str, *, severity: SeverityLevel = "information") -> None:
+        """A toast; the text is data, never markup."""
+        self.notify(clean(text), severity=severity, markup=False)
+
+    def copy(self, text: str) -> None:
+        """Give text to the terminal's clipboard."""
+        if text:
+            self.copy_to_clipboard(text)
+            shown = cut([Span(text)], COPIED_SHOWN_MAX, self.stage.glyphs.more)
+            self.tell(f"copied {text_of(shown)}")
+
+    # ---- screens
+
+    def go(self, mode: str) -> None:
+        """Show a mode; a menu or page in between is closed."""
+        self.leave_overlays()
+        if mode != self.current_mode:
+            self.last_mode = self.current_mode
+            self.switch_mode(mode)
+
+    def leave_overlays(self) -> None:
+        """Close menus and pages that lie over a screen."""
+        while isinstance(self.screen, MenuScreen | PageScreen):
+            self.pop_screen()
+
+    def do_go_overview(self) -> None:
+        """Screen 1."""
+        self.go("overview")
+
+    def do_go_partitions(self) -> None:
+        """Screen 2."""
+        self.go("partitions")
+
+    def do_go_brokers(self) -> None:
+        """Screen 3."""
+        self.go("brokers")
+
+    def do_go_znodes(self) -> None:
+        """Screen 4."""
+        self.go("znodes")
+
+    def do_go_events(self) -> None:
+        """Screen 5."""
+        self.go("events")
+
+    def do_go_last(self) -> None:
+        """Toggle between two modes."""
+        self.go(self.last_mode)
+
+    def do_go_back(self) -> None:
+        """Undo the last narrowing: zoom, filter, then the screen."""
+        screen = self.screen
+        if isinstance(screen, ConsoleScreen):
+            if screen.has_class("-zoomed"):
+                screen.remove_class("-zoomed")
+                return
+            if screen.clear_filter():
+                return
+        if len(self.screen_stack) > 1:
+            self.pop_screen()
+
+    def open_partition(self, tp: str) -> None:
+        """Drill into a partition."""
+        self.push_screen(PartitionScreen(self.stage, tp))
+
+    def open_broker(self, broker: int) -> None:
+        """Drill into a broker."""
+        self.push_screen(BrokerScreen(self.stage, broker))
+
+    def open_event(self, seq: int) -> None:
+        """Drill into an event."""
+        if self.stage.reader.get(seq) is not None:
+            self.push_screen(EventScreen(self.stage, seq))
+
+    def open_page(self, title: str, text: str) -> None:
+        """Show text on a page of its own."""
+        self.push_screen(
+            PageScreen(self.stage, title, [line(data(row)) for row in text.splitlines()])
+        )
+
+    def choose_sort(self, table: VirtualTable[Any]) -> None:
+        """A menu of the table's columns."""
+        columns = [placed.column for placed in table.placed]
+        titles = [column.title for column in columns]
+        place = titles.index(table.sorted_by.title) if table.sorted_by.title in titles else 0
+        self.push_screen(
+            MenuScreen(
+                self.stage, "sort by", titles, place, lambda index: table.sort_by(columns[index])
+            )
+        )
+
+    # ---- the program
+
+    def do_app_help(self) -> None:
+        """The keys of this screen."""
+        screen = self.screen
+        context = screen.context if isinstance(screen, ConsoleScreen) else "anywhere"
+        if context != "page":
+            self.push_screen(
+                PageScreen(self.stage, f"help: {context}", help_lines(self.stage, context))
+            )
+
+    def do_app_palette(self) -> None:
+        """Find an action by name."""
+        self.push_screen(CommandPalette(providers=[ActionProvider], placeholder="Find an action"))
+
+    def do_app_quit(self) -> None:
+        """End the program."""
+        self.exit()
+
+    def do_app_interrupt(self) -> None:
+        """Fingers that press ctrl+c out of habit should not end a session."""
+        self.tell("ctrl+q quits; ctrl+c does nothing here")

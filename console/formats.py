@@ -1,0 +1,107 @@
+"""How numbers, times and other people's text are written: short, aligned, and safe to print.
+
+Names, keys and values are data. :func:`clean` makes every control character visible, so that
+nothing that was produced can move the terminal's cursor; markup is never interpreted, because lines
+are built from spans and not from markup.
+"""
+
+from collections.abc import Iterable
+
+import msgspec
+
+US_PER_MS = 1_000
+US_PER_SECOND = 1_000_000
+SECONDS_PER_MINUTE = 60
+SECONDS_PER_HOUR = 3_600
+TENTHS_MAX_S = 10
+"""Ages below this are written with tenths of a second."""
+
+
+def clean(text: str) -> str:
+    r"""The text with every character that does not print as an escape (``\x1b``, ``\n``)."""
+    if text.isprintable():
+        return text
+    return "".join(
+        character if character.isprintable() else _escaped(character) for character in text
+    )
+
+
+def _escaped(character: str) -> str:
+    return character.encode("unicode_escape", "backslashreplace").decode("ascii")
+
+
+def number(value: int | None) -> str:
+    """``8,131``; ``-`` for what is not known."""
+    return "-" if value is None else f"{value:,}"
+
+
+def plain(value: int | None) -> str:
+    """``8131``; ``-`` for what is not known."""
+    return "-" if value is None else str(value)
+
+
+def broker_list(brokers: Iterable[int]) -> str:
+    """``2,3,1``."""
+    return ",".join(map(str, brokers))
+
+
+def brackets(brokers: Iterable[int]) -> str:
+    """``[2,3,1]``."""
+    return f"[{broker_list(brokers)}]"
+
+
+def clock(time_us: int) -> str:
+    """Virtual time as ``00:12:04.250``."""
+    seconds, rest_us = divmod(max(0, time_us), US_PER_SECOND)
+    hours, seconds = divmod(seconds, SECONDS_PER_HOUR)
+    minutes, seconds = divmod(seconds, SECONDS_PER_MINUTE)
+    return f"{hours:02}:{minutes:02}:{seconds:02}.{rest_us // US_PER_MS:03}"
+
+
+def short_clock(time_us: int) -> str:
+    """Virtual time without hours while there are none: ``12:04.250``."""
+    text = clock(time_us)
+    return text[3:] if text.startswith("00:") else text
+
+
+def age(duration_us: int | None) -> str:
+    """How long ago in at most five characters: ``120ms``, ``5.9s``, ``59s``, ``3m05``, ``2h07``."""
+    if duration_us is None:
+        return "-"
+    if duration_us < US_PER_SECOND:
+        return f"{max(0, duration_us) // US_PER_MS}ms"
+    seconds = duration_us / US_PER_SECOND
+    if seconds < TENTHS_MAX_S:
+        return f"{seconds:.1f}s"
+    if seconds < SECONDS_PER_MINUTE:
+        return f"{int(seconds)}s"
+    minutes, rest = divmod(int(seconds), SECONDS_PER_MINUTE)
+    if minutes < SECONDS_PER_MINUTE:
+        return f"{minutes}m{rest:02}"
+    return f"{minutes // 60}h{minutes % 60:02}"
+
+
+def hexadecimal(value: int) -> str:
+    """ZooKeeper's way to write sessions and transaction ids: ``0x1f``."""
+    return f"0x{value:x}"
+
+
+def plural(count: int, noun: str) -> str:
+    """``1 partition``, ``96 partitions``, ``4 replicas``."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def json_text(value: object) -> str:
+    """A value (a struct by its fields' names) as JSON, for copying."""
+    return msgspec.json.encode(_named(value)).decode()
+
+
+def _named(value: object) -> object:
+    """Structs that are arrays on disk, with their fields' names."""
+    if isinstance(value, msgspec.Struct):
+        return {name: _named(getattr(value, name)) for name in value.__struct_fields__}
+    if isinstance(value, dict):
+        return {str(key): _named(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_named(item) for item in value]
+    return value

@@ -1,0 +1,130 @@
+"""The characters that the console draws with: glyphs of the basic plane, and plain ASCII.
+
+``--ascii``, or a locale that is not UTF-8, takes the second set. Nothing else in the console names
+such a character.
+"""
+
+import codecs
+import locale
+
+from msgspec import Struct
+
+
+class Glyphs(Struct, frozen=True):
+    """One set of characters, one column wide (only ``because`` and ``pause`` may take two)."""
+
+    name: str
+    offline: str
+    under_min: str
+    unclean: str
+    diverged: str
+    at_min: str
+    under_replicated: str
+    stalled: str
+    not_preferred: str
+    moving: str
+    cursor: str
+    here: str
+    play: str
+    pause: str
+    ascending: str
+    descending: str
+    horizontal: str
+    vertical: str
+    expanded: str
+    collapsed: str
+    leaf: str
+    because: str
+    more: str
+    high_watermark: str
+    leader_high_watermark: str
+    record: str
+    no_record: str
+    truncated: str
+    different: str
+    up: str
+    down: str
+    sparks: str
+
+
+UNICODE = Glyphs(
+    name="unicode",
+    offline="✖",
+    under_min="▼",
+    unclean="↯",
+    diverged="≠",
+    at_min="◆",
+    under_replicated="▲",
+    stalled="‖",
+    not_preferred="~",
+    moving="↻",
+    cursor="\u203a",
+    here="▸",
+    play="▶",
+    pause="‖",
+    ascending="▴",
+    descending="▾",
+    horizontal="─",
+    vertical="│",
+    expanded="▾",
+    collapsed="▸",
+    leaf="·",
+    because="←",
+    more="…",
+    high_watermark="┃",
+    leader_high_watermark="┊",
+    record="•",
+    no_record="·",
+    truncated="\u00d7",
+    different="≠",
+    up="●",
+    down="○",
+    sparks="▁▂▃▄▅▆▇█",
+)
+
+ASCII = Glyphs(
+    name="ascii",
+    offline="x",
+    under_min="v",
+    unclean="!",
+    diverged="#",
+    at_min="=",
+    under_replicated="^",
+    stalled="|",
+    not_preferred="~",
+    moving="r",
+    cursor=">",
+    here=">",
+    play=">",
+    pause="||",
+    ascending="^",
+    descending="v",
+    horizontal="-",
+    vertical="|",
+    expanded="-",
+    collapsed="+",
+    leaf=".",
+    because="<-",
+    more="~",
+    high_watermark="|",
+    leader_high_watermark=":",
+    record="o",
+    no_record=".",
+    truncated="x",
+    different="!",
+    up="*",
+    down="o",
+    sparks="_.,-~=+#",
+)
+
+
+def choose(*, ascii_only: bool) -> Glyphs:
+    """The set to draw with: ASCII when asked for, or when the locale cannot say the other one."""
+    return ASCII if ascii_only or not _locale_is_utf8() else UNICODE
+
+
+def _locale_is_utf8() -> bool:
+    try:
+        return codecs.lookup(locale.getpreferredencoding(do_setlocale=False)).name == "utf-8"
+    except LookupError:
+        return False

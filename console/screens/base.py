@@ -1,0 +1,205 @@
+"""What every screen has: bars, panes, the input line; and how keys move between panes."""
+
+from collections.abc import Collection, Iterator, Sequence
+from typing import TYPE_CHECKING, ClassVar, cast
+
+from textual import events
+from textual.app import ComposeResult
+from textual.containers import Container
+from textual.screen import Screen
+
+from console.bars import footer_line, header_line, tabs_line
+from console.lines import Span, line
+from console.pane import Pane
+from console.prompt import Prompt
+from console.text_view import LabelView
+from console.virtual_view import VirtualView
+
+if TYPE_CHECKING:
+    from console.app import TidegaugeApp
+    from console.stage import Stage
+
+SIZE_NEEDED = (60, 15)
+"""Columns and lines below which nothing useful fits."""
+
+
+class ConsoleScreen(Screen[None], inherit_bindings=False):
+    """A screen of panes. ``context`` is its name in the registry of actions."""
+
+    context: ClassVar[str] = ""
+
+    def __init__(self, stage: "Stage") -> None:
+        super().__init__()
+        self.stage = stage
+        self.header = LabelView(stage, id="header")
+        self.tabs = LabelView(stage, id="tabs")
+        self.footer = LabelView(stage, id="footer")
+        self.too_small = LabelView(stage, id="too-small")
+        self.prompt = Prompt(stage)
+        self.panes: list[Pane] = []
+
+    @property
+    def desk(self) -> "TidegaugeApp":
+        """The application that the screen is on."""
+        return cast("TidegaugeApp", self.app)
+
+    # ---- what a screen says
+
+    def compose_body(self) -> ComposeResult:
+        """The panes."""
+        yield from ()
+
+    def show_panes(self, changed: Collection[str]) -> None:
+        """Bring the panes to the time cursor; ``changed`` are the partitions that differ."""
+
+    def selection(self) -> Sequence[str]:
+        """The names of the objects that are selected, as events touch them."""
+        return ()
+
+    def trail(self) -> str:
+        """Where in its tab the screen is."""
+        return ""
+
+    # ---- composition
+
+    def compose(self) -> ComposeResult:
+        """Bars above, panes, bars below."""
+        yield self.header
+        yield self.tabs
+        with Container(id="body"):
+            yield from self.compose_body()
+        yield self.prompt
+        yield self.footer
+        yield self.too_small
+
+    def pane(self, view: VirtualView, title: str, kind: str = "main") -> Pane:
+        """A pane of this screen, in the order in which tab visits them."""
+        pane = Pane(self.stage, view, title, kind)
+        self.panes.append(pane)
+        return pane
+
+    def on_mount(self) -> None:
+        """The first pane has the keys."""
+        if self.panes:
+            self.enter_pane(self.panes[0])
+
+    def on_screen_resume(self) -> None:
+        """Whatever happened meanwhile is shown at once."""
+        self.call_after_refresh(self.desk.paint)
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Bars and titles are drawn for the new width."""
+        self.call_after_refresh(self.desk.paint)
+
+    # ---- painting
+
+    def show(self, changed: Collection[str]) -> None:
+        """Bring everything to the time cursor."""
+        self.show_bars()
+        self.show_panes(changed)
+        self.show_headings()
+
+    def show_bars(self) -> None:
+        """Header, tabs and footer."""
+        width, height = self.app.size
+        stage = self.stage
+        self.header.show([header_line(stage, width)])
+        self.tabs.show([tabs_line(stage, self.app.current_mode, self.trail(), width)])
+        context = "prompt" if self.prompt.is_open else self.context
+        read_only = stage.source.read_only
+        self.footer.show([footer_line(context, width, read_only=read_only, more=stage.glyphs.more)])
+        if width < SIZE_NEEDED[0] or height < SIZE_NEEDED[1]:
+            needed = f"tidegauge needs {SIZE_NEEDED[0]}x{SIZE_NEEDED[1]}"
+            has = f"this is {width}x{height}"
+            self.too_small.show([line(Span(needed, "strong")), line(Span(has, "muted"))])
+
+    def show_headings(self) -> None:
+        """The titles of all panes."""
+        for pane in self.panes:
+            pane.show_heading()
+
+    # ---- panes
+
+    @property
+    def current_pane(self) -> Pane | None:
+        """The pane that has the keys, or had them before the input line took them."""
+        return next((pane for pane in self.panes if pane.has_class("-current")), None)
+
+    def enter_pane(self, pane: Pane) -> None:
+        """Give a pane the keys; on a small screen it takes the others' place."""
+        for one in self.panes:
+            one.set_class(one is pane, "-current")
+        for kind in ("main", "side", "log"):
+            self.set_class(kind == pane.kind, f"-on-{kind}")
+        self.call_after_refresh(pane.view.focus, scroll_visible=False)
+
+    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        """A click gives the keys to a pane as well."""
+        for pane in self.panes:
+            if pane.view is event.widget and not pane.has_class("-current"):
+                self.enter_pane(pane)
+        self.call_after_refresh(self.show_headings)
+
+    def do_pane_next(self) -> None:
+        """The keys go to the next pane."""
+        self._pane_beside(1)
+
+    def do_pane_previous(self) -> None:
+        """The keys go to the pane before."""
+        self._pane_beside(-1)
+
+    def _pane_beside(self, step: int) -> None:
+        current = self.current_pane
+        if current is not None:
+            place = self.panes.index(current)
+            self.enter_pane(self.panes[(place + step) % len(self.panes)])
+
+    def do_pane_zoom(self) -> None:
+        """One pane takes the whole body, or gives it back."""
+        self.toggle_class("-zoomed")
+
+    # ---- what keys do in every screen
+
+    def targets(self) -> Iterator[object]:
+        """Where an action's method is looked for, from what has the keys to the application."""
+        focused = self.focused
+        if focused is not None:
+            yield from focused.ancestors_with_self
+        current = self.current_pane
+        if current is not None:
+            yield current.view
+        yield self
+        yield from (pane.view for pane in self.panes)
+        yield self.app
+
+    def _view_for_filter(self) -> VirtualView | None:
+        current = self.current_pane
+        views = [current.view] if current is not None else []
+        views += [pane.view for pane in self.panes]
+        return next((view for view in views if view.filter_hint), None)
+
+    def do_filter_open(self) -> None:
+        """Type a filter for the pane that has the keys."""
+        view = self._view_for_filter()
+        if view is not None:
+            live = view.set_filter if view.filters_live else None
+            text = view.filter_text()
+            self.prompt.ask("/", view.set_filter, text=text, live=live, hint=view.filter_hint)
+
+    def clear_filter(self) -> bool:
+        """Take away the filter of the pane that has the keys; False if it has none."""
+        view = self._view_for_filter()
+        if view is None or not view.filter_text():
+            return False
+        view.set_filter("")
+        return True
+
+    def do_copy_cell(self) -> None:
+        """Copy what the selected line says."""
+        if (pane := self.current_pane) is not None:
+            self.desk.copy(pane.view.cell_text())
+
+    def do_copy_row(self) -> None:
+        """Copy the selected thing as JSON."""
+        if (pane := self.current_pane) is not None:
+            self.desk.copy(pane.view.row_text())

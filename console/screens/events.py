@@ -1,0 +1,134 @@
+"""Screen 5, Events: what happened, and why; and one event with its causes and effects."""
+
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import BindingType
+
+from console.bindings import bindings_for
+from console.describe import describe, fields_of
+from console.event_view import EventView
+from console.formats import clock, number, plural
+from console.lines import Line, Span, cut, line, wrap
+from console.screens.base import ConsoleScreen
+from console.text_view import TextView
+
+if TYPE_CHECKING:
+    from console.stage import Stage
+    from emulator.events import Event
+
+
+class EventsScreen(ConsoleScreen):
+    """The whole source as a log."""
+
+    context: ClassVar[str] = "events"
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings_for("events")]
+
+    def __init__(self, stage: "Stage") -> None:
+        super().__init__(stage)
+        self.log_view = EventView(stage, id="log")
+
+    def compose_body(self) -> ComposeResult:
+        """One pane."""
+        yield self.pane(self.log_view, "events")
+
+    def show_panes(self, changed: Collection[str]) -> None:
+        """The log at the time cursor."""
+        self.log_view.follow()
+        self.panes[0].entitle("events", [self.log_view.status()])
+
+    def on_virtual_view_chosen(self) -> None:
+        """A double click opens."""
+        self.do_drill()
+
+    def do_drill(self) -> None:
+        """Open the selected event."""
+        if (event := self.log_view.selected) is not None:
+            self.desk.open_event(event.seq)
+
+    def do_cursor_here(self) -> None:
+        """Bring the time cursor to the selected event."""
+        if (event := self.log_view.selected) is not None:
+            self.desk.seek(event.seq)
+
+
+class EventScreen(ConsoleScreen):
+    """One event: its fields, what led to it, and what it led to."""
+
+    context: ClassVar[str] = "event"
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings_for("event")]
+
+    def __init__(self, stage: "Stage", seq: int) -> None:
+        super().__init__(stage)
+        self.seq = seq
+        self.detail = TextView(stage, id="detail")
+        self.chain = EventView(stage, id="chain")
+
+    def compose_body(self) -> ComposeResult:
+        """The fields above, the chain below."""
+        yield self.pane(self.chain, "causes and effects", "log")
+        yield self.pane(self.detail, "event")
+
+    def on_mount(self) -> None:
+        """The chain has the keys, and its cursor is on this event."""
+        reader = self.stage.reader
+        causes = reader.causes(self.seq)
+        effects = reader.effects(self.seq)
+        self.chain.show_fixed([event.seq for event in (*causes, *effects)])
+        self.chain.seq = self.seq
+        title = f"{plural(len(causes) - 1, 'cause')}, {plural(len(effects), 'effect')}"
+        self.panes[0].entitle("causes, this event, effects", [title])
+        super().on_mount()
+
+    def trail(self) -> str:
+        """The event's number."""
+        return f"#{self.seq:,}"
+
+    def show_panes(self, changed: Collection[str]) -> None:
+        """The fields of the event under the chain's cursor."""
+        self.chain.follow()
+        event = self.chain.selected
+        if event is not None:
+            self.panes[1].entitle(
+                type(event).__name__, [f"#{number(event.seq)}", clock(event.time_us)]
+            )
+            self.detail.show(event_lines(event, self.detail.columns))
+
+    def selection(self) -> Sequence[str]:
+        """What the event itself is about."""
+        event = self.chain.selected
+        tp, path = getattr(event, "tp", ""), getattr(event, "path", "")
+        return tuple(name for name in (tp, path) if name)
+
+    def on_virtual_view_selected(self) -> None:
+        """The fields follow the cursor at once."""
+        self.desk.paint()
+
+    def on_virtual_view_chosen(self) -> None:
+        """A double click opens."""
+        self.do_drill()
+
+    def do_drill(self) -> None:
+        """Open another event of the chain."""
+        event = self.chain.selected
+        if event is not None and event.seq != self.seq:
+            self.desk.open_event(event.seq)
+
+    def do_cursor_here(self) -> None:
+        """Bring the time cursor to the selected event."""
+        if (event := self.chain.selected) is not None:
+            self.desk.seek(event.seq)
+
+
+def event_lines(event: "Event", width: int) -> list[Line]:
+    """One event with all its fields."""
+    told = describe(event)
+    head = [Span(f" {told.word} ", told.role), Span(told.text, "strong")]
+    cause = f" caused by #{number(event.cause)}" if event.cause else " a root: nothing led to it"
+    rows = [cut(line(*head), width), line(Span(cause, "muted"))]
+    for name, text in fields_of(event):
+        first, *rest = wrap(text, max(10, width - 20))
+        rows.append(line(Span(f" {name:<17} ", "muted"), first))
+        rows += [line(" " * 19, row) for row in rest]
+    return rows

@@ -1,0 +1,180 @@
+"""Screen 2, Partitions: which partitions, how bad, and why."""
+
+from collections.abc import Callable, Collection, Hashable, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Horizontal
+
+from console.bindings import bindings_for
+from console.columns import Column
+from console.describe import CHANGE
+from console.event_view import EventView
+from console.formats import number
+from console.inspector import nothing_lines, partition_lines
+from console.overview_lines import healthy_sentence
+from console.partition_columns import FIELDS, columns
+from console.screens.base import ConsoleScreen
+from console.text_view import TextView
+from console.virtual_table import VirtualTable
+from console.why import explaining_seq
+from console.words import HEALTHY, STATE_WORDS
+
+if TYPE_CHECKING:
+    from console.stage import Stage
+    from sessions.states import PartitionState
+
+NAME_COLUMN = "name"
+STATE_COLUMN = "state"
+WORDS_LOWER = [word.word.lower() for word in STATE_WORDS]
+
+
+class PartitionRows:
+    """The partitions as rows of a table."""
+
+    def __init__(self, stage: "Stage") -> None:
+        self.stage = stage
+        self.columns: Sequence[Column[PartitionState]] = columns(stage.glyphs, stage.index.severity)
+        self.fields = FIELDS
+
+    def keys(self) -> Sequence[str]:
+        """By topic and number."""
+        return self.stage.index.keys
+
+    def generation(self) -> Hashable:
+        """Changes when partitions come or go."""
+        return self.stage.index.generation
+
+    def row(self, key: str) -> "PartitionState":
+        """The partition at the time cursor."""
+        return self.stage.view.state.partitions[key]
+
+    def version(self, key: str) -> Hashable:
+        """Its last event, and its severity, which time alone may change."""
+        return self.row(key).changed, self.stage.index.severity[key]
+
+    def text(self, key: str) -> str:
+        """Name and state word."""
+        return f"{key.lower()} {WORDS_LOWER[self.stage.index.severity[key]]}"
+
+    def is_fault(self, key: str) -> bool:
+        """Whether anything is wrong with it."""
+        return self.stage.index.severity[key] < HEALTHY
+
+    def value_of(self, column: "Column[PartitionState]") -> Callable[[str], Any]:
+        """Severity and name are at hand; the rest is read from the partition."""
+        if column.id == STATE_COLUMN:
+            return self.stage.index.severity.__getitem__
+        value = column.value
+        if value is None:
+            return lambda key: 0
+        return lambda key: value(self.row(key))
+
+
+class PartitionTable(VirtualTable["PartitionState"]):
+    """The partitions."""
+
+    filter_hint: ClassVar[str] = (
+        f"words, re:pattern, !not, or isr<min and lag>10; fields: {' '.join(FIELDS)}"
+    )
+
+
+class PartitionsScreen(ConsoleScreen):
+    """Table, inspector, and the selected partition's events with their causes."""
+
+    context: ClassVar[str] = "partitions"
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings_for("partitions")]
+
+    def __init__(self, stage: "Stage") -> None:
+        super().__init__(stage)
+        self.table = PartitionTable(stage, PartitionRows(stage), id="table")
+        self.inspector = TextView(stage, id="inspector")
+        self.log_view = EventView(stage, id="log")
+        self.log_view.least = CHANGE
+
+    def compose_body(self) -> ComposeResult:
+        """The table with its inspector, and the log below."""
+        with Horizontal(id="upper"):
+            yield self.pane(self.table, "partitions")
+            yield self.pane(self.inspector, "inspector", "side")
+        yield self.pane(self.log_view, "events", "log")
+
+    # ---- painting
+
+    def show_panes(self, changed: Collection[str]) -> None:
+        """Table first: what is selected depends on it."""
+        self.table.follow(changed)
+        table_pane, inspector_pane, log_pane = self.panes
+        table_pane.entitle("partitions", self._table_parts())
+        tp = self.table.selected
+        inspector_pane.entitle(tp or "inspector")
+        self._show_inspector(tp)
+        log_pane.entitle(f"events of {tp}" if tp else "events", [self.log_view.status()])
+        if log_pane.display and tp is not None:
+            self.log_view.show_touching([tp])
+            self.log_view.follow()
+
+    def _show_inspector(self, tp: str | None) -> None:
+        partition = None if tp is None else self.stage.view.state.partitions.get(tp)
+        width = self.inspector.columns
+        if partition is not None:
+            self.inspector.show(partition_lines(self.stage, partition, width))
+        else:
+            self.inspector.show(nothing_lines(self._why_empty(), self._next_key(), width))
+
+    def _table_parts(self) -> list[str]:
+        table = self.table
+        arrow = self.stage.glyphs.descending if table.order.reverse else self.stage.glyphs.ascending
+        return [
+            f"{number(table.count())}/{number(len(self.stage.index.keys))}",
+            f"{number(self.stage.index.faults)} faults" if self.stage.index.faults else "no faults",
+            "faults only" if table.faults_only else "",
+            f"sort {table.sorted_by.title} {arrow}",
+            f"filter {table.filter.text}" if table.filter else "",
+        ]
+
+    def _why_empty(self) -> str:
+        if not self.stage.index.keys:
+            return "There are no partitions at this time."
+        if self.table.filter:
+            return f"No partition matches {self.table.filter.text!r}."
+        return healthy_sentence(self.stage)
+
+    def _next_key(self) -> str:
+        if not self.stage.index.keys:
+            return ": topic create T --partitions 3 --replication-factor 3"
+        return "esc clears the filter" if self.table.filter else "f shows all"
+
+    # ---- keys
+
+    def selection(self) -> Sequence[str]:
+        """The selected partition."""
+        tp = self.table.selected
+        return () if tp is None else (tp,)
+
+    def on_virtual_view_selected(self) -> None:
+        """Inspector and log follow the cursor at once."""
+        self.desk.paint()
+
+    def on_virtual_view_chosen(self) -> None:
+        """A double click opens."""
+        self.do_drill()
+
+    def do_drill(self) -> None:
+        """Open the partition; in the log, the event."""
+        pane = self.current_pane
+        if pane is not None and pane.view is self.log_view and self.log_view.selected is not None:
+            self.desk.open_event(self.log_view.selected.seq)
+        elif self.table.selected is not None:
+            self.desk.open_partition(self.table.selected)
+
+    def do_why(self) -> None:
+        """Open the event behind the partition's state."""
+        if (tp := self.table.selected) is not None:
+            state = self.stage.view.state
+            self.desk.open_event(explaining_seq(self.stage.reader, state, state.partitions[tp]))
+
+    def do_sort_menu(self) -> None:
+        """Choose a column."""
+        self.desk.choose_sort(self.table)

@@ -1,0 +1,89 @@
+"""Screen 4, Znodes: what does ZooKeeper say?"""
+
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Horizontal
+
+from console.bindings import bindings_for
+from console.describe import CHANGE
+from console.event_view import EventView
+from console.formats import plural
+from console.inspector import nothing_lines
+from console.screens.base import ConsoleScreen
+from console.text_view import TextView
+from console.tree_view import TreeView
+from console.znode_tree import znode_lines
+
+if TYPE_CHECKING:
+    from console.stage import Stage
+
+
+class ZnodesScreen(ConsoleScreen):
+    """The tree, the selected znode's data and Stat, and what happened to it."""
+
+    context: ClassVar[str] = "znodes"
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings_for("znodes")]
+
+    def __init__(self, stage: "Stage") -> None:
+        super().__init__(stage)
+        self.tree_view = TreeView(stage, id="tree")
+        self.detail = TextView(stage, id="inspector")
+        self.log_view = EventView(stage, id="log")
+        self.log_view.least = CHANGE
+
+    def compose_body(self) -> ComposeResult:
+        """The tree with the znode beside it, and its history below."""
+        with Horizontal(id="upper"):
+            yield self.pane(self.tree_view, "znodes")
+            yield self.pane(self.detail, "znode", "side")
+        yield self.pane(self.log_view, "history", "log")
+
+    def show_panes(self, changed: Collection[str]) -> None:
+        """Tree first: what is selected depends on it."""
+        tree, detail, log = self.panes
+        self.tree_view.follow()
+        chosen = self.tree_view.filter
+        parts = [
+            plural(len(self.tree_view.znodes), "znode"),
+            f"filter {chosen.text}" if chosen else "",
+        ]
+        tree.entitle("znodes", parts)
+        node = self.tree_view.selected
+        if node is None:
+            self.detail.show(
+                nothing_lines("No path matches.", "esc clears the filter", self.detail.columns)
+            )
+            return
+        detail.entitle(node.path, [f"v{node.version}", "ephemeral" if node.ephemeral_owner else ""])
+        self.detail.show(znode_lines(node, self.detail.columns, self.stage.glyphs))
+        log.entitle(f"history of {node.path}", [self.log_view.status()])
+        if log.display:
+            self.log_view.show_touching([node.path])
+            self.log_view.follow()
+
+    def selection(self) -> Sequence[str]:
+        """The selected path."""
+        node = self.tree_view.selected
+        return () if node is None else (node.path,)
+
+    def on_virtual_view_selected(self) -> None:
+        """The detail follows the cursor at once."""
+        self.desk.paint()
+
+    def on_virtual_view_chosen(self) -> None:
+        """A double click opens."""
+        self.do_drill()
+
+    def do_drill(self) -> None:
+        """Open or close a branch; a leaf's (or the log's) event."""
+        pane = self.current_pane
+        if pane is not None and pane.view is self.log_view:
+            if (event := self.log_view.selected) is not None:
+                self.desk.open_event(event.seq)
+            return
+        node = self.tree_view.selected
+        if node is not None and not self.tree_view.toggle() and node.changed:
+            self.desk.open_event(node.changed)

@@ -1,0 +1,62 @@
+"""What all screens of one console share: source, pacer, index, and how things are drawn."""
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from console.glyphs import UNICODE, Glyphs
+from console.history import History
+from console.pacer import Pacer
+from console.partition_index import PartitionIndex
+from console.reader import EventReader
+
+if TYPE_CHECKING:
+    from sessions.source import Source
+    from sessions.view import ClusterView
+
+Complete = Callable[[str], Sequence[str]]
+"""Completions of the last word of a statement that is being typed, as whole lines."""
+
+
+def no_completion(text: str) -> Sequence[str]:
+    """Where no completion was given."""
+    return ()
+
+
+class Stage:
+    """The shared state of a console.
+
+    What is selected is a name that events can touch: a partition, ``broker``'s id, a path.
+    """
+
+    def __init__(
+        self,
+        source: "Source",
+        *,
+        glyphs: Glyphs = UNICODE,
+        paused: bool = False,
+        complete: Complete | None = None,
+    ) -> None:
+        self.source = source
+        self.glyphs = glyphs
+        self.complete = complete or no_completion
+        self.pacer = Pacer(source, paused=paused)
+        self.index = PartitionIndex()
+        self.history = History()
+        self.reader = EventReader(source)
+        self.statements: list[str] = []
+        self.turn = 0
+
+    @property
+    def view(self) -> "ClusterView":
+        """The read model at the time cursor."""
+        return self.source.view
+
+    def follow(self) -> set[str]:
+        """Bring index and history to the cursor; names the partitions that changed.
+
+        ``turn`` counts these calls, so that who was not on screen knows that it has missed some.
+        """
+        self.turn += 1
+        changed = self.index.refresh(self.view)
+        self.history.note(self.source.time_us, self.view.counts())
+        return changed

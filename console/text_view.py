@@ -1,0 +1,57 @@
+"""Panes of ready-made lines: inspectors, tapes, help and output."""
+
+from collections.abc import Hashable, Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+from console.lines import Line, width_of
+from console.virtual_view import VirtualView
+
+if TYPE_CHECKING:
+    from console.stage import Stage
+
+
+class TextView(VirtualView):
+    """Shows given lines, and repaints only those that are given differently the next time."""
+
+    has_cursor: ClassVar[bool] = False
+
+    def __init__(
+        self, stage: "Stage", *, id: str | None = None, classes: str | None = None
+    ) -> None:
+        super().__init__(stage, id=id, classes=classes)
+        self.lines: list[Line] = []
+
+    def show(self, lines: Sequence[Line]) -> None:
+        """Show these lines."""
+        before, self.lines = self.lines, list(lines)
+        if len(before) != len(self.lines):
+            self.resize()
+            self.refresh()
+            return
+        changed = [
+            index
+            for index, (old, new) in enumerate(zip(before, self.lines, strict=True))
+            if old != new
+        ]
+        self.refresh_lines_of(changed)
+
+    def count(self) -> int:
+        """How many lines were given."""
+        return len(self.lines)
+
+    def version(self, index: int) -> Hashable:
+        """The line itself."""
+        return self.lines[index]
+
+    def draw(self, index: int) -> Line:
+        """The line as it was given."""
+        return self.lines[index]
+
+    def sideways(self) -> int:
+        """As wide as the widest line, unless it was cut to fit."""
+        widest = max(map(width_of, self.lines), default=0)
+        return widest if widest > self.columns else 0
+
+
+class LabelView(TextView, can_focus=False):
+    """Lines that never take the keys: titles, bars, legends."""

@@ -1,0 +1,265 @@
+"""The table for 100,000 rows: sorted, filtered, repainted row by row.
+
+Its rows are keys in a :class:`console.ordering.RowOrder`; a row is looked up and drawn only when it
+is in sight. The cursor is a key, so it stays with its row while others move past; until it is moved
+it rests on the first row, which by default is the most severe.
+"""
+
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
+
+from textual.message import Message
+
+from console.columns import Column, Placed, place, row_line, title_line, total_width
+from console.filters import Filter, FilterError
+from console.formats import json_text
+from console.lines import Line, Span, line
+from console.ordering import RowOrder, everything
+from console.virtual_view import VirtualView
+
+if TYPE_CHECKING:
+    from console.stage import Stage
+
+Row = TypeVar("Row")
+MARK_WIDTH = 2
+"""Columns before each row, where the cursor's mark stands."""
+
+
+class Rows(Protocol[Row]):
+    """Where a table's rows come from; keys are names of objects that events can touch."""
+
+    columns: Sequence[Column[Row]]
+    fields: Mapping[str, Callable[[Row], Any]]
+
+    def keys(self) -> Sequence[str]:
+        """All rows, in the order that rows of equal value keep."""
+        ...
+
+    def generation(self) -> Hashable:
+        """Changes when rows come or go."""
+        ...
+
+    def row(self, key: str) -> Row:
+        """One row."""
+        ...
+
+    def version(self, key: str) -> Hashable:
+        """Changes when the row's cells may."""
+        ...
+
+    def text(self, key: str) -> str:
+        """What a filter's words are looked for in, in small letters."""
+        ...
+
+    def is_fault(self, key: str) -> bool:
+        """Whether ``f`` keeps the row."""
+        ...
+
+    def value_of(self, column: Column[Row]) -> Callable[[str], Any]:
+        """What a row is sorted by."""
+        ...
+
+
+class VirtualTable(VirtualView, Generic[Row]):
+    """A sortable, filterable table over :class:`Rows`."""
+
+    fixed_lines: ClassVar[int] = 1
+    filters_live: ClassVar[bool] = True
+
+    class Arranged(Message):
+        """Sort, filter or number of rows changed: titles around the table may want to say so."""
+
+    def __init__(self, stage: "Stage", rows: Rows[Row], *, id: str | None = None) -> None:
+        super().__init__(stage, id=id)
+        self.rows = rows
+        self.order: RowOrder[str] = RowOrder()
+        self.sorted_by = rows.columns[0]
+        self.filter: Filter[Row] = Filter()
+        self.faults_only = False
+        self.wide = False
+        self.key: str | None = None
+        self.placed: list[Placed[Row]] = []
+        self._generation: Hashable = None
+        self._turn = -1
+
+    # ---- lines
+
+    def count(self) -> int:
+        """How many rows are shown."""
+        return len(self.order)
+
+    def version(self, index: int) -> Hashable:
+        """The row, its content's version, and the layout."""
+        key = self.order[index]
+        return key, self.rows.version(key), len(self.placed), self.sorted_by.id
+
+    def draw(self, index: int) -> Line:
+        """One row; the cursor's has a mark, because a colour alone says nothing to some."""
+        mark = self.stage.glyphs.cursor if index == self.cursor_index() else ""
+        cells = row_line(self.placed, self.rows.row(self.order[index]), self.stage.glyphs.more)
+        return line(Span(mark.ljust(MARK_WIDTH), "key"), *cells)
+
+    def draw_fixed(self) -> list[Line]:
+        """The column titles."""
+        glyphs = self.stage.glyphs
+        arrow = glyphs.descending if self.order.reverse else glyphs.ascending
+        return [(Span(" " * MARK_WIDTH), *title_line(self.placed, self.sorted_by.id, arrow))]
+
+    def sideways(self) -> int:
+        """In the wide view the table may be wider than its pane."""
+        return MARK_WIDTH + total_width(self.rows.columns) if self.wide else 0
+
+    def resize(self) -> None:
+        """Choose the columns that fit."""
+        self.placed = place(self.rows.columns, self.columns - MARK_WIDTH, wide=self.wide)
+        self._fixed_shown = []
+        super().resize()
+
+    # ---- the cursor is a key
+
+    @property
+    def selected(self) -> str | None:
+        """The row under the cursor; the first one while it has not been moved.
+
+        None in an empty table.
+        """
+        if self.key is not None and self.order.position(self.key) is not None:
+            return self.key
+        return self.order[0] if len(self.order) else None
+
+    def cursor_index(self) -> int | None:
+        """Where the cursor's row is now."""
+        if self.key is not None and (position := self.order.position(self.key)) is not None:
+            return position
+        return 0 if len(self.order) else None
+
+    def set_cursor(self, index: int) -> None:
+        """Stay with the row on this line."""
+        self.key = self.order[index]
+
+    def do_move_first(self) -> None:
+        """To the first row, whichever that will be."""
+        super().do_move_first()
+        self.key = None
+
+    # ---- content
+
+    def follow(self, changed: Collection[str]) -> None:
+        """Take in changed rows, and repaint those in sight."""
+        missed = self.stage.turn != self._turn + 1
+        self._turn = self.stage.turn
+        if missed or self.rows.generation() != self._generation:
+            self.arrange_rows()
+            return
+        if not changed:
+            return
+        if self.order.update(changed):
+            self._shown_anew()
+            self.post_message(self.Arranged())
+        else:
+            sight = self.in_sight()
+            self.refresh_lines_of([index for index in sight if self.order[index] in changed])
+
+    def arrange_rows(self) -> None:
+        """Sort and filter all rows anew."""
+        if self.rows.generation() != self._generation:
+            self._generation = self.rows.generation()
+            self.order.load(self.rows.keys())
+        self.order.arrange(self.rows.value_of(self.sorted_by), self._wanted())
+        self.resize()
+        self._shown_anew()
+        self.refresh_fixed()
+        self.post_message(self.Arranged())
+
+    def _shown_anew(self) -> None:
+        super().resize()
+        if self.key is not None and (index := self.cursor_index()) is not None:
+            self.show_line(index)
+        self.refresh()
+
+    def _wanted(self) -> Callable[[str], bool]:
+        if not self.filter and not self.faults_only:
+            return everything
+        rows, chosen, faults_only = self.rows, self.filter, self.faults_only
+
+        def wanted(key: str) -> bool:
+            if faults_only and not rows.is_fault(key):
+                return False
+            return not chosen or chosen.matches(rows.text(key), rows.row(key))
+
+        return wanted
+
+    # ---- what keys do
+
+    def filter_text(self) -> str:
+        """The filter as it was typed."""
+        return self.filter.text
+
+    def set_filter(self, text: str) -> str | None:
+        """Show only what matches; a filter that makes no sense is answered with why."""
+        try:
+            self.filter = Filter(text, self.rows.fields)
+        except FilterError as error:
+            return str(error)
+        self.arrange_rows()
+        return None
+
+    def do_faults(self) -> None:
+        """Show only faults, or all."""
+        self.faults_only = not self.faults_only
+        self.arrange_rows()
+
+    def do_wide(self) -> None:
+        """Show all columns, or as many as fit."""
+        self.wide = not self.wide
+        self.scroll_to(x=0, animate=False)
+        self.resize()
+        self.refresh_fixed()
+        self.refresh()
+
+    def do_sort_next(self) -> None:
+        """Sort by the column to the right."""
+        self._sort_beside(1)
+
+    def do_sort_previous(self) -> None:
+        """Sort by the column to the left."""
+        self._sort_beside(-1)
+
+    def do_sort_reverse(self) -> None:
+        """Turn the order round."""
+        self.order.reverse = not self.order.reverse
+        self._shown_anew()
+        self.refresh_fixed()
+        self.post_message(self.Arranged())
+
+    def _sort_beside(self, step: int) -> None:
+        columns = [one.column for one in self.placed]
+        ids = [column.id for column in columns]
+        place_now = ids.index(self.sorted_by.id) if self.sorted_by.id in ids else 0
+        self.sort_by(columns[(place_now + step) % len(columns)])
+
+    def sort_by(self, column: Column[Row]) -> None:
+        """Sort by a column; by the same one again: turn the order round."""
+        if column.id == self.sorted_by.id:
+            self.do_sort_reverse()
+            return
+        self.sorted_by = column
+        self.order.reverse = False
+        self.arrange_rows()
+
+    def click_fixed(self, y: int, x: int) -> None:
+        """A click on a title sorts by it."""
+        for one in self.placed:
+            if one.x <= x - MARK_WIDTH <= one.x + one.width:
+                self.sort_by(one.column)
+                return
+
+    def cell_text(self) -> str:
+        """The selected row's cell in the sorted column."""
+        key = self.selected
+        return "" if key is None else self.sorted_by.cell(self.rows.row(key))[0].strip()
+
+    def row_text(self) -> str:
+        """The selected row as JSON."""
+        key = self.selected
+        return "" if key is None else json_text(self.rows.row(key))

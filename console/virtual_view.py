@@ -1,0 +1,314 @@
+"""A pane of lines drawn as they come into sight: the base of tables, logs, trees and texts.
+
+Textual's own table keeps a widget's worth of state for every row; this keeps none. A subclass says
+how many lines there are and draws one; what is drawn is cached under a key that names everything it
+depends on, so a repaint touches what changed. Roles become styles through component classes, so the
+style sheet alone knows colours.
+"""
+
+from collections.abc import Hashable
+from typing import TYPE_CHECKING, ClassVar, Final
+
+from rich.segment import Segment
+from rich.style import Style
+from textual import events
+from textual.cache import LRUCache
+from textual.color import Color
+from textual.css.styles import RenderStyles
+from textual.geometry import Region, Size
+from textual.message import Message
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from console.lines import Line, cut, width_of
+from console.roles import COMPONENTS, component
+
+if TYPE_CHECKING:
+    from console.stage import Stage
+
+STRIPS_KEPT: Final = 1_024
+SIDEWAYS: Final = 8
+"""Columns that left and right scroll by."""
+
+
+class VirtualView(ScrollView, can_focus=True, inherit_bindings=False):
+    """Lines on demand, with a cursor if ``has_cursor``, below ``fixed_lines`` of titles."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = COMPONENTS
+    has_cursor: ClassVar[bool] = True
+    fixed_lines: ClassVar[int] = 0
+    filter_hint: ClassVar[str] = ""
+    """What can be typed after ``/``; empty where nothing can be filtered."""
+    filters_live: ClassVar[bool] = False
+    """Whether the filter works while it is typed."""
+
+    class Selected(Message):
+        """The cursor moved to another line."""
+
+        def __init__(self, view: "VirtualView") -> None:
+            self.view = view
+            super().__init__()
+
+        @property
+        def control(self) -> "VirtualView":
+            """The pane it happened in."""
+            return self.view
+
+    class Chosen(Selected):
+        """A line was double-clicked."""
+
+    def __init__(
+        self, stage: "Stage", *, id: str | None = None, classes: str | None = None
+    ) -> None:
+        super().__init__(id=id, classes=classes)
+        self.stage = stage
+        self._strips: LRUCache[Hashable, Strip] = LRUCache(STRIPS_KEPT)
+        self._styles: dict[tuple[str, str], Style] = {}
+        self._fixed_shown: list[Line] = []
+
+    # ---- what a subclass says
+
+    def count(self) -> int:
+        """How many lines there are."""
+        return 0
+
+    def version(self, index: int) -> Hashable:
+        """Everything that a line's text depends on; lines of equal version look the same."""
+        return index
+
+    def draw(self, index: int) -> Line:
+        """The line's text."""
+        return ()
+
+    def draw_fixed(self) -> list[Line]:
+        """The titles, ``fixed_lines`` of them."""
+        return []
+
+    def cursor_index(self) -> int | None:
+        """The cursor's line; None if there is none."""
+        return None
+
+    def set_cursor(self, index: int) -> None:
+        """Put the cursor on a line."""
+
+    def sideways(self) -> int:
+        """How wide the lines are; more than the pane's width can be scrolled to."""
+        return 0
+
+    def filter_text(self) -> str:
+        """The filter as it was typed; empty if everything is shown."""
+        return ""
+
+    def set_filter(self, text: str) -> str | None:
+        """Show only lines that match; a sentence says why the filter cannot be understood."""
+        return None
+
+    def cell_text(self) -> str:
+        """What ``y`` copies."""
+        return ""
+
+    def row_text(self) -> str:
+        """What ``Y`` copies: the selected thing as JSON."""
+        return ""
+
+    # ---- drawing
+
+    @property
+    def page(self) -> int:
+        """Lines that fit, without the titles."""
+        return max(1, self.scrollable_content_region.height - self.fixed_lines)
+
+    @property
+    def columns(self) -> int:
+        """Columns that fit."""
+        return max(1, self.scrollable_content_region.width)
+
+    @property
+    def top(self) -> int:
+        """The first line in sight."""
+        return self.scroll_offset.y
+
+    def in_sight(self) -> range:
+        """The lines in sight."""
+        return range(self.top, min(self.count(), self.top + self.page))
+
+    def render_line(self, y: int) -> Strip:
+        """Draw one line of the pane."""
+        width = self.columns
+        if y < self.fixed_lines:
+            fixed = self._fixed_shown or self.draw_fixed()
+            return self.paint(fixed[y] if y < len(fixed) else (), "", width)
+        index = self.top + y - self.fixed_lines
+        if index >= self.count():
+            return self.paint((), "", width)
+        shade = self.shade(index)
+        key = (self.version(index), shade, width, self.scroll_offset.x)
+        strip = self._strips.get(key)
+        if strip is None:
+            strip = self._strips[key] = self.paint(self.draw(index), shade, width)
+        return strip
+
+    def shade(self, index: int) -> str:
+        """How the line is set off: ``cursor`` in the focused pane, ``selected`` elsewhere."""
+        if not self.has_cursor or index != self.cursor_index():
+            return ""
+        return "cursor" if self.has_focus else "selected"
+
+    def paint(self, spans: Line, shade: str, width: int) -> Strip:
+        """Spans as a strip of exactly ``width`` columns, scrolled sideways."""
+        x = self.scroll_offset.x
+        if not x:
+            spans = cut(spans, width, self.stage.glyphs.more)
+        segments = [Segment(span.text, self.style_of(span.role, shade)) for span in spans]
+        base = self.style_of("", shade)
+        return Strip(segments, width_of(spans)).crop_extend(x, x + width, base)
+
+    def style_of(self, role: str, shade: str) -> Style:
+        """The style of a role on a line that is set off."""
+        style = self._styles.get((role, shade))
+        if style is None:
+            style = self.get_component_rich_style(component(shade)) if shade else self.rich_style
+            if role:
+                style = self._over(style, self.get_component_styles(component(role)))
+            self._styles[role, shade] = style
+        return style
+
+    @staticmethod
+    def _over(base: Style, role: RenderStyles) -> Style:
+        """A role on top of a style; half-transparent colours are mixed with what is below them."""
+        below = Color.from_rich_color(base.bgcolor)
+        background = below + role.background if role.has_rule("background") else None
+        color = (background or below) + role.color if role.has_rule("color") else None
+        return (
+            base
+            + Style.from_color(
+                None if color is None else color.rich_color,
+                None if background is None else background.rich_color,
+            )
+            + role.text_style
+        )
+
+    def notify_style_update(self) -> None:
+        """Forget what was painted in other colours."""
+        super().notify_style_update()
+        self.forget()
+
+    def forget(self) -> None:
+        """Draw every line anew."""
+        self._styles.clear()
+        self._strips.clear()
+        self.refresh()
+
+    def refresh_lines_of(self, indexes: "list[int] | range") -> None:
+        """Repaint some lines, as far as they are in sight."""
+        width = self.size.width
+        for index in indexes:
+            if index in self.in_sight():
+                y = index - self.top + self.fixed_lines + self.gutter.top
+                self.refresh(Region(0, y, width, 1))
+
+    def refresh_fixed(self) -> None:
+        """Repaint the titles if they say something else."""
+        fixed = self.draw_fixed()
+        if fixed != self._fixed_shown:
+            self._fixed_shown = fixed
+            self.refresh(Region(0, self.gutter.top, self.size.width, self.fixed_lines))
+
+    def resize(self) -> None:
+        """Tell the scrollbars how much there is."""
+        size = Size(self.sideways(), self.count() + self.fixed_lines)
+        if size != self.virtual_size:
+            self.virtual_size = size
+
+    # ---- moving
+
+    def move_to(self, index: int) -> None:
+        """Put the cursor on a line, in sight; without a cursor, bring the line to the top."""
+        if not self.count():
+            return
+        index = max(0, min(index, self.count() - 1))
+        if not self.has_cursor:
+            self.scroll_to(y=index, animate=False)
+            return
+        before = self.cursor_index()
+        self.set_cursor(index)
+        self.show_line(index)
+        if before is not None:
+            self.refresh_lines_of([before])
+        self.refresh_lines_of([index])
+        self.post_message(self.Selected(self))
+
+    def show_line(self, index: int) -> None:
+        """Scroll as little as brings the line into sight."""
+        if index < self.top:
+            self.scroll_to(y=index, animate=False)
+        elif index >= self.top + self.page:
+            self.scroll_to(y=index - self.page + 1, animate=False)
+
+    def _place(self) -> int:
+        """Where moving starts from."""
+        if not self.has_cursor:
+            return self.top
+        return self.cursor_index() or 0
+
+    def do_move_up(self) -> None:
+        """One line up."""
+        self.move_to(self._place() - 1)
+
+    def do_move_down(self) -> None:
+        """One line down."""
+        self.move_to(self._place() + 1)
+
+    def do_move_page_up(self) -> None:
+        """One page up."""
+        self.move_to(self._place() - self.page)
+
+    def do_move_page_down(self) -> None:
+        """One page down."""
+        self.move_to(self._place() + self.page)
+
+    def do_move_first(self) -> None:
+        """To the first line."""
+        self.move_to(0)
+
+    def do_move_last(self) -> None:
+        """To the last line."""
+        self.move_to(self.count() - 1)
+
+    def do_move_left(self) -> None:
+        """Show what is further left."""
+        self.scroll_to(x=max(0, self.scroll_offset.x - SIDEWAYS), animate=False)
+
+    def do_move_right(self) -> None:
+        """Show what is further right."""
+        self.scroll_to(x=self.scroll_offset.x + SIDEWAYS, animate=False)
+
+    # ---- events of the terminal
+
+    def watch_has_focus(self, value: bool) -> None:
+        """The cursor looks different in the pane that has the keys."""
+        super().watch_has_focus(value)
+        if (index := self.cursor_index()) is not None:
+            self.refresh_lines_of([index])
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Fit the lines to the new size."""
+        self.resize()
+        self.refresh()
+        if self.has_cursor and (index := self.cursor_index()) is not None:
+            self.call_after_refresh(self.show_line, index)
+
+    def on_click(self, event: events.Click) -> None:
+        """Put the cursor where the mouse is; a double click opens."""
+        y = event.y - self.gutter.top
+        if y < self.fixed_lines:
+            self.click_fixed(y, event.x - self.gutter.left + self.scroll_offset.x)
+            return
+        index = self.top + y - self.fixed_lines
+        if self.has_cursor and index < self.count():
+            self.move_to(index)
+            if event.chain > 1:
+                self.post_message(self.Chosen(self))
+
+    def click_fixed(self, y: int, x: int) -> None:
+        """A click on the titles."""
