@@ -1,0 +1,204 @@
+"""Rows for the tables that restate single events, and for ``requests``, which pairs two.
+
+Rows are in the order of the declared columns, with ``tp`` standing for the three columns of a
+partition.
+"""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from emulator.events import (
+    BrokerStateChanged,
+    ControllerElected,
+    ControllerResigned,
+    ControllerStep,
+    ElectionFailed,
+    Event,
+    IsrChanged,
+    IsrChangeStarted,
+    LeaderElected,
+    LinkChanged,
+    LogTruncated,
+    MessageLost,
+    MessageSent,
+    RecordsConsumed,
+    ReplicaFetchPaused,
+    SessionEnded,
+    ZnodeChanged,
+    ZnodeCreated,
+    ZnodeDeleted,
+)
+from sessions.dataset.writer import Row
+
+REQUEST: Final = "Request"
+"""How the names of messages end to which an answer may come."""
+ANSWER_MAX_US: Final = 600_000_000
+"""So long an answer is waited for: ten minutes, by which every connection is given up."""
+LOOK_EVERY: Final = 10_000
+"""How many requests come together before those are looked for that have waited too long."""
+
+
+def _place(e: Event) -> tuple[int, int, int]:
+    return e.seq, e.time_us, e.cause
+
+
+def _leader_elected(e: LeaderElected) -> Row:
+    elected = (True, e.leader, e.leader_epoch, e.isr, None)
+    return (*_place(e), e.tp, e.controller, e.strategy, *elected)
+
+
+def _election_failed(e: ElectionFailed) -> Row:
+    return (*_place(e), e.tp, e.controller, e.strategy, False, None, None, None, e.reason)
+
+
+def _isr_change_started(e: IsrChangeStarted) -> Row:
+    return (*_place(e), e.tp, e.broker, "asked", e.isr, e.change, e.replica, None)
+
+
+def _isr_changed(e: IsrChanged) -> Row:
+    return (*_place(e), e.tp, e.broker, "acting", e.isr, None, None, e.zk_version)
+
+
+def _log_truncated(e: LogTruncated) -> Row:
+    return (*_place(e), e.tp, e.broker, e.log_end_offset, e.previous, e.reason)
+
+
+def _znode_created(e: ZnodeCreated) -> Row:
+    return (*_place(e), e.path, "created", e.data, 0, e.session, e.zxid)
+
+
+def _znode_changed(e: ZnodeChanged) -> Row:
+    return (*_place(e), e.path, "changed", e.data, e.version, None, e.zxid)
+
+
+def _znode_deleted(e: ZnodeDeleted) -> Row:
+    return (*_place(e), e.path, "deleted", None, None, None, e.zxid)
+
+
+def _controller_elected(e: ControllerElected) -> Row:
+    return (*_place(e), e.broker, "elected", e.epoch, e.epoch_zk_version, None, None, None, None)
+
+
+def _controller_resigned(e: ControllerResigned) -> Row:
+    return (*_place(e), e.broker, "resigned", e.epoch, None, None, None, None, e.reason)
+
+
+def _controller_step(e: ControllerStep) -> Row:
+    return (*_place(e), e.broker, "step", None, None, e.procedure, e.step, e.name, e.detail)
+
+
+def _broker_state_changed(e: BrokerStateChanged) -> Row:
+    return (*_place(e), "broker", None, e.broker, None, e.state, None, None, None)
+
+
+def _link_changed(e: LinkChanged) -> Row:
+    impaired = bool(e.delay_us or e.drop_percent or e.holding)
+    state = "cut" if e.cut else "impaired" if impaired else "whole"
+    values = (e.delay_us, e.drop_percent, e.holding)
+    return (*_place(e), "link", None, e.source, e.destination, state, *values)
+
+
+def _session_ended(e: SessionEnded) -> Row:
+    return (*_place(e), "session", None, e.host, None, e.reason, None, None, None)
+
+
+def _replica_fetch_paused(e: ReplicaFetchPaused) -> Row:
+    state = "paused" if e.paused else "resumed"
+    return (*_place(e), "replica", e.tp, e.broker, None, state, None, None, None)
+
+
+FACTS: Final[dict[type[Event], tuple[str, Callable[[Any], Row]]]] = {
+    LeaderElected: ("elections", _leader_elected),
+    ElectionFailed: ("elections", _election_failed),
+    IsrChangeStarted: ("isr_changes", _isr_change_started),
+    IsrChanged: ("isr_changes", _isr_changed),
+    LogTruncated: ("truncations", _log_truncated),
+    ZnodeCreated: ("znodes", _znode_created),
+    ZnodeChanged: ("znodes", _znode_changed),
+    ZnodeDeleted: ("znodes", _znode_deleted),
+    ControllerElected: ("controller", _controller_elected),
+    ControllerResigned: ("controller", _controller_resigned),
+    ControllerStep: ("controller", _controller_step),
+    BrokerStateChanged: ("faults", _broker_state_changed),
+    LinkChanged: ("faults", _link_changed),
+    SessionEnded: ("faults", _session_ended),
+    ReplicaFetchPaused: ("faults", _replica_fetch_paused),
+}
+"""For each type of event that is a row of its own: the table, and how the row is made."""
+
+
+class ConsumedFold:
+    """Makes the runs of ``consumed`` rows."""
+
+    def __init__(self, add: Callable[[Row], object]) -> None:
+        self._add = add
+
+    def handlers(self) -> dict[type[Event], Callable[[Any], None]]:
+        """What to call for each type of event that matters here."""
+        return {RecordsConsumed: self._consumed}
+
+    def finish(self) -> None:
+        """End the session; nothing is ever held back."""
+
+    def _consumed(self, event: RecordsConsumed) -> None:
+        offset = event.offset
+        for first, count in event.runs:
+            self._add((*_place(event), event.consumer, event.tp, offset, first, count))
+            offset += count
+
+
+class RequestFold:
+    """Pairs requests with their responses; holds a request for :data:`ANSWER_MAX_US` at most."""
+
+    def __init__(self, add: Callable[[Row], object]) -> None:
+        self._add = add
+        self._waiting: dict[int, MessageSent] = {}
+        self._look_at = LOOK_EVERY
+
+    def handlers(self) -> dict[type[Event], Callable[[Any], None]]:
+        """What to call for each type of event that matters here."""
+        return {MessageSent: self._sent, MessageLost: self._lost}
+
+    def finish(self) -> None:
+        """End the session: hand on the requests that had no answer."""
+        self._give_up(None)
+
+    def _sent(self, event: MessageSent) -> None:
+        if event.request:
+            request = self._waiting.pop(event.request, None)
+            if request is not None:
+                self._end(request, event)
+        elif event.name.endswith(REQUEST):
+            self._waiting[event.seq] = event
+            if len(self._waiting) >= self._look_at:
+                self._give_up(event.time_us - ANSWER_MAX_US)
+                self._look_at = LOOK_EVERY + 2 * len(self._waiting)
+
+    def _give_up(self, before_us: int | None) -> None:
+        """Hand on what was sent before then (None: ever) and has no answer yet."""
+        for request in list(self._waiting.values()):
+            if before_us is None or request.time_us < before_us:
+                self._end(self._waiting.pop(request.seq))
+
+    def _lost(self, event: MessageLost) -> None:
+        request = self._waiting.pop(event.message, None)
+        if request is not None:
+            self._end(request, lost=event.reason)
+
+    def _end(
+        self, request: MessageSent, answer: MessageSent | None = None, lost: str | None = None
+    ) -> None:
+        self._add(
+            (
+                request.seq,
+                request.time_us,
+                request.cause,
+                request.name,
+                request.source,
+                request.destination,
+                len(request.detail),
+                None if answer is None else answer.seq,
+                None if answer is None else answer.time_us,
+                lost,
+            )
+        )

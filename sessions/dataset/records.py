@@ -1,0 +1,265 @@
+"""Rows for ``produced``: what became of each record that a producer sent.
+
+The logs are followed as runs of consecutive records, and only as far as they are not yet below the
+HW; a batch is held until it is both answered and committed. So memory follows what is under way,
+not the length of the session.
+"""
+
+from bisect import bisect_right
+from collections import deque
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+from emulator.events import (
+    Event,
+    HighWatermarkChanged,
+    LogDeleted,
+    LogLoaded,
+    LogTruncated,
+    ProduceAcknowledged,
+    ProduceFailed,
+    ProduceRetried,
+    ProduceSent,
+    RecordsAppended,
+    ReplicaRoleChanged,
+)
+from sessions.dataset.writer import Row
+
+FORGOTTEN_MAX: Final = 4_096
+"""How many closed batches may stand in the list of batches before it is made anew."""
+
+Run = tuple[int, int, int]
+"""Consecutive records in a log: base offset, the offset after the last one, id of the first."""
+Ids = tuple[int, int]
+"""Consecutive record ids: the first, and the one after the last."""
+
+
+class Batch:
+    """A batch on its way: what its rows need, and which of its records no HW has passed yet."""
+
+    __slots__ = (
+        "answered",
+        "appended",
+        "commits",
+        "end",
+        "error",
+        "first",
+        "offset",
+        "outcome",
+        "retries",
+        "sent",
+        "uncommitted",
+    )
+
+    def __init__(self, sent: ProduceSent) -> None:
+        self.sent = sent
+        self.first = sent.first_record
+        self.end = sent.first_record + len(sent.values)
+        self.retries = 0
+        self.outcome = "pending"
+        self.error = "NONE"
+        self.offset: int | None = None
+        self.appended: Event | None = None
+        self.answered: Event | None = None
+        self.uncommitted: list[Ids] = [(self.first, self.end)]
+        self.commits: list[tuple[Ids, Event | None]] = []
+
+    def commit(self, first: int, end: int, event: Event) -> None:
+        """A leader's HW passed the records ``first`` to before ``end``, as far as they are its."""
+        left: list[Ids] = []
+        for low, high in self.uncommitted:
+            start, stop = max(low, first), min(high, end)
+            if start >= stop:
+                left.append((low, high))
+                continue
+            self.commits.append(((start, stop), event))
+            left.extend(ids for ids in ((low, start), (stop, high)) if ids[0] < ids[1])
+        self.uncommitted = left
+
+    def rows(self) -> Iterator[Row]:
+        """A run for each stretch of records that were committed together."""
+        sent, appended, answered = self.sent, _place(self.appended), _place(self.answered)
+        for (first, end), commit in self.commits:
+            low, high = first - self.first, end - self.first
+            yield (
+                first,
+                sent.producer,
+                sent.tp,
+                sent.keys[low:high],
+                sent.values[low:high],
+                sent.acks,
+                sent.seq,
+                sent.time_us,
+                self.retries,
+                *appended,
+                None if self.offset is None else self.offset + low,
+                self.outcome,
+                self.error,
+                *answered,
+                *_place(commit),
+                end - first,
+            )
+
+
+def _place(event: Event | None) -> tuple[int | None, int | None]:
+    return (None, None) if event is None else (event.seq, event.time_us)
+
+
+class Log:
+    """What a replica holds above its HW; ``passed`` is below it, but below no leader's HW yet."""
+
+    __slots__ = ("leads", "passed", "runs")
+
+    def __init__(self) -> None:
+        self.leads = False
+        self.runs: deque[Run] = deque()
+        self.passed: list[Run] = []
+
+    def pass_to(self, high_watermark: int) -> Iterator[Run]:
+        """Take out the runs that are below the HW."""
+        runs = self.runs
+        while runs and runs[0][0] < high_watermark:
+            base, end, first = runs.popleft()
+            if end > high_watermark:
+                runs.appendleft((high_watermark, end, first + high_watermark - base))
+                end = high_watermark
+            yield base, end, first
+
+    def cut(self, log_end_offset: int) -> None:
+        """Lose everything from ``log_end_offset`` on."""
+        for runs in (self.runs, self.passed):
+            while runs and runs[-1][1] > log_end_offset:
+                base, _, first = runs.pop()
+                if base < log_end_offset:
+                    runs.append((base, log_end_offset, first))
+
+
+class RecordFold:
+    """Folds events into runs of ``produced`` rows; ``add`` is given each as soon as it is final."""
+
+    def __init__(self, add: Callable[[Row], object]) -> None:
+        self._add = add
+        self._open: dict[int, Batch] = {}
+        self._firsts: list[int] = []
+        self._logs: dict[tuple[str, int], Log] = {}
+
+    def handlers(self) -> dict[type[Event], Callable[[Any], None]]:
+        """What to call for each type of event that matters here."""
+        return {
+            ProduceSent: self._sent,
+            ProduceRetried: self._retried,
+            ProduceAcknowledged: self._acknowledged,
+            ProduceFailed: self._failed,
+            RecordsAppended: self._appended,
+            HighWatermarkChanged: self._high_watermark_changed,
+            ReplicaRoleChanged: self._role_changed,
+            LogTruncated: self._cut,
+            LogLoaded: self._cut,
+            LogDeleted: self._deleted,
+        }
+
+    def finish(self) -> None:
+        """End the session: hand on the batches that are still on their way."""
+        for batch in self._open.values():
+            batch.commits.extend((ids, None) for ids in batch.uncommitted)
+            for row in batch.rows():
+                self._add(row)
+        self._open.clear()
+
+    # ---- batches
+
+    def _between(self, first: int, end: int) -> list[Batch]:
+        """The open batches that have one of the records ``first`` to before ``end``."""
+        firsts, found = self._firsts, []
+        at = max(0, bisect_right(firsts, first) - 1)
+        while at < len(firsts) and firsts[at] < end:
+            batch = self._open.get(firsts[at])
+            if batch is not None and batch.end > first:
+                found.append(batch)
+            at += 1
+        return found
+
+    def _commit(self, run: Run, event: Event) -> None:
+        base, stop, first = run
+        for batch in self._between(first, first + stop - base):
+            batch.commit(first, first + stop - base, event)
+            self._close_if_done(batch)
+
+    def _close_if_done(self, batch: Batch) -> None:
+        if batch.answered is None or batch.uncommitted:
+            return
+        for row in batch.rows():
+            self._add(row)
+        del self._open[batch.first]
+        if len(self._firsts) > FORGOTTEN_MAX + 2 * len(self._open):
+            self._firsts = sorted(self._open)
+
+    # ---- producers
+
+    def _sent(self, event: ProduceSent) -> None:
+        if self._firsts and event.first_record < self._firsts[-1]:
+            self._firsts.insert(bisect_right(self._firsts, event.first_record), event.first_record)
+        else:
+            self._firsts.append(event.first_record)
+        self._open[event.first_record] = Batch(event)
+
+    def _retried(self, event: ProduceRetried) -> None:
+        batch = self._open.get(event.first_record)
+        if batch is not None:
+            batch.retries += 1
+
+    def _acknowledged(self, event: ProduceAcknowledged) -> None:
+        batch = self._open.get(event.first_record)
+        if batch is not None:
+            batch.outcome, batch.answered = "acked", event
+            if event.base_offset >= 0:
+                batch.offset = event.base_offset
+            self._close_if_done(batch)
+
+    def _failed(self, event: ProduceFailed) -> None:
+        batch = self._open.get(event.first_record)
+        if batch is not None:
+            batch.outcome, batch.error, batch.answered = "failed", event.error, event
+            self._close_if_done(batch)
+
+    # ---- logs
+
+    def _log(self, tp: str, broker: int) -> Log:
+        log = self._logs.get((tp, broker))
+        if log is None:
+            log = self._logs[tp, broker] = Log()
+        return log
+
+    def _appended(self, event: RecordsAppended) -> None:
+        log = self._log(event.tp, event.broker)
+        end = event.base_offset + event.count
+        log.runs.append((event.base_offset, end, event.first_record))
+        if not log.leads:
+            return
+        for batch in self._between(event.first_record, event.first_record + event.count):
+            if batch.appended is None:
+                batch.appended = event
+            if batch.offset is None:
+                batch.offset = event.base_offset + batch.first - event.first_record
+
+    def _high_watermark_changed(self, event: HighWatermarkChanged) -> None:
+        log = self._log(event.tp, event.broker)
+        for run in log.pass_to(event.high_watermark):
+            if log.leads:
+                self._commit(run, event)
+            elif any(b.uncommitted for b in self._between(run[2], run[2] + run[1] - run[0])):
+                log.passed.append(run)
+
+    def _role_changed(self, event: ReplicaRoleChanged) -> None:
+        log = self._log(event.tp, event.broker)
+        log.leads = event.role == "leader"
+        if log.leads:
+            for run in log.passed:
+                self._commit(run, event)
+            log.passed.clear()
+
+    def _cut(self, event: LogTruncated | LogLoaded) -> None:
+        self._log(event.tp, event.broker).cut(event.log_end_offset)
+
+    def _deleted(self, event: LogDeleted) -> None:
+        self._logs.pop((event.tp, event.broker), None)

@@ -1,0 +1,113 @@
+"""How a table of the dataset is declared: once, column by column, with types, units and meanings.
+
+The Parquet schema, the schema that Spark reads with, and the page in docs/ are all made from one
+:class:`Table`, so they cannot disagree.
+"""
+
+from typing import TYPE_CHECKING, Final, Literal
+
+from msgspec import Struct
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Type = Literal["string", "int32", "int64", "double", "bool", "list<int32>", "list<string>"]
+
+SPARK_TYPES: Final[dict[Type, str]] = {
+    "string": "STRING",
+    "int32": "INT",
+    "int64": "BIGINT",
+    "double": "DOUBLE",
+    "bool": "BOOLEAN",
+    "list<int32>": "ARRAY<INT>",
+    "list<string>": "ARRAY<STRING>",
+}
+
+SESSION: Final = "session"
+"""The column that every table has and no file holds: the folder's name, ``session=ID``."""
+
+
+class Column(Struct, frozen=True):
+    """One column; ``unit`` says what a number counts (``us`` of virtual time, ``offset``, ..).
+
+    ``null`` says what an absent value means; an empty text means that there always is a value.
+    """
+
+    name: str
+    type: Type
+    unit: str
+    meaning: str
+    null: str = ""
+
+
+class Table(Struct, frozen=True):
+    """One table: what a row is, the rows' order (empty: none), columns but :data:`SESSION`."""
+
+    name: str
+    row: str
+    order: str
+    columns: tuple[Column, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns' names in order, without :data:`SESSION`."""
+        return tuple(column.name for column in self.columns)
+
+
+def partition_columns(null: str = "") -> tuple[Column, ...]:
+    """The three columns that name a topic-partition; ``null`` says when there is none."""
+    return (
+        Column("tp", "string", "", "topic-partition as it is written, `orders-0`", null),
+        Column("topic", "string", "", "its topic", null),
+        Column("partition", "int32", "", "its number in the topic", null),
+    )
+
+
+def fact_columns() -> tuple[Column, ...]:
+    """The columns that place a row which tells of one event."""
+    return (
+        Column("seq", "int64", "event", "number of the event"),
+        Column("time_us", "int64", "us", "virtual time of the event"),
+        Column("cause", "int64", "event", "number of the event that led to it; 0: a root"),
+    )
+
+
+def validity_columns() -> tuple[Column, ...]:
+    """The columns that say from when on, and until when, a row's values were true."""
+    return (
+        Column("from_seq", "int64", "event", "event that made it so"),
+        Column("from_us", "int64", "us", "virtual time of that event"),
+        Column("to_seq", "int64", "event", "event that ended it", "true until the session's end"),
+        Column("to_us", "int64", "us", "virtual time of that event", "as `to_seq`"),
+    )
+
+
+def arrow_schema(table: Table) -> "pa.Schema":
+    """The Arrow schema of a table's files; a column without a meaning for null is required."""
+    import pyarrow as pa
+
+    types: dict[Type, pa.DataType] = {
+        "string": pa.string(),
+        "int32": pa.int32(),
+        "int64": pa.int64(),
+        "double": pa.float64(),
+        "bool": pa.bool_(),
+        "list<int32>": pa.list_(pa.int32()),
+        "list<string>": pa.list_(pa.string()),
+    }
+    return pa.schema(
+        [
+            pa.field(column.name, types[column.type], nullable=bool(column.null))
+            for column in table.columns
+        ]
+    )
+
+
+def spark_schema(table: Table) -> str:
+    """The schema to read a table with, as Spark's DDL text, :data:`SESSION` included.
+
+    Reading with it spares Spark the inference, which would take a session called ``2024`` for a
+    number.
+    """
+    columns = [f"`{column.name}` {SPARK_TYPES[column.type]}" for column in table.columns]
+    return ", ".join([*columns, f"`{SESSION}` STRING"])

@@ -1,0 +1,125 @@
+"""What is known of partitions and replicas while their rows are open.
+
+A row is open from the event that made its values true until the next event that changes one of
+them.
+"""
+
+from emulator.events import Event
+from sessions.dataset.writer import Row
+
+
+class Replica:
+    """A replica's values, and since when they hold."""
+
+    __slots__ = (
+        "broker",
+        "hw",
+        "in_isr",
+        "leader_epoch",
+        "leo",
+        "log_start",
+        "remote_leo",
+        "role",
+        "since_seq",
+        "since_us",
+    )
+
+    def __init__(self, broker: int, event: Event) -> None:
+        self.broker = broker
+        self.role = "offline"
+        self.leader_epoch = -1
+        self.leo = 0
+        self.hw = 0
+        self.log_start = 0
+        self.remote_leo: int | None = None
+        self.in_isr = False
+        self.since_seq = event.seq
+        self.since_us = event.time_us
+
+    def row(self, tp: str, to_seq: int | None, to_us: int | None) -> Row:
+        """The values as a row of ``replica_states`` that ends with the event ``to_seq``."""
+        return (
+            tp,
+            self.broker,
+            self.role,
+            self.leader_epoch,
+            self.leo,
+            self.hw,
+            self.log_start,
+            self.remote_leo,
+            self.in_isr,
+            self.since_seq,
+            self.since_us,
+            to_seq,
+            to_us,
+        )
+
+
+class Partition:
+    """A partition's values, since when they hold, and its replicas.
+
+    ``since_seq`` 0: the partition does not exist (any more), and only logs of it may be left.
+    """
+
+    __slots__ = (
+        "controller_epoch",
+        "held",
+        "isr",
+        "leader",
+        "leader_epoch",
+        "min_isr",
+        "remembered",
+        "replicas",
+        "since_seq",
+        "since_us",
+        "state",
+        "tp",
+        "zk_version",
+    )
+
+    def __init__(self, tp: str) -> None:
+        self.tp = tp
+        self.held: dict[int, Replica] = {}
+        self.remembered: dict[int, dict[int, int]] = {}
+        self.replicas: tuple[int, ...] = ()
+        self.min_isr = 1
+        self.since_seq = 0
+        self.since_us = 0
+        self.forget_znode()
+
+    def forget_znode(self) -> None:
+        """Have no state znode."""
+        self.state = "nonexistent"
+        self.leader: int | None = None
+        self.leader_epoch: int | None = None
+        self.controller_epoch: int | None = None
+        self.zk_version: int | None = None
+        self.isr: tuple[int, ...] = ()
+
+    def leader_remembers(self, follower: int) -> int | None:
+        """The LEO that the state znode's leader remembers of a follower, None if it knows none."""
+        if self.leader is None:
+            return None
+        leo = self.remembered.get(self.leader, {}).get(follower, -1)
+        return None if leo < 0 else leo
+
+    def row(self, to_seq: int | None, to_us: int | None) -> Row:
+        """The values as a row of ``partition_states`` that ends with the event ``to_seq``."""
+        leader = None if self.leader is None else self.held.get(self.leader)
+        return (
+            self.tp,
+            self.state,
+            self.leader,
+            self.leader_epoch,
+            self.controller_epoch,
+            self.zk_version,
+            self.isr,
+            self.replicas,
+            self.min_isr,
+            None if leader is None else leader.hw,
+            None if leader is None else leader.leo,
+            self.since_seq,
+            self.since_us,
+            to_seq,
+            to_us,
+        )

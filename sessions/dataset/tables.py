@@ -1,0 +1,374 @@
+"""The tables of the dataset, declared: the vocabulary of all that is asked of sessions.
+
+Times are virtual microseconds, offsets are Kafka's (LEO is the next offset to be written, HW the
+first that is not committed), ``seq`` numbers events, and record ids number every record ever
+produced in a session.
+"""
+
+from typing import Final
+
+from sessions.dataset.schema import (
+    Column,
+    Table,
+    fact_columns,
+    partition_columns,
+    validity_columns,
+)
+
+NO_PARTITION = "the event is about no one partition"
+
+EVENTS: Final = Table(
+    "events",
+    "one event, whole: `type`, the columns below and `payload` together are the event",
+    "seq",
+    (
+        *fact_columns(),
+        Column("type", "string", "", "the event's type, `RecordsAppended`, .."),
+        *partition_columns(NO_PARTITION + "; `partition` also if it is about a whole topic"),
+        Column(
+            "broker",
+            "int32",
+            "broker id",
+            "the event's broker, controller, host or source; -1 ZooKeeper, -2 clients",
+            "it happened at no one host",
+        ),
+        Column("payload", "string", "JSON", "the event's other fields, an object by field name"),
+    ),
+)
+
+PARTITION_STATES: Final = Table(
+    "partition_states",
+    "what a partition's `state` znode says and its leader's HW and LEO, while none changes",
+    "the end of validity; what holds until the session's end comes last",
+    (
+        *partition_columns(),
+        Column(
+            "state", "string", "", "`online` (the znode names a leader), `offline` or `nonexistent`"
+        ),
+        Column("leader", "int32", "broker id", "leader; -1: none", "no state znode"),
+        Column("leader_epoch", "int32", "", "leader epoch", "no state znode"),
+        Column(
+            "controller_epoch",
+            "int32",
+            "",
+            "epoch of the controller that wrote it",
+            "no state znode",
+        ),
+        Column("zk_version", "int32", "", "dataVersion of the state znode", "no state znode"),
+        Column("isr", "list<int32>", "broker id", "in-sync replicas as the znode has them"),
+        Column(
+            "replicas", "list<int32>", "broker id", "assigned replicas, the preferred leader first"
+        ),
+        Column("min_isr", "int32", "replicas", "min.insync.replicas in force for the topic"),
+        Column("hw", "int64", "offset", "the leader's own HW", "no leader, or it has no log yet"),
+        Column("leo", "int64", "offset", "the leader's own LEO", "as `hw`"),
+        *validity_columns(),
+    ),
+)
+
+REPLICA_STATES: Final = Table(
+    "replica_states",
+    "a replica's state, as its own broker has it, while nothing in it changes",
+    "the end of validity; what holds until the session's end comes last",
+    (
+        *partition_columns(),
+        Column("broker", "int32", "broker id", "the broker whose disk holds the replica"),
+        Column("role", "string", "", "`leader`, `follower` or `offline`"),
+        Column("leader_epoch", "int32", "", "leader epoch that it was last told of; -1: none yet"),
+        Column("leo", "int64", "offset", "LEO"),
+        Column("hw", "int64", "offset", "HW"),
+        Column("log_start", "int64", "offset", "first offset"),
+        Column(
+            "remote_leo",
+            "int64",
+            "offset",
+            "LEO that the leader named by the state znode remembers of this replica",
+            "it remembers none, or there is no leader",
+        ),
+        Column("in_isr", "bool", "", "whether the state znode has it in the ISR"),
+        *validity_columns(),
+    ),
+)
+
+PRODUCED: Final = Table(
+    "produced",
+    "a record that a producer sent, with what became of it",
+    "the event by which a batch was both answered and committed; others come last",
+    (
+        Column("record", "int64", "record id", "its number among all records of the session"),
+        Column("producer", "string", "", "the producer's name"),
+        *partition_columns(),
+        Column("key", "string", "text", "key", "it has none"),
+        Column("value", "string", "text", "value"),
+        Column("acks", "int32", "", "0, 1 or -1 (all)"),
+        Column("sent_seq", "int64", "event", "ProduceSent, when its batch was sent first"),
+        Column("sent_us", "int64", "us", "virtual time of it"),
+        Column("retries", "int32", "", "how often the batch was sent again"),
+        Column(
+            "appended_seq",
+            "int64",
+            "event",
+            "RecordsAppended, when a leader first wrote it",
+            "none did",
+        ),
+        Column("appended_us", "int64", "us", "virtual time of it", "as `appended_seq`"),
+        Column(
+            "offset",
+            "int64",
+            "offset",
+            "offset that it was acknowledged at or, without that, at which a leader first wrote it",
+            "neither happened",
+        ),
+        Column("outcome", "string", "", "`acked`, `failed` or `pending` (the session ended first)"),
+        Column("error", "string", "", "Kafka's error name for a failed record, else `NONE`"),
+        Column("answered_seq", "int64", "event", "ProduceAcknowledged or ProduceFailed", "pending"),
+        Column("answered_us", "int64", "us", "virtual time of it", "pending"),
+        Column(
+            "committed_seq",
+            "int64",
+            "event",
+            "HighWatermarkChanged by which the HW of a replica that leads first passed it",
+            "never",
+        ),
+        Column("committed_us", "int64", "us", "virtual time of it", "never"),
+    ),
+)
+
+CONSUMED: Final = Table(
+    "consumed",
+    "a record that a consumer was given",
+    "seq, offset",
+    (
+        *fact_columns(),
+        Column("consumer", "string", "", "the consumer's name"),
+        *partition_columns(),
+        Column("offset", "int64", "offset", "offset at which it was read"),
+        Column("record", "int64", "record id", "which record it was, as in `produced`"),
+    ),
+)
+
+ELECTIONS: Final = Table(
+    "elections",
+    "a choice of a leader by the controller, or a failure to find one",
+    "seq",
+    (
+        *fact_columns(),
+        *partition_columns(),
+        Column("controller", "int32", "broker id", "the controller that chose"),
+        Column(
+            "strategy",
+            "string",
+            "",
+            "`New`, `Offline`, `Reassign`, `Preferred`, `ControlledShutdown` or `Unclean`",
+        ),
+        Column("elected", "bool", "", "whether a leader was found"),
+        Column("leader", "int32", "broker id", "the new leader", "none was found"),
+        Column("leader_epoch", "int32", "", "its epoch", "none was found"),
+        Column("isr", "list<int32>", "broker id", "the ISR that goes with it", "none was found"),
+        Column("reason", "string", "", "why none was found, in words", "one was found"),
+    ),
+)
+
+ISR_CHANGES: Final = Table(
+    "isr_changes",
+    "a step of a change of an ISR by its leader",
+    "seq",
+    (
+        *fact_columns(),
+        *partition_columns(),
+        Column("broker", "int32", "broker id", "the leader"),
+        Column(
+            "step",
+            "string",
+            "",
+            "`asked` (ZooKeeper or the controller) or `acting` (it goes by it now)",
+        ),
+        Column("isr", "list<int32>", "broker id", "the ISR that is asked for or gone by"),
+        Column("change", "string", "", "`shrink` or `expand`", "`acting`"),
+        Column("replica", "int32", "broker id", "for whose sake", "`acting`"),
+        Column(
+            "zk_version", "int32", "", "version of the state znode that it believes in", "`asked`"
+        ),
+    ),
+)
+
+TRUNCATIONS: Final = Table(
+    "truncations",
+    "a cut of a replica's log",
+    "seq",
+    (
+        *fact_columns(),
+        *partition_columns(),
+        Column("broker", "int32", "broker id", "the replica's broker"),
+        Column("leo", "int64", "offset", "LEO after it"),
+        Column("previous_leo", "int64", "offset", "LEO before it"),
+        Column("reason", "string", "", "the rule that asked for it"),
+    ),
+)
+
+REQUESTS: Final = Table(
+    "requests",
+    "a request, with its response if there was one in ten minutes of virtual time",
+    "the response or loss; requests without either come late",
+    (
+        *fact_columns(),
+        Column("name", "string", "", "Kafka's name, `FetchRequest`, .."),
+        Column("source", "int32", "host", "who sent it: broker id, -1 ZooKeeper, -2 clients"),
+        Column("destination", "int32", "host", "to whom"),
+        Column("partitions", "int32", "partitions", "how many partitions its detail lists"),
+        Column("answered_seq", "int64", "event", "MessageSent of the response", "there was none"),
+        Column(
+            "answered_us",
+            "int64",
+            "us",
+            "virtual time at which the response left",
+            "there was none",
+        ),
+        Column("lost", "string", "", "why the request was lost", "it was not"),
+    ),
+)
+
+ZNODES: Final = Table(
+    "znodes",
+    "a change of a znode",
+    "seq",
+    (
+        *fact_columns(),
+        Column("path", "string", "", "the znode's path"),
+        Column("change", "string", "", "`created`, `changed` or `deleted`"),
+        Column("data", "string", "", "its data after it", "ZooKeeper's null, or deleted"),
+        Column("version", "int32", "", "its dataVersion after it", "deleted"),
+        Column(
+            "zk_session",
+            "int64",
+            "",
+            "the session that owns an ephemeral; 0: persistent",
+            "not `created`",
+        ),
+        Column("zxid", "int64", "", "ZooKeeper's transaction id"),
+    ),
+)
+
+CONTROLLER: Final = Table(
+    "controller",
+    "something that a controller did",
+    "seq",
+    (
+        *fact_columns(),
+        Column("broker", "int32", "broker id", "the controller"),
+        Column(
+            "change", "string", "", "`elected`, `resigned` or `step` (of one of its procedures)"
+        ),
+        Column("epoch", "int32", "", "controller epoch", "`step`"),
+        Column(
+            "epoch_zk_version", "int32", "", "dataVersion of /controller_epoch", "not `elected`"
+        ),
+        Column("procedure", "string", "", "`onControllerFailover`, ..", "not `step`"),
+        Column("step", "int32", "", "number of the step in the procedure", "not `step`"),
+        Column("name", "string", "", "name of the step", "not `step`"),
+        Column("detail", "string", "", "what it was about; why it resigned", "`elected`"),
+    ),
+)
+
+FAULTS: Final = Table(
+    "faults",
+    "a change in what works: of a broker process, a link, a ZooKeeper session, a follower",
+    "seq",
+    (
+        *fact_columns(),
+        Column("kind", "string", "", "`broker`, `link`, `session` or `replica`"),
+        *partition_columns("not `replica`"),
+        Column("broker", "int32", "broker id", "the broker or host; of a link its source"),
+        Column("destination", "int32", "host", "to whom the link goes", "not `link`"),
+        Column(
+            "state",
+            "string",
+            "",
+            "the process's state; or `whole`, `cut`, `impaired`; `expired`, `closed`; "
+            "`paused`, `resumed`",
+        ),
+        Column("delay_us", "int64", "us", "added to each message", "not `link`"),
+        Column("drop_percent", "double", "percent", "of messages that are lost", "not `link`"),
+        Column(
+            "holding", "list<string>", "", "names of messages kept waiting, `*`: all", "not `link`"
+        ),
+    ),
+)
+
+SESSIONS: Final = Table(
+    "sessions",
+    "a session; it stands here if and only if it is in the dataset as a whole",
+    "",
+    (
+        Column("name", "string", "", "what people call it"),
+        Column("version", "string", "", "release whose rules it ran by", "no cluster was made"),
+        Column("seed", "int64", "", "seed of its chances", "no cluster was made"),
+        Column(
+            "brokers",
+            "int32",
+            "brokers",
+            "brokers that the cluster was made with",
+            "no cluster was made",
+        ),
+        Column("config", "string", "JSON", "broker defaults that were set, by Kafka's names"),
+        Column("variables", "string", "JSON", "what the script's variables were set to"),
+        Column("events", "int64", "events", "events in the session"),
+        Column("last_seq", "int64", "event", "number of the last event; 0: there is none"),
+        Column("time_us", "int64", "us", "virtual time at its end"),
+        Column("state_hash", "string", "", "SHA-256 of the final state", "not recorded"),
+        Column("acked", "int64", "records", "acknowledged records"),
+        Column("failed", "int64", "records", "records whose produce failed"),
+        Column(
+            "lost",
+            "int64",
+            "records",
+            "acknowledged records missing from their leaders' logs at the end",
+        ),
+        Column("duplicated", "int64", "records", "extra copies in the leaders' logs at the end"),
+        Column(
+            "diverged",
+            "int64",
+            "offsets",
+            "offsets at which replicas hold different records at the end",
+        ),
+        Column(
+            "consumed_lost", "int64", "records", "records given to a consumer and gone at the end"
+        ),
+        Column("expectations_passed", "int64", "", "assertions that held"),
+        Column("expectations_failed", "int64", "", "assertions that did not"),
+        Column(
+            "invariants_violated",
+            "int64",
+            "",
+            "broken invariants that the release is not known to break",
+        ),
+        Column(
+            "outcome",
+            "string",
+            "",
+            "`failed` if an assertion or such an invariant failed, else `passed`",
+        ),
+    ),
+)
+
+TABLES: Final[tuple[Table, ...]] = (
+    EVENTS,
+    PARTITION_STATES,
+    REPLICA_STATES,
+    PRODUCED,
+    CONSUMED,
+    ELECTIONS,
+    ISR_CHANGES,
+    TRUNCATIONS,
+    REQUESTS,
+    ZNODES,
+    CONTROLLER,
+    FAULTS,
+    SESSIONS,
+)
+"""Every table.
+
+``sessions`` is the last to appear when a session is added: its row stands for the whole.
+"""
+
+BY_NAME: Final[dict[str, Table]] = {table.name: table for table in TABLES}

@@ -1,0 +1,109 @@
+"""The one row of a session in ``sessions``: what is known beforehand, and sums of events."""
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from emulator.events import (
+    AuditChanged,
+    ClusterCreated,
+    Event,
+    ExpectationChecked,
+    InvariantViolated,
+    ProduceAcknowledged,
+    ProduceFailed,
+)
+from sessions.dataset.writer import Row
+
+
+class SessionFacts(Struct, frozen=True):
+    """What the events do not tell of a session.
+
+    ``id`` names its folders in the dataset (letters, digits, ``.``, ``_`` and ``-``); ``variables``
+    are what its script's ``${NAME}`` stood for; ``state_hash`` is the SHA-256 of its final state,
+    None if it was not recorded; ``end_us`` the virtual time at which it ended, None for the last
+    event's.
+    """
+
+    id: str
+    name: str = ""
+    variables: dict[str, str] = {}
+    state_hash: str | None = None
+    end_us: int | None = None
+
+
+class Totals:
+    """Adds up what ``sessions`` says of a session."""
+
+    def __init__(self) -> None:
+        self.created: ClusterCreated | None = None
+        self.acked = 0
+        self.failed = 0
+        self.passed = 0
+        self.missed = 0
+        self.violated = 0
+        self.audits: dict[str, tuple[int, int, int, int]] = {}
+
+    def handlers(self) -> dict[type[Event], Callable[[Any], None]]:
+        """What to call for each type of event that matters here."""
+        return {
+            ClusterCreated: self._cluster_created,
+            ProduceAcknowledged: self._acknowledged,
+            ProduceFailed: self._failed,
+            ExpectationChecked: self._checked,
+            InvariantViolated: self._violated,
+            AuditChanged: self._audited,
+        }
+
+    def row(self, facts: SessionFacts, events: int, last: Event | None) -> Row:
+        """The row, ``events`` having been read and ``last`` being the last of them."""
+        created = self.created
+        end_us = last.time_us if last else 0
+        audit = [sum(counts) for counts in zip(*self.audits.values(), strict=True)] or [0] * 4
+        return (
+            facts.name or facts.id,
+            created and created.version,
+            created and created.seed,
+            created and len(created.brokers),
+            msgspec.json.encode(created.config if created else {}).decode(),
+            msgspec.json.encode(facts.variables).decode(),
+            events,
+            last.seq if last else 0,
+            max(end_us, facts.end_us or 0),
+            facts.state_hash,
+            self.acked,
+            self.failed,
+            *audit,
+            self.passed,
+            self.missed,
+            self.violated,
+            "failed" if self.missed or self.violated else "passed",
+        )
+
+    def _cluster_created(self, event: ClusterCreated) -> None:
+        self.created = event
+
+    def _acknowledged(self, event: ProduceAcknowledged) -> None:
+        self.acked += event.count
+
+    def _failed(self, event: ProduceFailed) -> None:
+        self.failed += event.count
+
+    def _checked(self, event: ExpectationChecked) -> None:
+        if event.passed:
+            self.passed += 1
+        else:
+            self.missed += 1
+
+    def _violated(self, event: InvariantViolated) -> None:
+        self.violated += not event.known
+
+    def _audited(self, event: AuditChanged) -> None:
+        self.audits[event.tp] = (
+            len(event.lost),
+            len(event.duplicated),
+            len(event.diverged),
+            len(event.consumed_lost),
+        )

@@ -1,0 +1,158 @@
+"""Writing a session's table: rows become columns by blocks, and files by row groups."""
+
+import os
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from sessions.dataset.event_rows import split_partitions
+from sessions.dataset.schema import Table, arrow_schema
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+BLOCK_ROWS: Final = 16_384
+"""How many rows wait as tuples before they become Arrow columns."""
+ROW_GROUP_ROWS: Final = 131_072
+"""How many rows wait as Arrow columns before they are written."""
+PART_ROWS: Final = 32 * ROW_GROUP_ROWS
+"""How many rows a file takes before the next one begins."""
+
+PENDING_MAX: Final = 2
+"""How many row groups may wait for the thread that writes them."""
+
+RISING: Final = frozenset({"event", "us", "record id"})
+"""Units of numbers that rise from row to row: their differences take little room."""
+TEXTS: Final = frozenset({"JSON", "text"})
+"""Units of texts that hardly ever repeat, for which a dictionary is not worth trying."""
+
+Row = tuple[Any, ...]
+
+
+def rows_to_table(table: Table, rows: Sequence[Row]) -> "pa.Table":
+    """Rows as Arrow columns.
+
+    A row has a value a column, in order, but ``tp`` alone stands for the three columns of a
+    partition.
+    """
+    import pyarrow as pa
+
+    schema = arrow_schema(table)
+    given = [name for name in schema.names if not ("tp" in schema.names and name in SPLIT)]
+    values = dict(zip(given, zip(*rows, strict=True), strict=True)) if rows else {}
+    columns = {name: pa.array(values.get(name, ()), schema.field(name).type) for name in given}
+    if "tp" in columns:
+        columns |= split_partitions(columns["tp"])
+    return pa.Table.from_arrays([columns[name] for name in schema.names], schema=schema)
+
+
+SPLIT: Final = frozenset({"topic", "partition"})
+
+
+class WriterThread:
+    """A thread that writes, in order and never far behind, while further rows are made."""
+
+    def __init__(self) -> None:
+        self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="export")
+        self._pending: deque[Future[None]] = deque()
+
+    def do(self, work: Callable[..., None], *arguments: object) -> None:
+        """Have the thread do something; wait while it is behind; raise what went wrong there."""
+        self._pending.append(self._pool.submit(work, *arguments))
+        while len(self._pending) > PENDING_MAX:
+            self._pending.popleft().result()
+
+    def drain(self) -> None:
+        """Wait until all is done, and raise what went wrong."""
+        while self._pending:
+            self._pending.popleft().result()
+
+    def stop(self) -> None:
+        """End the thread; what it has not begun is not done."""
+        self._pool.shutdown(cancel_futures=True)
+
+
+class TableWriter:
+    """Writes the part files of one table into ``folder``.
+
+    Memory is bounded by :data:`ROW_GROUP_ROWS`, whatever is added.
+    """
+
+    def __init__(self, table: Table, folder: Path, thread: WriterThread) -> None:
+        self.table = table
+        self.folder = folder
+        self.rows = 0
+        self._thread = thread
+        self._schema = arrow_schema(table)
+        self._waiting: list[pa.Table] = []
+        self._waiting_rows = 0
+        self._parts = 0
+        self._part_rows = 0
+        self._writer: pq.ParquetWriter | None = None
+        folder.mkdir(parents=True)
+
+    def add(self, rows: "pa.Table") -> None:
+        """Take rows; has a row group written when enough have come together."""
+        self.rows += rows.num_rows
+        self._waiting.append(rows)
+        self._waiting_rows += rows.num_rows
+        if self._waiting_rows >= ROW_GROUP_ROWS:
+            self._hand_over()
+
+    def close(self) -> None:
+        """Have what waits written, and files made durable; no rows still make one file."""
+        if self._waiting or not self.rows:
+            self._hand_over()
+        self._thread.do(self._close_part)
+
+    def abandon(self) -> None:
+        """Let go of the open file without caring for what is in it; the thread has stopped."""
+        if self._writer is not None:
+            self._writer.close()
+
+    def _hand_over(self) -> None:
+        self._thread.do(self._write, self._waiting)
+        self._waiting, self._waiting_rows = [], 0
+
+    # ---- in the thread
+
+    def _write(self, waiting: "list[pa.Table]") -> None:
+        import pyarrow as pa
+
+        rows = pa.concat_tables(waiting) if waiting else self._schema.empty_table()
+        writer = self._writer or self._open_part()
+        writer.write_table(rows, row_group_size=ROW_GROUP_ROWS)
+        self._part_rows += rows.num_rows
+        if self._part_rows >= PART_ROWS:
+            self._close_part()
+
+    def _open_part(self) -> "pq.ParquetWriter":
+        import pyarrow.parquet as pq
+
+        rising = [column.name for column in self.table.columns if column.unit in RISING]
+        unique = {*rising, *(column.name for column in self.table.columns if column.unit in TEXTS)}
+        self._writer = pq.ParquetWriter(
+            self._part_path(),
+            self._schema,
+            compression="zstd",
+            use_dictionary=[name for name in self.table.names if name not in unique],
+            column_encoding=dict.fromkeys(rising, "DELTA_BINARY_PACKED"),
+            store_schema=False,
+        )
+        return self._writer
+
+    def _close_part(self) -> None:
+        if self._writer is None:
+            return
+        self._writer.close()
+        self._writer = None
+        with self._part_path().open("rb") as part:
+            os.fsync(part.fileno())
+        self._parts += 1
+        self._part_rows = 0
+
+    def _part_path(self) -> Path:
+        return self.folder / f"part-{self._parts:05d}.parquet"
