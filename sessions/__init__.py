@@ -1,0 +1,1 @@
+"""Recordings: the read model, session files, replay, verification, export and analysis."""

@@ -1,0 +1,182 @@
+"""Events as bytes: a block holds consecutive events column by column.
+
+What repeats stands together, so it compresses to a few bytes an event: numbers follow from the
+first one, times and causes are differences, each distinct text stands once. One call encodes a
+whole block.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import accumulate
+from operator import attrgetter, sub
+from types import GenericAlias
+from typing import Any, Final, get_type_hints
+
+import msgspec
+import zstandard
+
+from emulator.events import Event
+
+Groups = dict[type[Event], list[Event]]
+"""Events by their type, each list in order."""
+
+RAW_BYTES_MAX: Final = 1 << 28
+"""No block is larger than this when unpacked: what says so is damaged or hostile."""
+LEVEL: Final = 3
+
+VOCABULARY: Final = {kind.__name__: kind for kind in Event.__subclasses__()}
+"""Every type of event by its name."""
+
+_ENCODE: Final = msgspec.msgpack.Encoder().encode
+_INTS: Final = msgspec.msgpack.Decoder(list[int])
+
+
+class BlockError(ValueError):
+    """The bytes are no block of this program's events."""
+
+
+class Block(msgspec.Struct, array_like=True):
+    """``order`` indexes ``kinds`` for each event; ``columns`` has a MessagePack list a field.
+
+    ``times`` are differences of microseconds, the first from zero. The first column of each type
+    holds how far back the cause is; columns of text hold indexes into ``strings``.
+    """
+
+    first_seq: int
+    kinds: list[str]
+    order: bytes
+    times: list[int]
+    strings: list[str]
+    columns: list[list[bytes]]
+
+
+class Plan(msgspec.Struct, frozen=True):
+    """How one type is taken apart and put together: a decoder for each field, None for text."""
+
+    kind: type[Event]
+    values: Callable[[Any], tuple[Any, ...]]
+    decoders: tuple[msgspec.msgpack.Decoder[Any] | None, ...]
+
+
+def _plan(kind: type[Event]) -> Plan:
+    hints: dict[str, Any] = get_type_hints(kind)
+    fields = kind.__struct_fields__[3:]
+    decoders = tuple(_column_decoder(hints[field]) for field in fields)
+    return Plan(kind, attrgetter("seq", "cause", *fields), decoders)
+
+
+def _column_decoder(hint: object) -> msgspec.msgpack.Decoder[Any] | None:
+    return None if hint is str else msgspec.msgpack.Decoder(GenericAlias(list, (hint,)))
+
+
+PLANS: Final = {kind: _plan(kind) for kind in VOCABULARY.values()}
+
+
+def group(events: Sequence[Event]) -> Groups:
+    """The events by type, types in order of appearance."""
+    groups: Groups = {}
+    for event in events:
+        kind = type(event)
+        if kind in groups:
+            groups[kind].append(event)
+        else:
+            groups[kind] = [event]
+    return groups
+
+
+def encode(events: Sequence[Event], groups: Groups) -> bytes:
+    """Consecutive events (one or more) as a compressed block; ``groups`` has them by type."""
+    return compress(_ENCODE(_block(events, groups)))
+
+
+def _block(events: Sequence[Event], groups: Groups) -> Block:
+    number = {kind: index for index, kind in enumerate(groups)}
+    times = [event.time_us for event in events]
+    strings: dict[str, int] = {}
+    columns = [_columns(PLANS[kind], members, strings) for kind, members in groups.items()]
+    return Block(
+        first_seq=events[0].seq,
+        kinds=[kind.__name__ for kind in groups],
+        order=bytes([number[type(event)] for event in events]),
+        times=[times[0], *map(sub, times[1:], times)],
+        strings=list(strings),
+        columns=columns,
+    )
+
+
+def _columns(plan: Plan, members: list[Event], strings: dict[str, int]) -> list[bytes]:
+    seqs, causes, *columns = zip(*map(plan.values, members), strict=True)
+    encoded = [_ENCODE(list(map(sub, seqs, causes)))]
+    for column, decoder in zip(columns, plan.decoders, strict=True):
+        if decoder is None:
+            for text in dict.fromkeys(column):
+                strings.setdefault(text, len(strings))
+            encoded.append(_ENCODE([strings[text] for text in column]))
+        else:
+            encoded.append(_ENCODE(column))
+    return encoded
+
+
+def decode(data: bytes) -> list[Event]:
+    """The events of a block.
+
+    Raises:
+        BlockError: it is none.
+    """
+    try:
+        return _events(_BLOCKS.decode(decompress(data)))
+    except (msgspec.MsgspecError, LookupError, TypeError, ValueError) as error:
+        raise BlockError(str(error)) from error
+
+
+def _events(block: Block) -> list[Event]:
+    order, first_seq = block.order, block.first_seq
+    if len(block.times) != len(order):
+        raise BlockError("as many times as events are expected")
+    times = list(accumulate(block.times))
+    places: list[list[int]] = [[] for _ in block.kinds]
+    for place, kind in enumerate(order):
+        places[kind].append(place)
+    found: list[Any] = [None] * len(order)
+    for name, columns, mine in zip(block.kinds, block.columns, places, strict=True):
+        plan = PLANS[VOCABULARY[name]]
+        seqs = [place + first_seq for place in mine]
+        fields = [_INTS.decode(columns[0]), *_fields(plan, columns[1:], block.strings)]
+        if any(len(field) != len(mine) for field in fields):
+            raise BlockError(f"a column of {name} is too short or too long")
+        causes = map(sub, seqs, fields[0])
+        made = map(plan.kind, seqs, [times[place] for place in mine], causes, *fields[1:])
+        for place, event in zip(mine, made, strict=True):
+            found[place] = event
+    return found
+
+
+def _fields(plan: Plan, columns: list[bytes], strings: list[str]) -> Iterator[list[Any]]:
+    for column, decoder in zip(columns, plan.decoders, strict=True):
+        if decoder is None:
+            yield [strings[index] for index in _INTS.decode(column)]
+        else:
+            yield decoder.decode(column)
+
+
+def compress(raw: bytes) -> bytes:
+    """Raw bytes, compressed, with their size."""
+    return _COMPRESSOR.compress(raw)
+
+
+def decompress(data: bytes) -> bytes:
+    """What :func:`compress` was given.
+
+    Raises:
+        BlockError: it is not compressed, or says that it is larger than any block.
+    """
+    try:
+        size = zstandard.frame_content_size(data)
+        if not 0 <= size <= RAW_BYTES_MAX:
+            raise BlockError(f"{size} bytes is no size of a block")
+        return zstandard.ZstdDecompressor().decompress(data, max_output_size=RAW_BYTES_MAX)
+    except zstandard.ZstdError as error:
+        raise BlockError(str(error)) from error
+
+
+_BLOCKS: Final = msgspec.msgpack.Decoder(Block)
+_COMPRESSOR: Final = zstandard.ZstdCompressor(level=LEVEL)

@@ -1,0 +1,25 @@
+"""What can be wrong with a session file; each message is one sentence for people."""
+
+
+class SessionError(Exception):
+    """A session could not be used. ``str()`` is one sentence with the file's name and the cause."""
+
+
+class SessionMissingError(SessionError):
+    """There is no such file, or it cannot be reached or written."""
+
+
+class NotASessionError(SessionError):
+    """The file exists and is something else."""
+
+
+class SessionNewerError(SessionError):
+    """The file was written by a newer program whose schema this one does not know."""
+
+
+class SessionDamagedError(SessionError):
+    """The file is a session of which nothing, or not the part that was asked for, can be read."""
+
+
+class SessionIncompleteError(SessionError):
+    """The session lacks what the task needs, for example the statements to run it again."""

@@ -1,0 +1,55 @@
+"""What a session file says of itself: validated structs for its ``meta`` and ``inputs``."""
+
+from msgspec import Struct, field
+
+from emulator.inputs import CreateCluster, Statement
+
+
+class Origin(Struct, frozen=True):
+    """Where a recording comes from; written when it begins.
+
+    ``began`` is the wall clock's UTC time in ISO form, for people only. ``variables`` are a
+    campaign's.
+    """
+
+    name: str
+    program: str
+    version: str
+    seed: int
+    cluster: CreateCluster
+    began: str = ""
+    script: str = ""
+    variables: dict[str, str] = field(default_factory=dict)
+
+
+class Outcome(Struct, frozen=True):
+    """How a recording ended; written when it is closed. Counts are of records but for ``events``.
+
+    ``diverged`` counts offsets; ``failed`` and ``passed`` are expectations. ``outcome`` is a word
+    of who ran it.
+    """
+
+    events: int
+    time_us: int
+    steps: int
+    state_hash: str
+    acked: int = 0
+    lost: int = 0
+    duplicated: int = 0
+    diverged: int = 0
+    consumed_lost: int = 0
+    passed: int = 0
+    failed: int = 0
+    violations: int = 0
+    outcome: str = ""
+
+
+class RecordedInput(Struct, frozen=True):
+    """A statement and the place where it was given; ``statement`` None: known by its text only."""
+
+    seq: int
+    time_us: int
+    steps: int
+    line: int
+    text: str
+    statement: Statement | None

@@ -1,0 +1,260 @@
+"""Reading a session file: its events, keyframes, statements and marks, as far as it is whole.
+
+A file may be read while it is being written (:meth:`SessionFile.refresh` shows what came since),
+after its writer was killed, and up to the place where it is damaged.
+"""
+
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, TypeVar
+from zlib import crc32
+
+import msgspec
+
+from emulator.events import Event
+from emulator.inputs import Statement
+from sessions import blocks, keyframes
+from sessions.errors import SessionDamagedError, SessionMissingError
+from sessions.facts import Origin, Outcome, RecordedInput
+from sessions.folding.health import Counts
+from sessions.header import read_header
+from sessions.keyframes import Keyframe
+from sessions.states import Bookmark
+
+_Struct = TypeVar("_Struct", bound=msgspec.Struct)
+Row = tuple[Any, ...]
+
+_CHUNKS: Final = (
+    "SELECT first_seq, last_seq, first_us, last_us, first_record, last_record, checksum, events "
+    "FROM chunks WHERE first_seq >= ? ORDER BY first_seq"
+)
+
+
+class Chunk(msgspec.Struct, frozen=True):
+    """Consecutive events: the first and last, and which record ids they name (-1: none)."""
+
+    first_seq: int
+    last_seq: int
+    first_us: int
+    last_us: int
+    first_record: int
+    last_record: int
+
+
+class KeyframePlace(msgspec.Struct, frozen=True):
+    """Which keyframe there is, and which one it stands on (0: none)."""
+
+    seq: int
+    base_seq: int
+
+
+class SessionFile:
+    """A session, for reading.
+
+    ``damage`` is empty, or one sentence about what cannot be read; ``complete`` tells whether the
+    recording was closed.
+    """
+
+    def __init__(self, path: Path | str) -> None:
+        """Open the file; with ``damage`` afterwards if a part of it is lost.
+
+        Raises: SessionError: it cannot be read, is no session, is a newer one, or nothing of it is
+        left.
+        """
+        self.path = Path(path)
+        self.damage = ""
+        header = read_header(self.path)
+        self._short = self.path.stat().st_size < header.bytes_expected
+        self._database = _connect(self.path)
+        self.chunks: list[Chunk] = []
+        self.keyframes: list[KeyframePlace] = []
+        try:
+            self.origin = self._meta("origin", Origin)
+            self.refresh()
+        except (sqlite3.DatabaseError, SessionDamagedError) as error:
+            self._database.close()
+            if isinstance(error, SessionDamagedError):
+                raise
+            raise SessionDamagedError(f"{self.path} is damaged: {error}.") from error
+        if self._short and not self.damage:
+            self.damage = f"{self.path} is cut short: what it held after its events may be lost."
+
+    def __enter__(self) -> "SessionFile":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Read no more."""
+        self._database.close()
+
+    # ---- what is there
+
+    @property
+    def last_seq(self) -> int:
+        """The number of the last event that can be read; 0 if there is none."""
+        return self.chunks[-1].last_seq if self.chunks else 0
+
+    @property
+    def last_us(self) -> int:
+        """The time of that event."""
+        return self.chunks[-1].last_us if self.chunks else 0
+
+    @property
+    def complete(self) -> bool:
+        """Whether the recording was closed by its writer."""
+        return self.outcome is not None
+
+    @property
+    def outcome(self) -> Outcome | None:
+        """How the recording ended; None while it goes on, or if its writer was killed."""
+        try:
+            return self._meta("outcome", Outcome)
+        except (SessionDamagedError, sqlite3.DatabaseError):
+            return None
+
+    def refresh(self) -> None:
+        """Take notice of what was written since the last look; stop at damage."""
+        last = self.chunks.pop() if self.chunks else None
+        expected = last.first_seq if last is not None else 1
+        for row in self._rows(_CHUNKS, (expected,)):
+            *numbers, checksum, data = row
+            if numbers[0] != expected or crc32(data) != checksum:
+                self._damaged(f"the events from number {expected} on")
+                break
+            chunk = Chunk(*(-1 if number is None else number for number in numbers))
+            self.chunks.append(chunk)
+            expected = chunk.last_seq + 1
+        known = self.keyframes[-1].seq if self.keyframes else 0
+        for seq, base_seq in self._rows(
+            "SELECT seq, base_seq FROM keyframes WHERE seq > ? ORDER BY seq", (known,)
+        ):
+            if seq <= self.last_seq:
+                self.keyframes.append(KeyframePlace(seq, base_seq))
+
+    def events(self, chunk: Chunk) -> list[Event]:
+        """The events of one chunk.
+
+        Raises:
+            SessionDamagedError: they cannot be read.
+        """
+        row = self._row("SELECT events FROM chunks WHERE first_seq = ?", (chunk.first_seq,))
+        try:
+            return blocks.decode(row[0])
+        except blocks.BlockError as error:
+            raise SessionDamagedError(
+                f"{self.path} is damaged: events {chunk.first_seq} to {chunk.last_seq} "
+                f"cannot be read ({error})."
+            ) from error
+
+    def all_events(self) -> Iterator[Event]:
+        """All events in order; only one chunk of them is in memory."""
+        for chunk in self.chunks:
+            yield from self.events(chunk)
+
+    def keyframe(self, place: KeyframePlace) -> Keyframe | None:
+        """A keyframe; None if it is damaged."""
+        try:
+            row = self._row("SELECT checksum, state FROM keyframes WHERE seq = ?", (place.seq,))
+            return keyframes.decode(row[1]) if crc32(row[1]) == row[0] else None
+        except (blocks.BlockError, SessionDamagedError):
+            return None
+
+    def objects(self, chunk: Chunk) -> bytes:
+        """The names of the objects that a chunk's events touch, each between line ends."""
+        row = self._row("SELECT objects FROM touches WHERE first_seq = ?", (chunk.first_seq,))
+        return b"\n%b\n" % blocks.decompress(row[0])
+
+    # ---- the small tables
+
+    def inputs(self) -> list[RecordedInput]:
+        """The statements in order."""
+        rows = self._rows(
+            "SELECT seq, time_us, steps, line, text, statement FROM inputs ORDER BY seq"
+        )
+        return [
+            RecordedInput(
+                seq,
+                time_us,
+                steps,
+                line,
+                text,
+                None if stored is None else _decoded(stored, Statement, self.path),
+            )
+            for seq, time_us, steps, line, text, stored in rows
+        ]
+
+    def bookmarks(self) -> list[Bookmark]:
+        """The named places in order."""
+        rows = self._rows("SELECT name, note, seq, time_us FROM bookmarks ORDER BY seq")
+        return [Bookmark(*row) for row in rows]
+
+    def summary(self, after_seq: int = 0) -> list[tuple[int, int, Counts]]:
+        """What the time bar draws: event, time, and the counts after it, where they changed."""
+        rows = self._rows("SELECT * FROM summary WHERE seq > ? ORDER BY seq", (after_seq,))
+        return [(seq, time_us, Counts(*counts)) for seq, time_us, *counts in rows]
+
+    # ---- rows
+
+    def _meta(self, key: str, kind: type[_Struct]) -> _Struct:
+        row = self._row("SELECT value FROM meta WHERE key = ?", (key,))
+        return _decoded(row[0], kind, self.path)
+
+    def _row(self, statement: str, values: Row) -> Row:
+        try:
+            row = self._database.execute(statement, values).fetchone()
+        except sqlite3.DatabaseError as error:
+            raise SessionDamagedError(f"{self.path} is damaged: {error}.") from error
+        if row is None:
+            raise SessionDamagedError(f"{self.path} is damaged: a part of it is not there.")
+        return tuple(row)
+
+    def _rows(self, statement: str, values: Row = ()) -> Iterator[Row]:
+        """Rows up to the damage, if there is any."""
+        try:
+            yield from self._database.execute(statement, values)
+        except sqlite3.DatabaseError as error:
+            self._damaged(str(error))
+
+    def _damaged(self, what: str) -> None:
+        if not self.damage:
+            self.damage = (
+                f"{self.path} is damaged ({what}): it opens up to event {self.last_seq:,}."
+            )
+
+
+def _decoded(text: str, kind: type[_Struct], path: Path) -> _Struct:
+    try:
+        return msgspec.json.decode(text, type=kind)
+    except msgspec.MsgspecError as error:
+        raise SessionDamagedError(f"{path} is damaged: {error}.") from error
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    """Open for reading only; a killed writer's log is taken in where the folder allows it."""
+    failure: sqlite3.Error | None = None
+    for options in ("mode=rw", "mode=ro", "mode=ro&immutable=1"):
+        try:
+            database = sqlite3.connect(
+                f"{path.absolute().as_uri()}?{options}",
+                uri=True,
+                isolation_level=None,
+                check_same_thread=False,
+            )
+            database.execute("PRAGMA query_only = ON")
+            database.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+        except sqlite3.OperationalError as error:
+            failure = error
+        except sqlite3.DatabaseError as error:
+            raise SessionDamagedError(f"{path} is damaged: {error}.") from error
+        else:
+            return database
+    raise SessionMissingError(f"{path} cannot be read: {failure}.") from failure

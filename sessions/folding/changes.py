@@ -1,0 +1,41 @@
+"""Which objects were touched since a reader last looked: repaints and keyframes go by it.
+
+An object is noted only when it is touched for the first time after a look, so a hot partition costs
+one entry however many events it has.
+"""
+
+from collections import deque
+from typing import Final
+
+LOOKS_KEPT_MAX: Final = 1024
+"""How many looks are remembered; who asks for something older is told to take everything."""
+
+
+class Changes:
+    """The keys of one kind of object that were touched, by the look before which it happened."""
+
+    def __init__(self, floor: int) -> None:
+        """Know of everything that is touched after event ``floor``."""
+        self.floor = floor
+        self.current: list[str] = []
+        self._older: deque[tuple[int, list[str]]] = deque()
+
+    def look(self, seq: int) -> None:
+        """Close the present list: what is touched after event ``seq`` is noted anew."""
+        if not self.current:
+            return
+        self._older.append((seq, self.current))
+        self.current = []
+        if len(self._older) > LOOKS_KEPT_MAX:
+            self.floor, _ = self._older.popleft()
+
+    def since(self, seq: int) -> dict[str, None] | None:
+        """At least all keys touched after event ``seq``; None: not known any more, so take all."""
+        if seq < self.floor:
+            return None
+        found: dict[str, None] = {}
+        for end, keys in self._older:
+            if end > seq:
+                found.update(dict.fromkeys(keys))
+        found.update(dict.fromkeys(self.current))
+        return found

@@ -1,0 +1,31 @@
+"""One table: what each type of event does to the read model."""
+
+from typing import Final
+
+from emulator import events
+from sessions.folding import brokers, clients, partitions, replicas, statements, znodes
+from sessions.folding.model import Handlers, Model
+
+
+def changes_nothing(_model: Model, _event: events.Event) -> None:
+    """The event tells how something came about, not what is."""
+
+
+HANDLERS: Final[Handlers] = {
+    **brokers.HANDLERS,
+    **clients.HANDLERS,
+    **partitions.HANDLERS,
+    **replicas.HANDLERS,
+    **statements.HANDLERS,
+    **znodes.HANDLERS,
+    events.ControllerResigned: changes_nothing,
+    events.ControllerStep: changes_nothing,
+    events.ElectionFailed: changes_nothing,
+    events.InputFinished: changes_nothing,
+    events.InputReceived: changes_nothing,
+    events.IsrChangeStarted: changes_nothing,
+    events.LeaderElected: changes_nothing,
+    events.TimerFired: changes_nothing,
+    events.WatchFired: changes_nothing,
+}
+"""By type of event. What is not here is no event of this program."""

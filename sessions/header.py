@@ -1,0 +1,65 @@
+"""Telling a session file from others by its first 100 bytes, before any database code sees it."""
+
+from pathlib import Path
+
+from msgspec import Struct
+
+from sessions.errors import (
+    NotASessionError,
+    SessionDamagedError,
+    SessionMissingError,
+    SessionNewerError,
+)
+from sessions.schema import (
+    APPLICATION_ID,
+    APPLICATION_ID_AT,
+    HEADER_BYTES,
+    MAGIC,
+    PAGE_SIZE_AT,
+    PAGES_AT,
+    SCHEMA,
+    USER_VERSION_AT,
+)
+
+
+class Header(Struct, frozen=True):
+    """What a session file's header says: its schema, and how many bytes it should have."""
+
+    schema: int
+    bytes_expected: int
+
+
+def read_header(path: Path) -> Header:
+    """The header of a session that this program can read.
+
+    Raises:
+        SessionMissingError: there is no such file, or it cannot be read.
+        NotASessionError: it is something else.
+        SessionDamagedError: it is cut off within the header.
+        SessionNewerError: a newer program wrote it.
+    """
+    try:
+        with path.open("rb") as file:
+            head = file.read(HEADER_BYTES)
+    except OSError as error:
+        raise SessionMissingError(f"{path} cannot be read: {error.strerror or error}.") from error
+    if not head:
+        raise NotASessionError(f"{path} is not a session: it is empty.")
+    if not head.startswith(MAGIC[: len(head)]):
+        raise NotASessionError(f"{path} is not a session: it is no database.")
+    if len(head) < HEADER_BYTES:
+        raise SessionDamagedError(f"{path} is damaged: it is cut off after {len(head)} bytes.")
+    if _number(head, APPLICATION_ID_AT) != APPLICATION_ID:
+        raise NotASessionError(f"{path} is not a session: it is another program's database.")
+    schema = _number(head, USER_VERSION_AT)
+    if schema > SCHEMA:
+        raise SessionNewerError(
+            f"{path} has schema {schema} and this program knows schemas up to {SCHEMA}: "
+            "open it with a newer tidegauge."
+        )
+    page_size = int.from_bytes(head[PAGE_SIZE_AT : PAGE_SIZE_AT + 2], "big")
+    return Header(schema, _number(head, PAGES_AT) * (65_536 if page_size == 1 else page_size))
+
+
+def _number(head: bytes, at: int) -> int:
+    return int.from_bytes(head[at : at + 4], "big")

@@ -1,0 +1,308 @@
+"""Recording: an observer that keeps every event, the statements, and states between them.
+
+Events are written in chunks. The last chunk is rewritten until it is full, so a slow cluster's file
+is as small as a fast one's. What a killed process leaves is everything up to the last flush.
+"""
+
+import sqlite3
+import tempfile
+from collections import deque
+from collections.abc import Callable
+from pathlib import Path
+from time import monotonic
+from types import TracebackType
+from typing import Final, Protocol
+
+from emulator import events
+from emulator.events import Event
+from emulator.inputs import Statement
+from sessions import blocks, keyframes
+from sessions.errors import SessionError
+from sessions.facts import Origin, Outcome
+from sessions.folding.model import Snapshot
+from sessions.schema import SUFFIX
+from sessions.view import ClusterView
+from sessions.writer import SessionWriter
+
+FLUSH_SECONDS: Final = 0.2
+"""The most wall time that a killed process takes with it."""
+CHUNK_EVENTS_MAX: Final = 4096
+CHUNK_EVENTS_MIN: Final = 16
+CHUNK_BYTES: Final = 1 << 19
+"""Chunks that compress to more than this are made shorter (large batches, many partitions)."""
+LOOK_AT_CLOCK_EVERY: Final = 64
+"""Events between two looks at the wall clock while events come fast."""
+
+KEYFRAME_EVENTS_MIN: Final = 24_576
+KEYFRAME_EVENTS_MAX: Final = 1 << 17
+"""Between these, a keyframe is taken when the chunks since the last one outweigh it."""
+KEYFRAME_SHARE: Final = 3
+"""How many times larger than a keyframe the chunks before it should be."""
+CHAIN_MAX: Final = 24
+"""After how many keyframes that stand on each other there is a full one."""
+COUNTS_PER_CHUNK_MAX: Final = 256
+"""How many changes of the counts the time bar keeps of one chunk."""
+
+
+class Recorded(Protocol):
+    """What a recorder asks of a :class:`emulator.cluster.Cluster` when it is closed."""
+
+    now_us: int
+    steps: int
+
+    @property
+    def state_hash(self) -> str:
+        """SHA-256 of the cluster's state, in hex."""
+
+
+ChunkListener = Callable[[list[Event]], None]
+
+
+class Recorder:
+    """Call it with each event, in order. :attr:`view` is the read model after the last one.
+
+    Events are folded when somebody looks, or by the chunk: that is faster than one by one.
+    A write that fails (a full disk) never disturbs the cluster: it ends the recording,
+    :attr:`failure` says why, and :meth:`close` raises it.
+    """
+
+    def __init__(self, path: Path | str | None, origin: Origin) -> None:
+        """Record into a new file; None: into a temporary one that goes with the recorder.
+
+        Raises:
+            SessionError: the file exists or cannot be made.
+        """
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        if path is None:
+            self._folder = tempfile.TemporaryDirectory(prefix="tidegauge-")
+            path = Path(self._folder.name, f"live{SUFFIX}")
+        self.path = Path(path)
+        self.temporary = self._folder is not None
+        self.writer = SessionWriter(self.path, origin)
+        self._view = ClusterView()
+        self._view.history = []
+        self._unfolded = 0
+        self.tail: list[Event] = []
+        self.failure: SessionError | None = None
+        self.inputs: list[tuple[events.InputReceived, Statement | None]] = []
+        self.chunk_listeners: list[ChunkListener] = []
+        self.cluster: Recorded | None = None
+        self.closed = False
+        self._origin = origin
+        self._announced: deque[Statement] = deque()
+        self._stored_seq = self._tail_bytes = 0
+        self._chunk_limit = CHUNK_EVENTS_MAX
+        self._next_look = 0
+        self._looked = self._flushed = monotonic()
+        self._frames = KeyframeTaker(self._view)
+
+    # ---- taking events
+
+    def __call__(self, event: Event) -> None:
+        """Take the next event."""
+        self.tail.append(event)
+        if event.seq >= self._next_look:
+            self._look(event.seq)
+
+    @property
+    def view(self) -> ClusterView:
+        """The read model after the last event; always the same object."""
+        self._fold()
+        return self._view
+
+    def _fold(self) -> None:
+        if self._unfolded < len(self.tail):
+            waiting = self.tail[self._unfolded :] if self._unfolded else self.tail
+            self._unfolded = len(self.tail)
+            self._view.apply_all(waiting)
+
+    def announce(self, statement: Statement) -> None:
+        """Say which statement the next InputReceived is of; to be called before it is given."""
+        self._announced.append(statement)
+
+    def follow(self, cluster: Recorded) -> None:
+        """Ask this cluster for its final state when the recording is closed."""
+        self.cluster = cluster
+
+    def _look(self, seq: int) -> None:
+        """Seal a full chunk, flush after a while; looks are rare while events come fast."""
+        now = monotonic()
+        if len(self.tail) >= self._chunk_limit:
+            self._guarded(self._seal)
+        if now - self._flushed >= FLUSH_SECONDS:
+            self.flush()
+        fast = now - self._looked < FLUSH_SECONDS / 4
+        left = self._chunk_limit - len(self.tail)
+        self._looked = now
+        self._next_look = seq + (max(1, min(LOOK_AT_CLOCK_EVERY, left)) if fast else 1)
+
+    def tick(self) -> None:
+        """Flush if that is due; for callers that let wall time pass without events."""
+        if self.tail and monotonic() - self._flushed >= FLUSH_SECONDS:
+            self.flush()
+
+    def _forget_tail(self) -> None:
+        """Begin a new tail; what was in the old one is folded."""
+        self._fold()
+        self.tail = []
+        self._unfolded = 0
+
+    # ---- writing
+
+    def flush(self) -> None:
+        """Write everything that was taken: the process may die now."""
+        self._guarded(self._write_tail)
+
+    def close(self, outcome: str = "") -> None:
+        """Write what is left and how it ended, and leave one plain file; may be called again.
+
+        Raises:
+            SessionError: the recording had failed.
+        """
+        if self.closed:
+            return
+        self.closed = True
+        self._guarded(self._write_tail)
+        self._guarded(lambda: self.writer.close(self._outcome(outcome)))
+        if self._folder is not None:
+            self._folder.cleanup()
+        if self.failure is not None:
+            raise self.failure
+
+    def __enter__(self) -> "Recorder":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close("" if kind is None else kind.__name__)
+
+    def _guarded(self, write: Callable[[], object]) -> None:
+        if self.failure is not None:
+            self._forget_tail()
+            return
+        try:
+            write()
+        except (sqlite3.Error, OSError) as error:
+            self.failure = SessionError(f"{self.path} could not be written: {error}.")
+
+    def _write_tail(self) -> None:
+        """Store the tail as it is; a longer one will take its place."""
+        self._flushed = monotonic()
+        if self.tail and self.tail[-1].seq > self._stored_seq:
+            self._tail_bytes, groups = self.writer.put_chunk(self.tail)
+            self._put_inputs(groups)
+            for event in groups.get(events.BookmarkSet, ()):
+                assert isinstance(event, events.BookmarkSet)
+                self.writer.put_bookmark(event)
+            self._put_counts()
+            self._stored_seq = self.tail[-1].seq
+        self.writer.commit()
+
+    def _seal(self) -> None:
+        """The tail is a chunk for good."""
+        self._write_tail()
+        for listen in self.chunk_listeners:
+            listen(self.tail)
+        self._frames.note_chunk(len(self.tail), self._tail_bytes)
+        self._adapt(self._tail_bytes)
+        self._forget_tail()
+        frame = self._frames.take_if_due()
+        if frame is not None:
+            self._frames.note_frame(self.writer.put_keyframe(frame))
+
+    def _adapt(self, size: int) -> None:
+        """Shorter chunks while events are large, longer ones again when they are not."""
+        limit = self._chunk_limit
+        if size > CHUNK_BYTES:
+            self._chunk_limit = max(CHUNK_EVENTS_MIN, limit // 2)
+        elif size < CHUNK_BYTES // 4:
+            self._chunk_limit = min(CHUNK_EVENTS_MAX, limit * 2)
+
+    def _put_inputs(self, groups: blocks.Groups) -> None:
+        for event in groups.get(events.InputReceived, ()):
+            assert isinstance(event, events.InputReceived)
+            if event.seq > self._stored_seq:
+                statement = self._statement(event)
+                self.inputs.append((event, statement))
+                self.writer.put_input(event, statement)
+
+    def _statement(self, event: events.InputReceived) -> Statement | None:
+        """What was announced for this input; None if it was given behind the recorder's back."""
+        if self._announced and self._announced[0].text == event.text:
+            return self._announced.popleft()
+        if not self.inputs and event.text.split()[:1] == ["cluster"]:
+            return Statement(self._origin.cluster, event.text, event.line)
+        return None
+
+    def _put_counts(self) -> None:
+        """Keep all changes of the counts or, of very many, the last and some before it."""
+        changes = self.view.settle_history()
+        step = -(-len(changes) // COUNTS_PER_CHUNK_MAX) or 1
+        self.writer.put_counts(changes[-1::-step])
+        self.view.history = []
+
+    def _outcome(self, word: str) -> Outcome | None:
+        cluster = self.cluster
+        if cluster is None:
+            return None
+        state = self.view.state
+        partitions = state.partitions.values()
+        return Outcome(
+            events=self.view.seq,
+            time_us=cluster.now_us,
+            steps=cluster.steps,
+            state_hash=cluster.state_hash,
+            acked=state.acked,
+            lost=sum(len(p.lost) for p in partitions),
+            duplicated=sum(len(p.duplicated) for p in partitions),
+            diverged=sum(len(p.diverged) for p in partitions),
+            consumed_lost=sum(len(p.consumed_lost) for p in partitions),
+            passed=state.expectations.passed,
+            failed=len(state.expectations.failed),
+            violations=len(state.invariants),
+            outcome=word,
+        )
+
+
+class KeyframeTaker:
+    """Decides when a keyframe is due and what it stands on: bytes against the time of a seek."""
+
+    def __init__(self, view: ClusterView) -> None:
+        """Take keyframes of ``view``."""
+        self.view = view
+        self.last: Snapshot = keyframes.EMPTY
+        self._events = self._bytes = 0
+        self._frame_bytes = self._chain_bytes = self._full_bytes = self._chain = 0
+
+    def note_chunk(self, count: int, size: int) -> None:
+        """A chunk of ``count`` events took ``size`` bytes."""
+        self._events += count
+        self._bytes += size
+
+    def take_if_due(self) -> keyframes.Keyframe | None:
+        """A keyframe of the view as it is now, if enough has happened since the last one."""
+        if self._events < KEYFRAME_EVENTS_MIN:
+            return None
+        light = self._bytes < KEYFRAME_SHARE * self._frame_bytes
+        if light and self._events < KEYFRAME_EVENTS_MAX:
+            return None
+        full = self._chain >= CHAIN_MAX or self._chain_bytes > self._full_bytes > 0
+        snapshot = self.view.snapshot()
+        frame = keyframes.take(self.view, keyframes.EMPTY if full else self.last, snapshot)
+        self._chain = 0 if full else self._chain + 1
+        self.last = snapshot
+        self._events = self._bytes = 0
+        return frame
+
+    def note_frame(self, size: int) -> None:
+        """The keyframe just taken has ``size`` bytes."""
+        if self._chain == 0:
+            self._full_bytes, self._chain_bytes = size, 0
+        else:
+            self._frame_bytes = size
+            self._chain_bytes += size
+            self._full_bytes = self._full_bytes or size

@@ -1,0 +1,102 @@
+"""Which objects an event touches, by name: what jumping to the next event of an object goes by.
+
+Names: ``orders-0`` a partition, ``/path`` a znode, ``broker.2``, ``topic.orders``, ``producer.p1``,
+``consumer.c1``. A broker is touched by what happens to its process, sessions, links and roles, not
+by every record that it writes.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Final
+
+from emulator import events
+from emulator.events import Event
+
+PREFIXES: Final = {"topic": "topic.", "producer": "producer.", "consumer": "consumer."}
+"""What stands before the name in an event's field of that name (nothing in ``tp``, ``path``)."""
+
+BROKER_FIELDS: Final[dict[type[Event], tuple[str, ...]]] = {
+    events.BrokerStateChanged: ("broker",),
+    events.BrokerRegistered: ("broker",),
+    events.LinkChanged: ("source", "destination"),
+    events.ReplicaRoleChanged: ("broker",),
+    events.SessionCreated: ("host",),
+    events.SessionEnded: ("host",),
+    events.ZkConnectionChanged: ("broker",),
+    events.ControllerElected: ("broker",),
+    events.ControllerResigned: ("broker",),
+    events.ControllerStep: ("broker",),
+    events.LeaderElected: ("controller", "leader"),
+}
+"""The fields that name a broker which the event touches."""
+
+
+def broker_name(broker: int) -> str:
+    """The name of a broker as an object; empty for ZooKeeper, the clients and nobody."""
+    return f"broker.{broker}" if broker >= 0 else ""
+
+
+def object_name(thing: int | str) -> str:
+    """The name of what a reader selected: a broker id, or a name as it is."""
+    return broker_name(thing) if isinstance(thing, int) else thing
+
+
+def _of_message(event: events.MessageSent) -> Iterator[str]:
+    return (str(row[0]) for row in event.detail if row)
+
+
+def _of_checkpoint(event: events.HighWatermarksCheckpointed) -> Iterable[str]:
+    return event.high_watermarks
+
+
+def _of_new_topic(event: events.TopicCreated) -> Iterator[str]:
+    return (f"{event.topic}-{number}" for number in range(len(event.assignment)))
+
+
+def _of_added_partitions(event: events.PartitionsAdded) -> Iterator[str]:
+    return (f"{event.topic}-{event.first + number}" for number in range(len(event.assignment)))
+
+
+def _of_config(event: events.ConfigChanged) -> tuple[str, ...]:
+    return (f"{event.entity}.{event.name}",)
+
+
+SPECIAL: Final[dict[type[Event], Callable[[Any], Iterable[str]]]] = {
+    events.MessageSent: _of_message,
+    events.HighWatermarksCheckpointed: _of_checkpoint,
+    events.TopicCreated: _of_new_topic,
+    events.PartitionsAdded: _of_added_partitions,
+    events.ConfigChanged: _of_config,
+}
+"""Types whose objects stand in no field of their own."""
+
+
+def name_fields(kind: type[Event]) -> tuple[tuple[str, str], ...]:
+    """The fields of a type that hold names of objects, with what stands before the name."""
+    fields = kind.__struct_fields__
+    plain = tuple((field, "") for field in ("tp", "path") if field in fields)
+    prefixed = tuple((field, before) for field, before in PREFIXES.items() if field in fields)
+    return plain + prefixed
+
+
+NAME_FIELDS: Final = {kind: name_fields(kind) for kind in Event.__subclasses__()}
+
+
+def objects_of(event: Event) -> set[str]:
+    """The names of all objects that the event touches."""
+    return objects_of_all(type(event), (event,))
+
+
+def objects_of_all(kind: type[Event], group: Sequence[Event]) -> set[str]:
+    """The names of all objects that events of one type touch."""
+    found: set[str] = set()
+    for field, before in NAME_FIELDS[kind]:
+        names = {getattr(event, field) for event in group}
+        found |= {before + name for name in names if name} if before else names
+    for field in BROKER_FIELDS.get(kind, ()):
+        found |= {broker_name(broker) for broker in {getattr(event, field) for event in group}}
+    special = SPECIAL.get(kind)
+    if special is not None:
+        for event in group:
+            found.update(special(event))
+    found.discard("")
+    return found

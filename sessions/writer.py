@@ -1,0 +1,157 @@
+"""Writing a session file: rows into its tables, committed when told; when and why others know."""
+
+import sqlite3
+from collections.abc import Iterable
+from pathlib import Path
+from zlib import crc32
+
+import msgspec
+
+from emulator import events
+from emulator.events import Event
+from emulator.inputs import Statement
+from sessions import blocks, keyframes, touches
+from sessions.errors import SessionError, SessionMissingError
+from sessions.facts import Origin, Outcome
+from sessions.folding.health import Counts
+from sessions.keyframes import Keyframe
+from sessions.schema import APPLICATION_ID, SCHEMA, TABLES
+
+_JSON = msgspec.json.Encoder().encode
+
+
+class SessionWriter:
+    """One session file that is being written. What is not committed is lost with the process.
+
+    Raises:
+        SessionError: the file cannot be made or written.
+    """
+
+    def __init__(self, path: Path, origin: Origin) -> None:
+        """Make the file; one that is there already is refused."""
+        self.path = path
+        if path.exists():
+            raise SessionError(f"{path} exists already: a recording never overwrites a file.")
+        try:
+            self._database = _make(path)
+        except sqlite3.Error as error:
+            raise SessionMissingError(f"{path} cannot be written: {error}.") from error
+        self._begun = False
+        self.put_meta("origin", origin)
+        self.commit()
+
+    def put_meta(self, key: str, value: msgspec.Struct) -> None:
+        """Store one of the structs of :mod:`sessions.facts`."""
+        self._execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, _text(value)))
+
+    def put_chunk(self, members: list[Event]) -> tuple[int, blocks.Groups]:
+        """Store consecutive events, in place of a chunk that began with the same one.
+
+        Returns the number of bytes that they took, and the events by type.
+        """
+        groups = blocks.group(members)
+        data = blocks.encode(members, groups)
+        first, last = members[0], members[-1]
+        records = _records(groups)
+        self._execute(
+            "INSERT OR REPLACE INTO chunks VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (first.seq, last.seq, first.time_us, last.time_us, *records, crc32(data), data),
+        )
+        names: set[str] = set()
+        for kind, group in groups.items():
+            names |= touches.objects_of_all(kind, group)
+        objects = blocks.compress("\n".join(sorted(names)).encode())
+        self._execute("INSERT OR REPLACE INTO touches VALUES (?, ?)", (first.seq, objects))
+        return len(data) + len(objects), groups
+
+    def put_input(self, event: events.InputReceived, statement: Statement | None) -> None:
+        """Store a statement that was given."""
+        self._execute(
+            "INSERT OR REPLACE INTO inputs VALUES (?, ?, ?, ?, ?, ?)",
+            (
+                event.seq,
+                event.time_us,
+                event.steps,
+                event.line,
+                event.text,
+                None if statement is None else _text(statement),
+            ),
+        )
+
+    def put_bookmark(self, event: events.BookmarkSet) -> None:
+        """Store a named place."""
+        self._execute(
+            "INSERT OR REPLACE INTO bookmarks VALUES (?, ?, ?, ?)",
+            (event.seq, event.time_us, event.name, event.note),
+        )
+
+    def put_counts(self, changes: Iterable[tuple[int, int, Counts]]) -> None:
+        """Store what the time bar draws: event, time and counts after it."""
+        for seq, time_us, counts in changes:
+            self._execute(
+                "INSERT OR REPLACE INTO summary VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (seq, time_us, *msgspec.structs.astuple(counts)),
+            )
+
+    def put_keyframe(self, frame: Keyframe) -> int:
+        """Store a keyframe; returns its size in bytes."""
+        data = keyframes.encode(frame)
+        self._execute(
+            "INSERT OR REPLACE INTO keyframes VALUES (?, ?, ?, ?)",
+            (frame.seq, frame.base_seq, crc32(data), data),
+        )
+        return len(data)
+
+    def commit(self) -> None:
+        """What was put is now safe from this process's death."""
+        if self._begun:
+            self._database.execute("COMMIT")
+            self._begun = False
+
+    def close(self, outcome: Outcome | None) -> None:
+        """End the recording and leave one plain file."""
+        try:
+            if outcome is not None:
+                self.put_meta("outcome", outcome)
+            self.commit()
+            # Fails while somebody reads the file: then the log beside it stays, which does no harm.
+            self._database.execute("PRAGMA journal_mode = DELETE")
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error):
+                raise
+        finally:
+            self._database.close()
+
+    def _execute(self, statement: str, values: tuple[object, ...]) -> None:
+        if not self._begun:
+            self._database.execute("BEGIN")
+            self._begun = True
+        self._database.execute(statement, values)
+
+
+def _make(path: Path) -> sqlite3.Connection:
+    database = sqlite3.connect(path, isolation_level=None)
+    database.executescript(
+        f"PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {SCHEMA};"
+        f"BEGIN; {TABLES} COMMIT;"
+    )
+    # The header is in the file itself from here on; what follows goes through the log beside it.
+    database.executescript("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;")
+    return database
+
+
+def _records(groups: blocks.Groups) -> tuple[int | None, int | None]:
+    """The lowest and highest id of the records that are named in these events."""
+    sent = groups.get(events.ProduceSent)
+    if not sent:
+        return None, None
+    spans = [
+        (event.first_record, event.first_record + len(event.values) - 1)
+        for event in sent
+        if isinstance(event, events.ProduceSent)
+    ]
+    return min(first for first, _ in spans), max(last for _, last in spans)
+
+
+def _text(value: msgspec.Struct) -> str:
+    return _JSON(value).decode()
