@@ -158,6 +158,7 @@ class Broker:
         peer = message.peer
         if peer >= 0:
             self.follower.connection_lost(peer)
+            self.rounds.connection_lost(peer)
             self.isr.connection_lost(peer)
             self.controller.connection_lost(peer, message.request)
             self.registration.connection_lost(peer)

@@ -51,6 +51,13 @@ class SingleRounds:
         self.broker.state.single_rounds[request] = replica.tp
         return request
 
+    def connection_lost(self, peer: int) -> None:
+        """The connection to a leader broke: the rounds under way with it are over."""
+        state = self.broker.state
+        for request, tp in list(state.single_rounds.items()):
+            if state.replicas[tp].leader == peer:
+                del state.single_rounds[request]
+
     def _phase(self, replica: Replica) -> str:
         fetcher = self.broker.state.fetchers.get(replica.leader)
         fetch_state = None if fetcher is None else fetcher.partitions.get(replica.tp)
