@@ -76,6 +76,11 @@ def substitute(text: str, variables: Mapping[str, str]) -> str:
     return _VARIABLE.sub(value, text)
 
 
+def variables_in(text: str) -> set[str]:
+    """The names that a text asks for."""
+    return {match["name"] for match in _VARIABLE.finditer(text)}
+
+
 def split_words(text: str) -> list[str]:
     """The words of a statement, as a POSIX shell splits them.
 

@@ -8,6 +8,8 @@ import os
 import sys
 from typing import TextIO
 
+from console.formats import clean
+
 
 def prepare() -> None:
     """Let both streams show every character, if need be as an escape."""
@@ -23,8 +25,9 @@ def emit(text: str) -> None:
 
 
 def narrate(text: str) -> None:
-    """Write a line about what is happening."""
-    _write(sys.stderr, f"{text}\n")
+    """Write a line about what is happening; control characters in it are shown as escapes."""
+    lines = (clean(line) for line in text.split("\n"))
+    _write(sys.stderr, "\n".join(lines) + "\n")
 
 
 def progress(text: str) -> None:

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from commands.exits import CommandError, ExitCode
 from commands.language import Meaning, meaning
-from commands.lines import Line, split_lines, split_words, substitute
+from commands.lines import Line, split_lines, split_words, substitute, variables_in
 from commands.statements.cluster import Include
 from commands.statements.showing import Show
 from commands.words import BadWord
@@ -33,11 +33,15 @@ Step = Statement | ShowStatement
 
 
 class Script(Struct, frozen=True):
-    """A checked script: its name in errors, its ``cluster`` statement, and all others in order."""
+    """A checked script: its name in errors, its ``cluster`` statement, and all others in order.
+
+    ``unused`` are variables that were given and that nothing in it asks for.
+    """
 
     name: str
     cluster: Statement
     steps: tuple[Step, ...]
+    unused: tuple[str, ...] = ()
 
     @property
     def spec(self) -> CreateCluster:
@@ -68,6 +72,7 @@ class _Reader:
 
     def __init__(self, variables: Mapping[str, str]) -> None:
         self.variables = variables
+        self.asked: set[str] = set()
         self.problems: list[str] = []
         self.code = ExitCode.USAGE
 
@@ -86,6 +91,7 @@ class _Reader:
 
     def _statement(self, line: Line, source: str) -> _Written | None:
         try:
+            self.asked |= variables_in(line.text)
             text = substitute(line.text, self.variables)
             words = split_words(text)
             return _Written(meaning(words), text, source, line.number) if words else None
@@ -133,7 +139,8 @@ def parse_script(
     cluster = _cluster(written, cluster_options, reader)
     if cluster is None or reader.problems:
         raise ScriptError(reader.problems, reader.code)
-    return Script(source, cluster, tuple(_step(each) for each in written[1:]))
+    unused = tuple(sorted(reader.variables.keys() - reader.asked))
+    return Script(source, cluster, tuple(_step(each) for each in written[1:]), unused)
 
 
 def parse_line(text: str, variables: Mapping[str, str] | None = None) -> list[Step]:

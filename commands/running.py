@@ -29,6 +29,8 @@ def run_script(
         CommandError: the cluster cannot be made; there is no recording then.
         SessionError: the recording failed; the run has been printed.
     """
+    for name in script.unused:
+        output.narrate(f"--set {name}: nothing in the script asks for ${{{name}}}")
     runner = _started(script, pace, recording)
     code = _driven(runner, ending, json)
     if code is not ExitCode.INTERRUPTED:

@@ -1,8 +1,12 @@
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from commands.exits import ExitCode
+from commands.language import leaves, program
 from commands.parser import Script, ScriptError, ShowStatement, parse_line, parse_script
 from emulator.inputs import CreateCluster, Settle, Statement, Wait
 
@@ -182,6 +186,11 @@ def test_variables_stand_in_the_recorded_text() -> None:
     assert script.steps == (Statement(Wait(duration_us=2_000_000), "wait 2s", 2),)
 
 
+def test_a_variable_that_nothing_asks_for_is_known() -> None:
+    script = parse_script("cluster\nwait ${T:-1s}", "x.tide", {"T": "2s", "ACSK": "1"})
+    assert script.unused == ("ACSK",)
+
+
 def script_with(folder: Path, **files: str) -> Script:
     for name, text in files.items():
         (folder / f"{name}.tide").write_text(text, encoding="utf-8")
@@ -236,3 +245,32 @@ def test_a_wrong_line_is_told_without_a_place(text: str, message: str) -> None:
     with pytest.raises(ScriptError) as refused:
         parse_line(text)
     assert refused.value.problems == [message]
+
+
+FIRST_WORDS = [name.split()[0] for name, _ in leaves(program())]
+SECOND_WORDS = [name.split()[-1] for name, _ in leaves(program())]
+PIECES = [
+    *("t", "t-0", "t-0@1", "1", "-1", "0:1,1:0", "a=b", "5s", "zk", "all", "/a", "--", "-"),
+    *(
+        "--count",
+        "--partition",
+        "--config",
+        "--acks",
+        "-s",
+        "until",
+        "error",
+        "within",
+        "==",
+        "and",
+    ),
+    *("t-0.isr", "[1,", "2]", "${X}", "${X:-1}", "'", '"', "\\", ";", "#", "\n", "\x00"),
+]
+
+
+@given(
+    st.sampled_from(FIRST_WORDS),
+    st.lists(st.sampled_from(SECOND_WORDS + PIECES) | st.text(max_size=5), max_size=8),
+)
+def test_any_line_is_a_statement_or_refused(first: str, rest: list[str]) -> None:
+    with suppress(ScriptError):
+        parse_line(" ".join([first, *rest]))
