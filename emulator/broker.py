@@ -244,6 +244,7 @@ class Broker:
         """Take a stored ISR as the one to act on."""
         replica.isr, replica.zk_version = isr, zk_version
         self.kernel.emit(events.IsrChanged, replica.tp, self.id, isr, zk_version)
+        self.fetches.isr_moved(replica)
         if self.world.profile.has("isr_change_notifications"):
             self.registration.note_isr_change(replica.tp)
 

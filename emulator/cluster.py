@@ -16,6 +16,7 @@ from emulator.broker import Broker, BrokerState
 from emulator.clients.clients import Clients
 from emulator.clients.state import ClientsState
 from emulator.config import ConfigError, resolve, version_index
+from emulator.copying import copier
 from emulator.events import CLIENTS, ZOOKEEPER
 from emulator.execution import Execution, Outcome, Ticket
 from emulator.facts import ZnodeFacts
@@ -51,7 +52,6 @@ class ClusterState(Struct, array_like=True):
 
 
 _encoder = msgspec.msgpack.Encoder()
-_decoder = msgspec.msgpack.Decoder(ClusterState)
 
 
 class Cluster:
@@ -229,7 +229,9 @@ class Cluster:
 
     def fork(self) -> "Cluster":
         """An independent copy, without observers, at the same moment."""
-        return Cluster._of(_decoder.decode(_encoder.encode(self.state)))
+        copied = copier(ClusterState)
+        assert copied is not None
+        return Cluster._of(copied(self.state))
 
     @property
     def state_hash(self) -> str:

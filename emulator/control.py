@@ -129,6 +129,7 @@ class ControlPlane:
             events.IsrChanged, replica.tp, self.broker.id, replica.isr, replica.zk_version
         )
         self.broker.leader.new_remotes(replica, keep=led_already)
+        self.broker.fetches.isr_moved(replica)
         self.broker.leader.check_high_watermark(replica, "make-leader")
 
     def _make_follower(

@@ -21,9 +21,9 @@ NONE = "NONE"
 class FetchSession(Struct, array_like=True):
     """What a leader's broker knows of one follower's fetching.
 
-    ``partitions`` is what it fetches and from where; ``outside`` those in whose ISR it is not, which
-    are looked at on every fetch; ``ready`` those with something new to read, ``news`` those whose
-    HW it is to be told. ``parked`` is the request that waits (0: none) until ``deadline_us``.
+    ``partitions`` is what it fetches and from where; ``outside`` those in whose ISR it is not,
+    which are looked at on every fetch; ``ready`` those with something new to read; ``news`` those
+    whose HW it is to be told. ``parked`` is the request that waits (0: none) until ``deadline_us``.
     """
 
     follower: int
@@ -64,6 +64,16 @@ class FetchServer:
             if tp in session.partitions and session.parked:
                 session.ready[tp] = None
                 self._answer_if_ready(session)
+
+    def isr_moved(self, replica: Replica) -> None:
+        """Look on every fetch at the followers that are not in the ISR (any longer)."""
+        for follower in replica.remotes:
+            session = self.broker.state.fetch_sessions.get(follower)
+            if session is not None and replica.tp in session.partitions:
+                if follower in replica.isr:
+                    session.outside.pop(replica.tp, None)
+                else:
+                    session.outside[replica.tp] = None
 
     def high_watermark_moved(self, replica: Replica) -> None:
         """Let followers be told of the new HW, in 2.4 and 2.5 at once."""

@@ -53,7 +53,7 @@ class Processes:
             raise RefusedError(
                 "NOT_LEADER_OR_FOLLOWER", f"Broker {number} leads {tp}: name one of its followers."
             )
-        if replica.role != FOLLOWER:
+        if replica.role != FOLLOWER or replica.leader < 0:
             raise RefusedError(
                 "NOT_LEADER_OR_FOLLOWER", f"Broker {number} follows no leader of {tp}."
             )

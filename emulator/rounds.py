@@ -52,7 +52,7 @@ class SingleRounds:
         return request
 
     def connection_lost(self, peer: int) -> None:
-        """The connection to a leader broke: the rounds under way with it are over."""
+        """The connection to a leader broke: the rounds that wait for its answer are over."""
         state = self.broker.state
         for request, tp in list(state.single_rounds.items()):
             if state.replicas[tp].leader == peer:

@@ -297,6 +297,8 @@ class Controller:
             self._guarded(self._brokers_changed)
             if self.state is not None:
                 self._guarded(self.topics.look_again)
+        else:
+            self.broker.later("controller-retry", RETRY_US)
 
     def _brokers_changed(self) -> None:
         """BrokerChange.

@@ -149,7 +149,13 @@ class Partitions:
             if zookeeper.find(path) is None:
                 zookeeper.create(world, 0, path, None)
         data = state_json(choice.leader, 0, choice.isr, state.epoch)
-        zookeeper.create(world, 0, f"{base}/{number}/state", data)
+        try:
+            zookeeper.create(world, 0, f"{base}/{number}/state", data)
+        except errors.NodeExistsError:
+            self._failed(tp, "New", "another controller has made its state")
+            self.refresh(tp)
+            state.partitions[tp] = ONLINE
+            return
         info = PartitionInfo(choice.leader, 0, choice.isr, 0, assigned, state.epoch, is_new=True)
         state.infos[tp] = info
         state.partitions[tp] = ONLINE
