@@ -10,24 +10,19 @@ from commands.statements.showing import Show
 from commands.tables import grids
 from commands.tally import Tally
 from commands.words import UNITS_US
-from sessions.view import ClusterView
-
-MARKED = ("controller", "brokers", "partitions")
-"""What a mark holds of the object, as it was then."""
+from sessions.summary import contract, mark
 
 
 def json_object(runner: Runner) -> dict[str, Any]:
     """The object of ``run --json``: schema 1; keys may be added, none renamed."""
-    from sessions.summary import contract
-
-    made: dict[str, Any] = contract(runner.view)
-    made["time_ms"] = runner.cluster.now_us // UNITS_US["ms"]
-    made["events"] = runner.cluster.sequence
-    made["state_hash"] = runner.cluster.state_hash
-    made["expectations"] = expectations(runner.tally)
-    made["marks"] = {name: _mark(view) for name, view in runner.marks.items()}
-    made["outputs"] = [msgspec.structs.asdict(each) for each in runner.outputs]
-    return made
+    facts = {
+        "time_ms": runner.cluster.now_us // UNITS_US["ms"],
+        "state_hash": runner.cluster.state_hash,
+        "expectations": expectations(runner.tally),
+        "marks": {name: mark(view) for name, view in runner.marks.items()},
+        "outputs": [msgspec.structs.asdict(each) for each in runner.outputs],
+    }
+    return contract(runner.view, facts)
 
 
 def expectations(tally: Tally) -> dict[str, Any]:
@@ -48,14 +43,6 @@ def final_tables(runner: Runner, width: int, is_terminal: bool) -> str:
     found += [grid for grid in grids(Show("producers"), view) if grid.rows]
     found += [*grids(Show("audit"), view), _failures(runner.tally)]
     return as_text(found, width, is_terminal)
-
-
-def _mark(view: ClusterView) -> dict[str, Any]:
-    from sessions.summary import contract
-
-    made: dict[str, Any] = contract(view)
-    time_ms = view.time_us // UNITS_US["ms"]
-    return {"time_ms": time_ms, **{key: made[key] for key in MARKED}}
 
 
 def _failures(tally: Tally) -> Grid:

@@ -66,9 +66,9 @@ def verify(file: File) -> ExitCode:
     """
     from sessions.verify import verify as verified
 
-    report = verified(Path(file))
-    output.emit(f"{report}\n")
-    return ExitCode.OK
+    verification = verified(Path(file))
+    output.emit(f"{verification}\n")
+    return ExitCode.OK if verification.same else ExitCode.FAILED
 
 
 @app.command(
