@@ -1,9 +1,11 @@
 """Letting a cluster's time pass so that it can be done again, exactly.
 
-A statement ends when somebody looks. The looks are after each kernel event and at the times for which
-a statement asked, however the way is cut into slices: then a recording does not depend on who drove.
+A statement ends when somebody looks. The looks are after each kernel event and at the times for
+which a statement asked, however the way is cut into slices: so a recording does not depend on who
+drove the cluster, or how fast.
 """
 
+from collections.abc import Callable
 from time import perf_counter
 from typing import Final
 
@@ -14,30 +16,26 @@ SLICE_STEPS: Final = 64
 
 
 def run_to(cluster: Cluster, steps: int, time_us: int) -> None:
-    """Dispatch up to ``steps`` kernel events in all, then let time pass up to ``time_us``."""
-    while cluster.steps < steps:
-        due_us = cluster.next_time_us
-        if due_us is None:
-            return
-        _wake(cluster, due_us - 1)
-        cluster.step()
-        cluster.poll()
-    _wake(cluster, time_us)
-    if cluster.now_us < time_us:
-        cluster.run_until(time_us, 0)
+    """Dispatch kernel events until there were ``steps``, then let time pass up to ``time_us``."""
+    while cluster.steps < steps and step(cluster):
+        pass
+    _pass_time(cluster, time_us)
 
 
-def run_for(cluster: Cluster, time_us: int, wall_seconds: float) -> bool:
-    """Let time pass up to ``time_us``; False if ``wall_seconds`` did not do."""
+def run_for(
+    cluster: Cluster, time_us: int, wall_seconds: float, stop: Callable[[], bool] | None = None
+) -> bool:
+    """Let time pass up to ``time_us``; False if ``wall_seconds`` ran out, or ``stop()`` holds."""
     deadline = perf_counter() + wall_seconds
     while True:
         for _ in range(SLICE_STEPS):
             due_us = cluster.next_time_us
             if due_us is None or due_us > time_us:
-                _wake(cluster, time_us)
-                cluster.run_until(time_us, 0)
+                _pass_time(cluster, time_us)
                 return True
             step(cluster)
+            if stop is not None and stop():
+                return False
         if perf_counter() >= deadline:
             return False
 
@@ -53,10 +51,23 @@ def step(cluster: Cluster) -> bool:
     return True
 
 
+def _pass_time(cluster: Cluster, time_us: int) -> None:
+    """Let time pass in which no kernel event is due."""
+    _wake(cluster, time_us)
+    if cluster.now_us < time_us:
+        cluster.run_until(time_us, budget=0)
+
+
 def _wake(cluster: Cluster, time_us: int) -> None:
     """Let the statements that asked for a time up to ``time_us`` have their look then."""
-    while (wake_us := cluster.next_wake_us) is not None and wake_us <= time_us:
-        cluster.run_until(max(wake_us, cluster.now_us), 0)
+    while (wake_us := _next_wake_us(cluster)) is not None and wake_us <= time_us:
+        cluster.run_until(max(wake_us, cluster.now_us), budget=0)
         cluster.poll()
-        if cluster.next_wake_us == wake_us:
+        if _next_wake_us(cluster) == wake_us:
             return
+
+
+def _next_wake_us(cluster: Cluster) -> int | None:
+    """The next time for which a statement that is under way has asked."""
+    times = (ticket.wake_us for ticket in cluster.execution.open)
+    return min((us for us in times if us is not None), default=None)

@@ -47,8 +47,13 @@ COUNTS_PER_CHUNK_MAX: Final = 256
 class Recorded(Protocol):
     """What a recorder asks of a :class:`emulator.cluster.Cluster` when it is closed."""
 
-    now_us: int
-    steps: int
+    @property
+    def now_us(self) -> int:
+        """Virtual time."""
+
+    @property
+    def steps(self) -> int:
+        """How many kernel events have been dispatched."""
 
     @property
     def state_hash(self) -> str:
@@ -61,7 +66,6 @@ ChunkListener = Callable[[list[Event]], None]
 class Recorder:
     """Call it with each event, in order. :attr:`view` is the read model after the last one.
 
-    Events are folded when somebody looks, or by the chunk: that is faster than one by one.
     A write that fails (a full disk) never disturbs the cluster: it ends the recording,
     :attr:`failure` says why, and :meth:`close` raises it.
     """
@@ -79,9 +83,8 @@ class Recorder:
         self.path = Path(path)
         self.temporary = self._folder is not None
         self.writer = SessionWriter(self.path, origin)
-        self._view = ClusterView()
-        self._view.history = []
-        self._unfolded = 0
+        self.view = ClusterView()
+        self.view.history = []
         self.tail: list[Event] = []
         self.failure: SessionError | None = None
         self.inputs: list[tuple[events.InputReceived, Statement | None]] = []
@@ -94,27 +97,21 @@ class Recorder:
         self._chunk_limit = CHUNK_EVENTS_MAX
         self._next_look = 0
         self._looked = self._flushed = monotonic()
-        self._frames = KeyframeTaker(self._view)
+        self._frames = KeyframeTaker(self.view)
 
     # ---- taking events
 
     def __call__(self, event: Event) -> None:
         """Take the next event."""
+        self.view.apply(event)
         self.tail.append(event)
         if event.seq >= self._next_look:
             self._look(event.seq)
 
     @property
-    def view(self) -> ClusterView:
-        """The read model after the last event; always the same object."""
-        self._fold()
-        return self._view
-
-    def _fold(self) -> None:
-        if self._unfolded < len(self.tail):
-            waiting = self.tail[self._unfolded :] if self._unfolded else self.tail
-            self._unfolded = len(self.tail)
-            self._view.apply_all(waiting)
+    def last_snapshot(self) -> Snapshot:
+        """The state at the last keyframe."""
+        return self._frames.last
 
     def announce(self, statement: Statement) -> None:
         """Say which statement the next InputReceived is of; to be called before it is given."""
@@ -140,12 +137,6 @@ class Recorder:
         """Flush if that is due; for callers that let wall time pass without events."""
         if self.tail and monotonic() - self._flushed >= FLUSH_SECONDS:
             self.flush()
-
-    def _forget_tail(self) -> None:
-        """Begin a new tail; what was in the old one is folded."""
-        self._fold()
-        self.tail = []
-        self._unfolded = 0
 
     # ---- writing
 
@@ -182,7 +173,7 @@ class Recorder:
 
     def _guarded(self, write: Callable[[], object]) -> None:
         if self.failure is not None:
-            self._forget_tail()
+            self.tail = []
             return
         try:
             write()
@@ -209,7 +200,7 @@ class Recorder:
             listen(self.tail)
         self._frames.note_chunk(len(self.tail), self._tail_bytes)
         self._adapt(self._tail_bytes)
-        self._forget_tail()
+        self.tail = []
         frame = self._frames.take_if_due()
         if frame is not None:
             self._frames.note_frame(self.writer.put_keyframe(frame))

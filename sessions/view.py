@@ -151,6 +151,11 @@ class ClusterView(Model):
         partition = self.partitions.get(tp)
         return None if partition is None else partition.replica_states.get(broker)
 
+    def role(self, replica: ReplicaState) -> str:
+        """A replica's role as the world sees it: that of a frozen broker's replicas is offline."""
+        broker = self.state.brokers.get(replica.broker)
+        return "offline" if broker is not None and broker.state == "frozen" else replica.role
+
     # ---- what is wrong
 
     def status(self, partition: PartitionState) -> str:

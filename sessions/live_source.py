@@ -1,0 +1,243 @@
+"""The source that is a live cluster: it runs at the end of its own recording."""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+
+from emulator.cluster import Cluster
+from emulator.events import Event
+from emulator.execution import Ticket
+from emulator.inputs import Statement
+from sessions import pump
+from sessions.chunks import Chunks
+from sessions.cursor import MS_PER_SECOND, US_PER_SECOND, Cursor, Reply
+from sessions.file import SessionFile
+from sessions.folding.health import Counts
+from sessions.keyframes import EMPTY
+from sessions.record import Recorder
+from sessions.schema import SUFFIX
+from sessions.states import Bookmark
+from sessions.touches import object_name
+from sessions.view import ClusterView
+
+Asked = Statement | Reply | Callable[[ClusterView], Reply]
+"""A part of what a line asks: a statement, a look at the view, or an answer already."""
+Parse = Callable[[str], Sequence[Asked]]
+"""What turns a line into its parts; a ValueError says what is wrong with the line."""
+
+
+class Errand:
+    """A line that was given: its statements are done one after another."""
+
+    def __init__(self, text: str, asked: Sequence[Asked]) -> None:
+        """To do what the line asks; nothing has begun yet."""
+        self.text = text
+        self.left = deque(asked)
+        self.ticket: Ticket | None = None
+        self.reply = Reply()
+
+    def note(self, reply: Reply) -> None:
+        """A part has ended: the line's reply is its first error, or else the last one."""
+        if self.reply.error == "NONE":
+            self.reply = reply
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether it is up to the cluster to go on."""
+        return self.ticket is not None and not self.ticket.done
+
+
+class LiveSource:
+    """A cluster with its recorder, which must have seen every event of it.
+
+    While the cursor is at the end, the view is the recorder's, and time passes by running the
+    cluster. Anywhere else the cluster stands still; a statement brings the cursor to the end.
+    """
+
+    kind = "LIVE"
+    read_only = False
+
+    def __init__(self, cluster: Cluster, recorder: Recorder, parse: Parse) -> None:
+        """Begin at the end; ``parse`` turns a line into statements."""
+        self.cluster = cluster
+        self.recorder = recorder
+        self.name = recorder.path.name.removesuffix(SUFFIX)
+        self._parse = parse
+        self._session = SessionFile(recorder.path)
+        self._chunks = Chunks(self._session, lambda: recorder.tail)
+        recorder.chunk_listeners.append(self._chunks.remember)
+        self._past: Cursor | None = None
+        self._errands: list[Errand] = []
+        self._finished: list[tuple[str, Reply]] = []
+        self._samples: list[tuple[int, int, Counts]] = []
+
+    # ---- the cursor
+
+    @property
+    def view(self) -> ClusterView:
+        """The read model at the cursor."""
+        return self.recorder.view if self._past is None else self._past.replay.view
+
+    @property
+    def seq(self) -> int:
+        """The last event that the view has seen."""
+        return self.view.seq
+
+    @property
+    def time_us(self) -> int:
+        """The cursor's virtual time."""
+        return self.cluster.now_us if self._past is None else self._past.replay_us
+
+    @property
+    def last_seq(self) -> int:
+        """The last event that has happened."""
+        return self.recorder.view.seq
+
+    @property
+    def last_time_us(self) -> int:
+        """The cluster's virtual time."""
+        return self.cluster.now_us
+
+    @property
+    def at_tail(self) -> bool:
+        """Whether the cursor is at the end, where the cluster runs."""
+        return self._past is None
+
+    # ---- moving it
+
+    def advance(self, wall_seconds: float, speed: float, budget_ms: float) -> int:
+        """Play for a frame: run the cluster, or go through its past; says how much passed."""
+        self.recorder.tick()
+        duration_us = int(wall_seconds * speed * US_PER_SECOND)
+        past = self._past
+        if past is None:
+            return self._run(self.cluster.now_us + duration_us, budget_ms / MS_PER_SECOND)
+        passed = past.play(duration_us, self.last_time_us, budget_ms)
+        if past.replay.seq >= self.last_seq:
+            self.to_tail()
+        return passed
+
+    def step(self, n: int) -> None:
+        """Move by ``n`` events, back if negative; at the end the cluster is run for them."""
+        goal = self.seq + n
+        if self._past is None:
+            while self.last_seq < goal and pump.step(self.cluster):
+                self._go_on()
+        self.seek_seq(goal)
+
+    def seek_seq(self, seq: int) -> None:
+        """Go to right after an event (0: before the first)."""
+        if seq >= self.last_seq:
+            self.to_tail()
+        else:
+            self._enter_past().seek_seq(seq)
+
+    def seek_time(self, time_us: int) -> None:
+        """Go to a virtual time."""
+        if time_us >= self.last_time_us:
+            self.to_tail()
+        else:
+            self._enter_past().seek_time(time_us)
+
+    def to_tail(self) -> None:
+        """Go to the end, where the cluster runs."""
+        self._past = None
+
+    def _enter_past(self) -> Cursor:
+        if self._past is None:
+            self._session.refresh()
+            self._past = Cursor(self._chunks)
+            known = self.recorder.last_snapshot
+            if known is not EMPTY:
+                self._past.replay.start_from(known)
+        return self._past
+
+    # ---- reading
+
+    def events(self, first: int, last: int) -> Sequence[Event]:
+        """The events numbered ``first`` to ``last``, as far as they exist."""
+        return self._chunks.events(first, last)
+
+    def touching(self, objects: Iterable[int | str], seq: int, direction: int) -> int | None:
+        """The next (1) or previous (-1) event that touches one of the objects."""
+        return self._chunks.touching(set(map(object_name, objects)), seq, direction)
+
+    def bookmarks(self) -> Sequence[Bookmark]:
+        """All named places so far."""
+        return self.recorder.view.state.bookmarks
+
+    def samples(self) -> Sequence[tuple[int, int, Counts]]:
+        """Where the counts changed so far."""
+        known = self._samples[-1][0] if self._samples else 0
+        self._samples += self._session.summary(known)
+        return [*self._samples, *self.recorder.view.settle_history()]
+
+    # ---- acting
+
+    def submit(self, text: str) -> Reply:
+        """Give a line to the cluster, at the end of what exists.
+
+        A reply that is ``pending`` will be among :meth:`replies` once the cluster has come so far.
+        """
+        try:
+            asked = self._parse(text)
+        except ValueError as error:
+            return Reply("INVALID", str(error))
+        self.to_tail()
+        errand = Errand(text, asked)
+        self._perform(errand)
+        self.recorder.tick()
+        if errand.is_waiting:
+            self._errands.append(errand)
+            return Reply(pending=True)
+        return errand.reply
+
+    def replies(self) -> list[tuple[str, Reply]]:
+        """What lines that were pending have come to since the last call, each with its text."""
+        finished, self._finished = self._finished, []
+        return finished
+
+    def close(self) -> None:
+        """Read no more; the cluster and its recorder are the caller's."""
+        self.recorder.chunk_listeners.remove(self._chunks.remember)
+        self._session.close()
+
+    # ---- running
+
+    def _run(self, until_us: int, wall_seconds: float) -> int:
+        begin = self.last_seq
+        stop = self._is_errand_due if self._errands else None
+        while not pump.run_for(self.cluster, until_us, wall_seconds, stop):
+            if stop is None or not self._go_on():
+                break
+        self._go_on()
+        return self.last_seq - begin
+
+    def _is_errand_due(self) -> bool:
+        return any(not errand.is_waiting for errand in self._errands)
+
+    def _go_on(self) -> bool:
+        """Let errands go on whose statement has ended; False if there was none."""
+        due = [errand for errand in self._errands if not errand.is_waiting]
+        for errand in due:
+            self._perform(errand)
+            if not errand.is_waiting:
+                self._errands.remove(errand)
+                self._finished.append((errand.text, errand.reply))
+        return bool(due)
+
+    def _perform(self, errand: Errand) -> None:
+        """Do what can be done of an errand now."""
+        while not errand.is_waiting:
+            if errand.ticket is not None and errand.ticket.outcome is not None:
+                outcome, errand.ticket = errand.ticket.outcome, None
+                errand.note(Reply(outcome.error, outcome.message, outcome.output))
+            if not errand.left:
+                return
+            asked = errand.left.popleft()
+            if isinstance(asked, Reply):
+                errand.note(asked)
+            elif isinstance(asked, Statement):
+                self.recorder.announce(asked)
+                errand.ticket = self.cluster.submit(asked)
+            else:
+                errand.note(asked(self.view))

@@ -1,0 +1,110 @@
+"""The source that is a recording."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Final
+
+from emulator.events import Event
+from sessions.chunks import Chunks
+from sessions.cursor import US_PER_SECOND, Cursor, Reply
+from sessions.file import SessionFile
+from sessions.folding.health import Counts
+from sessions.states import Bookmark
+from sessions.touches import object_name
+from sessions.view import ClusterView
+
+READ_ONLY: Final = "READ_ONLY"
+"""The error of a statement that is given to a recording."""
+
+
+class ReplaySource:
+    """A recording; it may still be being written by somebody else."""
+
+    kind = "REPLAY"
+    read_only = True
+
+    def __init__(self, path: Path | str) -> None:
+        """Open the session with the cursor at its beginning.
+
+        Raises:
+            SessionError: it cannot be read.
+        """
+        self.session = SessionFile(path)
+        self.name = self.session.origin.name
+        self._cursor = Cursor(Chunks(self.session))
+
+    @property
+    def view(self) -> ClusterView:
+        """The read model at the cursor."""
+        return self._cursor.replay.view
+
+    @property
+    def seq(self) -> int:
+        """The last event that the view has seen."""
+        return self._cursor.replay.seq
+
+    @property
+    def time_us(self) -> int:
+        """The cursor's virtual time."""
+        return self._cursor.replay_us
+
+    @property
+    def last_seq(self) -> int:
+        """The last event that can be read."""
+        return self.session.last_seq
+
+    @property
+    def last_time_us(self) -> int:
+        """Its virtual time."""
+        return self.session.last_us
+
+    @property
+    def at_tail(self) -> bool:
+        """Whether the cursor is at the last event."""
+        return self.seq >= self.last_seq
+
+    def advance(self, wall_seconds: float, speed: float, budget_ms: float) -> int:
+        """Play for a frame; says how many events passed."""
+        duration_us = int(wall_seconds * speed * US_PER_SECOND)
+        return self._cursor.play(duration_us, self.last_time_us, budget_ms)
+
+    def step(self, n: int) -> None:
+        """Move by ``n`` events, back if negative."""
+        self._cursor.seek_seq(self.seq + n)
+
+    def seek_seq(self, seq: int) -> None:
+        """Go to right after an event."""
+        self._cursor.seek_seq(seq)
+
+    def seek_time(self, time_us: int) -> None:
+        """Go to a virtual time."""
+        self._cursor.seek_time(min(time_us, self.last_time_us))
+
+    def to_tail(self) -> None:
+        """Go to the last event, taking notice of what has been written since."""
+        self.session.refresh()
+        self._cursor.seek_seq(self.last_seq)
+
+    def events(self, first: int, last: int) -> Sequence[Event]:
+        """The events numbered ``first`` to ``last``, as far as they exist."""
+        return self._cursor.chunks.events(first, last)
+
+    def touching(self, objects: Iterable[int | str], seq: int, direction: int) -> int | None:
+        """The next (1) or previous (-1) event that touches one of the objects."""
+        return self._cursor.chunks.touching(set(map(object_name, objects)), seq, direction)
+
+    def bookmarks(self) -> Sequence[Bookmark]:
+        """All named places of the recording."""
+        return self.session.bookmarks()
+
+    def samples(self) -> Sequence[tuple[int, int, Counts]]:
+        """Where the counts changed."""
+        return self.session.summary()
+
+    def submit(self, text: str) -> Reply:
+        """Refuse: nothing can happen in the past."""
+        return Reply(READ_ONLY, f"{self.name} is a recording: nothing in it can be changed.")
+
+    def close(self) -> None:
+        """Read no more."""
+        self.session.close()
