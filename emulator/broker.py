@@ -15,6 +15,7 @@ from emulator.control import ControlPlane
 from emulator.controller.controller import Controller
 from emulator.controller.state import ControllerState
 from emulator.epochs import LeaderEpochCache
+from emulator.events import ZOOKEEPER
 from emulator.fetch_server import FetchServer, FetchSession
 from emulator.follower import Fetcher, FollowerSide
 from emulator.isr import IsrManager
@@ -62,6 +63,7 @@ class BrokerState(Struct, array_like=True):
     isr_told_us: int = 0
     unchecked_hw: dict[str, None] = field(default_factory=dict)
     shutdown_request: int = 0
+    shutdown_sent_us: int = 0
     shutdown_tries: int = 0
     armed: dict[str, int] = field(default_factory=dict)
     controller: ControllerState | None = None
@@ -144,7 +146,9 @@ class Broker:
             "alter-partition": self.isr.send_pending,
             "alter-partition-timeout": self.isr.check_timeout,
             "shutdown-retry": self.registration.ask_to_leave,
+            "shutdown-timeout": self.registration.check_timeout,
             "controller-retry": self.controller.retry,
+            "control-timeout": self.controller.channels.check_timeouts,
             "rebalance": self.controller.rebalance,
         }
 
@@ -163,6 +167,8 @@ class Broker:
             self.controller.connection_lost(peer, message.request)
             self.registration.connection_lost(peer)
             self.state.fetch_sessions.pop(peer, None)
+        elif peer == ZOOKEEPER:
+            self.zk.connection_lost()
 
     # ---- timers: at most one of each task is pending
 

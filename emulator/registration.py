@@ -7,6 +7,7 @@ import json
 from typing import TYPE_CHECKING
 
 from emulator import events
+from emulator.controller.channels import CONTROLLER_SOCKET_TIMEOUT_US
 from emulator.events import ZOOKEEPER
 from emulator.messages import ControlledShutdownRequest, ControlledShutdownResponse
 from emulator.replica import FOLLOWER
@@ -210,6 +211,20 @@ class Registration:
             state.shutdown_request = self.world.network.send(
                 self.broker.id, state.known_controller, request
             )
+            state.shutdown_sent_us = self.kernel.now
+            self.broker.later("shutdown-timeout", CONTROLLER_SOCKET_TIMEOUT_US)
+
+    def check_timeout(self) -> None:
+        """A time limit came: a request to leave that nobody has answered is made again."""
+        state = self.broker.state
+        if not state.shutdown_request:
+            return
+        due_us = state.shutdown_sent_us + CONTROLLER_SOCKET_TIMEOUT_US
+        if self.kernel.now < due_us:
+            self.broker.arm("shutdown-timeout", due_us)
+        else:
+            state.shutdown_request = 0
+            self._ask_again()
 
     def shutdown_answered(self, message: ControlledShutdownResponse) -> None:
         """The controller answered: leave, or ask again for what is still led."""

@@ -83,6 +83,12 @@ class ZkClient:
             period_us = min(period_us, RECONNECT_US)
         self.broker.later("zk-ping", period_us)
 
+    def connection_lost(self) -> None:
+        """The connection broke: make a new one soon; the session lives on at the server."""
+        if self.broker.state.zk_state == CONNECTED:
+            self._become(DISCONNECTED)
+            self.broker.later("zk-ping", RECONNECT_US)
+
     def ponged(self, message: ZkPong) -> None:
         """The server answered: the connection works."""
         state = self.broker.state

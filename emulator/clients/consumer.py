@@ -125,8 +125,7 @@ class Consumers:
     def _take(self, consumer: Consumer, reading: Reading, message: FetchResponse) -> None:
         tp, row = next(iter(message.partitions.items()))
         if row.error in ("NOT_LEADER_OR_FOLLOWER", "UNKNOWN_TOPIC_OR_PARTITION"):
-            self._limit(consumer, RETRY_US)
-            reading.target, reading.asked = -1, -1
+            self._look_again(consumer, reading, row.error)
         elif row.error != "NONE":
             self._finish(consumer, row.error)
         elif not self._give(consumer, reading, tp, row.batches, row.high_watermark):
@@ -137,6 +136,14 @@ class Consumers:
                 self._finish(consumer, "NONE")
         else:
             self._fetch(consumer, reading.target)
+
+    def _look_again(self, consumer: Consumer, reading: Reading, error: str) -> None:
+        """Nobody leads there: ask for the leader after a pause, or end after a few seconds."""
+        reading.target, reading.asked = -1, -1
+        if self.kernel.now < reading.patience_us:
+            self._limit(consumer, RETRY_US)
+        else:
+            self._finish(consumer, error)
 
     def _full(self, reading: Reading) -> bool:
         limit = reading.input.max_records
@@ -168,6 +175,7 @@ class Consumers:
         self.kernel.emit(events.RecordsConsumed, consumer.name, tp, reading.offset, runs, offset)
         consumer.runs += runs
         reading.offset = offset
+        reading.patience_us = self.kernel.now + PATIENCE_US
         return True
 
     def _finish(self, consumer: Consumer, error: str) -> None:
@@ -203,7 +211,6 @@ class Consumers:
             if reading is None or request not in (0, reading.request):
                 continue
             if reading.target == peer:
-                reading.target, reading.asked = -1, -1
-                self._limit(consumer, RETRY_US)
+                self._look_again(consumer, reading, "NOT_LEADER_OR_FOLLOWER")
             elif reading.target < 0 and reading.asked == peer:
                 self._ask_next(consumer)

@@ -18,6 +18,7 @@ from emulator.clients.state import (
     LedgerEntry,
     Producer,
 )
+from emulator.config import producer_defaults
 from emulator.errors import ERRORS
 from emulator.events import CLIENTS
 from emulator.inputs import Produce
@@ -41,8 +42,8 @@ ROUTING = frozenset(
 KEEPS_LEADER = frozenset(
     ("NONE", "REQUEST_TIMED_OUT", "NOT_ENOUGH_REPLICAS", "NOT_ENOUGH_REPLICAS_AFTER_APPEND")
 )
-RETRIES_BEFORE_2_1 = 0
-RETRIES_SINCE_2_1 = 2147483647
+NEVER_US = (1 << 63) - 1
+"""Up to 2.0 there is no delivery.timeout.ms: only the retries run out."""
 
 
 class Producers:
@@ -70,7 +71,7 @@ class Producers:
         """Go on with the producer's first job, or note its end."""
         while producer.jobs and producer.jobs[0].sent >= producer.jobs[0].input.count:
             job = producer.jobs.pop(0)
-            self.clients.state.finished.setdefault(job.id, "NONE")
+            self.clients.state.finished[job.id] = job.error
         if not producer.jobs:
             return
         job = producer.jobs[0]
@@ -78,7 +79,7 @@ class Producers:
         wait_us = job.next_us - self.kernel.now
         retries = job.input.retries
         if retries is None:
-            retries = RETRIES_SINCE_2_1 if self.world.since("2.1") else RETRIES_BEFORE_2_1
+            retries = producer_defaults(self.world.settings.version).retries
         producer.flight = Flight(token, 0, retries)
         if wait_us > 0:
             producer.flight.phase = WAITING
@@ -92,6 +93,8 @@ class Producers:
         assert flight is not None
         job.next_us = self.kernel.now + job.input.every_us
         flight.patience_us = self.kernel.now + PATIENCE_US
+        delivery_us = producer_defaults(self.world.settings.version).delivery_timeout_us
+        flight.deadline_us = NEVER_US if delivery_us is None else self.kernel.now + delivery_us
         flight.phase = ASKING
         known = producer.leaders.get(job.input.topic)
         if known is not None or job.input.partition is not None:
@@ -251,7 +254,8 @@ class Producers:
         if error not in KEEPS_LEADER:
             producer.leaders.pop(job.input.topic, None)
         free = error in ROUTING and self.kernel.now < flight.patience_us
-        if free or (ERRORS[error].retriable and flight.retries_left > 0):
+        worth_it = ERRORS[error].retriable and flight.retries_left > 0
+        if free or (worth_it and self.kernel.now < flight.deadline_us):
             if not free:
                 flight.retries_left -= 1
                 producer.retries += 1
@@ -289,7 +293,7 @@ class Producers:
             batch.count,
             error,
         )
-        self.clients.state.finished[job.id] = error
+        job.error = error
         producer.flight = None
         self._next_batch(producer)
 

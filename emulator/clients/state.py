@@ -28,12 +28,14 @@ class Flight(Struct, array_like=True):
     """A batch on its way. ``tp`` is empty until the partition is chosen.
 
     ``ask`` are brokers still to be asked for the leader. ``patience_us`` is until when errors that
-    say where the leader is not cost no retry; ``token`` tells this flight's timers from older ones.
+    say where the leader is not cost no retry, ``deadline_us`` until when attempts may begin
+    (delivery.timeout.ms); ``token`` tells this flight's timers from older ones.
     """
 
     token: int
     patience_us: int
     retries_left: int
+    deadline_us: int = 0
     tp: str = ""
     partition: int = -1
     batch: RecordBatch | None = None
@@ -45,12 +47,16 @@ class Flight(Struct, array_like=True):
 
 
 class Job(Struct, array_like=True):
-    """A `produce` statement under way: ``sent`` of its records have been given to requests."""
+    """A `produce` statement under way: ``sent`` of its records have been given to requests.
+
+    ``error`` is the last one that any of its records ended in.
+    """
 
     id: int
     input: Produce
     sent: int = 0
     next_us: int = 0
+    error: str = "NONE"
 
 
 class Producer(Struct, array_like=True):

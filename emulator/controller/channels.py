@@ -17,6 +17,11 @@ from emulator.messages import (
 if TYPE_CHECKING:
     from emulator.broker import Broker
 
+RESEND_US = 100_000
+"""How long the controller waits before it sends what was lost with a connection again."""
+CONTROLLER_SOCKET_TIMEOUT_US = 30_000_000
+"""How long an answer may take (controller.socket.timeout.ms) until the connection is given up."""
+
 
 class Batch:
     """What one step of the controller has to say, gathered before it is sent."""
@@ -88,6 +93,26 @@ class Channels:
     def _pump(self, target: int, channel: Channel) -> None:
         if not channel.request and channel.queue:
             channel.request = self.world.network.send(self.broker.id, target, channel.queue[0])
+            channel.sent_us = self.world.now
+            self.broker.later("control-timeout", CONTROLLER_SOCKET_TIMEOUT_US)
+
+    def check_timeouts(self) -> None:
+        """Requests without an answer for too long: the connections are closed."""
+        state = self.broker.state.controller
+        if state is None:
+            return
+        due: list[int] = []
+        for target, channel in state.channels.items():
+            if not channel.request:
+                continue
+            due_us = channel.sent_us + CONTROLLER_SOCKET_TIMEOUT_US
+            if due_us > self.world.now:
+                due.append(due_us)
+            else:
+                self.world.network.give_up(self.broker.id, target)
+                self.connection_lost(target)
+        if due:
+            self.broker.arm("control-timeout", min(due))
 
     def answered(self, message: ControlResponse) -> bool:
         """A broker answered: go on with the next; False if nobody waited for this answer."""
@@ -109,7 +134,7 @@ class Channels:
         channel = None if state is None else state.channels.get(peer)
         if channel is not None and channel.request:
             channel.request = 0
-            self.broker.later("controller-retry", 100_000)
+            self.broker.later("controller-retry", RESEND_US)
 
     def retry(self) -> None:
         """Send again what was lost with a connection."""

@@ -153,14 +153,20 @@ class Partitions:
             zookeeper.create(world, 0, f"{base}/{number}/state", data)
         except errors.NodeExistsError:
             self._failed(tp, "New", "another controller has made its state")
-            self.refresh(tp)
-            state.partitions[tp] = ONLINE
+            self._adopt(tp, batch)
             return
         info = PartitionInfo(choice.leader, 0, choice.isr, 0, assigned, state.epoch, is_new=True)
         state.infos[tp] = info
         state.partitions[tp] = ONLINE
         self._elected(tp, info, "New")
         batch.lead(choice.isr, tp, info)
+
+    def _adopt(self, tp: str, batch: Batch) -> None:
+        """A partition that another controller has made: tell its brokers what it is."""
+        state, info = self.state, self.refresh(tp)
+        if info is not None:
+            state.partitions[tp] = ONLINE if info.leader in state.live else OFFLINE
+            batch.lead(self._live_assigned(tp), tp, info)
 
     def _elected(self, tp: str, info: PartitionInfo, strategy: str) -> None:
         self.kernel.emit(

@@ -20,10 +20,11 @@ ControlRequest = LeaderAndIsrRequest | StopReplicaRequest | UpdateMetadataReques
 
 
 class Channel(Struct, array_like=True):
-    """The queue to one broker; ``request`` is the one under way (0: none)."""
+    """The queue to one broker; ``request`` is the one under way (0: none), sent at ``sent_us``."""
 
     queue: list[ControlRequest] = field(default_factory=list)
     request: int = 0
+    sent_us: int = 0
 
 
 class ControllerState(Struct, array_like=True):
