@@ -12,6 +12,8 @@ from msgspec import Struct
 
 from emulator import assignment, events, inputs
 from emulator.config import ConfigError, check_topic_config, resolve
+from emulator.controller.controller import Controller
+from emulator.world import split
 from emulator.zookeeper import errors, zkcli
 
 if TYPE_CHECKING:
@@ -203,9 +205,14 @@ class Admin:
             self.world.emit(events.ConfigChanged, "broker", str(wanted.broker), key, value)
 
     def delete_topic(self, wanted: inputs.DeleteTopic) -> None:
-        """Refuse: the controller does not delete topics yet."""
+        """Write /admin/delete_topics/T: the rest is the controller's work."""
         self.known_topic(wanted.topic)
-        raise _not_yet("Deleting topics")
+        try:
+            self.zookeeper.create(self.world, 0, f"/admin/delete_topics/{wanted.topic}", None)
+        except errors.NodeExistsError:
+            raise RefusedError(
+                "NodeExistsError", f"Topic {wanted.topic} is being deleted already."
+            ) from None
 
     # ---- elections
 
@@ -213,8 +220,7 @@ class Admin:
         """Write /admin/preferred_replica_election."""
         chosen = wanted.partitions or self.cluster.partitions()
         for tp in chosen:
-            if self.cluster.assigned(tp) is None:
-                raise RefusedError("UNKNOWN_TOPIC_OR_PARTITION", f"There is no partition {tp}.")
+            self.known_partition(tp)
         partitions = []
         for tp in chosen:
             topic, _, number = tp.rpartition("-")
@@ -234,14 +240,49 @@ class Admin:
         raise _not_yet("An unclean election on demand")
 
     def reassign(self, wanted: inputs.Reassign) -> None:
-        """Refuse: not emulated yet."""
-        del wanted
-        raise _not_yet("Reassignment")
+        """Write /admin/reassign_partitions: the rest is the controller's work."""
+        self.known_partition(wanted.tp)
+        self._check_lists([wanted.replicas])
+        topic, number = split(wanted.tp)
+        move = {"topic": topic, "partition": number, "replicas": wanted.replicas}
+        path = "/admin/reassign_partitions"
+        try:
+            data = compact({"version": 1, "partitions": [move]})
+            self.zookeeper.create(self.world, 0, path, data)
+        except errors.NodeExistsError:
+            raise RefusedError(
+                "NodeExistsError", "A reassignment is under way already; wait until it has ended."
+            ) from None
 
     def cancel_reassignment(self, wanted: inputs.CancelReassignment) -> None:
-        """Refuse: not emulated yet."""
-        del wanted
-        raise _not_yet("Reassignment")
+        """Let the controller take a move back (AlterPartitionReassignments, 2.4+)."""
+        self.known_partition(wanted.tp)
+        if not self.world.profile.has("cancel_reassignment"):
+            raise RefusedError(
+                "UNSUPPORTED_VERSION",
+                f"Reassignments can be cancelled since 2.4, not in {self.world.settings.version}.",
+            )
+        controller = self._controller()
+        if wanted.tp not in controller.in_office.reassigning:
+            raise RefusedError(
+                "NO_REASSIGNMENT_IN_PROGRESS", f"{wanted.tp} is not being reassigned."
+            )
+        controller.reassignment.cancel(wanted.tp)
+
+    def _controller(self) -> Controller:
+        holder = self.cluster.controller_id()
+        broker = None if holder is None else self.cluster.brokers.get(holder)
+        if broker is None or broker.state.controller is None:
+            raise RefusedError("NOT_CONTROLLER", "There is no controller now.")
+        return broker.controller
+
+    def known_partition(self, tp: str) -> None:
+        """Refuse a partition that does not exist, naming the nearest that does."""
+        known = self.cluster.partitions()
+        if tp not in known:
+            near = get_close_matches(tp, known, 1, 0)
+            hint = f"; the nearest is {near[0]}" if near else "; there is none yet"
+            raise RefusedError("UNKNOWN_TOPIC_OR_PARTITION", f"There is no partition {tp}{hint}.")
 
     # ---- clients
 

@@ -184,6 +184,20 @@ FEATURES: Final = (
         "a follower truncates again on every new leader epoch, same leader or not",
     ),
     Feature(
+        "unclean_config_elects",
+        "2.1",
+        None,
+        "KAFKA-6835",
+        "turning unclean election on for a topic elects for its offline partitions at once",
+    ),
+    Feature(
+        "cancel_reassignment",
+        "2.4",
+        None,
+        "KIP-455",
+        "a reassignment names what it adds and removes, and can be taken back",
+    ),
+    Feature(
         "fetch_fencing",
         "2.1",
         None,

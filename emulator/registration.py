@@ -36,6 +36,7 @@ PATHS = (
     ("0.9", "/isr_change_notification"),
     ("0.11", "/latest_producer_id_block"),
     ("1.1", "/log_dir_event_notification"),
+    ("2.7", "/feature"),
 )
 """Persistent paths that a broker makes when it starts, with the release from which it does."""
 

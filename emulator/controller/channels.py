@@ -32,6 +32,7 @@ class Batch:
         self.metadata: dict[str, PartitionInfo] = {}
         self.metadata_for: dict[int, None] = {}
         self.stop: dict[int, dict[str, int]] = {}
+        self.delete: dict[int, dict[str, int]] = {}
 
     def lead(self, brokers: list[int], tp: str, info: PartitionInfo) -> None:
         """Send ``info`` by LeaderAndIsr; every broker's metadata learns of it too."""
@@ -42,6 +43,10 @@ class Batch:
     def stop_replica(self, broker: int, tp: str, leader_epoch: int) -> None:
         """Tell a broker to stop a replica."""
         self.stop.setdefault(broker, {})[tp] = leader_epoch
+
+    def delete_replica(self, broker: int, tp: str, leader_epoch: int) -> None:
+        """Tell a broker to stop a replica and remove its log."""
+        self.delete.setdefault(broker, {})[tp] = leader_epoch
 
 
 class Channels:
@@ -76,12 +81,14 @@ class Channels:
                     target,
                     UpdateMetadataRequest(me, state.epoch, epoch, live, batch.metadata),
                 )
-        for target, partitions in batch.stop.items():
-            if target in reachable:
-                epoch = state.live.get(target, 0)
-                self._queue(
-                    target, StopReplicaRequest(me, state.epoch, epoch, partitions, delete=False)
-                )
+        for delete, stopping in ((False, batch.stop), (True, batch.delete)):
+            for target, partitions in stopping.items():
+                if target in reachable:
+                    epoch = state.live.get(target, 0)
+                    self._queue(
+                        target,
+                        StopReplicaRequest(me, state.epoch, epoch, partitions, delete=delete),
+                    )
 
     def _queue(self, target: int, request: ControlRequest) -> None:
         state = self.broker.state.controller
@@ -114,16 +121,16 @@ class Channels:
         if due:
             self.broker.arm("control-timeout", min(due))
 
-    def answered(self, message: ControlResponse) -> bool:
-        """A broker answered: go on with the next; False if nobody waited for this answer."""
+    def answered(self, message: ControlResponse) -> ControlRequest | None:
+        """A broker answered: go on with the next; returns what it answered, None: nothing."""
         state = self.broker.state.controller
         channel = None if state is None else state.channels.get(message.broker)
         if channel is None or channel.request != message.request:
-            return False
+            return None
         channel.request = 0
-        channel.queue.pop(0)
+        done = channel.queue.pop(0)
         self._pump(message.broker, channel)
-        return True
+        return done
 
     def connection_lost(self, peer: int) -> None:
         """The connection broke.

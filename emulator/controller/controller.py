@@ -11,8 +11,11 @@ import msgspec
 
 from emulator import events
 from emulator.controller.channels import Batch, Channels
+from emulator.controller.deletion import TopicDeletion
+from emulator.controller.failover import Failover
 from emulator.controller.partitions import ControllerMovedError, Partitions
-from emulator.controller.state import OFFLINE, ONLINE, ControllerState
+from emulator.controller.reassignment import Reassignment
+from emulator.controller.state import ControllerState
 from emulator.controller.topics import Topics
 from emulator.messages import (
     AlterPartitionRequest,
@@ -21,6 +24,7 @@ from emulator.messages import (
     ControlledShutdownResponse,
     ControlResponse,
     PartitionInfo,
+    StopReplicaRequest,
     WatchEvent,
 )
 from emulator.zookeeper import errors
@@ -53,6 +57,16 @@ class Controller:
         self.channels = Channels(broker)
         self.partitions = Partitions(self)
         self.topics = Topics(self)
+        self.deletion = TopicDeletion(self)
+        self.reassignment = Reassignment(self)
+        self.failover = Failover(self)
+
+    @property
+    def in_office(self) -> ControllerState:
+        """The cache of this broker, which must be the controller."""
+        state = self.broker.state.controller
+        assert state is not None
+        return state
 
     @property
     def state(self) -> ControllerState | None:
@@ -119,7 +133,7 @@ class Controller:
         mine.controller = ControllerState(*epoch)
         mine.known_controller = self.broker.id
         self.kernel.emit(events.ControllerElected, self.broker.id, *epoch)
-        self._guarded(self._failover)
+        self._guarded(self.failover.run)
 
     def _guarded(self, work: Callable[[], None]) -> None:
         """Do controller work; a ControllerMoved ends the office."""
@@ -129,104 +143,13 @@ class Controller:
             self.resign("controller moved")
             self.stand()
 
-    # ---- failover
-
-    def _failover(self) -> None:
-        """onControllerFailover, in the order of the release; each step is an event."""
-        metadata_first = self.profile.has("metadata_first_on_failover")
-        steps = [
-            ("registerListeners", self._watch_all),
-            ("initializeControllerContext", self._initialize),
-            *([("sendUpdateMetadataRequest", self._send_all_metadata)] if metadata_first else []),
-            ("replicaStateMachine.startup", self._start_replicas),
-            ("partitionStateMachine.startup", self._start_partitions),
-            *([] if metadata_first else [("sendUpdateMetadataRequest", self._send_all_metadata)]),
-            ("maybeTriggerPreferredReplicaElection", self.topics.preferred_election),
-            ("startAutoLeaderRebalance", self._start_rebalance),
-        ]
-        for number, (name, work) in enumerate(steps, start=1):
-            self.kernel.emit(
-                events.ControllerStep,
-                self.broker.id,
-                "onControllerFailover",
-                number,
-                name,
-                "",
-            )
-            work()
-
-    def _watch_all(self) -> None:
-        me, zookeeper = self.broker.id, self.world.zookeeper
-        for path in ("/brokers/ids", "/brokers/topics", "/admin/delete_topics"):
-            zookeeper.watch_children(me, path)
-        if zookeeper.find("/isr_change_notification") is not None:
-            zookeeper.watch_children(me, "/isr_change_notification")
-        for path in ("/admin/preferred_replica_election", "/admin/reassign_partitions"):
-            zookeeper.watch_exists(me, path)
-
-    def _initialize(self) -> None:
-        """InitializeControllerContext.
-
-        Live brokers, topics, assignments, and every partition's state.
-        """
-        state = self.state
-        assert state is not None
-        state.live = self._registered()
-        self.topics.load_all()
-        for tp in state.assignments:
-            info = self.partitions.read(tp)
-            if info is not None:
-                state.infos[tp] = info
-
-    def _registered(self) -> dict[int, int]:
+    def registered(self) -> dict[int, int]:
+        """The brokers that are registered, with their registration epochs."""
         zookeeper = self.world.zookeeper
         ids = sorted(int(name) for name in zookeeper.children("/brokers/ids"))
         return {b: zookeeper.get(f"/brokers/ids/{b}").czxid for b in ids}
 
-    def _send_all_metadata(self) -> None:
-        state = self.state
-        assert state is not None
-        batch = Batch()
-        batch.metadata = dict(state.infos)
-        self.channels.send(batch, metadata_to=sorted(state.live))
-
-    def _start_replicas(self) -> None:
-        """RSM.startup: tell live replicas what they are; from 2.3 dead ones leave their ISRs."""
-        state = self.state
-        assert state is not None
-        batch = Batch()
-        for tp, info in state.infos.items():
-            live = [b for b in state.assignments.get(tp, []) if b in state.live]
-            batch.lead(live, tp, info)
-        self.channels.send(batch)
-        if self.profile.has("dead_leave_isr_at_failover"):
-            batch = Batch()
-            for tp in list(state.infos):
-                for broker in state.assignments.get(tp, []):
-                    if broker not in state.live and broker in state.infos[tp].isr:
-                        self.partitions.replica_offline(tp, broker, batch)
-            self.channels.send(batch)
-
-    def _start_partitions(self) -> None:
-        """PSM.startup: know who is online, and elect for the others."""
-        state = self.state
-        assert state is not None
-        new: list[str] = []
-        for tp in state.assignments:
-            info = state.infos.get(tp)
-            if info is None:
-                new.append(tp)
-            else:
-                state.partitions[tp] = ONLINE if info.leader in state.live else OFFLINE
-        self.partitions.create(new)
-        batch = Batch()
-        waiting = [tp for tp, each in state.partitions.items() if each == OFFLINE]
-        self.partitions.elect_offline(waiting, batch)
-        self.channels.send(batch)
-
-    def _start_rebalance(self) -> None:
-        if self.broker.config.auto_leader_rebalance_enable and not self.world.stepwise:
-            self.broker.later("rebalance", REBALANCE_FIRST_US)
+    # ---- rebalancing
 
     def rebalance(self) -> None:
         """CheckAndTriggerAutoLeaderRebalance.
@@ -309,7 +232,7 @@ class Controller:
         if state is None:
             return
         self.world.zookeeper.watch_children(self.broker.id, "/brokers/ids")
-        now = self._registered()
+        now = self.registered()
         gone = [b for b in state.live if b not in now]
         new = [b for b in now if b not in state.live]
         bounced: list[int] = []
@@ -321,12 +244,15 @@ class Controller:
             self.channels.remove(broker)
         if gone or bounced:
             self._procedure("onBrokerFailure", gone + bounced)
+            self.deletion.broker_gone(gone + bounced)
             self.partitions.offline_brokers(gone + bounced)
         if new or bounced:
             for broker in [*new, *bounced]:
                 state.live[broker] = now[broker]
             self._procedure("onBrokerStartup", new + bounced)
             self.partitions.broker_started(sorted(new + bounced))
+            self.reassignment.look()
+            self.deletion.resume()
 
     def _procedure(self, name: str, brokers: list[int]) -> None:
         detail = ", ".join(map(str, brokers))
@@ -401,11 +327,15 @@ class Controller:
                 rows[tp] = ("NONE", new)
                 batch.metadata[tp] = new
         self.channels.send(batch)
+        for tp in batch.metadata:
+            self.reassignment.check(tp)
         return rows
 
     def answered(self, message: ControlResponse) -> None:
         """A broker answered one of the controller's requests."""
-        self.channels.answered(message)
+        done = self.channels.answered(message)
+        if isinstance(done, StopReplicaRequest) and message.error == "NONE":
+            self._guarded(lambda: self.deletion.stopped(message.broker, done))
 
     def connection_lost(self, peer: int, request: int) -> None:
         """A connection of the controller to a broker broke."""

@@ -46,6 +46,14 @@ def offline(
     return None
 
 
+def reassigned(target: Sequence[int], isr: Sequence[int], live: Collection[int]) -> Choice | None:
+    """The partition has moved: the first target replica that is live and in sync; the ISR stays."""
+    for broker in target:
+        if broker in live and broker in isr:
+            return Choice(broker, list(isr))
+    return None
+
+
 def preferred(assigned: Sequence[int], isr: Sequence[int], live: Collection[int]) -> Choice | None:
     """The first assigned replica, if it is live and in sync."""
     head = assigned[0]

@@ -206,12 +206,13 @@ class Partitions:
                 self._failed(tp, "Offline", f"no live replica in the ISR {info.isr}")
             else:
                 strategy = "Offline" if choice.leader in info.isr else "Unclean"
-                self._lead(tp, choice, strategy, batch)
+                self.lead(tp, choice, strategy, batch)
 
     def _live(self) -> list[int]:
         return [b for b in self.state.live if b not in self.state.shutting_down]
 
-    def _lead(self, tp: str, choice: Choice, strategy: str, batch: Batch) -> None:
+    def lead(self, tp: str, choice: Choice, strategy: str, batch: Batch) -> None:
+        """Write down a choice, state it, and tell the replicas."""
         info = self.write(tp, choice.leader, choice.isr)
         self.state.partitions[tp] = ONLINE
         self._elected(tp, info, strategy)
@@ -233,7 +234,7 @@ class Partitions:
             if choice is None:
                 self._failed(tp, "Preferred", "the preferred replica is not alive and in sync")
             elif choice.leader != info.leader:
-                self._lead(tp, choice, "Preferred", batch)
+                self.lead(tp, choice, "Preferred", batch)
         self.controller.channels.send(batch)
 
     # ---- brokers going and coming
@@ -249,8 +250,7 @@ class Partitions:
         leaderless = [tp for tp in affected if self._leader_in(tp, dead)]
         for tp in leaderless:
             state.partitions[tp] = OFFLINE
-        waiting = [tp for tp, each in state.partitions.items() if each in (OFFLINE, NEW)]
-        self.elect_offline(waiting, batch)
+        self.elect_offline(self.waiting(), batch)
         for broker in dead:
             for tp in affected:
                 if broker in state.assignments[tp]:
@@ -316,11 +316,19 @@ class Partitions:
         batch = Batch()
         for tp in self.hosted(brokers):
             info = self.refresh(tp)
-            if info is not None:
+            if info is not None and not self.controller.deletion.is_deleting(tp):
                 batch.lead([b for b in brokers if b in state.assignments[tp]], tp, info)
-        waiting = [tp for tp, each in state.partitions.items() if each in (OFFLINE, NEW)]
-        self.elect_offline(waiting, batch)
+        self.elect_offline(self.waiting(), batch)
         self.controller.channels.send(batch)
+
+    def waiting(self) -> list[str]:
+        """The partitions without a leader, but for those that are being deleted."""
+        deletion = self.controller.deletion
+        return [
+            tp
+            for tp, each in self.state.partitions.items()
+            if each in (OFFLINE, NEW) and not deletion.is_deleting(tp)
+        ]
 
     def leave(self, broker: int) -> list[str]:
         """Controlled shutdown of a broker: move what it leads, stop what it follows.
@@ -342,7 +350,7 @@ class Partitions:
                     self._failed(tp, "ControlledShutdown", "no other replica is alive and in sync")
                     remaining.append(tp)
                 else:
-                    self._lead(tp, choice, "ControlledShutdown", batch)
+                    self.lead(tp, choice, "ControlledShutdown", batch)
             else:
                 batch.stop_replica(broker, tp, info.leader_epoch)
                 self.replica_offline(tp, broker, batch)

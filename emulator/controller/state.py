@@ -27,6 +27,20 @@ class Channel(Struct, array_like=True):
     sent_us: int = 0
 
 
+class Move(Struct, array_like=True):
+    """A reassignment under way: the replicas there were, and those there shall be."""
+
+    original: list[int]
+    target: list[int]
+
+
+class Deletion(Struct, array_like=True):
+    """A topic on its way out: replicas (``t-0@2``) told to delete, and those that did."""
+
+    told: dict[str, None] = field(default_factory=dict)
+    deleted: dict[str, None] = field(default_factory=dict)
+
+
 class ControllerState(Struct, array_like=True):
     """The controller's cache. ``live`` maps broker ids to their registration epochs."""
 
@@ -39,3 +53,5 @@ class ControllerState(Struct, array_like=True):
     partitions: dict[str, str] = field(default_factory=dict)
     topics: dict[str, int] = field(default_factory=dict)
     channels: dict[int, Channel] = field(default_factory=dict)
+    reassigning: dict[str, Move] = field(default_factory=dict)
+    deleting: dict[str, Deletion] = field(default_factory=dict)

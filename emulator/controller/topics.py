@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from emulator.controller.channels import Batch
-from emulator.controller.state import ControllerState
+from emulator.controller.deletion import DELETE_TOPICS
+from emulator.controller.reassignment import REASSIGN
+from emulator.controller.state import NEW, ControllerState
 
 if TYPE_CHECKING:
     from emulator.controller.controller import Controller
 
 TOPICS = "/brokers/topics"
+CONFIG_CHANGES = "/config/changes"
 ISR_CHANGES = "/isr_change_notification"
 PREFERRED = "/admin/preferred_replica_election"
 
@@ -87,6 +90,30 @@ class Topics:
             self.preferred_election()
         elif path == ISR_CHANGES:
             self.isr_changes()
+        elif path == DELETE_TOPICS:
+            self.controller.deletion.look()
+        elif path == REASSIGN:
+            self.controller.reassignment.look()
+        elif path == CONFIG_CHANGES:
+            self.config_changes()
+        elif path.endswith("/state"):
+            self.controller.reassignment.check(tp_of_state(path))
+
+    def config_changes(self) -> None:
+        """Configuration was changed: from 2.1 unclean election, turned on, acts at once."""
+        zookeeper, state = self.world.zookeeper, self.state
+        zookeeper.watch_children(self.broker.id, CONFIG_CHANGES)
+        if not self.controller.profile.has("unclean_config_elects"):
+            return
+        able = [
+            tp
+            for tp in self.controller.partitions.waiting()
+            if self.world.unclean_election(self.broker.id, tp.rpartition("-")[0])
+            and state.partitions[tp] != NEW
+        ]
+        batch = Batch()
+        self.controller.partitions.elect_offline(able, batch)
+        self.controller.channels.send(batch)
 
     def isr_changes(self) -> None:
         """Leaders wrote ISRs: read them again, tell every broker, delete the notifications."""
@@ -99,6 +126,7 @@ class Topics:
                 info = self.controller.partitions.read(tp)
                 if info is not None and tp in state.infos:
                     state.infos[tp] = batch.metadata[tp] = info
+                    self.controller.reassignment.check(tp)
         self.controller.channels.send(batch)
         for name in names:
             zookeeper.delete(self.world, f"{ISR_CHANGES}/{name}")
@@ -117,6 +145,9 @@ class Topics:
         for topic in list(self.state.topics):
             self._partitions_changed(topic)
         self.preferred_election()
+        self.controller.deletion.look()
+        self.controller.reassignment.look()
+        self.controller.reassignment.check_all()
 
     def look_for_topics(self) -> None:
         """TopicChange: new topics get leaders; deleted ones are forgotten."""
@@ -130,9 +161,10 @@ class Topics:
         if new:
             self.controller.partitions.create(new)
         for topic in [t for t in state.topics if t not in names]:
-            self._forget(topic)
+            self.forget(topic)
 
-    def _forget(self, topic: str) -> None:
+    def forget(self, topic: str) -> None:
+        """A topic is gone."""
         state = self.state
         for number in range(state.topics.pop(topic)):
             tp = f"{topic}-{number}"
@@ -155,3 +187,9 @@ class Topics:
             self.controller.partitions.elect_preferred(self._listed(node.data))
             zookeeper.delete(self.world, PREFERRED)
         zookeeper.watch_exists(self.broker.id, PREFERRED)
+
+
+def tp_of_state(path: str) -> str:
+    """The topic-partition whose state a path holds."""
+    parts = path.split("/")
+    return f"{parts[3]}-{parts[5]}"

@@ -1,0 +1,141 @@
+"""Deleting topics: queued by a znode, held up by dead replicas, done when every log is gone.
+
+Source: kafka.controller.TopicDeletionManager. Replicas on live brokers go at once; those on dead
+ones make the topic wait until their brokers return.
+"""
+
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from emulator import events
+from emulator.control import DURING_DELETE
+from emulator.controller.channels import Batch
+from emulator.controller.state import ControllerState, Deletion
+from emulator.messages import StopReplicaRequest
+
+if TYPE_CHECKING:
+    from emulator.controller.controller import Controller
+
+DELETE_TOPICS = "/admin/delete_topics"
+
+
+class TopicDeletion:
+    """The topics that an active controller is deleting."""
+
+    def __init__(self, controller: "Controller") -> None:
+        """Act for ``controller``."""
+        self.controller = controller
+        self.broker = controller.broker
+        self.world = controller.world
+
+    @property
+    def state(self) -> ControllerState:
+        """The cache of the controller, which must be in office."""
+        return self.controller.in_office
+
+    def look(self) -> None:
+        """TopicDeletion event: queue what /admin/delete_topics names."""
+        zookeeper, state = self.world.zookeeper, self.state
+        zookeeper.watch_children(self.broker.id, DELETE_TOPICS)
+        for topic in zookeeper.children(DELETE_TOPICS):
+            if topic not in state.topics or not self.broker.config.delete_topic_enable:
+                zookeeper.delete(self.world, f"{DELETE_TOPICS}/{topic}")
+            elif topic not in state.deleting:
+                state.deleting[topic] = Deletion()
+        self.resume()
+
+    def resume(self) -> None:
+        """Go on with every queued topic that is not being moved."""
+        for topic in list(self.state.deleting):
+            partitions = self._partitions(topic)
+            if not any(tp in self.state.reassigning for tp in partitions):
+                self._advance(topic, partitions)
+
+    def is_deleting(self, tp: str) -> bool:
+        """Whether a partition's topic is to be deleted."""
+        return tp.rpartition("-")[0] in self.state.deleting
+
+    def _partitions(self, topic: str) -> list[str]:
+        return [f"{topic}-{n}" for n in range(self.state.topics.get(topic, 0))]
+
+    def _advance(self, topic: str, partitions: list[str]) -> None:
+        """Stop and delete the replicas on live brokers that have not been told yet."""
+        state, deletion = self.state, self.state.deleting[topic]
+        stop, delete = Batch(), Batch()
+        if not deletion.told and not deletion.deleted:
+            self._hide(partitions)
+        for tp in partitions:
+            for broker in state.assignments[tp]:
+                key = f"{tp}@{broker}"
+                if broker in state.live and key not in deletion.told | deletion.deleted:
+                    deletion.told[key] = None
+                    info = state.infos.get(tp)
+                    epoch = DURING_DELETE if info is None else info.leader_epoch
+                    stop.stop_replica(broker, tp, epoch)
+                    self.controller.partitions.replica_offline(tp, broker, stop)
+                    delete.delete_replica(broker, tp, DURING_DELETE)
+        stop.leader_and_isr, stop.metadata = {}, {}
+        self.controller.channels.send(stop)
+        self.controller.channels.send(delete)
+        self._complete(topic, partitions)
+
+    def _hide(self, partitions: list[str]) -> None:
+        """Tell every broker that the partitions are going: clients no longer hear of them."""
+        batch = Batch()
+        for tp in partitions:
+            info = self.state.infos.get(tp)
+            if info is not None:
+                batch.metadata[tp] = replace(info, leader=DURING_DELETE)
+        self.controller.channels.send(batch)
+
+    def stopped(self, broker: int, request: StopReplicaRequest) -> None:
+        """A broker has deleted logs."""
+        if not request.delete:
+            return
+        for tp in request.partitions:
+            topic = tp.rpartition("-")[0]
+            deletion = self.state.deleting.get(topic)
+            if deletion is not None:
+                deletion.told.pop(f"{tp}@{broker}", None)
+                deletion.deleted[f"{tp}@{broker}"] = None
+                self._complete(topic, self._partitions(topic))
+
+    def broker_gone(self, brokers: list[int]) -> None:
+        """Brokers died: what they were told is void."""
+        for deletion in self.state.deleting.values():
+            for key in list(deletion.told):
+                if int(key.rpartition("@")[2]) in brokers:
+                    del deletion.told[key]
+
+    def _complete(self, topic: str, partitions: list[str]) -> None:
+        """All logs are gone: remove the znodes, in Kafka's order, and forget the topic."""
+        state, zookeeper = self.state, self.world.zookeeper
+        deletion = state.deleting[topic]
+        wanted = [f"{tp}@{b}" for tp in partitions for b in state.assignments[tp]]
+        if any(key not in deletion.deleted for key in wanted):
+            return
+        self.controller.partitions.check_office()
+        self._remove(f"/brokers/topics/{topic}")
+        for path in (f"/config/topics/{topic}", f"{DELETE_TOPICS}/{topic}"):
+            if zookeeper.find(path) is not None:
+                zookeeper.delete(self.world, path)
+        del state.deleting[topic]
+        self.controller.topics.forget(topic)
+        self.world.emit(
+            events.ControllerStep,
+            self.broker.id,
+            "topicDeletion",
+            1,
+            "completeDeleteTopic",
+            topic,
+        )
+
+    def _remove(self, path: str) -> None:
+        """Delete a znode and everything below it."""
+        zookeeper = self.world.zookeeper
+        if zookeeper.find(path) is None:
+            return
+        for name in zookeeper.children(path):
+            self._remove(f"{path}/{name}")
+        zookeeper.delete(self.world, path)
