@@ -1,0 +1,1 @@
+"""Questions asked of many recorded sessions at once, answered by Spark."""

@@ -1,0 +1,32 @@
+"""docs/analysis.md: the results of analysis, rendered from their declarations."""
+
+from typing import Final
+
+from sessions.analysis.analyze import JOBS
+from sessions.dataset.document import page
+
+HEAD: Final = """\
+# Analysis
+
+`tidegauge analyze DATASET --out DIR` runs Spark jobs over all sessions of
+[the dataset](dataset.md). Each result is a folder of Parquet files, `DIR/TABLE`, described below;
+its worst rows are shown in the terminal. `--master` names a Spark master (this machine,
+`local[*]`, if left out), `--remote` a Spark Connect server (`sc://HOST:PORT`); both must see the
+two folders under the same paths.
+
+- Times are virtual, in microseconds (`us`); `event` is the number of an event in its session.
+- A percentile P is the smallest value that at least P percent of the values do not exceed, so it
+  is always a value that occurred; it is exact.
+- *Commit* of a record is the moment at which the HW of a leader first passed it.
+- *HW lag* is LEO - HW on the leader: what is written and not yet committed.
+- A *fetch round* of a record is a fetch by which an in-sync follower wrote something to its log
+  between the record's append on the leader and its commit. In the normal flow there is one a
+  follower: the fetch that brings the record; the next one tells the leader, which commits.
+
+This page is rendered from the declarations (`python -m sessions.analysis > docs/analysis.md`).
+"""
+
+
+def analysis_page() -> str:
+    """docs/analysis.md as Markdown."""
+    return page(HEAD, tuple(job.table for job in JOBS))

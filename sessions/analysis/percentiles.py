@@ -1,0 +1,40 @@
+"""Exact percentiles by group, as window functions: nothing has to fit into one machine's memory."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+PERCENTS: Final = (50, 95, 99)
+
+
+def percentiles(
+    rows: "DataFrame", keys: Sequence[str], value: str, prefix: str, unit: str
+) -> "DataFrame":
+    """One row for each group that has values: ``PREFIX_p50_UNIT``, .. and ``PREFIX_max_UNIT``.
+
+    The percentile P is the smallest value that at least P percent of the group's values do not
+    exceed (nearest rank), so it is always a value that occurs. Nulls do not count.
+    """
+    from pyspark.sql import Window
+    from pyspark.sql import functions as F
+
+    counted = (
+        rows.where(F.col(value).isNotNull()).groupBy(*keys, value).agg(F.count("*").alias("n"))
+    )
+    group = Window.partitionBy(*keys)
+    upwards = group.orderBy(value).rowsBetween(Window.unboundedPreceding, Window.currentRow)
+    ranked = counted.select(
+        *keys,
+        value,
+        F.sum("n").over(upwards).alias("rank"),
+        F.sum("n").over(group).alias("total"),
+    )
+    reached = [
+        F.min(F.when(F.col("rank") * 100 >= F.col("total") * percent, F.col(value))).alias(
+            f"{prefix}_p{percent}_{unit}"
+        )
+        for percent in PERCENTS
+    ]
+    return ranked.groupBy(*keys).agg(*reached, F.max(value).alias(f"{prefix}_max_{unit}"))

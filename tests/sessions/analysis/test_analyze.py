@@ -1,0 +1,104 @@
+"""Running the jobs: what is written, what is said, and what becomes of bad input."""
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow.parquet as pq
+import pytest
+
+from sessions.analysis.analyze import JOBS, analyze
+from sessions.analysis.errors import AnalysisError, SparkUnavailable
+from sessions.dataset.folder import MARKER, DatasetError
+from tests.sessions.dataset.reading import exported
+from tests.sessions.dataset.streams import committed_story
+
+if TYPE_CHECKING:
+    pass
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture
+def dataset(tmp_path: Path) -> Path:
+    """A dataset with two sessions, one of which has a number for a name."""
+    exported(committed_story().events, tmp_path / "dataset", "s1")
+    exported(committed_story().events, tmp_path / "dataset", "2024")
+    return tmp_path / "dataset"
+
+
+@pytest.mark.spark
+@pytest.mark.usefixtures("spark")
+def test_each_job_leaves_a_folder_and_its_worst_rows(dataset: Path, tmp_path: Path) -> None:
+    told: list[str] = []
+    report = analyze(dataset, tmp_path / "deep" / "out", progress=told.append)
+    assert (report.sessions, report.events) == (2, 2 * len(committed_story().events))
+    assert told == ["starting Spark", *(job.title for job in JOBS)]
+    for job, table in zip(JOBS, report.tables, strict=True):
+        written = pq.read_table(table.path)
+        assert tuple(written.column_names) == job.table.names
+        assert written.num_rows == table.rows_in_all
+        assert all(len(row) == len(table.headers) for row in table.rows)
+    (latency,) = report.tables
+    assert [row[:4] for row in latency.rows] == [
+        ("2024", "orders-0", 3, 0.3),
+        ("s1", "orders-0", 3, 0.3),
+    ]
+    assert sorted(path.name for path in (tmp_path / "deep").iterdir()) == ["out"]
+
+
+@pytest.mark.spark
+@pytest.mark.usefixtures("spark")
+def test_a_damaged_file_is_named_and_nothing_is_left(dataset: Path, tmp_path: Path) -> None:
+    part = dataset / "produced" / "session=s1" / "part-00000.parquet"
+    part.write_bytes(b"PAR1 no more PAR1")
+    with pytest.raises(AnalysisError, match=r"session=s1/part-00000.parquet is damaged"):
+        analyze(dataset, tmp_path / "out")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["dataset"]
+
+
+@pytest.mark.spark
+def test_a_session_of_its_own_is_quiet_and_leaves_nothing(dataset: Path, tmp_path: Path) -> None:
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    code = (
+        "import sys, tempfile; tempfile.tempdir = sys.argv[3]\n"
+        "from sessions.analysis.analyze import analyze\n"
+        "print(analyze(sys.argv[1], sys.argv[2], master='local[1]').events)"
+    )
+    arguments = [str(dataset), str(tmp_path / "out"), str(scratch)]
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments],
+        cwd=ROOT, capture_output=True, text=True, timeout=200, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    assert int(done.stdout) == 2 * len(committed_story().events)
+    assert list(scratch.iterdir()) == []
+    assert not (ROOT / "spark-warehouse").exists()
+
+
+def test_an_output_folder_that_exists_is_refused(dataset: Path, tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    with pytest.raises(AnalysisError, match="out exists already"):
+        analyze(dataset, tmp_path / "out")
+
+
+def test_a_dataset_that_does_not_exist_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(DatasetError, match="does not exist"):
+        analyze(tmp_path / "nothing", tmp_path / "out")
+
+
+def test_a_dataset_without_sessions_is_refused(tmp_path: Path) -> None:
+    (tmp_path / MARKER).write_text('{"dataset": "tidegauge", "layout": 1}')
+    with pytest.raises(DatasetError, match="there is no session in"):
+        analyze(tmp_path, tmp_path / "out")
+
+
+def test_without_spark_nothing_is_made(
+    dataset: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "pyspark.sql", None)
+    with pytest.raises(SparkUnavailable, match="analysis needs PySpark"):
+        analyze(dataset, tmp_path / "deep" / "out")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["dataset"]
