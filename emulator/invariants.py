@@ -13,6 +13,9 @@ from emulator import events
 from emulator.kernel import Kernel
 from emulator.profiles import Profile
 
+POWER_LOSS = "power loss"
+"""Why a log was cut that had not been flushed."""
+
 INVARIANTS = {
     "HighWatermarkInLog": "no replica's HW is above its LEO",
     "HighWatermarkMonotonic": "a leader's HW never goes back within its epoch",
@@ -21,18 +24,23 @@ INVARIANTS = {
     "EpochMonotonic": "a partition's leader epoch never goes back",
     "OneLeaderPerEpoch": "no two brokers lead a partition in one epoch",
     "TrueLeader": "a leader elected from the ISR has every record that was ever below a HW",
+    "LastReplica": "nor does one lead that has lost its tail with its power or its disk",
 }
 """Name of each invariant and what it says."""
 
 
 class Watched(Struct, array_like=True):
-    """What is remembered of one partition to check it."""
+    """What is remembered of one partition to check it.
+
+    ``torn`` are replicas that lost records with their power or their disk, until they join the ISR.
+    """
 
     leader_epoch: int = -1
     led_epoch: int = -1
     led_by: int = -1
     committed: int = 0
-    clean: bool = True
+    isr: list[int] = field(default_factory=list)
+    torn: dict[int, None] = field(default_factory=dict)
 
 
 class InvariantState(Struct, array_like=True):
@@ -67,6 +75,7 @@ class Invariants:
         kernel.subscribe(self._state_changed, [events.PartitionStateChanged])
         kernel.subscribe(self._role, [events.ReplicaRoleChanged])
         kernel.subscribe(self._elected, [events.LeaderElected])
+        kernel.subscribe(self._torn, [events.LogTruncated, events.LogDeleted])
         kernel.subscribe(self._created, [events.TopicCreated, events.PartitionsAdded])
         kernel.subscribe(self._assigned, [events.ReplicasAssigned])
         kernel.subscribe(self._removed, [events.PartitionStateRemoved])
@@ -126,6 +135,14 @@ class Invariants:
             detail = f"{watched.leader_epoch} -> {event.leader_epoch}"
             self._broken("EpochMonotonic", event.tp, detail, event.seq)
         watched.leader_epoch = event.leader_epoch
+        for broker in event.isr if watched.torn else ():
+            if broker not in watched.isr:
+                watched.torn.pop(broker, None)
+        watched.isr = event.isr
+
+    def _torn(self, event: events.LogTruncated | events.LogDeleted) -> None:
+        if isinstance(event, events.LogDeleted) or event.reason == POWER_LOSS:
+            self._of(event.tp).torn[event.broker] = None
 
     def _role(self, event: events.ReplicaRoleChanged) -> None:
         if event.role != "leader":
@@ -145,7 +162,8 @@ class Invariants:
         end = self.end_of(event.tp, event.leader)
         if end < watched.committed:
             detail = f"leader {event.leader} has LEO {end}, committed up to {watched.committed}"
-            self._broken("TrueLeader", event.tp, detail, event.seq)
+            name = "LastReplica" if event.leader in watched.torn else "TrueLeader"
+            self._broken(name, event.tp, detail, event.seq)
             watched.committed = end
 
     # ---- what partitions there are

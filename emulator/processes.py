@@ -7,6 +7,7 @@ from emulator import events, inputs
 from emulator.admin import RefusedError
 from emulator.broker import Broker
 from emulator.events import ZOOKEEPER
+from emulator.invariants import POWER_LOSS
 from emulator.replica import FOLLOWER, LEADER, Replica
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ class Processes:
         broker.end_process("crashed")
         if wanted.lose_unflushed:
             for replica in broker.state.replicas.values():
-                broker.follower.truncate(replica, replica.log.flushed, "power loss")
+                broker.follower.truncate(replica, replica.log.flushed, POWER_LOSS)
                 replica.checkpointed_hw = min(replica.checkpointed_hw, replica.log.end)
 
     def stop(self, wanted: inputs.StopBroker) -> Broker:
