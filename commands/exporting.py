@@ -7,8 +7,8 @@ from typing import Final
 
 from commands import output
 from commands.exits import CommandError, ExitCode
-from commands.recording import SUFFIX
 from sessions.file import SessionFile
+from sessions.schema import SUFFIX
 
 PROGRESS_SECONDS: Final = 0.5
 

@@ -9,9 +9,8 @@ from commands.exits import CommandError, ExitCode
 from commands.parser import Script
 from sessions.facts import Origin
 from sessions.record import Recorder
+from sessions.schema import SUFFIX
 
-SUFFIX: Final = ".tide.db"
-"""How session files' names end."""
 NUMBERS_MAX: Final = 100_000
 
 

@@ -47,12 +47,12 @@ class Runner:
         """
         self.script = script
         self.recorder = recorder
-        self.view = ClusterView() if recorder is None else recorder.view
+        self._view = ClusterView()
         self.tally = Tally()
         self.outputs: list[Output] = []
         self.marks: dict[str, ClusterView] = {}
         self.reached_until = True
-        observer = self.view.apply if recorder is None else recorder
+        observer = self._view.apply if recorder is None else recorder
         text, line = script.cluster.text, script.cluster.line
         try:
             self.cluster = Cluster(script.spec, (observer,), text, line)
@@ -118,6 +118,11 @@ class Runner:
             self.recorder.tick()
         for watch in self.watchers:
             watch()
+
+    @property
+    def view(self) -> ClusterView:
+        """The read model after the last event."""
+        return self._view if self.recorder is None else self.recorder.view
 
     @property
     def violations(self) -> int:

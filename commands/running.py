@@ -31,8 +31,8 @@ def run_script(
     """
     for name in script.unused:
         output.narrate(f"--set {name}: nothing in the script asks for ${{{name}}}")
-    runner = _started(script, pace, recording)
-    code = _driven(runner, ending, json)
+    runner = started(script, pace, recording)
+    code = driven(runner, ending, json)
     if code is not ExitCode.INTERRUPTED:
         _print(runner, json)
     if recording is not None:
@@ -41,7 +41,7 @@ def run_script(
     return code
 
 
-def _started(script: Script, pace: Pace, recording: Recorder | None) -> Runner:
+def started(script: Script, pace: Pace, recording: Recorder | None) -> Runner:
     """The runner with its cluster; if that fails, the recording that was begun goes."""
     try:
         return Runner(script, pace, recording)
@@ -52,8 +52,8 @@ def _started(script: Script, pace: Pace, recording: Recorder | None) -> Runner:
         raise
 
 
-def _driven(runner: Runner, ending: Statement | None, json: bool) -> ExitCode:
-    """Run to the end, or to where it is broken off."""
+def driven(runner: Runner, ending: Statement | None, json: bool) -> ExitCode:
+    """Run to the end, or to where it is broken off, and judge; ``json``: nothing is printed yet."""
     narrator = Narrator(lambda: (runner.cluster.now_us, runner.cluster.sequence))
     runner.watchers.append(narrator.look)
     printed = 0
@@ -75,6 +75,10 @@ def _driven(runner: Runner, ending: Statement | None, json: bool) -> ExitCode:
     except KeyboardInterrupt:
         output.narrate("interrupted")
         return ExitCode.INTERRUPTED
+    except Exception:
+        if runner.recorder is not None:
+            runner.recorder.close("fault")
+        raise
     return _judged(runner)
 
 

@@ -6,14 +6,14 @@ from typing import Any
 import msgspec
 
 from commands.grids import Cell, Grid
-from commands.recording import SUFFIX
 from commands.statements.showing import Show
 from commands.tables import grids
 from console.formats import clock
 from sessions.chunks import Chunks
-from sessions.errors import SessionError
 from sessions.file import SessionFile
+from sessions.library import Listed, list_sessions, show_session
 from sessions.replay import Replay
+from sessions.schema import SUFFIX
 
 COLUMNS = ("FILE", "BYTES", "VERSION", "SEED", "EVENTS", "TIME", "ENDED", "FAILED", "LOST")
 
@@ -24,40 +24,30 @@ def as_json(value: object) -> str:
 
 
 def listing(folder: Path) -> Grid:
-    """A row a session, by name; a file that cannot be read has the reason in its row."""
-    files = sorted(path for path in folder.iterdir() if path.name.endswith(SUFFIX))
-    rows = [_row(path) for path in files]
+    """A row a session, by name; one that cannot be read has the reason in its row.
+
+    Raises:
+        SessionError: there is no such folder.
+    """
+    rows = [_row(each) for each in list_sessions(folder)]
     return Grid(f"sessions in {folder}", COLUMNS, rows, empty=f"none (files named *{SUFFIX})")
 
 
-def _row(path: Path) -> tuple[Cell, ...]:
-    size = path.stat().st_size
-    try:
-        with SessionFile(path) as session:
-            origin, outcome = session.origin, session.outcome
-            return (
-                path.name,
-                size,
-                origin.version,
-                origin.seed,
-                session.last_seq,
-                clock(session.last_us),
-                ended(session),
-                None if outcome is None else outcome.failed,
-                None if outcome is None else outcome.lost,
-            )
-    except SessionError as error:
-        return (path.name, size, None, None, None, None, str(error), None, None)
-
-
-def ended(session: SessionFile) -> str:
-    """How a recording ended, in a word or two."""
-    if session.damage:
-        return "damaged"
-    outcome = session.outcome
-    if outcome is None:
-        return "not closed"
-    return outcome.outcome or "closed"
+def _row(listed: Listed) -> tuple[Cell, ...]:
+    origin, outcome = listed.origin, listed.outcome
+    if origin is None:
+        return (listed.path.name, listed.size_bytes, *[None] * 4, listed.problem, None, None)
+    return (
+        listed.path.name,
+        listed.size_bytes,
+        origin.version,
+        origin.seed,
+        listed.events,
+        clock(listed.time_us),
+        listed.ended,
+        None if outcome is None else outcome.failed,
+        None if outcome is None else outcome.lost,
+    )
 
 
 def facts(session: SessionFile) -> dict[str, Any]:
@@ -66,7 +56,7 @@ def facts(session: SessionFile) -> dict[str, Any]:
     return {
         "path": str(session.path),
         "damage": session.damage,
-        "ended": ended(session),
+        "ended": show_session(session.path).ended,
         "origin": msgspec.to_builtins(session.origin),
         "events": session.last_seq,
         "time_ms": session.last_us // 1_000,
@@ -120,7 +110,7 @@ def _plain_facts(session: SessionFile) -> list[tuple[Cell, ...]]:
         ("variables", [f"{name}={value}" for name, value in origin.variables.items()]),
         ("events", session.last_seq),
         ("time", clock(session.last_us)),
-        ("ended", ended(session)),
+        ("ended", show_session(session.path).ended),
     ]
     if outcome is not None:
         rows += [

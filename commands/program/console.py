@@ -1,5 +1,103 @@
-"""To be written."""
+"""``tidegauge console`` and ``replay``: the terminal application, live or on a recording."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
 
 import typer
 
+from commands import words
+from commands.exits import CommandError, ExitCode
+from commands.program.examples import examples
+from commands.program.options import Seed, Variables, Version, cluster_options, named
+from commands.statements.kinds import Settings, argument, flag, option
+
 app = typer.Typer()
+
+Ascii = Annotated[bool, flag("--ascii", text="draw with plain ASCII")]
+Paused = Annotated[bool, flag("--paused", text="begin with time held still")]
+
+
+@app.command(
+    "console",
+    epilog=examples(
+        "tidegauge console",
+        "tidegauge console scenario.tide --from-start --paused",
+        "tidegauge console scenario.tide --version 0.10.2 --record recordings/",
+    ),
+)
+def console(
+    script: Annotated[str, argument("SCRIPT", text="a script; a small demo if left out")] = "",
+    version: Version = None,
+    config: Settings = None,
+    variables: Variables = None,
+    seed: Seed = None,
+    record: Annotated[
+        str | None, option("--record", metavar="PATH", text="a session *.tide.db, or a folder")
+    ] = None,
+    from_start: Annotated[
+        bool, flag("--from-start", text="begin at the script's first event, not at its end")
+    ] = False,
+    ascii_only: Ascii = False,
+    paused: Paused = False,
+) -> None:
+    """Open the console on a live cluster.
+
+    The script is run to its end; then the cluster goes on, and takes statements on the : line.
+    Everything is recorded, so one can walk back in time, for good with --record.
+    """
+    _need_terminal()
+    from commands.live import completer, live_source
+    from console import run
+
+    given = named(variables)
+    options = cluster_options(version, seed, config)
+    target = Path(record) if record else None
+    source, recorder = live_source(Path(script) if script else None, target, given, options)
+    try:
+        if from_start:
+            source.seek_seq(1)
+        run(source, ascii=ascii_only, paused=paused, complete=completer(source))
+    finally:
+        source.close()
+        recorder.close("ok")
+
+
+@app.command(
+    "replay",
+    epilog=examples(
+        "tidegauge replay run.tide.db",
+        "tidegauge replay run.tide.db --at 12s --paused",
+    ),
+)
+def replay(
+    file: Annotated[str, argument("FILE", text="a session, *.tide.db")],
+    at: Annotated[
+        int,
+        option("--at", metavar="D", parse=words.duration, text="begin at this virtual time"),
+    ] = 0,
+    ascii_only: Ascii = False,
+    paused: Paused = False,
+) -> None:
+    """Open the console on a recording.
+
+    The screens are those of a live cluster; nothing in a recording can be changed.
+    """
+    from commands.live import completer, replay_source
+
+    source = replay_source(Path(file))
+    _need_terminal()
+    from console import run
+
+    try:
+        source.seek_time(at)
+        run(source, ascii=ascii_only, paused=paused, complete=completer(source))
+    finally:
+        source.close()
+
+
+def _need_terminal() -> None:
+    for stream in (sys.stdin, sys.stdout):
+        if stream is None or stream.closed or not stream.isatty():
+            message = "the console needs a terminal; 'tidegauge run' does without one"
+            raise CommandError(ExitCode.USAGE, message)

@@ -9,6 +9,7 @@ import typer
 from commands import words
 from commands.exits import CommandError, ExitCode
 from commands.program.examples import examples
+from commands.program.options import Seed, Variables, Version, cluster_options, named
 from commands.statements.kinds import Settings, argument, flag, option
 
 if TYPE_CHECKING:
@@ -33,17 +34,10 @@ def run(
     text: Annotated[
         str | None, option("-c", metavar="TEXT", text="statements, separated by ;")
     ] = None,
-    version: Annotated[
-        str | None, option("--version", metavar="V", parse=words.version, text="of Kafka")
-    ] = None,
+    version: Version = None,
     config: Settings = None,
-    variables: Annotated[
-        list[words.Setting] | None,
-        option("--set", metavar="NAME=VALUE", parse=words.setting, text="what ${NAME} stands for"),
-    ] = None,
-    seed: Annotated[
-        int | None, option("--seed", metavar="S", parse=words.seed, text="of all chance")
-    ] = None,
+    variables: Variables = None,
+    seed: Seed = None,
     record: Annotated[
         str | None, option("--record", metavar="PATH", text="a session *.tide.db, or a folder")
     ] = None,
@@ -77,8 +71,8 @@ def run(
     an expectation or invariant failed, 2 the script or the command line does not parse, 3 a file
     cannot be reached, 4 a time limit, 130 interrupted.
     """
-    given = {setting.name: setting.value for setting in variables or []}
-    script = _script(file, text, given, _cluster_options(version, seed, config))
+    given = named(variables)
+    script = _script(file, text, given, cluster_options(version, seed, config))
     ending = None if until is None else _ending(until, within)
     from commands.driver import Pace
     from commands.recording import recorder
@@ -86,17 +80,6 @@ def run(
 
     recording = recorder(script, Path(record), given) if record else None
     return run_script(script, Pace(speed, limit), recording, ending, as_json)
-
-
-def _cluster_options(
-    version: str | None, seed: int | None, config: list[words.Setting] | None
-) -> list[str]:
-    """The ``cluster`` statement's own words for the options that go before it."""
-    options = ["--version", version] if version is not None else []
-    options += ["--seed", str(seed)] if seed is not None else []
-    for setting in config or []:
-        options += ["--config", f"{setting.name}={setting.value}"]
-    return options
 
 
 def _script(file: str, text: str | None, given: dict[str, str], options: list[str]) -> "Script":

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from commands import output
-from commands.exits import CommandError, ExitCode
+from commands.exits import ExitCode
 from commands.program.examples import examples
 from commands.statements.kinds import argument, flag, option
 
@@ -35,8 +35,6 @@ def list_sessions(
     from commands import session_tables
     from commands.grids import as_text
 
-    if not Path(folder).is_dir():
-        raise CommandError(ExitCode.UNREACHABLE, f"there is no folder '{folder}'")
     grid = session_tables.listing(Path(folder))
     if as_json:
         output.emit(session_tables.as_json(grid.plain()))

@@ -131,7 +131,7 @@ def test_the_truths_of_a_partition_stand_apart(view: ClusterView) -> None:
 
 
 def test_the_cluster_is_a_few_facts(view: ClusterView) -> None:
-    facts = dict(only(view, "cluster").rows)  # type: ignore[arg-type]
+    facts = {str(name): value for name, value in only(view, "cluster").rows}
     assert facts["version"] == "3.9"
     assert facts["controller epoch"] == 3
     assert facts["brokers up"] == "1 of 2"

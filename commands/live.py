@@ -1,0 +1,84 @@
+"""What the console shows: a cluster that a script has made and that goes on, or a recording.
+
+The console knows no parser: the ``:`` line's is handed to its source from here.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+
+from commands.completion import complete_line
+from commands.driver import Pace
+from commands.exits import ExitCode
+from commands.grids import as_text
+from commands.parser import ScriptError, ShowStatement, parse_line, parse_script, read_text
+from commands.recording import recorder
+from commands.running import driven, started
+from commands.statements.showing import Show
+from commands.tables import grids
+from commands.words import BadWord
+from sessions.live_source import Asked, LiveSource
+from sessions.record import Recorder
+from sessions.source import ReplaySource, Reply, Source
+from sessions.view import ClusterView
+
+DEMO = Path(__file__).parent / "scripts" / "demo.tide"
+"""What the console shows if it is given no script."""
+
+
+def live_source(
+    path: Path | None, record: Path | None, variables: dict[str, str], options: Sequence[str]
+) -> tuple[LiveSource, Recorder]:
+    """A live cluster on which a script has been run to its end, and its recorder.
+
+    ``options`` are words for the ``cluster`` statement. Without ``record`` the recording is a
+    temporary file that goes with the recorder. Both are the caller's to close.
+
+    Raises:
+        CommandError: the script does not parse or cannot be read, or there is no place to record.
+        KeyboardInterrupt: ctrl-c while the script ran.
+    """
+    path = path or DEMO
+    script = parse_script(read_text(path), str(path), variables, options)
+    recording = recorder(script, record, variables)
+    runner = started(script, Pace(), recording)
+    if driven(runner, None, json=True) is ExitCode.INTERRUPTED:
+        recording.close("interrupted")
+        raise KeyboardInterrupt
+    return LiveSource(runner.cluster, recording, partial(asked, variables=variables)), recording
+
+
+def replay_source(path: Path) -> ReplaySource:
+    """A recording, with the cursor at its beginning.
+
+    Raises:
+        SessionError: it cannot be read.
+    """
+    return ReplaySource(path)
+
+
+def asked(text: str, variables: dict[str, str] | None = None) -> list[Asked]:
+    """What a line of the console asks: statements for the cluster, and looks at the view.
+
+    Raises:
+        ValueError: the line is wrong; its text is one sentence.
+    """
+    try:
+        steps = parse_line(text, variables)
+    except ScriptError as error:
+        raise ValueError(error.problems[0]) from None
+    return [
+        partial(_shown, step.show) if isinstance(step, ShowStatement) else step for step in steps
+    ]
+
+
+def completer(source: Source) -> Callable[[str], list[str]]:
+    """Completions of a line that is being typed, with the names that the source shows."""
+    return lambda text: complete_line(text, source.view)
+
+
+def _shown(show: Show, view: ClusterView) -> Reply:
+    try:
+        return Reply(output=as_text(grids(show, view)))
+    except BadWord as error:
+        return Reply("UNKNOWN_TOPIC_OR_PARTITION", str(error))

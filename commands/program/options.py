@@ -1,0 +1,33 @@
+"""Options that ``run`` and ``console`` share: those that go before what a ``cluster`` line says."""
+
+from collections.abc import Sequence
+from typing import Annotated
+
+from commands import words
+from commands.statements.kinds import option
+
+Version = Annotated[
+    str | None,
+    option("--version", metavar="VERSION", parse=words.version, text="the release to emulate"),
+]
+Seed = Annotated[int | None, option("--seed", metavar="S", parse=words.seed, text="of all chance")]
+Variables = Annotated[
+    list[words.Setting] | None,
+    option("--set", metavar="NAME=VALUE", parse=words.setting, text="what ${NAME} stands for"),
+]
+
+
+def named(variables: Sequence[words.Setting] | None) -> dict[str, str]:
+    """What each ``${NAME}`` stands for; the last one given counts."""
+    return {variable.name: variable.value for variable in variables or ()}
+
+
+def cluster_options(
+    version: str | None, seed: int | None, config: Sequence[words.Setting] | None
+) -> list[str]:
+    """The ``cluster`` statement's own words for these options."""
+    options = ["--version", version] if version is not None else []
+    options += ["--seed", str(seed)] if seed is not None else []
+    for setting in config or ():
+        options += ["--config", f"{setting.name}={setting.value}"]
+    return options
