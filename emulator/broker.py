@@ -66,6 +66,7 @@ class BrokerState(Struct, array_like=True):
     shutdown_sent_us: int = 0
     shutdown_tries: int = 0
     armed: dict[str, int] = field(default_factory=dict)
+    unanswered: dict[int, tuple[int, dict[str, str]]] = field(default_factory=dict)
     controller: ControllerState | None = None
 
 

@@ -73,7 +73,25 @@ class ControlPlane:
                 self._make_leader(replica, info)
             for replica, info in follow:
                 self._make_follower(replica, info, message.live_brokers)
+            if self._idle_fetchers():
+                self.broker.state.unanswered[request] = (source, errors)
+                return
         self._reply(source, request, error, errors)
+
+    def _idle_fetchers(self) -> bool:
+        """Up to 1.0 shutdownIdleFetcherThreads waits for the last request of each idle fetcher."""
+        return self.profile.has("waits_for_idle_fetchers") and any(
+            fetcher.request and not fetcher.partitions
+            for fetcher in self.broker.state.fetchers.values()
+        )
+
+    def fetcher_ended(self) -> None:
+        """A fetcher's request ended: answer the LeaderAndIsr requests that waited for it."""
+        unanswered = self.broker.state.unanswered
+        if unanswered and not self._idle_fetchers():
+            self.broker.state.unanswered = {}
+            for request, (source, errors) in unanswered.items():
+                self._reply(source, request, NONE, errors)
 
     def _admit(self, tp: str, info: PartitionInfo, errors: dict[str, str]) -> Replica | None:
         replica = self.broker.state.replicas.get(tp)

@@ -17,6 +17,7 @@ from emulator.messages import (
     FetchPartition,
     FetchRequest,
     FetchResponse,
+    ListOffsetsRequest,
     OffsetsForLeaderEpochRequest,
     OffsetsForLeaderEpochResponse,
     RecordBatch,
@@ -32,6 +33,10 @@ FETCHING = "fetching"
 TRUNCATING = "truncating"
 FAILED = "failed"
 ASKING = "asking"
+
+
+Question = FetchRequest | OffsetsForLeaderEpochRequest | ListOffsetsRequest
+"""What a fetcher asks a leader."""
 
 
 class FetchState(Struct, array_like=True):
@@ -60,6 +65,7 @@ class Fetcher(Struct, array_like=True):
     forgotten: dict[str, None] = field(default_factory=dict)
     in_session: dict[str, None] = field(default_factory=dict)
     truncating: dict[str, None] = field(default_factory=dict)
+    out_of_range: dict[str, None] = field(default_factory=dict)
     request: int = 0
     sent_us: int = 0
     resume_us: int = 0
@@ -115,6 +121,7 @@ class FollowerSide:
             if fetcher.partitions.pop(tp, None) is not None:
                 fetcher.changed.pop(tp, None)
                 fetcher.truncating.pop(tp, None)
+                fetcher.out_of_range.pop(tp, None)
                 if tp in fetcher.in_session:
                     del fetcher.in_session[tp]
                     fetcher.forgotten[tp] = None
@@ -123,10 +130,16 @@ class FollowerSide:
 
     def pump(self, fetcher: Fetcher) -> None:
         """Send the next request if none is under way; in stepwise mode nothing goes by itself."""
-        if fetcher.request or self.world.stepwise or not fetcher.partitions:
+        if fetcher.request or self.world.stepwise:
+            return
+        if not fetcher.partitions:
+            self.broker.control.fetcher_ended()
             return
         now = self.kernel.now
         if fetcher.resume_us > now:
+            return
+        if fetcher.out_of_range:
+            self._send(fetcher, self.broker.out_of_range.question(next(iter(fetcher.out_of_range))))
             return
         asking = [tp for tp in fetcher.truncating if fetcher.partitions[tp].resume_us <= now]
         if asking:
@@ -178,7 +191,7 @@ class FollowerSide:
             last = replica.epochs.latest
         return FetchPartition(replica.log.end, epoch, last)
 
-    def _send(self, fetcher: Fetcher, message: FetchRequest | OffsetsForLeaderEpochRequest) -> None:
+    def _send(self, fetcher: Fetcher, message: Question) -> None:
         fetcher.request = self.world.network.send(self.broker.id, fetcher.source, message)
         fetcher.sent_us = self.kernel.now
         timeout_us = self.broker.config.replica_socket_timeout_us
@@ -215,7 +228,7 @@ class FollowerSide:
             elif self.append(replica, row):
                 fetcher.changed[tp] = None
         elif row.error == "OFFSET_OUT_OF_RANGE":
-            self.broker.out_of_range.ask(fetcher, tp)
+            self.broker.out_of_range.found(fetcher, tp)
         elif row.error == "FENCED_LEADER_EPOCH":
             fetcher.partitions[tp].phase = FAILED
             self._leave_session(fetcher, tp)
@@ -334,13 +347,11 @@ class FollowerSide:
 
     def resume(self) -> None:
         """A backoff is over: let every idle fetcher go on."""
-        for fetcher in list(self.broker.state.fetchers.values()):
+        fetchers = list(self.broker.state.fetchers.values())
+        for fetcher in fetchers:
             self.pump(fetcher)
-        waits = [f.resume_us for f in self.broker.state.fetchers.values()]
-        waits += [
-            s.resume_us for f in self.broker.state.fetchers.values() for s in f.partitions.values()
-        ]
-        due = [w for w in waits if w > self.kernel.now]
+        waits = [each.resume_us for f in fetchers for each in (f, *f.partitions.values())]
+        due = [wait for wait in waits if wait > self.kernel.now]
         if due:
             self.broker.arm("fetch-backoff", min(due))
 
@@ -350,6 +361,7 @@ class FollowerSide:
         if fetcher is None or not fetcher.request:
             return
         fetcher.request = 0
+        fetcher.out_of_range = {}
         fetcher.session_open = False
         fetcher.in_session = {}
         fetcher.forgotten = {}
@@ -359,6 +371,7 @@ class FollowerSide:
             if fetch_state.phase == FETCHING:
                 fetcher.changed[tp] = None
         fetcher.resume_us = self._resume(self.broker.config.replica_fetch_backoff_us)
+        self.broker.control.fetcher_ended()
 
     def check_timeouts(self) -> None:
         """Requests without an answer for replica.socket.timeout.ms: the connections are closed."""

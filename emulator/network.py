@@ -122,12 +122,18 @@ class Network:
         for key in ((host, peer), (peer, host)):
             link = self.state.links.get(key)
             if link is not None and link.cut:
-                for _, seq, _ in link.waiting:
-                    self.kernel.emit(events.MessageLost, seq, "connection given up")
-                link.waiting = []
+                self._lose_waiting(link)
+
+    def _lose_waiting(self, link: Link) -> None:
+        for _, seq, _ in link.waiting:
+            self.kernel.emit(events.MessageLost, seq, "connection given up")
+        link.waiting = []
 
     def host_ended(self, number: int) -> None:
-        """A process ended: every peer that its end can reach sees the connection close."""
+        """A process ended: what it could not send is lost, and peers see the connection close."""
+        for (source, _), sending in self.state.links.items():
+            if source == number and sending.cut:
+                self._lose_waiting(sending)
         kernel = self.kernel
         at_us = kernel.state.now_us + LATENCY_MIN_US
         for host in kernel.state.hosts.values():

@@ -22,13 +22,16 @@ class OutOfRange:
         self.world = broker.world
         self.follower = broker.follower
 
-    def ask(self, fetcher: Fetcher, tp: str) -> None:
+    def found(self, fetcher: Fetcher, tp: str) -> None:
+        """A fetch was refused: nothing more is fetched until the leader has been asked."""
         fetcher.partitions[tp].phase = ASKING
+        fetcher.out_of_range[tp] = None
+
+    def question(self, tp: str) -> ListOffsetsRequest:
+        """Ask where the leader's log begins and ends."""
         replica = self.broker.state.replicas[tp]
         epoch = replica.leader_epoch if self.follower.fencing else UNDEFINED
-        self.world.network.send(
-            self.broker.id, fetcher.source, ListOffsetsRequest(self.broker.id, tp, epoch)
-        )
+        return ListOffsetsRequest(self.broker.id, tp, epoch)
 
     def answered(self, source: int, message: ListOffsetsResponse) -> None:
         """The leader's log start and end, after a fetch out of range.
@@ -36,8 +39,13 @@ class OutOfRange:
         Cut to its LEO, or begin anew at its start.
         """
         fetcher = self.broker.state.fetchers.get(source)
-        fetch_state = None if fetcher is None else fetcher.partitions.get(message.tp)
-        if fetcher is None or fetch_state is None or fetch_state.phase != ASKING:
+        if fetcher is None or fetcher.request != message.request:
+            return
+        fetcher.request = 0
+        fetcher.out_of_range.pop(message.tp, None)
+        fetch_state = fetcher.partitions.get(message.tp)
+        if fetch_state is None or fetch_state.phase != ASKING:
+            self.follower.pump(fetcher)
             return
         replica = self.broker.state.replicas[message.tp]
         fetch_state.phase = FETCHING

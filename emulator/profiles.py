@@ -122,6 +122,13 @@ FEATURES: Final = (
         "reaching the LEO of the fetch before counts as caught up at that fetch",
     ),
     Feature(
+        "waits_for_idle_fetchers",
+        "seed",
+        "0.11",
+        "",
+        "LeaderAndIsr is answered only when fetchers without partitions have their last answer",
+    ),
+    Feature(
         "metadata_first_on_failover",
         "0.10.2",
         None,
