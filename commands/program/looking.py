@@ -26,16 +26,16 @@ def versions(as_json: AsJson = False) -> None:
     from commands.grids import Grid
     from emulator.profiles import DEFAULT_VERSION, FEATURES, VERSIONS
 
-    rows: list[tuple[str, str, str, str]] = []
+    rows = []
     for version in VERSIONS:
         name = f"{version} (default)" if version == DEFAULT_VERSION else version
-        for feature in FEATURES:
-            changed = {feature.since: "since", feature.until: "last"}.get(version)
-            if changed:
-                rows.append((name, changed, feature.label, feature.meaning))
-                name = ""
-        if name:
-            rows.append((name, "", "", ""))
+        changes = [
+            (changed, feature.label, feature.meaning)
+            for feature in FEATURES
+            if (changed := {feature.since: "since", feature.until: "last"}.get(version))
+        ]
+        for at, change in enumerate(changes or [("", "", "")]):
+            rows.append((name if at == 0 or as_json else "", *change))
     _print(Grid("versions", ("VERSION", "IS", "BY", "WHAT"), list(rows)), as_json)
 
 

@@ -12,73 +12,82 @@ app = typer.Typer()
 
 PARTITIONERS = ("default", "roundrobin", "sticky")
 
+Key = Annotated[str | None, option("--key", metavar="K", text="the records' key")]
+Value = Annotated[
+    str, option("--value", metavar="V", text="the value; V-0, V-1, .. if there are several")
+]
+Records = Annotated[
+    int, option("--count", metavar="N", parse=words.count, text="records", default="1")
+]
+AcksWord = Annotated[
+    int | None,
+    option(
+        "--acks",
+        metavar="0|1|all",
+        parse=words.acks,
+        text="acknowledgements",
+        default="the release's",
+    ),
+]
+Retries = Annotated[
+    int | None,
+    option(
+        "--retries",
+        metavar="N",
+        parse=words.natural,
+        text="attempts more",
+        default="the release's",
+    ),
+]
+Timeout = Annotated[
+    int,
+    option(
+        "--timeout",
+        metavar="D",
+        parse=words.positive_duration,
+        text="what the leader is told; the client gives up 2 s later",
+        default="30s",
+    ),
+]
+BatchSize = Annotated[
+    int, option("--batch", metavar="B", parse=words.count, text="records a request", default="1")
+]
+Idempotent = Annotated[bool, flag("--idempotent", text="with a producer id and sequence numbers")]
+ProducerName = Annotated[
+    str, option("--producer", metavar="PRODUCER", text="the producer", default="p1")
+]
+Partitioner = Annotated[
+    str,
+    option(
+        "--partitioner",
+        metavar="|".join(PARTITIONERS),
+        parse=words.choice(*PARTITIONERS),
+        text="how records find a partition",
+        default="default",
+    ),
+]
+Every = Annotated[
+    int, option("--every", metavar="D", parse=words.duration, text="pause between requests")
+]
+Background = Annotated[bool, flag("--async", text="go on at once")]
+
 
 @app.command("produce")
 def produce(
     topic: Topic,
     partition: Partition = None,
-    key: Annotated[str | None, option("--key", metavar="K", text="the records' key")] = None,
-    value: Annotated[
-        str, option("--value", metavar="V", text="the value; V-0, V-1, .. if there are several")
-    ] = "",
-    count: Annotated[
-        int, option("--count", metavar="N", parse=words.count, text="records", default="1")
-    ] = 1,
-    acks: Annotated[
-        int | None,
-        option(
-            "--acks",
-            metavar="0|1|all",
-            parse=words.acks,
-            text="acknowledgements",
-            default="the release's",
-        ),
-    ] = None,
-    retries: Annotated[
-        int | None,
-        option(
-            "--retries",
-            metavar="N",
-            parse=words.natural,
-            text="attempts more",
-            default="the release's",
-        ),
-    ] = None,
-    timeout: Annotated[
-        int,
-        option(
-            "--timeout",
-            metavar="D",
-            parse=words.positive_duration,
-            text="what the leader is told; the client gives up 2 s later",
-            default="30s",
-        ),
-    ] = 30_000_000,
-    batch: Annotated[
-        int,
-        option("--batch", metavar="B", parse=words.count, text="records a request", default="1"),
-    ] = 1,
-    idempotent: Annotated[
-        bool, flag("--idempotent", text="with a producer id and sequence numbers")
-    ] = False,
-    producer: Annotated[
-        str, option("--producer", metavar="PRODUCER", text="the producer", default="p1")
-    ] = "p1",
-    partitioner: Annotated[
-        str,
-        option(
-            "--partitioner",
-            metavar="|".join(PARTITIONERS),
-            parse=words.choice(*PARTITIONERS),
-            text="how records find a partition",
-            default="default",
-        ),
-    ] = "default",
-    every: Annotated[
-        int,
-        option("--every", metavar="D", parse=words.duration, text="pause between requests"),
-    ] = 0,
-    background: Annotated[bool, flag("--async", text="go on at once")] = False,
+    key: Key = None,
+    value: Value = "",
+    count: Records = 1,
+    acks: AcksWord = None,
+    retries: Retries = None,
+    timeout: Timeout = 30_000_000,
+    batch: BatchSize = 1,
+    idempotent: Idempotent = False,
+    producer: ProducerName = "p1",
+    partitioner: Partitioner = "default",
+    every: Every = 0,
+    background: Background = False,
 ) -> Produce:
     """Send N records, one request after another, and wait for the last answer or final error."""
     return Produce(

@@ -9,8 +9,12 @@ from typing import Any
 
 import pytest
 
+from commands.driver import Pace
+from commands.exits import ExitCode
 from commands.main import run_program
 from commands.parser import parse_script
+from commands.report import as_json, json_object
+from commands.running import driven, started
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -240,3 +244,11 @@ def test_the_exit_status_says_whether_all_held(text: str, status: int) -> None:
 def test_a_run_may_go_on_until_a_condition(within: str, status: int) -> None:
     arguments = ["run", "-c", "cluster", "--until", "time >= 15s", "--within", within]
     assert run_program(arguments) == status
+
+
+def test_the_object_can_be_made_without_the_program() -> None:
+    runner = started(parse_script("cluster\nmark a\n", "x.tide"), Pace(), None)
+    assert driven(runner, None, json=True) is ExitCode.OK
+    made = json_object(runner)
+    assert json.loads(as_json(made)) == made
+    assert list(made["marks"]) == ["a"]

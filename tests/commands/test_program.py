@@ -1,0 +1,73 @@
+"""Commands that only look something up, and what all commands have in common."""
+
+import json
+
+import pytest
+
+from commands.language import leaves
+from commands.language import program as statements
+from commands.main import run_program
+from commands.program import analyze, console, looking, run, sessions
+from commands.program.examples import examples
+from commands.program.options import cluster_options, named
+from commands.words import Setting
+from console.actions import ACTIONS
+from emulator.profiles import FEATURES, VERSIONS
+
+
+def test_every_part_of_the_program_has_commands() -> None:
+    for part in (analyze, console, looking, run, sessions):
+        assert part.app.registered_commands
+
+
+def test_examples_are_printed_as_they_are() -> None:
+    assert examples("a  b", "c") == "\b\nExamples:\n  a  b\n  c\n"
+
+
+def test_the_options_of_a_cluster_become_its_statements_words() -> None:
+    config = [Setting("a", "1"), Setting("b", "")]
+    expected = ["--version", "1.1", "--seed", "0", "--config", "a=1", "--config", "b="]
+    assert cluster_options("1.1", 0, config) == expected
+    assert cluster_options(None, None, None) == []
+
+
+def test_of_a_variable_given_twice_the_last_counts() -> None:
+    assert named([Setting("A", "1"), Setting("A", "2")]) == {"A": "2"}
+
+
+def test_every_release_is_listed_with_what_changed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_program(["versions"]) == 0
+    out = capsys.readouterr().out
+    assert [line.split()[0] for line in out.splitlines()[2:] if line[0] != " "] == list(VERSIONS)
+    assert all(feature.meaning in out for feature in FEATURES)
+
+
+def test_releases_are_plain_data_too(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_program(["versions", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert {row["version"] for row in rows} == {
+        f"{version} (default)" if version == "3.9" else version for version in VERSIONS
+    }
+
+
+def test_every_key_is_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_program(["keys", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert [row["id"] for row in rows] == list(ACTIONS)
+    assert run_program(["keys"]) == 0
+    assert "Overview" in capsys.readouterr().out
+
+
+def test_every_statement_is_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_program(["statements"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == len(dict(leaves(statements())))
+    assert any(line.startswith("topic create  ") for line in lines)
+
+
+def test_a_statement_is_told_with_its_options(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_program(["statements", "produce"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("Usage: produce ")
+    assert "--every D" in out
+    assert "--help" not in out
