@@ -19,6 +19,7 @@ from emulator.events import ZOOKEEPER
 from emulator.fetch_server import FetchServer, FetchSession
 from emulator.follower import Fetcher, FollowerSide
 from emulator.isr import IsrManager
+from emulator.kernel import LATENCY_MIN_US
 from emulator.leader import LeaderSide
 from emulator.messages import AnyMessage, PartitionInfo
 from emulator.out_of_range import OutOfRange
@@ -100,8 +101,14 @@ class Broker:
     # ---- dispatch
 
     def handle(self, source: int, message: AnyMessage) -> None:
-        """Take one message."""
-        self._handlers[type(message)](source, message)
+        """Take one message; requests are taken from the first registration on."""
+        if not self.state.broker_epoch and isinstance(message, messages.REQUESTS):
+            refused = messages.ConnectionLost(self.id, self.kernel.cause)
+            self.kernel.schedule(
+                self.kernel.now + LATENCY_MIN_US, source, refused, self.kernel.cause, self.id
+            )
+        else:
+            self._handlers[type(message)](source, message)
 
     def _table(self) -> dict[type, Handler]:
         def request(method: Callable[[int, int, Any], None]) -> Handler:
@@ -136,6 +143,7 @@ class Broker:
     def _task_table(self) -> dict[str, Callable[[], None]]:
         return {
             "boot": self.registration.boot,
+            "register": self.registration.register,
             "zk-ping": self.zk.ping,
             "fetch-timeout": self.fetches.expire_parked,
             "produce-timeout": self.leader.expire_waiting,

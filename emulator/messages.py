@@ -354,6 +354,20 @@ class Timer(Message, frozen=True):
     number: int = 0
 
 
+REQUESTS = (
+    FetchRequest,
+    OffsetsForLeaderEpochRequest,
+    ListOffsetsRequest,
+    ProduceRequest,
+    MetadataRequest,
+    LeaderAndIsrRequest,
+    StopReplicaRequest,
+    UpdateMetadataRequest,
+    ControlledShutdownRequest,
+    AlterPartitionRequest,
+)
+"""What a broker takes from others only while its sockets are open."""
+
 AnyMessage = (
     FetchRequest
     | FetchResponse

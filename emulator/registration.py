@@ -145,22 +145,26 @@ class Registration:
         self._make_paths()
         self.broker.set_state("running")
         self.broker.start_tasks()
-        self._register()
+        self.register()
 
     def register_again(self) -> None:
         """After a session has expired: a new session, the broker's znode anew, a new candidacy."""
         if self.broker.zk.connect():
-            self._register()
+            self.register()
         else:
             self.broker.later("boot", RECONNECT_US)
 
-    def _register(self) -> None:
+    def register(self) -> None:
+        """Write the broker's own znode; one of an earlier life has to be gone before."""
         state = self.broker.state
         path = f"/brokers/ids/{self.broker.id}"
         data = self.broker_json()
         zookeeper, world = self.world.zookeeper, self.world
-        if zookeeper.find(path) is not None:
-            self.broker.later("boot", RECONNECT_US)
+        node = zookeeper.find(path)
+        if node is not None and node.ephemeral_owner == state.session:
+            return
+        if node is not None or not self.broker.zk.usable():
+            self.broker.later("register", RECONNECT_US)
             return
         if self.profile.has("registration_multi"):
             operations: list[Operation] = [

@@ -72,13 +72,13 @@ def verify(file: File) -> ExitCode:
 @app.command(
     "export",
     epilog=examples(
-        "tidegauge sessions export run.tide.db --to dataset/",
-        "tidegauge sessions export recordings/*.tide.db --to dataset/",
+        "tidegauge sessions export run.tide.db --out dataset/",
+        "tidegauge sessions export recordings/*.tide.db --out dataset/",
     ),
 )
 def export(
     files: Annotated[list[str], argument("FILE", text="sessions, *.tide.db")],
-    to: Annotated[str, option("--to", metavar="DATASET", text="a dataset; made if need be")],
+    to: Annotated[str, option("--out", metavar="DATASET", text="a dataset; made if need be")],
 ) -> None:
     """Add sessions to a Parquet dataset.
 

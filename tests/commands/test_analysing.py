@@ -36,7 +36,7 @@ def test_without_java_one_sentence_says_so(
     pytest.importorskip("pyarrow")
     path, dataset = tmp_path / "one.tide.db", str(tmp_path / "dataset")
     assert run_program(["run", "-c", "cluster", "--record", str(path)]) == 0
-    assert run_program(["sessions", "export", str(path), "--to", dataset]) == 0
+    assert run_program(["sessions", "export", str(path), "--out", dataset]) == 0
     capsys.readouterr()
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     assert run_program(["analyze", dataset, "--out", str(tmp_path / "out")]) == 3

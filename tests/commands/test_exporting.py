@@ -23,7 +23,7 @@ def test_a_session_is_exported_once(tmp_path: Path, capsys: pytest.CaptureFixtur
     pytest.importorskip("pyarrow")
     path = tmp_path / "one.tide.db"
     assert run_program(["run", "-c", "cluster; settle", "--record", str(path)]) == 0
-    export = ["sessions", "export", str(path), "--to", str(tmp_path / "dataset")]
+    export = ["sessions", "export", str(path), "--out", str(tmp_path / "dataset")]
     capsys.readouterr()
     assert run_program(export) == 0
     assert capsys.readouterr().err.startswith(f"{path}: ")
@@ -35,5 +35,5 @@ def test_a_session_is_exported_once(tmp_path: Path, capsys: pytest.CaptureFixtur
 def test_a_session_that_is_missing_is_not_exported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run_program(["sessions", "export", str(tmp_path / "x"), "--to", str(tmp_path)]) == 3
+    assert run_program(["sessions", "export", str(tmp_path / "x"), "--out", str(tmp_path)]) == 3
     assert capsys.readouterr().err.count("\n") == 1

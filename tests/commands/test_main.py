@@ -93,7 +93,7 @@ def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
         (["sessions"], "'tidegauge sessions' needs a command"),
         (["sessions", "shwo"], "'tidegauge sessions' has no command 'shwo'; did you mean 'show'?"),
         (["sessions", "show"], "'tidegauge sessions show' needs FILE"),
-        (["sessions", "export", "x"], "'tidegauge sessions export' needs --to"),
+        (["sessions", "export", "x"], "'tidegauge sessions export' needs --out"),
         (["analyze", "x"], "'tidegauge analyze' needs --out"),
         (["run", "--", "--config"], "cannot read '--config'"),
     ],
