@@ -5,7 +5,6 @@ columns of each type come from one pass over its events, and the rows are put ba
 ``seq`` at the end.
 """
 
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from functools import cache
 from operator import attrgetter
@@ -15,6 +14,7 @@ import msgspec
 from msgspec import Struct
 
 from emulator.events import Event
+from sessions.blocks import VOCABULARY, group
 from sessions.dataset.schema import arrow_schema
 from sessions.dataset.tables import EVENTS
 
@@ -26,9 +26,6 @@ PLACES: Final = ("broker", "controller", "host", "source")
 
 OWN_COLUMNS: Final = frozenset({"seq", "time_us", "cause", "tp", "topic", "broker"})
 """Fields that have a column of their own and are not repeated in the payload."""
-
-TYPES: Final[dict[str, type[Event]]] = {type_.__name__: type_ for type_ in Event.__subclasses__()}
-"""Every type of event by its name."""
 
 
 class Shape(Struct, frozen=True):
@@ -64,12 +61,9 @@ def event_rows(events: Sequence[Event]) -> "pa.Table":
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    by_type: defaultdict[type[Event], list[Event]] = defaultdict(list)
-    for event in events:
-        by_type[type(event)].append(event)
     schema = arrow_schema(EVENTS)
     rows = pa.Table.from_batches(
-        [_rows_of(shape_of(type_), same, schema) for type_, same in by_type.items()], schema
+        [_rows_of(shape_of(type_), same, schema) for type_, same in group(events).items()], schema
     )
     return rows.take(pc.sort_indices(rows["seq"]))
 
@@ -134,7 +128,7 @@ def _payloads(shape: Shape, events: list[Event]) -> "pa.Array":
 
 def as_event(row: dict[str, Any]) -> Event:
     """The event that a row of ``events`` tells of: the inverse of :func:`event_rows`."""
-    type_ = TYPES[row["type"]]
+    type_ = VOCABULARY[row["type"]]
     fields = {**row, **msgspec.json.decode(row["payload"])}
     values = [fields[name] for name in type_.__struct_fields__]
     return msgspec.convert([row["type"], *values], type_)

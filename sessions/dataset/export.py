@@ -1,9 +1,9 @@
 """Export: the events of one session, streamed into the dataset."""
 
 import contextlib
-import gc
 import os
 from collections.abc import Callable, Iterable, Iterator
+from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final, Protocol
@@ -11,9 +11,10 @@ from typing import Any, Final, Protocol
 from msgspec import Struct
 
 from emulator.events import Event
+from sessions.collector import collector_paused
 from sessions.dataset.event_rows import event_rows
 from sessions.dataset.facts import FACTS, ConsumedFold, RequestFold
-from sessions.dataset.folder import DatasetFolder
+from sessions.dataset.folder import DatasetError, DatasetFolder
 from sessions.dataset.records import RecordFold
 from sessions.dataset.runs import portions, runs_to_table
 from sessions.dataset.schema import Table
@@ -25,6 +26,8 @@ from sessions.dataset.writer import BLOCK_ROWS, Row, TableWriter, WriterThread, 
 Handler = Callable[[Any], None]
 Progress = Callable[[int], object]
 """Is told how many events have been exported so far."""
+
+INSTALL: Final = "install it with: pip install 'tidegauge[spark]'"
 
 RUNS: Final = frozenset({PRODUCED.name, CONSUMED.name})
 """Tables whose folds give runs of records."""
@@ -61,24 +64,14 @@ def export_session(
     it is there, and nothing at all if this fails or is interrupted. Raises
     :class:`~sessions.dataset.folder.DatasetError`.
     """
+    if find_spec("pyarrow") is None:
+        raise DatasetError(f"exporting needs PyArrow; {INSTALL}")
     with DatasetFolder(Path(dataset)).adding(facts.id) as folder, _Export(folder) as export:
         source = iter(events)
         while export.add_block(source):
             if progress is not None:
                 progress(export.events)
         return export.finish(facts)
-
-
-@contextlib.contextmanager
-def _no_collection() -> Iterator[None]:
-    """Keep the cycle collector from looking at new objects again and again: none is in a cycle."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 class _Export:
@@ -123,7 +116,7 @@ class _Export:
 
     def add_block(self, source: Iterator[Event]) -> bool:
         """Take a block of events; False when there is none left."""
-        with _no_collection():
+        with collector_paused():
             block = list(islice(source, BLOCK_ROWS))
             if block:
                 self._add(block)

@@ -1,5 +1,6 @@
 """Exporting a session: everything of it arrives, and nothing of one that fails."""
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -189,6 +190,13 @@ def test_a_disk_that_is_full_is_one_sentence(
     monkeypatch.setattr("sessions.dataset.writer.TableWriter._write", full)
     with pytest.raises(DatasetError, match="could not be written to: No space left on device"):
         exported(committed_story().events, tmp_path / "dataset")
+    assert paths(tmp_path) == []
+
+
+def test_without_arrow_nothing_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(DatasetError, match="exporting needs PyArrow; install it with"):
+        exported([], tmp_path / "dataset")
     assert paths(tmp_path) == []
 
 
