@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from emulator.cluster import Cluster
 from emulator.execution import Outcome, Ticket
-from emulator.inputs import Statement
+from emulator.inputs import Statement, Wait
 
 EVENTS_BETWEEN_LOOKS: Final = 2_000
 """Kernel events between two looks at the wall clock: about 10 ms."""
@@ -80,6 +80,10 @@ class Driver:
         return ticket.outcome or Outcome()
 
     def _advance_many(self, ticket: Ticket) -> bool:
+        if isinstance(ticket.statement.input, Wait) and ticket.wake_us is not None:
+            if self.cluster.run_until(ticket.wake_us, EVENTS_BETWEEN_LOOKS):
+                self.cluster.poll()
+            return True
         for _ in range(EVENTS_BETWEEN_LOOKS):
             if ticket.done:
                 return True

@@ -233,6 +233,16 @@ def version(word: str) -> str:
     return one_of(word, VERSIONS, "version")
 
 
+def api(word: str) -> str:
+    """The name of a request or response: ``LeaderAndIsr`` (its request), ``FetchResponse``."""
+    from emulator.messages import Message
+
+    sent = [message.__name__ for message in Message.__subclasses__()]
+    apis = [name.removesuffix("Request") for name in sent if name.endswith("Request")]
+    known = [*apis, *sent, *(f"{name}Response" for name in apis)]
+    return one_of(word, tuple(dict.fromkeys(known)), "request or response")
+
+
 def choice(*known: str) -> Callable[[str], str]:
     """A function that takes one of the known words."""
 

@@ -83,7 +83,12 @@ def hold(
     destination: Host,
     api: Annotated[
         str | None,
-        option("--only", metavar="API", text="only this request or response: LeaderAndIsr"),
+        option(
+            "--only",
+            metavar="API",
+            parse=words.api,
+            text="only this request or response: LeaderAndIsr, FetchResponse",
+        ),
     ] = None,
 ) -> HoldMessages:
     """Keep messages from the first host to the second waiting, in order."""

@@ -1,11 +1,12 @@
 import io
 import os
+import resource
 import signal
 import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from time import perf_counter, sleep
+from time import sleep
 
 import pytest
 
@@ -173,12 +174,13 @@ def test_a_script_that_is_no_text_cannot_be_read(
 
 
 def test_help_answers_at_once() -> None:
+    """In processor time: a machine that is busy with something else takes longer."""
     spent = []
     for _ in range(3):
-        started = perf_counter()
-        done = process("--help", stdout=subprocess.DEVNULL)
-        assert done.wait() == 0
-        spent.append(perf_counter() - started)
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        assert process("--help", stdout=subprocess.DEVNULL).wait() == 0
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        spent.append(after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime)
     assert min(spent) < 0.2
 
 

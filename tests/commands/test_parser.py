@@ -109,6 +109,11 @@ BAD = [
         "network drop 0 1 --percent 200",
         "'network drop' --percent: '200' is no percentage (0 to 100)",
     ),
+    (
+        "network hold 0 1 --only LeaderAndIsrr",
+        "'network hold' --only: 'LeaderAndIsrr' is no request or response; "
+        "did you mean 'LeaderAndIsr'?",
+    ),
     ("zk get brokers", "'zk get': 'brokers' is no znode path (written /brokers/ids)"),
     ("zk get -x /a", "'zk get' has no option '-x' (-s)"),
     ("zk set /a", "'zk set' needs DATA"),

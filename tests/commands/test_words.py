@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from commands import words
 from commands.words import BadWord
+from emulator import events
 
 
 @pytest.mark.parametrize(
@@ -54,6 +55,17 @@ def test_errors_of_kafka_and_of_zookeeper_are_known() -> None:
 
 
 @pytest.mark.parametrize(
+    "word", ["LeaderAndIsr", "LeaderAndIsrRequest", "LeaderAndIsrResponse", "FetchResponse"]
+)
+def test_requests_and_responses_are_known_by_kafkas_names(word: str) -> None:
+    assert words.api(word) == word
+
+
+def test_hosts_have_the_numbers_that_events_give_them() -> None:
+    assert words.HOSTS == {"zk": events.ZOOKEEPER, "clients": events.CLIENTS}
+
+
+@pytest.mark.parametrize(
     ("parse", "word"),
     [
         (words.duration, "5"),
@@ -88,6 +100,9 @@ def test_errors_of_kafka_and_of_zookeeper_are_known() -> None:
         (words.version, "3.10"),
         (words.znode_version, "-2"),
         (words.error_name, "NOPE"),
+        (words.api, "Fetsch"),
+        (words.speed, "-1"),
+        (words.speed, "nan"),
         (words.choice("a", "b"), "c"),
     ],
 )
