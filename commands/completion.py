@@ -13,7 +13,7 @@ from typing import Any, Final
 from commands.conditions import FIELDS, OPERATORS
 from commands.language import find, is_group, program
 from commands.usage import Command
-from commands.words import HOSTS, BadWord
+from commands.words import HOSTS, BadWord, apis
 from sessions.states import ViewState
 from sessions.view import ClusterView
 
@@ -199,5 +199,6 @@ KINDS: Final[dict[str, Callable[[ViewState], Iterable[str]]]] = {
     "PRODUCER": lambda state: sorted(state.producers),
     "CONSUMER": lambda state: sorted(state.consumers),
     "VERSION": _versions,
+    "API": lambda _state: apis(),
 }
 """The words of each kind that the read model knows."""

@@ -8,6 +8,8 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final, NamedTuple
 
+LISTED_MAX: Final = 20
+"""More known words than this are not listed in an error."""
 PERCENT_MAX: Final = 100
 SPEED_MIN: Final = 0.001
 SPEED_MAX: Final = 1_000_000
@@ -66,8 +68,8 @@ def one_of(word: str, known: Sequence[str], what: str) -> str:
     """The word itself if it is one of ``known``; ``what`` says in an error what was looked for."""
     if word in known:
         return word
-    hint = nearest(word, known) or f" ({', '.join(known)})"
-    raise BadWord(f"'{word}' is no {what}{hint}")
+    listed = f" ({', '.join(known)})" if len(known) <= LISTED_MAX else ""
+    raise BadWord(f"'{word}' is no {what}{nearest(word, known) or listed}")
 
 
 def integer(word: str, least: int, what: str) -> int:
@@ -235,12 +237,16 @@ def version(word: str) -> str:
 
 def api(word: str) -> str:
     """The name of a request or response: ``LeaderAndIsr`` (its request), ``FetchResponse``."""
+    return one_of(word, apis(), "request or response")
+
+
+def apis() -> tuple[str, ...]:
+    """The names of all requests and responses; one without ``Request`` stands for the request."""
     from emulator.messages import Message
 
     sent = [message.__name__ for message in Message.__subclasses__()]
-    apis = [name.removesuffix("Request") for name in sent if name.endswith("Request")]
-    known = [*apis, *sent, *(f"{name}Response" for name in apis)]
-    return one_of(word, tuple(dict.fromkeys(known)), "request or response")
+    names = [name.removesuffix("Request") for name in sent if name.endswith("Request")]
+    return tuple(dict.fromkeys([*names, *sent, *(f"{name}Response" for name in names)]))
 
 
 def choice(*known: str) -> Callable[[str], str]:
