@@ -23,6 +23,7 @@ from console.glyphs import choose
 from console.lines import Span, cut, data, line, text_of
 from console.pacer import FRAMES_PER_SECOND
 from console.palette import ActionProvider
+from console.roles import COMPONENTS
 from console.screens.base import ConsoleScreen
 from console.screens.brokers import BrokerScreen, BrokersScreen
 from console.screens.events import EventScreen, EventsScreen
@@ -62,6 +63,8 @@ class TidegaugeApp(TimeKeys, App[None], inherit_bindings=False):
     """The console on one source."""
 
     CSS_PATH = "console.tcss"
+    COMPONENT_CLASSES: ClassVar[set[str]] = COMPONENTS
+    """Roles are styled once, here: Textual would work them out for each widget anew."""
     DEFAULT_MODE = "overview"
     ENABLE_COMMAND_PALETTE = False
     HORIZONTAL_BREAKPOINTS = WIDTHS
@@ -84,6 +87,7 @@ class TidegaugeApp(TimeKeys, App[None], inherit_bindings=False):
         self.theme = THEME
         self.last_mode = self.DEFAULT_MODE
         self._framed = perf_counter()
+        self._painted: tuple[object, ...] = ()
         for mode, screen in MODE_SCREENS.items():
             self.add_mode(mode, partial(screen, self.stage))
 
@@ -96,13 +100,27 @@ class TidegaugeApp(TimeKeys, App[None], inherit_bindings=False):
 
     def frame(self) -> None:
         """Move the time cursor by the wall time since the last frame, and repaint."""
+        if not self.is_running or not self.screen_stack:
+            return
         now = perf_counter()
         passed, self._framed = now - self._framed, now
         self.stage.pacer.frame(passed)
-        self.paint()
+        self.show_replies()
+        if self._moment() != self._painted or self._is_busy():
+            self.paint()
+
+    def _moment(self) -> tuple[object, ...]:
+        """What a screen depends on besides keys; while it stands still, nothing is painted."""
+        source, pacer = self.stage.source, self.stage.pacer
+        return source.seq, source.time_us, source.last_seq, pacer.mode, pacer.paused
+
+    def _is_busy(self) -> bool:
+        screen = self.screen
+        return isinstance(screen, ConsoleScreen) and screen.is_busy()
 
     def paint(self) -> None:
         """Bring the screen to the time cursor."""
+        self._painted = self._moment()
         screen = self.screen
         if isinstance(screen, ConsoleScreen) and screen.is_mounted:
             screen.show(self.stage.follow())

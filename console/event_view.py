@@ -44,6 +44,10 @@ class EventView(VirtualView):
         self.seq = 0
         self._marked = -1
 
+    def is_busy(self) -> bool:
+        """Whether the search goes on."""
+        return not self.log_.complete
+
     # ---- which events
 
     def show_all(self) -> None:
@@ -82,7 +86,7 @@ class EventView(VirtualView):
         if not self.filter:
             return True
         told = describe(event)
-        return self.filter.matches(f"{told.word} {told.text}".lower(), event)
+        return self.filter.matches(f"{told.word}\n{told.text}".lower(), event)
 
     def _shown_anew(self) -> None:
         self.resize()

@@ -316,7 +316,8 @@ def produce_sent(event: events.ProduceSent) -> str:
 def produce_retried(event: events.ProduceRetried) -> str:
     """Another attempt."""
     counted = "" if event.counted else " (not counted)"
-    return f"{event.producer} tries {event.tp} record {event.first_record} again: {event.error}{counted}"
+    record = f"{event.tp} record {event.first_record}"
+    return f"{event.producer} tries {record} again: {event.error}{counted}"
 
 
 def produce_acknowledged(event: events.ProduceAcknowledged) -> str:

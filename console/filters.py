@@ -1,5 +1,6 @@
 """What ``/`` understands: words, ``re:pattern``, ``!not``, and queries; all of them must hold.
 
+A row's text may have several lines, so that ``re:^orders-3$`` finds a name beside a state word.
 ``isr<min and lag>10`` compares two fields, and a field with a number. A list (``isr``, ``osr``,
 ``replicas``) counts its members in ``< > =`` and is searched by ``~``: ``osr~2`` are the rows whose
 OSR holds broker 2.
@@ -27,7 +28,7 @@ OPERATORS: Final[dict[str, Callable[[Any, Any], bool]]] = {
     "=": operator.eq,
 }
 QUERY: Final = re.compile(r"([a-z_]+)(<=|>=|!=|==|!~|~|<|>|=)(.+)")
-AROUND_OPERATOR: Final = re.compile(r"\s*(<=|>=|!=|==|!~|~|<|>|=)\s*")
+AROUND_OPERATOR: Final = re.compile(r"\s+(<=|>=|!=|==|!~|~|<|>|=)\s+")
 
 
 class FilterError(ValueError):
@@ -85,7 +86,7 @@ class Filter(Generic[Row]):
 
 def _pattern(source: str) -> Test[Any]:
     try:
-        pattern = re.compile(source, re.IGNORECASE)
+        pattern = re.compile(source, re.IGNORECASE | re.MULTILINE)
     except re.error as error:
         raise FilterError(f"re:{source} is no regular expression: {error}") from None
     return lambda text, row: pattern.search(text) is not None

@@ -1,51 +1,67 @@
-"""The recent past of the counts, second by second, for sparklines.
+"""The recent past of the counts, second by second, for sparklines: a function of source and cursor.
 
-Samples are facts about the source, keyed by virtual time, so going back in time shows the same line
-again; seconds that the cursor has jumped over are unknown, and blank.
+The source says where the counts changed; between two such places they stood still.
 """
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from console.formats import US_PER_SECOND
 
 if TYPE_CHECKING:
     from sessions.folding.health import Counts
-
-KEPT_MAX: Final = 3_600
-"""Seconds that are kept; one hour."""
-GAP_MAX: Final = 120
-"""A step over more seconds than this is a jump, and nothing is known of what lies between."""
+    from sessions.source import Source
 
 
 class History:
-    """The counts in each second of virtual time that the cursor has passed."""
+    """What the counts were at any time, as far as the source tells."""
 
-    def __init__(self) -> None:
-        self._seconds: dict[int, Counts] = {}
-        self._last: tuple[int, Counts] | None = None
+    def __init__(self, source: "Source") -> None:
+        self.source = source
+        self._times: list[int] = []
+        self._counts: list[Counts] = []
+        self._seen = -1
 
-    def note(self, time_us: int, counts: "Counts") -> None:
-        """Remember the counts at the cursor.
+    def _refresh(self) -> None:
+        if self.source.last_seq != self._seen:
+            self._seen = self.source.last_seq
+            samples = self.source.samples()
+            self._times = [time_us for _, time_us, _ in samples]
+            self._counts = [counts for _, _, counts in samples]
 
-        While it goes forward, the seconds it has passed had the counts from before.
-        """
-        second = time_us // US_PER_SECOND
-        if self._last is not None:
-            before, sample = self._last
-            if before < second <= before + GAP_MAX:
-                for passed in range(before + 1, second):
-                    self._seconds.setdefault(passed, sample)
-        self._seconds[second] = counts
-        self._last = (second, counts)
-        while len(self._seconds) > KEPT_MAX:
-            del self._seconds[next(iter(self._seconds))]
-
-    def values(self, name: str, time_us: int, seconds: int) -> list[int | None]:
-        """One count in each of the last ``seconds``; None where it is not known."""
+    def values(
+        self, name: str, time_us: int, seconds: int, worst: Callable[[list[int]], int] = max
+    ) -> list[int | None]:
+        """The worst of one count in each of the last ``seconds``; None before anything was."""
+        self._refresh()
         end = time_us // US_PER_SECOND
-        samples = (self._seconds.get(second) for second in range(end - seconds + 1, end + 1))
-        return [None if sample is None else getattr(sample, name) for sample in samples]
+        return [
+            self._worst_in(name, second, time_us, worst)
+            for second in range(end - seconds + 1, end + 1)
+        ]
+
+    def _worst_in(
+        self, name: str, second: int, now_us: int, worst: Callable[[list[int]], int]
+    ) -> int | None:
+        """What held when the second began counts as well as what changed in it."""
+        begin_us = second * US_PER_SECOND
+        end_us = min(begin_us + US_PER_SECOND - 1, now_us)
+        first = max(0, bisect_right(self._times, begin_us) - 1)
+        last = bisect_right(self._times, end_us)
+        if last == 0 or end_us < 0:
+            return None
+        return worst([getattr(counts, name) for counts in self._counts[first:last]])
+
+    def since(self, time_us: int, holds: "Callable[[Counts], bool]") -> int | None:
+        """Since when something has held of the counts without a break; None if it does not."""
+        self._refresh()
+        place = bisect_right(self._times, time_us) - 1
+        found = None
+        while place >= 0 and holds(self._counts[place]):
+            found = self._times[place]
+            place -= 1
+        return found
 
 
 def sparkline(values: Sequence[int | None], sparks: str, top: int | None = None) -> str:

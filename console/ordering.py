@@ -6,7 +6,7 @@ very many change at once is it worked out anew.
 """
 
 from bisect import bisect_left
-from collections.abc import Callable, Collection, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from typing import Any, Final, Generic, TypeVar
 
 K = TypeVar("K", bound=Hashable)
@@ -39,7 +39,12 @@ class RowOrder(Generic[K]):
     def __len__(self) -> int:
         return len(self._shown)
 
+    def __iter__(self) -> Iterator[K]:
+        return (self[position] for position in range(len(self)))
+
     def __getitem__(self, position: int) -> K:
+        if not 0 <= position < len(self._shown):
+            raise IndexError(position)
         return self.keys[self._shown[self._turned(position)]]
 
     def __contains__(self, key: K) -> bool:

@@ -10,6 +10,7 @@ from console.words import RANKS, STATE_WORDS, glyph_of
 
 if TYPE_CHECKING:
     from console.stage import Stage
+    from sessions.folding.health import Counts
 
 COUNTED: Final = (
     ("offline", "offline"),
@@ -21,6 +22,8 @@ COUNTED: Final = (
     ("non_preferred", "not preferred"),
 )
 """The counts, worst first, as the read model and as people call them."""
+BETTER_MORE: Final = frozenset({"brokers_up", "partitions"})
+"""Counts whose lowest value is their worst."""
 LABEL_WIDTH: Final = 20
 FIGURE_WIDTH: Final = 9
 MINUTE: Final = 60
@@ -79,7 +82,8 @@ def _count_line(
     glyph: str = " ",
     top: int | None = None,
 ) -> Line:
-    values = stage.history.values(name, stage.source.time_us, bars)
+    worst = min if name in BETTER_MORE else max
+    values = stage.history.values(name, stage.source.time_us, bars, worst)
     lit = "error" if role == "offline" else role or "muted"
     return line(
         Span(f" {glyph} ", role or "faint"),
@@ -184,10 +188,16 @@ def _pair(label: str, value: str, role: str = "", note: str = "") -> Line:
     )
 
 
+def is_calm(counts: "Counts") -> bool:
+    """Whether none of the counted states holds of any partition."""
+    return not any(getattr(counts, name) for name, _ in COUNTED)
+
+
 def healthy_sentence(stage: "Stage") -> str:
-    """What an empty list of faults says: how many are healthy, and at what time."""
+    """What an empty list of faults says: how many are healthy, and since when."""
     total = len(stage.index.keys)
     if not total:
         return "There are no partitions yet."
-    now = clock(stage.source.time_us)
-    return f"No faults. {total:,} of {total:,} partitions are healthy at {now}."
+    since_us = stage.history.since(stage.source.time_us, is_calm)
+    since = "" if since_us is None else f" since {clock(since_us)}"
+    return f"No faults. {total:,} of {total:,} partitions healthy{since}."

@@ -41,7 +41,7 @@ class Stage:
         self.complete = complete or no_completion
         self.pacer = Pacer(source, paused=paused)
         self.index = PartitionIndex()
-        self.history = History()
+        self.history = History(source)
         self.reader = EventReader(source)
         self.statements: list[str] = []
         self.turn = 0
@@ -52,11 +52,9 @@ class Stage:
         return self.source.view
 
     def follow(self) -> set[str]:
-        """Bring index and history to the cursor; names the partitions that changed.
+        """Bring the index to the cursor; names the partitions that changed.
 
         ``turn`` counts these calls, so that who was not on screen knows that it has missed some.
         """
         self.turn += 1
-        changed = self.index.refresh(self.view)
-        self.history.note(self.source.time_us, self.view.counts())
-        return changed
+        return self.index.refresh(self.view)

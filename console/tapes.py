@@ -35,11 +35,15 @@ Record = tuple[int, int]
 
 
 class Window(Struct, frozen=True):
-    """The offsets that fit: ``first`` up to and without ``end``, each ``cell`` columns wide."""
+    """The offsets that fit: ``first`` up to and without ``end``, each ``cell`` columns wide.
+
+    A cell is a column for a boundary, then the epoch, then with ``marks`` a column for a mark.
+    """
 
     first: int
     end: int
     cell: int
+    marks: bool = False
 
     @property
     def offsets(self) -> range:
@@ -47,18 +51,35 @@ class Window(Struct, frozen=True):
         return range(self.first, self.end)
 
 
-def window_of(partition: "PartitionState", width: int, pan: int = 0) -> Window:
+def window_of(
+    partition: "PartitionState", width: int, pan: int = 0, *, marks: bool = False
+) -> Window:
     """The newest offsets that fit into ``width`` columns, or ``pan`` offsets older ones."""
     replicas = partition.replica_states.values()
     newest = max((replica.log_end_offset for replica in replicas), default=0)
     oldest = min((replica.log_start for replica in replicas), default=0)
     highest = max((run.leader_epoch for replica in replicas for run in replica.log[-8:]), default=0)
-    smallest = len(str(max(0, highest))) + 1
+    smallest = len(str(max(0, highest))) + 1 + marks
     room = max(smallest, width - 1)
     cell = max(smallest, min(smallest + CELL_GROWTH_MAX, room // max(1, newest - oldest)))
     fitting = room // cell
     end = max(min(newest, oldest + fitting), newest - max(0, pan))
-    return Window(first=max(oldest, end - fitting), end=end, cell=cell)
+    return Window(first=max(oldest, end - fitting), end=end, cell=cell, marks=marks)
+
+
+def foreign_offsets(
+    partition: "PartitionState", window: Window, original: dict[int, Record]
+) -> dict[int, set[int]]:
+    """For each replica the offsets at which it holds another record than the leader."""
+    found: dict[int, set[int]] = {}
+    for broker, replica in partition.replica_states.items():
+        records = records_in(replica, window)
+        found[broker] = {
+            offset
+            for offset, (_, record_id) in records.items()
+            if offset in original and original[offset][1] != record_id
+        }
+    return found
 
 
 def records_in(replica: "ReplicaState", window: Window) -> dict[int, Record]:
@@ -87,18 +108,21 @@ def tape_lines(
     """
     figures = width >= FIGURES_MIN_WIDTH
     room = width - LABEL_WIDTH - (FIGURES_WIDTH if figures else 0)
-    window = window_of(partition, room, pan)
     leader = partition.leader_replica
+    window = window_of(partition, room, pan)
     original = records_in(leader, window) if leader is not None else {}
+    foreign = foreign_offsets(partition, window, original)
+    if any(foreign.values()):
+        window = window_of(partition, room, pan, marks=True)
     room = min(room, 2 + len(window.offsets) * window.cell)
-    rows = [ruler(window, glyphs)]
+    rows = [ruler(window)]
     for broker in tape_order(partition):
         replica = partition.replica_states.get(broker)
         if replica is None:
             rows.append(line(label(partition, broker, None, glyphs), Span("no log", "muted")))
             continue
         gone = cut_by(event, partition.name, broker)
-        spans = tape(replica, window, glyphs, original=original, leader=leader, gone=gone)
+        spans = tape(replica, window, glyphs, foreign=foreign[broker], leader=leader, gone=gone)
         used = 1 + len(window.offsets) * window.cell
         padding = Span(" " * max(0, room - used))
         tail = figures_of(replica, leader) if figures else ()
@@ -133,14 +157,14 @@ def cut_by(event: Event | None, tp: str, broker: int) -> range:
             return range(0)
 
 
-def ruler(window: Window, glyphs: Glyphs) -> Line:
+def ruler(window: Window) -> Line:
     """Offsets above the tapes, every few cells."""
     step = RULER_STEP
     while step * window.cell < len(number(window.end)) + 2:
         step += RULER_STEP
     text = ""
     for offset in window.offsets:
-        column = 1 + (offset - window.first) * window.cell + window.cell - 2
+        column = (offset - window.first + 1) * window.cell - 1 - window.marks
         if offset % step == 0 and column >= len(text) + (1 if text else 0):
             text = text.ljust(column) + number(offset)
     return line(Span(fit("    offset", LABEL_WIDTH), "muted"), Span(text, "muted"))
@@ -151,40 +175,29 @@ def tape(
     window: Window,
     glyphs: Glyphs,
     *,
-    original: dict[int, Record],
+    foreign: set[int],
     leader: "ReplicaState | None",
     gone: range,
 ) -> list[Span]:
     """One replica's cells: a boundary column, then the epoch, for each offset."""
     records = records_in(replica, window)
+    width = window.cell - 1 - window.marks
     spans: list[Span] = []
-    for offset in (*window.offsets, window.end):
-        record = records.get(offset)
-        differs = (
-            record is not None
-            and replica is not leader
-            and offset in original
-            and original[offset][1] != record[1]
-        )
-        spans.append(boundary(offset, replica, leader, glyphs, differs=differs))
-        if offset < window.end:
-            spans.append(cell(offset, record, replica, window.cell - 1, glyphs, gone=gone))
-    return spans
+    for offset in window.offsets:
+        spans.append(boundary(offset, replica, leader, glyphs))
+        spans.append(cell(offset, records.get(offset), replica, width, glyphs, gone=gone))
+        if window.marks:
+            differs = offset in foreign
+            spans.append(Span(glyphs.different if differs else " ", "diverged" if differs else ""))
+    return [*spans, boundary(window.end, replica, leader, glyphs)]
 
 
 def boundary(
-    offset: int,
-    replica: "ReplicaState",
-    leader: "ReplicaState | None",
-    glyphs: Glyphs,
-    *,
-    differs: bool,
+    offset: int, replica: "ReplicaState", leader: "ReplicaState | None", glyphs: Glyphs
 ) -> Span:
-    """The column before an offset: an HW, the mark of a different record, or nothing."""
+    """The column before an offset: the replica's own HW, the leader's, or nothing."""
     if offset == replica.high_watermark:
         return Span(glyphs.high_watermark, "hw")
-    if differs:
-        return Span(glyphs.different, "diverged")
     if leader is not None and offset == leader.high_watermark:
         return Span(glyphs.leader_high_watermark, "hw-leader")
     return Span(" ")

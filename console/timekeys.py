@@ -11,12 +11,18 @@ if TYPE_CHECKING:
     from textual.screen import Screen
 
     from console.stage import Stage
+    from sessions.source import Reply
 
 STATEMENT_HINT = (
     "a statement:  broker crash 1   show partitions   zk ls /     tab completes, up recalls"
 )
 OUTPUT_TOAST_MAX = 3
 """Output of more lines than this gets a page of its own."""
+
+
+def complaint(reply: "Reply") -> str:
+    """An error's name, and the sentence that explains it."""
+    return f"{reply.error}: {reply.message}" if reply.message else reply.error
 
 
 class TimeKeys:
@@ -161,11 +167,26 @@ class TimeKeys:
         if not text:
             return None
         reply = self.stage.source.submit(text)
-        if reply.error and reply.error != "NONE":
-            return f"{reply.error}: {reply.message}" if reply.message else reply.error
+        if reply.error != "NONE":
+            return complaint(reply)
+        if reply.pending and self.stage.pacer.paused:
+            self.tell(f"{text}: waits for time to go on (space)")
+        else:
+            self._show_output(text, reply)
+        return None
+
+    def show_replies(self) -> None:
+        """Show what statements have come to that needed time; a recording has none."""
+        replies = getattr(self.stage.source, "replies", list)
+        for text, reply in replies():
+            if reply.error != "NONE":
+                self.tell(f"{text}: {complaint(reply)}", severity="warning")
+            else:
+                self._show_output(text, reply)
+
+    def _show_output(self, text: str, reply: "Reply") -> None:
         output = reply.output or reply.message
         if output and len(output.splitlines()) > OUTPUT_TOAST_MAX:
             self.open_page(text, output)
         elif output:
             self.tell(output)
-        return None

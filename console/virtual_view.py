@@ -13,15 +13,13 @@ from rich.segment import Segment
 from rich.style import Style
 from textual import events
 from textual.cache import LRUCache
-from textual.color import Color
-from textual.css.styles import RenderStyles
 from textual.geometry import Region, Size
 from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from console.lines import Line, cut, width_of
-from console.roles import COMPONENTS, component
+from console.roles import component, over
 
 if TYPE_CHECKING:
     from console.stage import Stage
@@ -34,7 +32,6 @@ SIDEWAYS: Final = 8
 class VirtualView(ScrollView, can_focus=True, inherit_bindings=False):
     """Lines on demand, with a cursor if ``has_cursor``, below ``fixed_lines`` of titles."""
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = COMPONENTS
     has_cursor: ClassVar[bool] = True
     fixed_lines: ClassVar[int] = 0
     filter_hint: ClassVar[str] = ""
@@ -94,6 +91,10 @@ class VirtualView(ScrollView, can_focus=True, inherit_bindings=False):
     def sideways(self) -> int:
         """How wide the lines are; more than the pane's width can be scrolled to."""
         return 0
+
+    def is_busy(self) -> bool:
+        """Whether there is more to show as soon as there is time."""
+        return False
 
     def filter_text(self) -> str:
         """The filter as it was typed; empty if everything is shown."""
@@ -167,26 +168,12 @@ class VirtualView(ScrollView, can_focus=True, inherit_bindings=False):
         """The style of a role on a line that is set off."""
         style = self._styles.get((role, shade))
         if style is None:
-            style = self.get_component_rich_style(component(shade)) if shade else self.rich_style
-            if role:
-                style = self._over(style, self.get_component_styles(component(role)))
+            style = self.rich_style
+            for name in (shade, role):
+                if name:
+                    style = over(style, self.app.get_component_styles(component(name)))
             self._styles[role, shade] = style
         return style
-
-    @staticmethod
-    def _over(base: Style, role: RenderStyles) -> Style:
-        """A role on top of a style; half-transparent colours are mixed with what is below them."""
-        below = Color.from_rich_color(base.bgcolor)
-        background = below + role.background if role.has_rule("background") else None
-        color = (background or below) + role.color if role.has_rule("color") else None
-        return (
-            base
-            + Style.from_color(
-                None if color is None else color.rich_color,
-                None if background is None else background.rich_color,
-            )
-            + role.text_style
-        )
 
     def notify_style_update(self) -> None:
         """Forget what was painted in other colours."""

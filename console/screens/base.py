@@ -27,6 +27,8 @@ class ConsoleScreen(Screen[None], inherit_bindings=False):
     """A screen of panes. ``context`` is its name in the registry of actions."""
 
     context: ClassVar[str] = ""
+    AUTO_FOCUS = ""
+    """Each screen knows which pane has the keys first."""
 
     def __init__(self, stage: "Stage") -> None:
         super().__init__()
@@ -51,6 +53,10 @@ class ConsoleScreen(Screen[None], inherit_bindings=False):
 
     def show_panes(self, changed: Collection[str]) -> None:
         """Bring the panes to the time cursor; ``changed`` are the partitions that differ."""
+
+    def is_busy(self) -> bool:
+        """Whether a pane has more to show as soon as it gets time."""
+        return any(pane.view.is_busy() for pane in self.panes)
 
     def selection(self) -> Sequence[str]:
         """The names of the objects that are selected, as events touch them."""
@@ -127,17 +133,20 @@ class ConsoleScreen(Screen[None], inherit_bindings=False):
 
     def enter_pane(self, pane: Pane) -> None:
         """Give a pane the keys; on a small screen it takes the others' place."""
+        self._mark(pane)
+        self.call_after_refresh(pane.view.focus, scroll_visible=False)
+
+    def _mark(self, pane: Pane) -> None:
         for one in self.panes:
             one.set_class(one is pane, "-current")
-        for kind in ("main", "side", "log"):
-            self.set_class(kind == pane.kind, f"-on-{kind}")
-        self.call_after_refresh(pane.view.focus, scroll_visible=False)
+        kinds = {f"-on-{kind}": kind == pane.kind for kind in ("main", "side", "log")}
+        self.update_classes(kinds, animate=False)
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         """A click gives the keys to a pane as well."""
         for pane in self.panes:
             if pane.view is event.widget and not pane.has_class("-current"):
-                self.enter_pane(pane)
+                self._mark(pane)
         self.call_after_refresh(self.show_headings)
 
     def do_pane_next(self) -> None:

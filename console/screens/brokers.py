@@ -55,7 +55,7 @@ class BrokerRows:
     def text(self, key: str) -> str:
         """Id, state and rack."""
         broker = self.row(key)
-        return f"{key} {broker.state} {broker.rack or ''}".lower()
+        return f"{key}\n{broker.state}\n{broker.rack or ''}".lower()
 
     def is_fault(self, key: str) -> bool:
         """Whether it does not run, or holds replicas that are out of sync."""

@@ -55,8 +55,8 @@ class PartitionRows:
         return self.row(key).changed, self.stage.index.severity[key]
 
     def text(self, key: str) -> str:
-        """Name and state word."""
-        return f"{key.lower()} {WORDS_LOWER[self.stage.index.severity[key]]}"
+        """Name and state word, on lines of their own."""
+        return f"{key.lower()}\n{WORDS_LOWER[self.stage.index.severity[key]]}"
 
     def is_fault(self, key: str) -> bool:
         """Whether anything is wrong with it."""

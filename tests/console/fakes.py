@@ -1,23 +1,16 @@
 """A source made of a hand-written list of events, and ways to write such a list."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from emulator import events
 from emulator.events import Event
+from sessions.folding.health import Counts
+from sessions.source import Reply
 from sessions.states import Bookmark, PartitionState, ReplicaState, ViewState
 from sessions.touches import objects_of
 from sessions.view import ClusterView
-
-
-@dataclass
-class Reply:
-    """What a source answers to a statement."""
-
-    error: str = "NONE"
-    message: str = ""
-    output: str | None = None
 
 
 @dataclass
@@ -102,7 +95,7 @@ class ListSource:
     def events(self, first: int, last: int) -> Sequence[Event]:
         return self.history[first - 1 : last]
 
-    def touching(self, objects: Sequence[str], seq: int, direction: int) -> int | None:
+    def touching(self, objects: Iterable[int | str], seq: int, direction: int) -> int | None:
         wanted = set(objects)
         later = range(seq + 1, self.last_seq + 1)
         numbers = later if direction > 0 else range(min(seq - 1, self.last_seq), 0, -1)
@@ -115,6 +108,15 @@ class ListSource:
             if isinstance(event, events.BookmarkSet)
         ]
 
+    def samples(self) -> Sequence[tuple[int, int, Counts]]:
+        view = ClusterView()
+        found: list[tuple[int, int, Counts]] = []
+        for event in self.history:
+            view.apply(event)
+            if not found or view.counts() != found[-1][2]:
+                found.append((event.seq, event.time_us, view.counts()))
+        return found
+
     def submit(self, text: str) -> Reply:
         self.submitted.append(text)
         return self.reply
@@ -125,7 +127,7 @@ def partition_path(tp: str) -> str:
     return f"/brokers/topics/{topic}/partitions/{number}/state"
 
 
-def failover(partitions: int = 6) -> list[Event]:
+def failover(partitions: int = 6, min_isr: int = 2) -> list[Event]:
     """Broker 1 of three crashes: its partitions move, and one is left without a leader."""
     script = Script()
     add = script.add
@@ -145,7 +147,7 @@ def failover(partitions: int = 6) -> list[Event]:
     add(events.ControllerElected, 1, 1, 1)
     assignment = [[1 + (i + j) % 3 for j in range(3)] for i in range(partitions)]
     assignment[-1] = [1]
-    created = add(events.TopicCreated, "orders", assignment, {"min.insync.replicas": "2"})
+    created = add(events.TopicCreated, "orders", assignment, {"min.insync.replicas": str(min_isr)})
     for number, replicas in enumerate(assignment):
         _create_partition(script, f"orders-{number}", replicas, created)
     for number, replicas in enumerate(assignment):

@@ -1,0 +1,82 @@
+from collections.abc import Sequence
+
+import pytest
+
+from console.describe import CHANGE, FAULT, level_of
+from console.eventlog import AllEvents, FixedEvents, FoundEvents, PageScan, TouchScan
+from console.reader import EventReader
+from emulator import events
+from emulator.events import Event
+from sessions.touches import objects_of
+from tests.console.fakes import ListSource, failover
+
+HISTORY = failover()
+
+
+def is_fault(event: Event) -> bool:
+    return level_of(event) >= FAULT
+
+
+def seqs(log: AllEvents | FixedEvents | FoundEvents) -> list[int]:
+    return [log.seq_at(index) for index in range(len(log))]
+
+
+def worked(log: FoundEvents) -> FoundEvents:
+    while not log.complete:
+        log.work()
+    return log
+
+
+@pytest.mark.parametrize("at", [0, 60, 135, 170])
+def test_a_page_scan_finds_all_matches_from_anywhere(at: int) -> None:
+    reader = EventReader(ListSource(HISTORY, at=at))
+    log = worked(FoundEvents(reader, PageScan(reader, is_fault)))
+    assert seqs(log) == [event.seq for event in HISTORY if is_fault(event)]
+
+
+@pytest.mark.parametrize("at", [0, 60, 170])
+def test_a_touch_scan_finds_what_touches_the_object(at: int) -> None:
+    reader = EventReader(ListSource(HISTORY, at=at))
+    log = worked(FoundEvents(reader, TouchScan(reader, ["orders-5"], lambda event: True)))
+    assert seqs(log) == [event.seq for event in HISTORY if "orders-5" in objects_of(event)]
+
+
+def test_causes_are_shown_once_and_in_order() -> None:
+    reader = EventReader(ListSource(HISTORY))
+    scan = TouchScan(reader, ["orders-5"], lambda event: level_of(event) >= CHANGE)
+    found = seqs(worked(FoundEvents(reader, scan, with_causes=True)))
+    assert found == sorted(set(found))
+    assert {127, 128, 135, 136, 137} <= set(found)
+
+
+def test_no_budget_means_no_work() -> None:
+    reader = EventReader(ListSource(HISTORY))
+    log = FoundEvents(reader, PageScan(reader, is_fault))
+    assert not log.work(budget_ms=0)
+    assert not log.complete
+
+
+def test_a_live_log_goes_on_at_its_end() -> None:
+    source = ListSource(HISTORY, "LIVE")
+    reader = EventReader(source)
+    everything, faults = AllEvents(source), FoundEvents(reader, PageScan(reader, is_fault))
+    worked(faults)
+    before = len(faults)
+    source.feed(events.BrokerStateChanged(171, 9_000_000, 0, 2, "crashed"))
+    assert everything.work()
+    assert faults.work()
+    assert (everything.seq_at(170), faults.seq_at(before)) == (171, 171)
+
+
+@pytest.mark.parametrize(
+    ("found", "seq", "line"), [([3, 9], 2, -1), ([3, 9], 3, 0), ([3, 9], 8, 0), ([3, 9], 99, 1)]
+)
+def test_a_place_in_time_is_the_line_at_or_before_it(
+    found: Sequence[int], seq: int, line: int
+) -> None:
+    assert FixedEvents(found).index_of(seq) == line
+
+
+def test_all_events_are_arithmetic() -> None:
+    log = AllEvents(ListSource(HISTORY))
+    assert (len(log), log.seq_at(0), log.index_of(170), log.index_of(999)) == (170, 1, 169, 169)

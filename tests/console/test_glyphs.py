@@ -1,0 +1,41 @@
+import locale
+
+import pytest
+from msgspec import structs
+
+from console.glyphs import ASCII, UNICODE, Glyphs, choose
+from console.lines import cells
+
+SEVERAL_COLUMNS = {"name", "because", "pause", "sparks"}
+
+
+@pytest.mark.parametrize("chosen", [UNICODE, ASCII])
+def test_glyphs_are_one_column_wide(chosen: Glyphs) -> None:
+    wide = {
+        name: glyph
+        for name, glyph in structs.asdict(chosen).items()
+        if name not in SEVERAL_COLUMNS and cells(glyph) != 1
+    }
+    assert wide == {}
+
+
+def test_the_ascii_set_is_ascii() -> None:
+    assert all(glyph.isascii() for glyph in structs.asdict(ASCII).values())
+
+
+def test_both_sets_have_eight_steps_of_bars() -> None:
+    assert len(UNICODE.sparks) == len(ASCII.sparks) == 8
+
+
+def test_ascii_is_taken_when_asked_for() -> None:
+    assert choose(ascii_only=True) is ASCII
+
+
+@pytest.mark.parametrize(
+    ("encoding", "chosen"), [("UTF-8", UNICODE), ("ANSI_X3.4-1968", ASCII), ("no-such", ASCII)]
+)
+def test_a_locale_that_is_not_utf8_takes_ascii(
+    monkeypatch: pytest.MonkeyPatch, encoding: str, chosen: Glyphs
+) -> None:
+    monkeypatch.setattr(locale, "getpreferredencoding", lambda *, do_setlocale=True: encoding)
+    assert choose(ascii_only=False) is chosen

@@ -1,0 +1,70 @@
+from console.glyphs import ASCII
+from console.lines import text_of, width_of
+from console.overview_lines import control_lines, health_lines, healthy_sentence, is_calm
+from console.stage import Stage
+from sessions.folding.health import Counts
+from sessions.states import ProducerState
+from tests.console.fakes import ListSource, failover
+
+
+def stage_at(seq: int | None = None) -> Stage:
+    stage = Stage(ListSource(failover(), at=seq), glyphs=ASCII)
+    stage.follow()
+    return stage
+
+
+def texts(stage: Stage) -> str:
+    rows = [*health_lines(stage, 70), *control_lines(stage, 60)]
+    return "\n".join(text_of(row).rstrip() for row in rows)
+
+
+def test_counts_stand_with_their_last_minute() -> None:
+    text = texts(stage_at())
+    assert "   brokers up                2/3" in text
+    assert " x offline                     1" in text
+    assert text.splitlines()[2].endswith("______#")
+
+
+def test_the_audit_and_the_controller_are_told() -> None:
+    text = texts(stage_at())
+    assert "controller         broker 2  epoch 2" in text
+    assert "acknowledged       75" in text
+    assert "invariants         all hold" in text
+
+
+def test_a_broken_invariant_is_named() -> None:
+    stage = stage_at()
+    stage.view.state.invariants = [(99, "HW <= LEO", "orders-1", "7 > 5", False)]
+    text = texts(stage)
+    assert "1 broken" in text
+    assert "#99 HW <= LEO orders-1: 7 > 5" in text
+
+
+def test_failing_clients_and_failed_expectations_are_told() -> None:
+    stage = stage_at()
+    state = stage.view.state
+    state.producers["p1"] = ProducerState("p1", failed=3, pending=1)
+    state.expectations.failed = [(4, "hw == 2", "1")]
+    text = texts(stage)
+    assert "3 failed, 1 p" in text
+    assert "0 held  1 failed" in text
+
+
+def test_health_says_since_when() -> None:
+    stage = Stage(ListSource(failover(min_isr=1), at=120))
+    stage.follow()
+    sentence = healthy_sentence(stage)
+    assert sentence == "No faults. 6 of 6 partitions healthy since 00:00:00.001."
+    assert healthy_sentence(stage_at(3)) == "There are no partitions yet."
+
+
+def test_calm_means_that_nothing_is_counted() -> None:
+    assert is_calm(Counts(partitions=9))
+    assert not is_calm(Counts(at_min_isr=1))
+
+
+def test_lines_fit_their_pane() -> None:
+    stage = stage_at()
+    for width in (40, 70):
+        rows = [*health_lines(stage, width), *control_lines(stage, width)]
+        assert all(width_of(row) <= width for row in rows)

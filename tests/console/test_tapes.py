@@ -1,0 +1,107 @@
+from console.glyphs import ASCII
+from console.lines import Line, text_of, width_of
+from console.tapes import epoch_cache_line, legend, tape_lines, window_of
+from emulator.events import LogTruncated
+from sessions.states import PartitionState, ReplicaState, Run
+
+
+def replica(broker: int, leo: int, hw: int, log: list[Run], role: str = "follower") -> ReplicaState:
+    return ReplicaState(broker, role, leo, hw, log=log, epochs=[(0, 0), (1, 3)])
+
+
+def partition(*replicas: ReplicaState, leader: int = 1) -> PartitionState:
+    return PartitionState(
+        "t",
+        0,
+        [replica.broker for replica in replicas],
+        state="online",
+        leader=leader,
+        leader_epoch=1,
+        isr=[leader],
+        replica_states={replica.broker: replica for replica in replicas},
+    )
+
+
+def rows(lines: list[Line]) -> list[str]:
+    return [text_of(line).rstrip() for line in lines]
+
+
+LEADER = replica(1, 5, 3, [Run(0, 3, 0, 100), Run(3, 2, 1, 200)], "leader")
+
+
+def narrow(*replicas: ReplicaState, **more: object) -> list[str]:
+    return rows(tape_lines(partition(*replicas), ASCII, 34, **more))  # type: ignore[arg-type]
+
+
+def test_a_tape_shows_epochs_and_the_high_watermark() -> None:
+    (tape,) = narrow(LEADER)[1:]
+    assert tape == "  1 * leader      0  0  0| 1  1"
+
+
+def test_a_followers_own_high_watermark_lags_the_leaders() -> None:
+    follower = replica(2, 5, 1, [Run(0, 3, 0, 100), Run(3, 2, 1, 200)])
+    tape = narrow(LEADER, follower)[2]
+    assert tape == "  2 * follow OSR  0| 0  0: 1  1"
+
+
+def test_missing_records_are_dots_up_to_the_longest_log() -> None:
+    behind = replica(2, 2, 2, [Run(0, 2, 0, 100)])
+    assert narrow(LEADER, behind)[2] == "  2 * follow OSR  0  0| .: .  ."
+
+
+def test_records_that_the_leader_does_not_have_are_marked() -> None:
+    other = replica(2, 4, 3, [Run(0, 3, 0, 100), Run(3, 1, 0, 150)])
+    assert narrow(LEADER, other)[2] == "  2 * follow OSR 0  0  0 |0! ."
+    other = replica(2, 5, 3, [Run(0, 3, 0, 100), Run(3, 2, 0, 150)])
+    assert narrow(LEADER, other)[2] == "  2 * follow OSR 0  0  0 |0! 0!"
+
+
+def test_what_an_event_cut_off_is_shown_for_that_step() -> None:
+    cut = LogTruncated(9, 0, 0, "t-0", 2, 2, 4, "truncate to HW")
+    short = replica(2, 2, 2, [Run(0, 2, 0, 100)])
+    assert narrow(LEADER, short, event=cut)[2] == "  2 * follow OSR  0  0| x: x  ."
+    elsewhere = LogTruncated(9, 0, 0, "t-1", 2, 2, 4, "truncate to HW")
+    assert "x" not in narrow(LEADER, short, event=elsewhere)[2]
+
+
+def test_a_crashed_replica_is_marked_in_words() -> None:
+    down = replica(2, 3, 0, [Run(0, 3, 0, 100)], "offline")
+    assert narrow(LEADER, down)[2] == "  2 x down   OSR| 0  0  0: .  ."
+
+
+def test_records_of_old_formats_have_no_epoch() -> None:
+    old = replica(1, 2, 2, [Run(0, 2, -1, 100)], "leader")
+    assert narrow(old)[1] == "  1 * leader       o   o|"
+
+
+def test_long_logs_show_their_newest_offsets_and_can_be_panned() -> None:
+    long = partition(replica(1, 1_000, 1_000, [Run(0, 1_000, 0, 0)], "leader"))
+    assert (window_of(long, 41).first, window_of(long, 41).end) == (980, 1_000)
+    assert (window_of(long, 41, pan=100).first, window_of(long, 41, pan=100).end) == (880, 900)
+    assert window_of(long, 41, pan=5_000).first == 0
+
+
+def test_wide_tapes_have_figures() -> None:
+    follower = replica(2, 3, 1, [Run(0, 3, 0, 100)])
+    lines = rows(tape_lines(partition(LEADER, follower), ASCII, 100))
+    assert lines[1].endswith("HW       3 LEO       5")
+    assert lines[2].endswith("HW       1 LEO       3     -2")
+
+
+def test_the_ruler_names_offsets_above_their_cells() -> None:
+    ruler, tape = narrow(LEADER)
+    assert ruler[tape.index("0")] == "0"
+
+
+def test_no_tape_is_wider_than_its_pane() -> None:
+    long = replica(1, 5_000, 10, [Run(n, 1, n % 120, n) for n in range(5_000)], "leader")
+    for width in (40, 80, 120):
+        assert all(width_of(row) <= width for row in tape_lines(partition(long), ASCII, width))
+
+
+def test_epoch_caches_stand_below() -> None:
+    assert text_of(epoch_cache_line(partition(LEADER))) == " epoch caches   1 e0:0 e1:3 "
+
+
+def test_the_legend_fits_a_small_screen() -> None:
+    assert width_of(legend(ASCII, 80)) <= 80

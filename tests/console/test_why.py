@@ -1,0 +1,53 @@
+from console.glyphs import ASCII
+from console.lines import text_of
+from console.reader import EventReader
+from console.why import SHOWN_MAX, chain, chain_lines, explaining_seq, moment, state_path
+from emulator import events
+from tests.console.fakes import ListSource, Script, failover
+
+
+def test_the_state_znode_explains_a_partition() -> None:
+    source = ListSource(failover())
+    state = source.view.state
+    seq = explaining_seq(EventReader(source), state, state.partitions["orders-5"])
+    assert isinstance(source.history[seq - 1], events.PartitionStateChanged)
+
+
+def test_a_loss_is_explained_by_the_last_touch() -> None:
+    history = failover()
+    lost = events.AuditChanged(171, 9_000_000, 5, "orders-0", [(3, 4)], [], [], [])
+    source = ListSource([*history, lost])
+    state = source.view.state
+    assert explaining_seq(EventReader(source), state, state.partitions["orders-0"]) == 171
+
+
+def test_a_chain_is_told_from_the_root() -> None:
+    reader = EventReader(ListSource(failover()))
+    rows = [text_of(row) for row in chain_lines(chain(reader, 170), 70, ASCII)]
+    assert rows[0] == "     127 INPUT broker crash 1  (line 7)"
+    assert rows[-1] == "     170   <- STATE orders-5 leader none, epoch 1, ISR [1], v1"
+
+
+def test_a_long_chain_keeps_its_root_and_its_end() -> None:
+    script = Script()
+    cause = script.add(events.InputReceived, "broker crash 1", 1, 1)
+    for _ in range(30):
+        cause = script.add(events.ControllerStep, 1, "p", 1, "step", "", cause=cause)
+    found = chain(EventReader(ListSource(script.events)), cause)
+    assert len(found) == SHOWN_MAX
+    assert (found[0].seq, found[-1].seq) == (1, 31)
+
+
+def test_messages_between_are_left_out() -> None:
+    script = Script()
+    root = script.add(events.InputReceived, "x", 1, 1)
+    sent = script.add(events.MessageSent, "FetchRequest", 1, 2, 0, [], cause=root)
+    end = script.add(events.BrokerStateChanged, 1, "crashed", cause=sent)
+    assert [e.seq for e in chain(EventReader(ListSource(script.events)), end)] == [root, end]
+
+
+def test_paths_and_moments_are_written_out() -> None:
+    source = ListSource(failover())
+    partition = source.view.state.partitions["orders-5"]
+    assert state_path(partition) == "/brokers/topics/orders/partitions/5/state"
+    assert moment(source.history[127]) == "00:00:00.128 #128"
