@@ -4,20 +4,20 @@ from typing import TYPE_CHECKING
 
 from commands import output
 from commands.exits import CommandError, ExitCode
-from commands.grids import Cell, Grid, as_text
+from commands.grids import Cell, Grid
 
 if TYPE_CHECKING:
     from sessions.analysis.analyze import AnalysisReport
 
 
-def analysis(dataset: str, out: str, master: str | None, remote: str | None) -> str:
-    """The results of all jobs over a dataset, as text.
+def analysis(dataset: str, out: str, master: str | None, remote: str | None) -> list[Grid]:
+    """The results of all jobs over a dataset.
 
     Raises:
         CommandError: no Java, no Spark, no dataset, or Spark failed.
     """
     from sessions.analysis.errors import AnalysisError
-    from sessions.dataset.folder import DatasetError
+    from sessions.dataset.folder import DatasetError, DatasetUnreadable
 
     try:
         from sessions.analysis.analyze import analyze
@@ -26,9 +26,11 @@ def analysis(dataset: str, out: str, master: str | None, remote: str | None) -> 
     except ImportError as error:
         message = f"analysis needs the 'spark' extra (pip install 'tidegauge[spark]'): {error}"
         raise CommandError(ExitCode.UNREACHABLE, message) from None
+    except DatasetUnreadable as error:
+        raise CommandError(ExitCode.BAD_SESSION, str(error)) from None
     except (AnalysisError, DatasetError) as error:
         raise CommandError(ExitCode.UNREACHABLE, str(error)) from None
-    return as_text(tables(report))
+    return tables(report)
 
 
 def tables(report: "AnalysisReport") -> list[Grid]:

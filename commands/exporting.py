@@ -24,7 +24,7 @@ def export_file(session: SessionFile, dataset: Path) -> str:
     except ImportError as error:
         message = f"exporting needs the 'spark' extra (pip install 'tidegauge[spark]'): {error}"
         raise CommandError(ExitCode.UNREACHABLE, message) from None
-    from sessions.dataset.folder import DatasetError
+    from sessions.dataset.folder import DatasetError, DatasetUnreadable
     from sessions.dataset.totals import SessionFacts
 
     outcome = session.outcome
@@ -37,6 +37,8 @@ def export_file(session: SessionFile, dataset: Path) -> str:
     )
     try:
         done = export_session(session.all_events(), facts, dataset, _Progress(session.last_seq))
+    except DatasetUnreadable as error:
+        raise CommandError(ExitCode.BAD_SESSION, str(error)) from None
     except DatasetError as error:
         raise CommandError(ExitCode.UNREACHABLE, str(error)) from None
     finally:

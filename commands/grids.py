@@ -1,7 +1,7 @@
-"""Tables as plain data, and as text: the same rows serve the terminal and the JSON object."""
+"""Tables as plain data, and as text: the same rows serve the terminal, pipes and JSON."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
@@ -12,8 +12,7 @@ if TYPE_CHECKING:
 
 Cell = str | int | list[int] | list[str] | None
 
-WIDTH_MAX: Final = 10_000
-"""How wide a table may be where there is no terminal: wide enough that nothing is ever cut."""
+GAP = "  "
 
 
 class Grid(Struct, frozen=True):
@@ -29,6 +28,19 @@ class Grid(Struct, frozen=True):
         keys = [column.lower().replace(" ", "_") for column in self.columns]
         return [dict(zip(keys, row, strict=True)) for row in self.rows]
 
+    @property
+    def heading(self) -> str:
+        """The title, with what stands for rows that there are none of."""
+        return self.title if self.rows or not self.empty else f"{self.title}: {self.empty}"
+
+    @property
+    def numeric(self) -> list[bool]:
+        """Which columns hold numbers alone, and so stand right."""
+        return [all(isinstance(cell, int | None) for cell in cells) for cells in self._columns()]
+
+    def _columns(self) -> list[tuple[Cell, ...]]:
+        return list(zip(*self.rows, strict=True)) if self.rows else [()] * len(self.columns)
+
 
 def shown(cell: Cell) -> str:
     """A cell as text: lists with commas, nothing as ``-``, control characters escaped."""
@@ -39,8 +51,28 @@ def shown(cell: Cell) -> str:
     return clean(str(cell))
 
 
-def as_text(grids: Sequence[Grid], width: int = WIDTH_MAX, is_terminal: bool = False) -> str:
-    """The tables one below the other, each under its title, ending in a newline."""
+def as_text(grids: Sequence[Grid]) -> str:
+    """The tables one below the other, each under its title, ending in a newline; never cut."""
+    return "\n\n".join("\n".join(_lines(grid)) for grid in grids) + "\n"
+
+
+def _lines(grid: Grid) -> Iterator[str]:
+    yield clean(grid.heading)
+    if not grid.rows:
+        return
+    table = [list(grid.columns), *([shown(cell) for cell in row] for row in grid.rows)]
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    numeric = grid.numeric
+    for row in table:
+        cells = (
+            cell.rjust(width) if is_number else cell.ljust(width)
+            for cell, width, is_number in zip(row, widths, numeric, strict=True)
+        )
+        yield GAP.join(cells).rstrip()
+
+
+def for_terminal(grids: Sequence[Grid], width: int) -> str:
+    """The same for a terminal of ``width`` columns: long cells are folded, headings stand out."""
     from io import StringIO
 
     from rich.console import Console
@@ -49,33 +81,27 @@ def as_text(grids: Sequence[Grid], width: int = WIDTH_MAX, is_terminal: bool = F
     console = Console(
         file=out,
         width=width,
-        force_terminal=is_terminal,
+        force_terminal=True,
         no_color=True,
-        color_system="standard" if is_terminal else None,
+        color_system="standard",
         markup=False,
         emoji=False,
         highlight=False,
         legacy_windows=False,
     )
-    for grid in grids:
-        nothing = f": {grid.empty}" if grid.empty and not grid.rows else ""
-        console.print(f"{grid.title}{nothing}", style="bold")
+    for at, grid in enumerate(grids):
+        console.print("\n" * bool(at) + clean(grid.heading), style="bold")
         if grid.rows:
             console.print(_table(grid))
-        console.print()
-    text = out.getvalue()
-    lines = text.splitlines() if is_terminal else [line.rstrip() for line in text.splitlines()]
-    return "\n".join(lines[:-1]) + "\n"
+    return out.getvalue()
 
 
 def _table(grid: Grid) -> "Table":
-    """A rich table whose number columns stand right."""
     from rich.table import Table
     from rich.text import Text
 
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    for index, column in enumerate(grid.columns):
-        is_number = all(isinstance(row[index], int | None) for row in grid.rows)
+    for column, is_number in zip(grid.columns, grid.numeric, strict=True):
         table.add_column(column, justify="right" if is_number else "left", overflow="fold")
     for row in grid.rows:
         table.add_row(*(Text(shown(cell)) for cell in row))

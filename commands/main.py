@@ -80,9 +80,9 @@ def _judged(error: Exception) -> tuple[ExitCode, str]:
         return ExitCode.UNREACHABLE, f"{(error.strerror or str(error)).lower()}{where}"
     from sessions.errors import SessionError, SessionMissingError
 
-    if isinstance(error, SessionError):
-        is_missing = isinstance(error, SessionMissingError)
-        return (ExitCode.UNREACHABLE if is_missing else ExitCode.BAD_SESSION), str(error)
+    if isinstance(error, SessionError):  # itself: a recording that cannot be made or written
+        unreachable = type(error) in (SessionError, SessionMissingError)
+        return (ExitCode.UNREACHABLE if unreachable else ExitCode.BAD_SESSION), str(error)
     kind = type(error).__name__
     return ExitCode.FAILED, f"a fault of this program: {kind}: {error} ({TRACEBACK}=1 shows where)"
 

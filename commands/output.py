@@ -5,9 +5,12 @@ that the terminal cannot show are all taken quietly.
 """
 
 import os
+import shutil
 import sys
+from collections.abc import Sequence
 from typing import TextIO
 
+from commands.grids import Grid, as_text, for_terminal
 from console.formats import clean
 
 
@@ -22,6 +25,15 @@ def prepare() -> None:
 def emit(text: str) -> None:
     """Write data."""
     _write(sys.stdout, text)
+
+
+def emit_tables(grids: Sequence[Grid]) -> None:
+    """Write tables as data: as they are for a reader, fitted and with headings for a terminal."""
+    stream = sys.stdout
+    if stream is None or stream.closed or not stream.isatty():
+        emit(as_text(grids))
+    else:
+        emit(for_terminal(grids, shutil.get_terminal_size().columns))
 
 
 def narrate(text: str) -> None:

@@ -1,16 +1,19 @@
 """What a run yields on standard output: the JSON object, or its final tables."""
 
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
-from commands.grids import Grid, as_text
+from commands.grids import Grid
 from commands.runner import Runner
 from commands.statements.showing import Show
 from commands.tables import grids
 from commands.tally import Tally
 from commands.words import UNITS_US
 from sessions.summary import contract, mark
+
+ROWS_MAX: Final = 100
+"""How many rows of a table stand at the end of a run."""
 
 
 def json_object(runner: Runner) -> dict[str, Any]:
@@ -36,13 +39,21 @@ def as_json(made: dict[str, Any]) -> str:
     return msgspec.json.encode(made).decode() + "\n"
 
 
-def final_tables(runner: Runner, width: int, is_terminal: bool) -> str:
-    """Partitions, clients, audit and failed expectations, as text."""
+def final_tables(runner: Runner) -> list[Grid]:
+    """Partitions (if there are very many, some), clients, audit and failed expectations."""
     view = runner.view
-    found = [*grids(Show("partitions"), view)]
+    found = [_shortened(grid) for grid in grids(Show("partitions"), view)]
     found += [grid for grid in grids(Show("producers"), view) if grid.rows]
-    found += [*grids(Show("audit"), view), _failures(runner.tally)]
-    return as_text(found, width, is_terminal)
+    found += [_shortened(grid) for grid in grids(Show("audit"), view)]
+    return [*found, _failures(runner.tally)]
+
+
+def _shortened(grid: Grid) -> Grid:
+    """The table with its first rows only; ``show`` prints all of them."""
+    if len(grid.rows) <= ROWS_MAX:
+        return grid
+    title = f"{grid.title} ({ROWS_MAX} of {len(grid.rows):,})"
+    return Grid(title, grid.columns, grid.rows[:ROWS_MAX], grid.empty)
 
 
 def _failures(tally: Tally) -> Grid:

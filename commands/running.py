@@ -1,12 +1,8 @@
 """A whole run as people and programs see it: narrated, printed, recorded, and judged."""
 
-import shutil
-import sys
-
 from commands import output
 from commands.driver import Pace, TimeLimitError
 from commands.exits import ExitCode
-from commands.grids import WIDTH_MAX
 from commands.narration import Narrator
 from commands.parser import Script, Step
 from commands.report import as_json, final_tables, json_object
@@ -94,6 +90,4 @@ def _print(runner: Runner, json: bool) -> None:
     if json:
         output.emit(as_json(json_object(runner)))
         return
-    is_terminal = sys.stdout is not None and not sys.stdout.closed and sys.stdout.isatty()
-    width = shutil.get_terminal_size().columns if is_terminal else WIDTH_MAX
-    output.emit(final_tables(runner, width, is_terminal))
+    output.emit_tables(final_tables(runner))

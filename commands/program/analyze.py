@@ -41,4 +41,4 @@ def analyze(
         )
     from commands.analysing import analysis
 
-    output.emit(analysis(dataset, out, master, remote))
+    output.emit_tables(analysis(dataset, out, master, remote))

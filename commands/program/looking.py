@@ -81,9 +81,7 @@ def statements(
 def _print(grid: "Grid", as_json: bool) -> None:
     import msgspec
 
-    from commands.grids import as_text
-
     if as_json:
         output.emit(msgspec.json.encode(grid.plain()).decode() + "\n")
     else:
-        output.emit(as_text([grid]))
+        output.emit_tables([grid])

@@ -33,26 +33,24 @@ def list_sessions(
 ) -> None:
     """List a folder's sessions."""
     from commands import session_tables
-    from commands.grids import as_text
 
     grid = session_tables.listing(Path(folder))
     if as_json:
         output.emit(session_tables.as_json(grid.plain()))
     else:
-        output.emit(as_text([grid]))
+        output.emit_tables([grid])
 
 
 @app.command("show", epilog=examples("tidegauge sessions show run.tide.db --json"))
 def show(file: File, as_json: AsJson = False) -> None:
     """Show a session's facts, statements and end."""
     from commands import session_tables
-    from commands.grids import as_text
 
     with _opened(file) as session:
         if as_json:
             output.emit(session_tables.as_json(session_tables.facts(session)))
         else:
-            output.emit(as_text(session_tables.described(session)))
+            output.emit_tables(session_tables.described(session))
 
 
 @app.command("verify", epilog=examples("tidegauge sessions verify run.tide.db"))

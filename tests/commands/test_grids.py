@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commands.grids import Grid, as_text, shown
+from commands.grids import Grid, as_text, for_terminal, shown
 
 
 def test_numbers_stand_right_and_words_left() -> None:
@@ -34,7 +34,7 @@ def test_markup_and_control_characters_are_data() -> None:
 
 
 def test_on_a_terminal_titles_are_bold_and_lines_fit() -> None:
-    text = as_text([Grid("t", ("A",), [("word " * 20,)])], width=30, is_terminal=True)
+    text = for_terminal([Grid("t", ("A",), [("word " * 20,)])], width=30)
     assert "\x1b[1m" in text
     assert max(len(line) for line in text.splitlines() if "\x1b" not in line) <= 30
 

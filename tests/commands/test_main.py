@@ -13,7 +13,12 @@ import pytest
 from commands import main as program
 from commands.exits import CommandError, ExitCode
 from commands.main import run_program
-from sessions.errors import SessionDamagedError, SessionMissingError, SessionNewerError
+from sessions.errors import (
+    SessionDamagedError,
+    SessionError,
+    SessionMissingError,
+    SessionNewerError,
+)
 
 ROOT = Path(__file__).parent.parent.parent
 START = [sys.executable, "-c", "from commands.main import main; main()"]
@@ -116,6 +121,7 @@ def test_a_wrong_command_line_is_one_sentence(
     [
         (CommandError(ExitCode.USAGE, "so"), 2),
         (SessionMissingError("gone"), 3),
+        (SessionError("the disk is full"), 3),
         (SessionDamagedError("damaged"), 5),
         (SessionNewerError("newer"), 5),
         (FileNotFoundError(2, "No such file", "x"), 3),

@@ -252,3 +252,15 @@ def test_the_object_can_be_made_without_the_program() -> None:
     made = json_object(runner)
     assert json.loads(as_json(made)) == made
     assert list(made["marks"]) == ["a"]
+
+
+def test_of_very_many_partitions_the_end_of_a_run_shows_some(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    text = "cluster; topic create t --partitions 120 --replication-factor 1; settle"
+    assert run_program(["run", "-c", text]) == 0
+    short = capsys.readouterr().out
+    assert short.startswith("partitions (100 of 120)\n")
+    assert short.count("\nt-") == 100
+    assert run_program(["run", "-c", f"{text}; show partitions"]) == 0
+    assert capsys.readouterr().out.count("\nt-") == 220
