@@ -178,7 +178,9 @@ class ControlPlane:
             info.leader,
             info.leader_epoch,
         )
-        if not unchanged:
+        if unchanged:
+            self.broker.follower.keep(replica)
+        else:
             self.broker.follower.remove(replica.tp)
             self.broker.follower.add(replica)
 

@@ -91,15 +91,19 @@ class FollowerSide:
         """Begin to follow ``replica.leader``: first truncate as the release does."""
         if not self.epochs_on:
             self.truncate(replica, replica.high_watermark, "to high watermark")
-            phase = FETCHING
-        elif replica.epochs is not None and replica.epochs.latest >= 0:
-            phase = FETCHING if self.on_fetch else TRUNCATING
-        else:
+        elif replica.epochs is None or replica.epochs.latest < 0:
             self.truncate(replica, replica.high_watermark, "no epoch: to high watermark")
-            phase = FETCHING
-        if replica.paused:
-            return
+        if not replica.paused:
+            self.begin(replica)
+
+    def begin(self, replica: Replica) -> None:
+        """Fetch from ``replica.leader``, where the release does so after asking for an epoch's end.
+
+        Also how a follower goes on after a pause, in which it may have got another leader.
+        """
         fetcher = self.broker.state.fetchers.setdefault(replica.leader, Fetcher(replica.leader))
+        knows_epochs = replica.epochs is not None and replica.epochs.latest >= 0
+        phase = TRUNCATING if knows_epochs and not self.on_fetch else FETCHING
         fetcher.partitions[replica.tp] = FetchState(phase, replica.leader_epoch)
         fetcher.forgotten.pop(replica.tp, None)
         if phase == TRUNCATING:
@@ -107,13 +111,12 @@ class FollowerSide:
         fetcher.changed[replica.tp] = None
         self.pump(fetcher)
 
-    def resume_fetching(self, replica: Replica) -> None:
-        """Go on fetching after a pause, from the LEO."""
-        fetcher = self.broker.state.fetchers.setdefault(replica.leader, Fetcher(replica.leader))
-        fetcher.partitions[replica.tp] = FetchState(FETCHING, replica.leader_epoch)
-        fetcher.forgotten.pop(replica.tp, None)
-        fetcher.changed[replica.tp] = None
-        self.pump(fetcher)
+    def keep(self, replica: Replica) -> None:
+        """The same leader in a new epoch, where that is no reason to truncate: fetch on."""
+        fetcher = self.broker.state.fetchers.get(replica.leader)
+        fetch_state = None if fetcher is None else fetcher.partitions.get(replica.tp)
+        if fetch_state is not None:
+            fetch_state.epoch = replica.leader_epoch
 
     def remove(self, tp: str) -> None:
         """Stop fetching a partition, wherever it is fetched from."""

@@ -145,8 +145,8 @@ class Processes:
         if replica.paused:
             replica.paused = False
             self.kernel.emit(events.ReplicaFetchPaused, wanted.tp, broker.id, False)
-            if replica.role == FOLLOWER:
-                broker.follower.resume_fetching(replica)
+            if replica.role == FOLLOWER and replica.leader >= 0:
+                broker.follower.begin(replica)
 
     def tick(self, wanted: inputs.Tick) -> None:
         """Run a periodic task now."""

@@ -269,6 +269,8 @@ class Controller:
         state = self.state
         if state is None or not self.broker.zk.usable():
             error, remaining = "NOT_CONTROLLER", []
+        elif message.broker not in state.live:
+            error, remaining = "BROKER_NOT_AVAILABLE", []
         else:
             state.shutting_down[message.broker] = None
             try:
