@@ -10,6 +10,7 @@ from itertools import accumulate
 from operator import attrgetter, sub
 from types import GenericAlias
 from typing import Any, Final, get_type_hints
+from zlib import crc32
 
 import msgspec
 import zstandard
@@ -156,6 +157,11 @@ def _fields(plan: Plan, columns: list[bytes], strings: list[str]) -> Iterator[li
             yield [strings[index] for index in _INTS.decode(column)]
         else:
             yield decoder.decode(column)
+
+
+def checksum(data: bytes, *numbers: object) -> int:
+    """The sum by which bytes, and the numbers stored beside them, are known to be whole."""
+    return crc32(data, crc32(repr(numbers).encode()))
 
 
 def compress(raw: bytes) -> bytes:

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, TypeVar
-from zlib import crc32
 
 import msgspec
 
@@ -24,7 +23,12 @@ from sessions.keyframes import Keyframe
 from sessions.states import Bookmark
 
 _Struct = TypeVar("_Struct", bound=msgspec.Struct)
+_Row = TypeVar("_Row", bound=tuple[Any, ...])
 Row = tuple[Any, ...]
+
+REASON_CHARACTERS_MAX: Final = 120
+UNREADABLE: Final = (sqlite3.DatabaseError, UnicodeDecodeError)
+"""What reading a damaged database raises; SQLite's message itself may be no text."""
 
 _CHUNKS: Final = (
     "SELECT first_seq, last_seq, first_us, last_us, first_record, last_record, checksum, {} "
@@ -70,17 +74,17 @@ class SessionFile:
         self._check = check
         header = read_header(self.path)
         self._short = self.path.stat().st_size < header.bytes_expected
-        self._database = _connect(self.path)
+        self._database = _connect(self.path, is_short=self._short)
         self.chunks: list[Chunk] = []
         self.keyframes: list[KeyframePlace] = []
         try:
             self.origin = self._meta("origin", Origin)
             self.refresh()
-        except (sqlite3.DatabaseError, SessionDamagedError) as error:
+        except (*UNREADABLE, SessionDamagedError) as error:
             self._database.close()
             if isinstance(error, SessionDamagedError):
                 raise
-            raise SessionDamagedError(f"{self.path} is damaged: {error}.") from error
+            raise SessionDamagedError(_sentence(self.path, error)) from error
         if self._short and not self.damage:
             self.damage = f"{self.path} is cut short: what it held after its events may be lost."
 
@@ -121,7 +125,7 @@ class SessionFile:
         """How the recording ended; None while it goes on, or if its writer was killed."""
         try:
             return self._meta("outcome", Outcome)
-        except (SessionDamagedError, sqlite3.DatabaseError):
+        except (SessionDamagedError, *UNREADABLE):
             return None
 
     def refresh(self) -> None:
@@ -130,17 +134,16 @@ class SessionFile:
         expected = last.first_seq if last is not None else 1
         statement = _CHUNKS.format("events" if self._check else "NULL")
         for *numbers, checksum, data in self._rows(statement, (expected,)):
-            is_whole = data is None or crc32(data) == checksum
+            is_whole = not self._check or _is_whole(data, checksum, *numbers)
             if numbers[0] != expected or not is_whole:
                 self._damaged(f"the events from number {expected} on")
                 break
-            chunk = Chunk(*(-1 if number is None else number for number in numbers))
+            chunk = Chunk(*numbers)
             self.chunks.append(chunk)
             expected = chunk.last_seq + 1
         known = self.keyframes[-1].seq if self.keyframes else 0
-        for seq, base_seq in self._rows(
-            "SELECT seq, base_seq FROM keyframes WHERE seq > ? ORDER BY seq", (known,)
-        ):
+        statement = "SELECT seq, base_seq FROM keyframes WHERE seq > ? ORDER BY seq"
+        for seq, base_seq in self._typed_rows(tuple[int, int], statement, (known,)):
             if seq <= self.last_seq:
                 self.keyframes.append(KeyframePlace(seq, base_seq))
 
@@ -152,7 +155,10 @@ class SessionFile:
         """
         row = self._row("SELECT events FROM chunks WHERE first_seq = ?", (chunk.first_seq,))
         try:
-            return blocks.decode(row[0])
+            events = blocks.decode(row[0])
+            if (events[0].seq, events[-1].seq) != (chunk.first_seq, chunk.last_seq):
+                raise blocks.BlockError("they are other ones")
+            return events
         except blocks.BlockError as error:
             raise SessionDamagedError(
                 f"{self.path} is damaged: events {chunk.first_seq} to {chunk.last_seq} "
@@ -168,7 +174,8 @@ class SessionFile:
         """A keyframe; None if it is damaged."""
         try:
             row = self._row("SELECT checksum, state FROM keyframes WHERE seq = ?", (place.seq,))
-            return keyframes.decode(row[1]) if crc32(row[1]) == row[0] else None
+            is_whole = _is_whole(row[1], row[0], place.seq, place.base_seq)
+            return keyframes.decode(row[1]) if is_whole else None
         except (blocks.BlockError, SessionDamagedError):
             return None
 
@@ -181,29 +188,29 @@ class SessionFile:
 
     def inputs(self) -> list[RecordedInput]:
         """The statements in order."""
-        rows = self._rows(
-            "SELECT seq, time_us, steps, line, text, statement FROM inputs ORDER BY seq"
+        rows = self._typed_rows(
+            tuple[int, int, int, int, str, str | None],
+            "SELECT seq, time_us, steps, line, text, statement FROM inputs ORDER BY seq",
         )
-        return [
-            RecordedInput(
-                seq,
-                time_us,
-                steps,
-                line,
-                text,
-                None if stored is None else _decoded(stored, Statement, self.path),
-            )
-            for seq, time_us, steps, line, text, stored in rows
-        ]
+        found: list[RecordedInput] = []
+        try:
+            for seq, time_us, steps, line, text, stored in rows:
+                statement = None if stored is None else _decoded(stored, Statement, self.path)
+                found.append(RecordedInput(seq, time_us, steps, line, text, statement))
+        except SessionDamagedError as error:
+            self._damaged(str(error))
+        return found
 
     def bookmarks(self) -> list[Bookmark]:
         """The named places in order."""
-        rows = self._rows("SELECT name, note, seq, time_us FROM bookmarks ORDER BY seq")
+        statement = "SELECT name, note, seq, time_us FROM bookmarks ORDER BY seq"
+        rows = self._typed_rows(tuple[str, str, int, int], statement)
         return [Bookmark(*row) for row in rows]
 
     def summary(self, after_seq: int = 0) -> list[tuple[int, int, Counts]]:
         """What the time bar draws: event, time, and the counts after it, where they changed."""
-        rows = self._rows("SELECT * FROM summary WHERE seq > ? ORDER BY seq", (after_seq,))
+        statement = "SELECT * FROM summary WHERE seq > ? ORDER BY seq"
+        rows = self._typed_rows(tuple[int, ...], statement, (after_seq,))
         return [(seq, time_us, Counts(*counts)) for seq, time_us, *counts in rows]
 
     # ---- rows
@@ -215,8 +222,8 @@ class SessionFile:
     def _row(self, statement: str, values: Row) -> Row:
         try:
             row = self._database.execute(statement, values).fetchone()
-        except sqlite3.DatabaseError as error:
-            raise SessionDamagedError(f"{self.path} is damaged: {error}.") from error
+        except UNREADABLE as error:
+            raise SessionDamagedError(_sentence(self.path, error)) from error
         if row is None:
             raise SessionDamagedError(f"{self.path} is damaged: a part of it is not there.")
         return tuple(row)
@@ -225,27 +232,50 @@ class SessionFile:
         """Rows up to the damage, if there is any."""
         try:
             yield from self._database.execute(statement, values)
-        except sqlite3.DatabaseError as error:
+        except UNREADABLE as error:
+            self._damaged(str(error))
+
+    def _typed_rows(self, kind: type[_Row], statement: str, values: Row = ()) -> Iterator[_Row]:
+        """Rows of columns of these types, up to the damage."""
+        try:
+            for row in self._rows(statement, values):
+                yield msgspec.convert(row, kind)
+        except msgspec.ValidationError as error:
             self._damaged(str(error))
 
     def _damaged(self, what: str) -> None:
         if not self.damage:
+            what = _brief(what)
             self.damage = (
                 f"{self.path} is damaged ({what}): it opens up to event {self.last_seq:,}."
             )
+
+
+def _is_whole(data: object, checksum: object, *numbers: object) -> bool:
+    return isinstance(data, bytes) and blocks.checksum(data, *numbers) == checksum
 
 
 def _decoded(text: str, kind: type[_Struct], path: Path) -> _Struct:
     try:
         return msgspec.json.decode(text, type=kind)
     except msgspec.MsgspecError as error:
-        raise SessionDamagedError(f"{path} is damaged: {error}.") from error
+        raise SessionDamagedError(_sentence(path, error)) from error
 
 
-def _connect(path: Path) -> sqlite3.Connection:
+def _sentence(path: Path, error: object) -> str:
+    return f"{path} is damaged: {_brief(error)}."
+
+
+def _brief(error: object) -> str:
+    """An error's text in one line; SQLite may quote whole statements."""
+    text = " ".join(str(error).split())
+    return text if len(text) <= REASON_CHARACTERS_MAX else f"{text[:REASON_CHARACTERS_MAX]}.."
+
+
+def _connect(path: Path, *, is_short: bool) -> sqlite3.Connection:
     """Open for reading only; a killed writer's log is taken in where the folder allows it."""
     failure: sqlite3.Error | None = None
-    for options in ("mode=rw", "mode=ro", "mode=ro&immutable=1"):
+    for options in ("mode=ro",) if is_short else ("mode=rw", "mode=ro", "mode=ro&immutable=1"):
         try:
             database = sqlite3.connect(
                 f"{path.absolute().as_uri()}?{options}",
@@ -254,11 +284,13 @@ def _connect(path: Path) -> sqlite3.Connection:
                 check_same_thread=False,
             )
             database.execute("PRAGMA query_only = ON")
+            if is_short:  # otherwise SQLite refuses a file that is cut short as a whole
+                database.execute("PRAGMA writable_schema = ON")
             database.execute("SELECT count(*) FROM sqlite_schema").fetchone()
         except sqlite3.OperationalError as error:
             failure = error
-        except sqlite3.DatabaseError as error:
-            raise SessionDamagedError(f"{path} is damaged: {error}.") from error
+        except UNREADABLE as error:
+            raise SessionDamagedError(_sentence(path, error)) from error
         else:
             return database
     raise SessionMissingError(f"{path} cannot be read: {failure}.") from failure

@@ -24,7 +24,8 @@ CREATE TABLE inputs (
 CREATE TABLE chunks (
     first_seq INTEGER PRIMARY KEY, last_seq INTEGER NOT NULL,
     first_us INTEGER NOT NULL, last_us INTEGER NOT NULL,
-    first_record INTEGER, last_record INTEGER, checksum INTEGER NOT NULL, events BLOB NOT NULL
+    first_record INTEGER NOT NULL, last_record INTEGER NOT NULL,
+    checksum INTEGER NOT NULL, events BLOB NOT NULL
 );
 CREATE TABLE touches (first_seq INTEGER PRIMARY KEY, objects BLOB NOT NULL);
 CREATE TABLE keyframes (

@@ -3,7 +3,6 @@
 import sqlite3
 from collections.abc import Iterable
 from pathlib import Path
-from zlib import crc32
 
 import msgspec
 
@@ -52,10 +51,10 @@ class SessionWriter:
         groups = blocks.group(members)
         data = blocks.encode(members, groups)
         first, last = members[0], members[-1]
-        records = _records(groups)
+        numbers = (first.seq, last.seq, first.time_us, last.time_us, *_records(groups))
         self._execute(
             "INSERT OR REPLACE INTO chunks VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            (first.seq, last.seq, first.time_us, last.time_us, *records, crc32(data), data),
+            (*numbers, blocks.checksum(data, *numbers), data),
         )
         names: set[str] = set()
         for kind, group in groups.items():
@@ -98,7 +97,7 @@ class SessionWriter:
         data = keyframes.encode(frame)
         self._execute(
             "INSERT OR REPLACE INTO keyframes VALUES (?, ?, ?, ?)",
-            (frame.seq, frame.base_seq, crc32(data), data),
+            (frame.seq, frame.base_seq, blocks.checksum(data, frame.seq, frame.base_seq), data),
         )
         return len(data)
 
@@ -140,11 +139,11 @@ def _make(path: Path) -> sqlite3.Connection:
     return database
 
 
-def _records(groups: blocks.Groups) -> tuple[int | None, int | None]:
-    """The lowest and highest id of the records that are named in these events."""
+def _records(groups: blocks.Groups) -> tuple[int, int]:
+    """The lowest and highest id of the records that are named in these events; -1: none are."""
     sent = groups.get(events.ProduceSent)
     if not sent:
-        return None, None
+        return -1, -1
     spans = [
         (event.first_record, event.first_record + len(event.values) - 1)
         for event in sent

@@ -1,0 +1,195 @@
+"""A cluster to which much happens, what it states, and recordings of it."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from emulator.cluster import Cluster
+from emulator.events import Event
+from emulator.inputs import (
+    AddPartitions,
+    AnyInput,
+    Clause,
+    ConfigureTopic,
+    Consume,
+    CrashBroker,
+    CreateCluster,
+    CreateTopic,
+    CutLink,
+    DeleteTopic,
+    ElectPreferred,
+    Expect,
+    FreezeBroker,
+    HealLinks,
+    HoldMessages,
+    Mark,
+    PauseReplica,
+    Produce,
+    Reassign,
+    ReleaseMessages,
+    ResumeReplica,
+    StartBroker,
+    Statement,
+    StopBroker,
+    Subject,
+    ThawBroker,
+    Wait,
+    ZkCommand,
+)
+from sessions import record
+from sessions.facts import Origin
+from sessions.record import Recorder
+from sessions.view import ClusterView
+
+SPEC = CreateCluster(
+    brokers=4,
+    seed=7,
+    racks=["a", "b", "a", "b"],
+    config={
+        "zookeeper.session.timeout.ms": "3000",
+        "replica.lag.time.max.ms": "4000",
+        "replica.high.watermark.checkpoint.interval.ms": "300",
+        "unclean.leader.election.enable": "true",
+    },
+)
+
+
+def second(count: float = 1) -> Wait:
+    return Wait(duration_us=int(count * 1_000_000))
+
+
+STORY: tuple[AnyInput, ...] = (
+    CreateTopic(topic="orders", assignment=[[0, 1, 2], [1, 2, 3], [2, 3]]),
+    CreateTopic(topic="gone", partitions=2, replication_factor=2),
+    second(),
+    Produce(topic="orders", partition=0, value="a", count=5, acks=-1),
+    Produce(topic="orders", partition=1, value="b", count=40, batch=10, acks=-1, producer="p2"),
+    Produce(topic="gone", partition=0, value="g", count=2, acks=1, key="k"),
+    Mark(name="calm", note="before anything happens"),
+    Consume(topic="orders"),
+    CrashBroker(broker=1),
+    second(5),
+    Produce(topic="orders", partition=0, value="c", count=3, acks=1),
+    PauseReplica(tp="orders-0", broker=2),
+    Produce(topic="orders", partition=0, value="d", count=3, acks=1),
+    ResumeReplica(tp="orders-0", broker=2),
+    StartBroker(broker=1),
+    second(3),
+    ElectPreferred(),
+    HoldMessages(source=0, destination=2, api="FetchResponse"),
+    Produce(topic="orders", partition=0, value="e", count=2, acks=0),
+    ReleaseMessages(source=0, destination=2),
+    ConfigureTopic(topic="orders", config={"min.insync.replicas": "2"}),
+    FreezeBroker(broker=3),
+    second(6),
+    ThawBroker(broker=3),
+    DeleteTopic(topic="gone"),
+    second(2),
+    AddPartitions(topic="orders", partitions=4),
+    CutLink(source=0, destination=-1),
+    second(5),
+    HealLinks(),
+    second(3),
+    Expect(clauses=[Clause(Subject("partition", "orders-1", "hw"), "==", -5, text="never")]),
+    Expect(clauses=[Clause(Subject("cluster", "", "time"), ">", 5, text="always")]),
+    PauseReplica(tp="orders-1", broker=2),
+    PauseReplica(tp="orders-1", broker=3),
+    Produce(topic="orders", partition=1, value="only on one", count=4, batch=2, acks=1),
+    Consume(topic="orders", partition=1, consumer="c2"),
+    CrashBroker(broker=1),
+    second(5),
+    ResumeReplica(tp="orders-1", broker=2),
+    ResumeReplica(tp="orders-1", broker=3),
+    Produce(topic="orders", partition=1, value="instead", count=3, acks=1),
+    StartBroker(broker=1),
+    second(5),
+    Reassign(tp="orders-0", replicas=[3, 0]),
+    second(3),
+    ZkCommand(command="set", path="/controller", data="nobody"),
+    ZkCommand(command="get", path="/nowhere"),
+    Mark(name="late"),
+    StopBroker(broker=2),
+    Produce(topic="orders", partition=2, value="f", count=2, acks=-1, retries=0),
+    second(1),
+)
+
+
+def statement(given: AnyInput, line: int = 0) -> Statement:
+    """A statement whose text says which input it is."""
+    return Statement(given, type(given).__name__, line)
+
+
+def run(
+    observer: Callable[[Event], None],
+    spec: CreateCluster = SPEC,
+    story: tuple[AnyInput, ...] = STORY,
+    after: Callable[[Cluster], None] = lambda cluster: None,
+) -> Cluster:
+    """Give all statements of a story; ``after`` each of them look at the cluster."""
+    cluster = Cluster(spec, (observer,))
+    after(cluster)
+    for line, given in enumerate(story, start=2):
+        cluster.execute(statement(given, line))
+        after(cluster)
+    return cluster
+
+
+@cache
+def story_events(version: str = "3.9") -> tuple[Event, ...]:
+    """Everything that the story's cluster states."""
+    events: list[Event] = []
+    spec = CreateCluster(
+        brokers=SPEC.brokers,
+        seed=SPEC.seed,
+        racks=SPEC.racks,
+        version=version,
+        config=config_of(version),
+    )
+    run(events.append, spec)
+    return tuple(events)
+
+
+def config_of(version: str) -> dict[str, str]:
+    """The story's configuration, as far as the release knows it."""
+    return dict(SPEC.config) if version else {}
+
+
+def origin(name: str = "story", spec: CreateCluster = SPEC) -> Origin:
+    return Origin(name, "tidegauge test", spec.version, spec.seed, spec)
+
+
+@contextmanager
+def small_chunks(events: int = 64, keyframes: int = 200) -> Iterator[None]:
+    """Recordings with chunks and keyframes so close that a small one has many."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(record, "CHUNK_EVENTS_MAX", events)
+        patch.setattr(record, "KEYFRAME_EVENTS_MIN", keyframes)
+        patch.setattr(record, "KEYFRAME_EVENTS_MAX", keyframes * 2)
+        yield
+
+
+def record_story(path: Path | None, story: tuple[AnyInput, ...] = STORY) -> Cluster:
+    """Record the story, announced and closed as it should be."""
+    with Recorder(path, origin()) as recorder:
+        cluster = Cluster(SPEC, (recorder,))
+        recorder.follow(cluster)
+        for line, given in enumerate(story, start=2):
+            recorder.announce(statement(given, line))
+            cluster.execute(statement(given, line))
+    return cluster
+
+
+def folded(events: tuple[Event, ...] | list[Event]) -> ClusterView:
+    view = ClusterView()
+    view.apply_all(events)
+    return view
+
+
+def comparable(view: ClusterView) -> object:
+    """All that two views of one moment must agree on (recordings find batches elsewhere)."""
+    state = view.snapshot().state
+    state.batches = []
+    return state, view.counts(), {tp: view.flags(tp) for tp in state.partitions}

@@ -1,0 +1,90 @@
+"""Blocks of events: exact, small, and never trusted."""
+
+from typing import Any, get_type_hints
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from emulator.events import Event
+from sessions import blocks
+from tests.sessions.examples import story_events
+
+NUMBERS = st.integers(-(2**63), 2**63 - 1)
+TEXTS = st.text(max_size=6)
+FIELDS: dict[Any, st.SearchStrategy[Any]] = {
+    int: NUMBERS,
+    str: TEXTS,
+    bool: st.booleans(),
+    float: st.floats(allow_nan=False),
+    str | None: st.none() | TEXTS,
+    list[int]: st.lists(NUMBERS, max_size=3),
+    list[str]: st.lists(TEXTS, max_size=3),
+    list[str | None]: st.lists(st.none() | TEXTS, max_size=3),
+    list[list[int]]: st.lists(st.lists(NUMBERS, max_size=3), max_size=3),
+    list[list[str | int]]: st.lists(st.lists(TEXTS | NUMBERS, max_size=3), max_size=3),
+    list[tuple[int, int]]: st.lists(st.tuples(NUMBERS, NUMBERS), max_size=3),
+    list[tuple[int, int]] | None: st.none() | st.lists(st.tuples(NUMBERS, NUMBERS), max_size=2),
+    dict[str, str]: st.dictionaries(TEXTS, TEXTS, max_size=3),
+    dict[str, int]: st.dictionaries(TEXTS, NUMBERS, max_size=3),
+}
+TIMES = st.integers(0, 2**62)
+
+
+@st.composite
+def event_lists(draw: st.DrawFn) -> list[Event]:
+    first = draw(st.integers(1, 2**40))
+    kinds = draw(st.lists(st.sampled_from(Event.__subclasses__()), min_size=1, max_size=20))
+    times = sorted(draw(st.lists(TIMES, min_size=len(kinds), max_size=len(kinds))))
+    found = []
+    for seq, (kind, time_us) in enumerate(zip(kinds, times, strict=True), start=first):
+        hints = get_type_hints(kind)
+        fields = [draw(FIELDS[hints[name]]) for name in kind.__struct_fields__[3:]]
+        found.append(kind(seq, time_us, draw(st.integers(0, seq)), *fields))
+    return found
+
+
+@given(event_lists())
+def test_a_block_gives_back_the_events_it_was_made_of(events: list[Event]) -> None:
+    assert blocks.decode(blocks.encode(events, blocks.group(events))) == events
+
+
+def test_a_block_of_a_real_run_takes_few_bytes() -> None:
+    events = story_events()
+    size = len(blocks.encode(events, blocks.group(events)))
+    assert size / len(events) < 15
+
+
+@pytest.mark.parametrize("data", [b"", b"no block", blocks.compress(b"\x00"), blocks.compress(b"")])
+def test_other_bytes_are_refused(data: bytes) -> None:
+    with pytest.raises(blocks.BlockError):
+        blocks.decode(data)
+
+
+@given(st.data())
+def test_a_changed_block_gives_events_or_an_error_and_nothing_else(data: st.DataObject) -> None:
+    events = story_events()[:50]
+    raw = bytearray(blocks.decompress(blocks.encode(events, blocks.group(events))))
+    raw[data.draw(st.integers(0, len(raw) - 1))] = data.draw(st.integers(0, 255))
+    try:
+        found = blocks.decode(blocks.compress(bytes(raw)))
+    except blocks.BlockError:
+        return
+    assert all(isinstance(event, Event) for event in found)
+
+
+def test_a_block_that_claims_to_be_huge_is_not_unpacked() -> None:
+    bomb = blocks.compress(bytes(blocks.RAW_BYTES_MAX + 1))
+    with pytest.raises(blocks.BlockError, match="no size of a block"):
+        blocks.decompress(bomb)
+
+
+def test_a_column_of_another_length_is_refused() -> None:
+    events = story_events()[:5]
+    block = msgspec.msgpack.decode(
+        blocks.decompress(blocks.encode(events, blocks.group(events))), type=blocks.Block
+    )
+    block.columns[0][0] = msgspec.msgpack.encode([0] * 9)
+    with pytest.raises(blocks.BlockError):
+        blocks.decode(blocks.compress(msgspec.msgpack.encode(block)))
