@@ -66,6 +66,10 @@ class Batch:
 
     def commit(self, first: int, end: int, event: Event) -> None:
         """A leader's HW passed the records ``first`` to before ``end``, as far as they are its."""
+        if first <= self.first and end >= self.end and not self.commits:
+            self.commits.append(((self.first, self.end), event))
+            self.uncommitted = []
+            return
         left: list[Ids] = []
         for low, high in self.uncommitted:
             start, stop = max(low, first), min(high, end)
@@ -78,8 +82,8 @@ class Batch:
 
     def rows(self) -> Iterator[Row]:
         """A run for each stretch of records that were committed together."""
-        sent, appended, answered = self.sent, _place(self.appended), _place(self.answered)
-        for (first, end), commit in self.commits:
+        sent, appended, answered = self.sent, self.appended, self.answered
+        for (first, end), committed in self.commits:
             low, high = first - self.first, end - self.first
             yield (
                 first,
@@ -91,18 +95,17 @@ class Batch:
                 sent.seq,
                 sent.time_us,
                 self.retries,
-                *appended,
+                appended and appended.seq,
+                appended and appended.time_us,
                 None if self.offset is None else self.offset + low,
                 self.outcome,
                 self.error,
-                *answered,
-                *_place(commit),
+                answered and answered.seq,
+                answered and answered.time_us,
+                committed and committed.seq,
+                committed and committed.time_us,
                 end - first,
             )
-
-
-def _place(event: Event | None) -> tuple[int | None, int | None]:
-    return (None, None) if event is None else (event.seq, event.time_us)
 
 
 class Log:
@@ -115,15 +118,17 @@ class Log:
         self.runs: deque[Run] = deque()
         self.passed: list[Run] = []
 
-    def pass_to(self, high_watermark: int) -> Iterator[Run]:
+    def pass_to(self, high_watermark: int) -> list[Run]:
         """Take out the runs that are below the HW."""
-        runs = self.runs
+        runs, passed = self.runs, []
         while runs and runs[0][0] < high_watermark:
-            base, end, first = runs.popleft()
+            run = runs.popleft()
+            base, end, first = run
             if end > high_watermark:
                 runs.appendleft((high_watermark, end, first + high_watermark - base))
-                end = high_watermark
-            yield base, end, first
+                run = (base, high_watermark, first)
+            passed.append(run)
+        return passed
 
     def cut(self, log_end_offset: int) -> None:
         """Lose everything from ``log_end_offset`` on."""
@@ -170,6 +175,11 @@ class RecordFold:
 
     def _between(self, first: int, end: int) -> list[Batch]:
         """The open batches that have one of the records ``first`` to before ``end``."""
+        if not self._open:
+            return []
+        exact = self._open.get(first)
+        if exact is not None and exact.end >= end:
+            return [exact]
         firsts, found = self._firsts, []
         at = max(0, bisect_right(firsts, first) - 1)
         while at < len(firsts) and firsts[at] < end:
