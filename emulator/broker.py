@@ -55,6 +55,7 @@ class BrokerState(Struct, array_like=True):
     fetch_sessions: dict[int, FetchSession] = field(default_factory=dict)
     single_fetches: dict[int, FetchSession] = field(default_factory=dict)
     single_rounds: dict[int, str] = field(default_factory=dict)
+    lagging: dict[str, None] = field(default_factory=dict)
     waiting_partitions: dict[str, None] = field(default_factory=dict)
     pending_isr: dict[str, None] = field(default_factory=dict)
     alter_request: int = 0
@@ -175,7 +176,7 @@ class Broker:
             self.isr.connection_lost(peer)
             self.controller.connection_lost(peer, message.request)
             self.registration.connection_lost(peer)
-            self.state.fetch_sessions.pop(peer, None)
+            self.fetches.connection_lost(peer)
         elif peer == ZOOKEEPER:
             self.zk.connection_lost()
 

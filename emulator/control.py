@@ -201,6 +201,7 @@ class ControlPlane:
         self.broker.leader.fail_waiting(replica, "NOT_LEADER_OR_FOLLOWER")
         replica.role = FOLLOWER
         replica.remotes = {}
+        self.broker.state.lagging.pop(replica.tp, None)
         self.broker.fetches.drop_partition(replica.tp)
 
     # ---- StopReplica

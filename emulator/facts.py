@@ -124,7 +124,7 @@ class ZnodeFacts:
         numbers = sorted(lists)
         new = [n for n in numbers if f"{topic}-{n}" not in self.assignments]
         for number in numbers:
-            self._assign(topic, number, lists[number], found, stated=number not in new)
+            self._assign(topic, number, lists[number], found)
         if new and not known:
             config = dict(self.world.settings.topics.get(topic, {}))
             self.world.emit(events.TopicCreated, topic, [lists[n] for n in new], config)
@@ -137,13 +137,12 @@ class ZnodeFacts:
             found.append(tp)
         return found
 
-    def _assign(
-        self, topic: str, number: int, replicas: list[int], found: TopicJson, *, stated: bool
-    ) -> None:
+    def _assign(self, topic: str, number: int, replicas: list[int], found: TopicJson) -> None:
+        """Take a partition's replicas; that they changed is a fact of its own."""
         tp = f"{topic}-{number}"
         before = self.assignments.get(tp)
         self.assignments[tp] = replicas
-        if stated and before != replicas:
+        if before is not None and before != replicas:
             adding = found.adding_replicas.get(str(number), [])
             removing = found.removing_replicas.get(str(number), [])
             self.world.emit(events.ReplicasAssigned, tp, replicas, adding, removing)

@@ -223,6 +223,7 @@ class FetchServer:
         if follower not in replica.isr:
             self.broker.isr.maybe_expand(replica, follower)
         if moved:
+            self.broker.leader.note_lag(replica)
             self.broker.leader.check_high_watermark(replica, "fetch")
 
     # ---- parked fetches
@@ -275,6 +276,12 @@ class FetchServer:
         if session.one_shot:
             self.broker.state.single_fetches.pop(request, None)
         self.broker.respond(session.follower, request, FetchResponse(request, rows))
+
+    def connection_lost(self, follower: int) -> None:
+        """A follower's connection broke: nobody waits for the answer to its parked fetch."""
+        session = self.broker.state.fetch_sessions.get(follower)
+        if session is not None:
+            session.parked = 0
 
     def drop_partition(self, tp: str) -> None:
         """The partition is no longer led here: parked fetches that name it are answered at once."""

@@ -9,9 +9,9 @@ follower has.
 from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
-from msgspec.structs import replace
 
 from emulator import events, replication
+from emulator.log import tail_of
 from emulator.messages import (
     FetchedPartition,
     FetchPartition,
@@ -20,7 +20,6 @@ from emulator.messages import (
     ListOffsetsRequest,
     OffsetsForLeaderEpochRequest,
     OffsetsForLeaderEpochResponse,
-    RecordBatch,
 )
 from emulator.replica import Replica
 from emulator.replication import UNDEFINED
@@ -249,7 +248,7 @@ class FollowerSide:
             if batch.base_offset != log.end:
                 if batch.end_offset <= log.end or batch.base_offset > log.end:
                     continue
-                batch = _tail(batch, log.end)  # noqa: PLW2901
+                batch = tail_of(batch, log.end)  # noqa: PLW2901
             if batch.leader_epoch >= 0 and replica.epochs is not None:
                 self.broker.assign_epoch(replica, batch.leader_epoch, batch.base_offset)
             log.append(batch)
@@ -353,7 +352,8 @@ class FollowerSide:
         fetchers = list(self.broker.state.fetchers.values())
         for fetcher in fetchers:
             self.pump(fetcher)
-        waits = [each.resume_us for f in fetchers for each in (f, *f.partitions.values())]
+        waits = [each.resume_us for f in fetchers for each in f.partitions.values()]
+        waits += [f.resume_us for f in fetchers]
         due = [wait for wait in waits if wait > self.kernel.now]
         if due:
             self.broker.arm("fetch-backoff", min(due))
@@ -390,14 +390,3 @@ class FollowerSide:
                 waiting.append(fetcher.sent_us + timeout_us)
         if waiting:
             self.broker.arm("socket-timeout", min(waiting))
-
-
-def _tail(batch: RecordBatch, offset: int) -> RecordBatch:
-    """The part of a batch from ``offset`` on (a log was cut inside it)."""
-    skipped = offset - batch.base_offset
-    return replace(
-        batch,
-        base_offset=offset,
-        count=batch.count - skipped,
-        first_record=batch.first_record + skipped,
-    )

@@ -70,7 +70,8 @@ class IsrManager:
 
         Every partition led here drops the members that are out of sync.
         """
-        for replica in list(self.broker.state.replicas.values()):
+        replicas = self.broker.state.replicas
+        for replica in [replicas[tp] for tp in self._suspects() if tp in replicas]:
             if replica.role == LEADER and len(replica.isr) > 1 and replica.pending is None:
                 out = [f for f in replica.isr if self._is_out(replica, f)]
                 if out:
@@ -79,6 +80,19 @@ class IsrManager:
                     self._change(
                         replica, [b for b in replica.isr if b not in out], "shrink", out[0]
                     )
+
+    def _suspects(self) -> list[str]:
+        """The partitions in which a follower may be out of sync.
+
+        Those with a follower that lacks something; where having everything does not suffice, all of
+        them once a follower has been silent.
+        """
+        state = self.broker.state
+        silent_since_us = self.kernel.now - self.broker.config.replica_lag_time_max_us
+        silent = any(each.last_fetch_us < silent_since_us for each in state.fetch_sessions.values())
+        if not self.profile.has("in_sync_at_log_end") and (silent or self.world.stepwise):
+            return list(state.replicas)
+        return list(state.lagging)
 
     def _is_out(self, replica: Replica, follower: int) -> bool:
         remote = replica.remotes.get(follower)

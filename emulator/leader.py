@@ -5,9 +5,10 @@ answered. Followers repeat only what changed (fetch sessions), so a partition at
 that its followers are caught up is worked out from the session's last fetch when it next matters.
 """
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 from emulator import events, replication
+from emulator.fetch_server import FetchSession
 from emulator.messages import (
     ListOffsetsRequest,
     ListOffsetsResponse,
@@ -129,6 +130,8 @@ class LeaderSide:
             epoch,
             placed.first_record,
         )
+        if replica.remotes:
+            self.broker.state.lagging[replica.tp] = None
         self.check_high_watermark(replica, "append")
         self.broker.fetches.appended(replica)
         return base
@@ -140,7 +143,7 @@ class LeaderSide:
         for follower, remote in replica.remotes.items():
             if remote.leo == end:
                 session = sessions.get(follower)
-                if session is not None and replica.tp in session.partitions:
+                if _tells(session, replica.tp, remote):
                     last = session.last_fetch_us
                     remote.last_caught_up_us = max(remote.last_caught_up_us, last)
                     remote.last_fetch_us = last
@@ -291,12 +294,19 @@ class LeaderSide:
             answer = ListOffsetsResponse(request, message.tp, NONE, log.start, log.end)
         self.broker.respond(source, request, answer)
 
+    def note_lag(self, replica: Replica) -> None:
+        """Remember whether any follower of a partition lacks something: only those can fall out."""
+        end = replica.log.end
+        if any(remote.leo != end for remote in replica.remotes.values()):
+            self.broker.state.lagging[replica.tp] = None
+        else:
+            self.broker.state.lagging.pop(replica.tp, None)
+
     def caught_up_us(self, replica: Replica, follower: int) -> int:
         """When a follower was last known to have everything (virtual time; 0: never)."""
         remote = replica.remotes[follower]
         session = self.broker.state.fetch_sessions.get(follower)
-        at_end = remote.leo == replica.log.end
-        if at_end and session is not None and replica.tp in session.partitions:
+        if remote.leo == replica.log.end and _tells(session, replica.tp, remote):
             return max(remote.last_caught_up_us, session.last_fetch_us)
         return remote.last_caught_up_us
 
@@ -315,7 +325,18 @@ class LeaderSide:
                     events.RemoteLogEndOffsetChanged, replica.tp, self.broker.id, follower, -1
                 )
             remote.last_caught_up_us = now if follower in replica.isr else NEVER_US
+            remote.since_us = now
             if keep:
                 remote.last_fetch_us = now
                 remote.last_fetch_leader_leo = replica.log.end
             replica.remotes[follower] = remote
+        self.note_lag(replica)
+
+
+def _tells(session: FetchSession | None, tp: str, remote: Remote) -> TypeGuard[FetchSession]:
+    """Whether a session's last fetch tells of a partition in the leader's present epoch."""
+    return (
+        session is not None
+        and tp in session.partitions
+        and session.last_fetch_us >= remote.since_us
+    )

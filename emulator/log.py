@@ -66,3 +66,14 @@ class Log(Struct, array_like=True):
 
 def _base_offset(batch: RecordBatch) -> int:
     return batch.base_offset
+
+
+def tail_of(batch: RecordBatch, offset: int) -> RecordBatch:
+    """The part of a batch from ``offset`` on (a log was cut inside it)."""
+    skipped = offset - batch.base_offset
+    return replace(
+        batch,
+        base_offset=offset,
+        count=batch.count - skipped,
+        first_record=batch.first_record + skipped,
+    )

@@ -14,9 +14,9 @@ NEVER_US = -(10**15)
 
 
 class Remote(Struct, array_like=True):
-    """What a leader remembers of one follower (Kafka's class Replica).
+    """What a leader remembers of one follower (Kafka's class Replica); offsets of -1 are unknown.
 
-    Offsets of -1 are unknown.
+    ``since_us`` is when the leader's epoch began: earlier fetches tell nothing.
     """
 
     leo: int = -1
@@ -24,6 +24,7 @@ class Remote(Struct, array_like=True):
     last_fetch_us: int = NEVER_US
     last_fetch_leader_leo: int = -1
     told_hw: int = -1
+    since_us: int = 0
 
 
 class PendingIsr(Struct, array_like=True):

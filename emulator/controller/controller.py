@@ -267,16 +267,16 @@ class Controller:
     ) -> None:
         """Move everything away from a broker that wants to go."""
         state = self.state
+        error, remaining = "NOT_CONTROLLER", list[str]()
         if state is None or not self.broker.zk.usable():
-            error, remaining = "NOT_CONTROLLER", []
+            pass
         elif message.broker not in state.live:
-            error, remaining = "BROKER_NOT_AVAILABLE", []
+            error = "BROKER_NOT_AVAILABLE"
         else:
             state.shutting_down[message.broker] = None
             try:
                 error, remaining = "NONE", self.partitions.leave(message.broker)
             except ControllerMovedError:
-                error, remaining = "NOT_CONTROLLER", []
                 self.resign("controller moved")
         response = ControlledShutdownResponse(request, error, remaining)
         self.broker.respond(source, request, response)
