@@ -76,7 +76,7 @@ def verify(file: File) -> ExitCode:
 )
 def export(
     files: Annotated[list[str], argument("FILE", text="sessions, *.tide.db")],
-    to: Annotated[str, option("--out", metavar="DATASET", text="a dataset; made if need be")],
+    out: Annotated[str, option("--out", metavar="DATASET", text="a dataset; made if need be")],
 ) -> None:
     """Add sessions to a Parquet dataset.
 
@@ -87,7 +87,7 @@ def export(
 
     for file in files:
         with _opened(file) as session:
-            output.narrate(export_file(session, Path(to)))
+            output.narrate(export_file(session, Path(out)))
 
 
 def _opened(file: str) -> "SessionFile":
