@@ -49,7 +49,7 @@ def _of_mark(mark: Plain) -> Iterator[tuple[str, Any]]:
                     yield f"{tp}@{replica['broker']}.{what}", _seen(what, replica.get(what))
 
 
-def _seen(what: str, value: Any) -> Any:
+def _seen(what: str, value: object) -> object:
     """From outside only this much of a role is sure: whether the process is there."""
     if what != "role":
         return value
@@ -73,7 +73,7 @@ def _of_outputs(outputs: Iterable[Plain]) -> Iterator[tuple[str, Any]]:
         yield f"{number}: {each['statement']}", _znode(each.get("result"))
 
 
-def _znode(result: Any) -> Any:
+def _znode(result: object) -> object:
     if isinstance(result, list):
         return sorted(name for name in result if not name.startswith("/zookeeper"))
     if not isinstance(result, dict):
@@ -82,7 +82,7 @@ def _znode(result: Any) -> Any:
     return {"data": _data(result["data"]), **kept, "numChildren": result.get("numChildren")}
 
 
-def _data(text: str | None) -> Any:
+def _data(text: str | None) -> object:
     try:
         parsed = json.loads(text or "null")
     except ValueError:
@@ -94,9 +94,12 @@ def _data(text: str | None) -> Any:
 
 def differences(recorded: Facts, emulated: Facts) -> list[str]:
     """Where a run differs from a recording, one line a fact."""
-    return [
-        f"{place}: {what}: real {value!r}, emulated {emulated.get(place, {}).get(what, 'nothing')!r}"
-        for place, seen in recorded.items()
-        for what, value in seen.items()
-        if what not in emulated.get(place, {}) or emulated[place][what] != value
-    ]
+    found: list[str] = []
+    for place, seen in recorded.items():
+        there = emulated.get(place, {})
+        for what, value in seen.items():
+            if what not in there:
+                found.append(f"{place}: {what}: real {value!r}, emulated nothing")
+            elif there[what] != value:
+                found.append(f"{place}: {what}: real {value!r}, emulated {there[what]!r}")
+    return found
