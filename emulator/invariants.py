@@ -153,17 +153,22 @@ class Invariants:
             self._broken("OneLeaderPerEpoch", event.tp, detail, event.seq)
         if event.leader_epoch >= watched.led_epoch:
             watched.led_epoch, watched.led_by = event.leader_epoch, event.broker
+            if event.broker in watched.torn:
+                self._check_committed(watched, event.tp, event.broker, event.seq)
 
     def _elected(self, event: events.LeaderElected) -> None:
         watched = self._of(event.tp)
         if event.strategy == "Unclean":
             watched.committed = min(watched.committed, self.end_of(event.tp, event.leader))
             return
-        end = self.end_of(event.tp, event.leader)
+        self._check_committed(watched, event.tp, event.leader, event.seq)
+
+    def _check_committed(self, watched: Watched, tp: str, leader: int, seq: int) -> None:
+        end = self.end_of(tp, leader)
         if end < watched.committed:
-            detail = f"leader {event.leader} has LEO {end}, committed up to {watched.committed}"
-            name = "LastReplica" if event.leader in watched.torn else "TrueLeader"
-            self._broken(name, event.tp, detail, event.seq)
+            detail = f"leader {leader} has LEO {end}, committed up to {watched.committed}"
+            name = "LastReplica" if leader in watched.torn else "TrueLeader"
+            self._broken(name, tp, detail, seq)
             watched.committed = end
 
     # ---- what partitions there are
