@@ -102,6 +102,9 @@ class FetchServer:
         if message.replica < 0:
             self._fetch_for_consumer(follower, request, message)
             return
+        if not message.one_shot and not message.new_session and not self._knows(follower):
+            self.broker.close_connection(follower)
+            return
         session = self._session(follower, request, message)
         session.last_fetch_us = self.kernel.now
         due = dict.fromkeys(message.partitions)
@@ -119,6 +122,10 @@ class FetchServer:
         self.broker.arm("fetch-timeout", session.deadline_us)
         if self.quick and self._untold(session):
             self._answer(session)
+
+    def _knows(self, follower: int) -> bool:
+        """Whether the session goes on that a follower believes to have (KIP-227)."""
+        return follower in self.broker.state.fetch_sessions
 
     def _session(self, follower: int, request: int, message: FetchRequest) -> FetchSession:
         state = self.broker.state
