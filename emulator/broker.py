@@ -115,6 +115,9 @@ class Broker:
         def request(method: Callable[[int, int, Any], None]) -> Handler:
             return lambda source, message: method(source, self.kernel.cause, message)
 
+        def answered(_source: int, message: messages.ControlResponse) -> None:
+            self.controller.answered(message)
+
         return {
             messages.FetchRequest: request(self.fetches.fetch),
             messages.ProduceRequest: request(self.leader.produce),
@@ -129,7 +132,9 @@ class Broker:
             messages.FetchResponse: self.follower.fetched,
             messages.OffsetsForLeaderEpochResponse: self.follower.epochs_answered,
             messages.ListOffsetsResponse: self.out_of_range.answered,
-            messages.ControlResponse: lambda source, message: self.controller.answered(message),
+            messages.LeaderAndIsrResponse: answered,
+            messages.StopReplicaResponse: answered,
+            messages.UpdateMetadataResponse: answered,
             messages.AlterPartitionResponse: lambda source, message: self.isr.answered(message),
             messages.ControlledShutdownResponse: lambda source, message: (
                 self.registration.shutdown_answered(message)

@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING
 from emulator import events
 from emulator.epochs import LeaderEpochCache
 from emulator.messages import (
-    ControlResponse,
     LeaderAndIsrRequest,
+    LeaderAndIsrResponse,
     MetadataRequest,
     MetadataResponse,
     PartitionInfo,
     StopReplicaRequest,
+    StopReplicaResponse,
     UpdateMetadataRequest,
+    UpdateMetadataResponse,
 )
 from emulator.replica import FOLLOWER, LEADER, OFFLINE, Replica
 
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
     from emulator.broker import Broker
 
 NONE = "NONE"
+Answer = LeaderAndIsrResponse | StopReplicaResponse | UpdateMetadataResponse
+
 DURING_DELETE = -2
 """The leader of a partition that is being deleted, in UpdateMetadata."""
 
@@ -51,8 +55,15 @@ class ControlPlane:
         state.known_controller = controller
         return NONE
 
-    def _reply(self, controller: int, request: int, error: str, errors: dict[str, str]) -> None:
-        response = ControlResponse(request, self.broker.id, error, errors)
+    def _reply(
+        self,
+        kind: type[Answer],
+        controller: int,
+        request: int,
+        error: str,
+        errors: dict[str, str] | None = None,
+    ) -> None:
+        response = kind(request, self.broker.id, error, errors or {})
         self.broker.respond(controller, request, response)
 
     # ---- LeaderAndIsr (ReplicaManager.becomeLeaderOrFollower)
@@ -76,7 +87,7 @@ class ControlPlane:
             if self._idle_fetchers():
                 self.broker.state.unanswered[request] = (source, errors)
                 return
-        self._reply(source, request, error, errors)
+        self._reply(LeaderAndIsrResponse, source, request, error, errors)
 
     def _idle_fetchers(self) -> bool:
         """Up to 1.0 shutdownIdleFetcherThreads waits for the last request of each idle fetcher."""
@@ -91,7 +102,7 @@ class ControlPlane:
         if unanswered and not self._idle_fetchers():
             self.broker.state.unanswered = {}
             for request, (source, errors) in unanswered.items():
-                self._reply(source, request, NONE, errors)
+                self._reply(LeaderAndIsrResponse, source, request, NONE, errors)
 
     def _admit(self, tp: str, info: PartitionInfo, errors: dict[str, str]) -> Replica | None:
         replica = self.broker.state.replicas.get(tp)
@@ -214,7 +225,7 @@ class ControlPlane:
                 replica = self.broker.state.replicas.get(tp)
                 if replica is not None:
                     self._stop(replica, delete=message.delete)
-        self._reply(source, request, error, {})
+        self._reply(StopReplicaResponse, source, request, error)
 
     def _stop(self, replica: Replica, *, delete: bool) -> None:
         if replica.role == LEADER:
@@ -243,7 +254,7 @@ class ControlPlane:
                 else:
                     state.metadata[tp] = info
             self.broker.isr.send_pending()
-        self._reply(source, request, error, {})
+        self._reply(UpdateMetadataResponse, source, request, error)
 
     def describe_topic(self, source: int, request: int, message: MetadataRequest) -> None:
         """Tell a client the leaders of a topic's partitions as this broker knows them."""

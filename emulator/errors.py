@@ -37,6 +37,7 @@ _TABLE: Final = (
     KafkaError("NOT_ENOUGH_REPLICAS", 19, retriable=True),
     KafkaError("NOT_ENOUGH_REPLICAS_AFTER_APPEND", 20, retriable=True),
     KafkaError("INVALID_REQUIRED_ACKS", 21),
+    KafkaError("UNSUPPORTED_VERSION", 35),
     KafkaError("TOPIC_ALREADY_EXISTS", 36),
     KafkaError("INVALID_PARTITIONS", 37),
     KafkaError("INVALID_REPLICATION_FACTOR", 38),

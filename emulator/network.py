@@ -218,5 +218,9 @@ class Network:
 
 
 def _held(link: Link, name: str) -> bool:
-    """Whether messages of that name are kept back; ``LeaderAndIsr`` stands for its request."""
-    return any(held in ("*", name) or name == f"{held}Request" for held in link.holding)
+    """Whether messages of that name are kept back.
+
+    ``LeaderAndIsr`` stands for its request, and ``AlterIsr`` is what 2.7 called AlterPartition.
+    """
+    held = [each.replace("AlterIsr", "AlterPartition") for each in link.holding]
+    return any(each in ("*", name) or name == f"{each}Request" for each in held)

@@ -1,0 +1,134 @@
+"""What hosts send each other, by Kafka's names.
+
+A request is identified by the ``seq`` of the event that stated its sending: the receiver finds it
+as the environment's ``cause`` and quotes it in the response's ``request``. Everything is plain
+data; messages in flight are part of the cluster's state.
+"""
+
+from emulator.messages.base import (
+    ConnectionLost,
+    Detail,
+    Message,
+    Timer,
+)
+from emulator.messages.clients import (
+    MetadataRequest,
+    MetadataResponse,
+    ProduceRequest,
+    ProduceResponse,
+)
+from emulator.messages.control import (
+    AlterIsrItem,
+    AlterPartitionRequest,
+    AlterPartitionResponse,
+    ControlledShutdownRequest,
+    ControlledShutdownResponse,
+    ControlResponse,
+    LeaderAndIsrRequest,
+    LeaderAndIsrResponse,
+    PartitionInfo,
+    StopReplicaRequest,
+    StopReplicaResponse,
+    UpdateMetadataRequest,
+    UpdateMetadataResponse,
+)
+from emulator.messages.coordination import (
+    WatchEvent,
+    ZkExpired,
+    ZkPing,
+    ZkPong,
+)
+from emulator.messages.replication import (
+    FetchedPartition,
+    FetchPartition,
+    FetchRequest,
+    FetchResponse,
+    ListOffsetsRequest,
+    ListOffsetsResponse,
+    OffsetsForLeaderEpochRequest,
+    OffsetsForLeaderEpochResponse,
+    RecordBatch,
+)
+
+AnyMessage = (
+    FetchRequest
+    | FetchResponse
+    | OffsetsForLeaderEpochRequest
+    | OffsetsForLeaderEpochResponse
+    | ListOffsetsRequest
+    | ListOffsetsResponse
+    | ProduceRequest
+    | ProduceResponse
+    | MetadataRequest
+    | MetadataResponse
+    | LeaderAndIsrRequest
+    | StopReplicaRequest
+    | UpdateMetadataRequest
+    | LeaderAndIsrResponse
+    | StopReplicaResponse
+    | UpdateMetadataResponse
+    | ControlledShutdownRequest
+    | ControlledShutdownResponse
+    | AlterPartitionRequest
+    | AlterPartitionResponse
+    | ZkPing
+    | ZkPong
+    | ZkExpired
+    | WatchEvent
+    | ConnectionLost
+    | Timer
+)
+"""Every message, as the type that codecs decode."""
+
+REQUESTS = (
+    FetchRequest,
+    OffsetsForLeaderEpochRequest,
+    ListOffsetsRequest,
+    ProduceRequest,
+    MetadataRequest,
+    LeaderAndIsrRequest,
+    StopReplicaRequest,
+    UpdateMetadataRequest,
+    ControlledShutdownRequest,
+    AlterPartitionRequest,
+)
+"""What a broker takes from others only while its sockets are open."""
+
+__all__ = [
+    "REQUESTS",
+    "AlterIsrItem",
+    "AlterPartitionRequest",
+    "AlterPartitionResponse",
+    "AnyMessage",
+    "ConnectionLost",
+    "ControlResponse",
+    "ControlledShutdownRequest",
+    "ControlledShutdownResponse",
+    "Detail",
+    "FetchPartition",
+    "FetchRequest",
+    "FetchResponse",
+    "FetchedPartition",
+    "LeaderAndIsrRequest",
+    "LeaderAndIsrResponse",
+    "ListOffsetsRequest",
+    "ListOffsetsResponse",
+    "Message",
+    "MetadataRequest",
+    "MetadataResponse",
+    "OffsetsForLeaderEpochRequest",
+    "OffsetsForLeaderEpochResponse",
+    "PartitionInfo",
+    "ProduceRequest",
+    "ProduceResponse",
+    "RecordBatch",
+    "StopReplicaRequest",
+    "StopReplicaResponse",
+    "Timer",
+    "UpdateMetadataRequest",
+    "UpdateMetadataResponse",
+    "WatchEvent",
+    "ZkExpired",
+    "ZkPing",
+    "ZkPong",
+]
