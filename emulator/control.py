@@ -159,6 +159,8 @@ class ControlPlane:
         )
         self.broker.leader.new_remotes(replica, keep=led_already)
         self.broker.fetches.isr_moved(replica)
+        if replica.high_watermark > replica.log.end:  # cut while it followed (up to 2.3)
+            self.broker.set_high_watermark(replica, replica.log.start, "make-leader")
         self.broker.leader.check_high_watermark(replica, "make-leader")
 
     def _make_follower(
