@@ -66,7 +66,7 @@ class Chunks:
     def containing(self, seq: int) -> list[Event]:
         """The whole chunk that holds an event which exists; the list is not to be changed."""
         tail = self._open_chunk()
-        if tail and seq >= tail[0].seq:
+        if tail and tail[0].seq <= seq <= tail[-1].seq:
             return tail
         return self._decoded(self._place(seq))
 

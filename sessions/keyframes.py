@@ -103,7 +103,10 @@ def _same_runs(before: list[Run], now: list[Run]) -> int:
 
 
 def rebuild(base: Snapshot, frames: Iterable[Keyframe]) -> ClusterView:
-    """The view of the last of ``frames``: the first stands on ``base``, each on the one before."""
+    """The view of the last of ``frames``: the first stands on ``base``, each on the one before.
+
+    The view takes the frames' objects over: a frame can be used once.
+    """
     view = ClusterView.of(base)
     touched: set[str] = set()
     for frame in frames:

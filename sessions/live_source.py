@@ -120,7 +120,7 @@ class LiveSource:
         """Move by ``n`` events, back if negative; at the end the cluster is run for them."""
         goal = self.seq + n
         if self._past is None:
-            while self.last_seq < goal and pump.step(self.cluster):
+            while self.last_seq < goal and pump.move(self.cluster):
                 self._go_on()
         self.seek_seq(goal)
 

@@ -1,6 +1,6 @@
 """Letting a cluster's time pass so that it can be done again, exactly.
 
-A statement ends when somebody looks. The looks are after each kernel event and at the times for
+A statement ends when somebody looks. The looks are after each kernel event, and at the times for
 which a statement asked, however the way is cut into slices: so a recording does not depend on who
 drove the cluster, or how fast.
 """
@@ -10,16 +10,21 @@ from time import perf_counter
 from typing import Final
 
 from emulator.cluster import Cluster
+from emulator.execution import Ticket
 
 SLICE_STEPS: Final = 64
-"""Kernel events between two looks at the wall clock."""
+"""Moves between two looks at the wall clock."""
+NEVER_US: Final = 1 << 62
 
 
 def run_to(cluster: Cluster, steps: int, time_us: int) -> None:
     """Dispatch kernel events until there were ``steps``, then let time pass up to ``time_us``."""
-    while cluster.steps < steps and step(cluster):
+    while cluster.steps < steps and move(cluster):
         pass
-    _pass_time(cluster, time_us)
+    while _wake(cluster, time_us):
+        pass
+    if cluster.now_us < time_us:
+        cluster.run_until(time_us, budget=0)
 
 
 def run_for(
@@ -29,45 +34,43 @@ def run_for(
     deadline = perf_counter() + wall_seconds
     while True:
         for _ in range(SLICE_STEPS):
-            due_us = cluster.next_time_us
-            if due_us is None or due_us > time_us:
-                _pass_time(cluster, time_us)
+            if not move(cluster, time_us):
+                cluster.run_until(time_us, budget=0)
                 return True
-            step(cluster)
             if stop is not None and stop():
                 return False
         if perf_counter() >= deadline:
             return False
 
 
-def step(cluster: Cluster) -> bool:
-    """Dispatch the next kernel event; False if there is none."""
+def finish(cluster: Cluster, ticket: Ticket) -> None:
+    """Let as much time pass as a statement takes."""
+    while not ticket.done and move(cluster):
+        pass
+
+
+def move(cluster: Cluster, limit_us: int = NEVER_US) -> bool:
+    """Go on to what comes next up to ``limit_us``; False if nothing does.
+
+    That is a kernel event, or a time for which a statement asked if it lies before that event.
+    """
+    if _wake(cluster, limit_us):
+        return True
     due_us = cluster.next_time_us
-    if due_us is None:
+    if due_us is None or due_us > limit_us:
         return False
-    _wake(cluster, due_us - 1)
     cluster.step()
     cluster.poll()
     return True
 
 
-def _pass_time(cluster: Cluster, time_us: int) -> None:
-    """Let time pass in which no kernel event is due."""
-    _wake(cluster, time_us)
-    if cluster.now_us < time_us:
-        cluster.run_until(time_us, budget=0)
-
-
-def _wake(cluster: Cluster, time_us: int) -> None:
-    """Let the statements that asked for a time up to ``time_us`` have their look then."""
-    while (wake_us := _next_wake_us(cluster)) is not None and wake_us <= time_us:
-        cluster.run_until(max(wake_us, cluster.now_us), budget=0)
-        cluster.poll()
-        if _next_wake_us(cluster) == wake_us:
-            return
-
-
-def _next_wake_us(cluster: Cluster) -> int | None:
-    """The next time for which a statement that is under way has asked."""
+def _wake(cluster: Cluster, limit_us: int) -> bool:
+    """Let time pass up to the next time for which a statement asked, if no event is due by then."""
     times = (ticket.wake_us for ticket in cluster.execution.open)
-    return min((us for us in times if us is not None), default=None)
+    now_us, due_us = cluster.now_us, cluster.next_time_us
+    wake_us = min((us for us in times if us is not None and us > now_us), default=NEVER_US)
+    if wake_us > limit_us or wake_us >= (NEVER_US if due_us is None else due_us):
+        return False
+    cluster.run_until(wake_us, budget=0)
+    cluster.poll()
+    return True

@@ -153,6 +153,6 @@ def _run(
     if outcome is not None:
         pump.run_to(cluster, outcome.steps, outcome.time_us)
     while cluster.sequence < session.last_seq and comparer.difference is None:
-        if not pump.step(cluster):
+        if not pump.move(cluster):
             break
     return cluster

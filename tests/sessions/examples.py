@@ -39,7 +39,7 @@ from emulator.inputs import (
     Wait,
     ZkCommand,
 )
-from sessions import record
+from sessions import pump, record
 from sessions.facts import Origin
 from sessions.record import Recorder
 from sessions.view import ClusterView
@@ -122,6 +122,11 @@ def statement(given: AnyInput, line: int = 0) -> Statement:
     return Statement(given, type(given).__name__, line)
 
 
+def execute(cluster: Cluster, given: AnyInput, line: int = 0) -> None:
+    """Give a statement and let it end."""
+    pump.finish(cluster, cluster.submit(statement(given, line)))
+
+
 def run(
     observer: Callable[[Event], None],
     spec: CreateCluster = SPEC,
@@ -132,7 +137,7 @@ def run(
     cluster = Cluster(spec, (observer,))
     after(cluster)
     for line, given in enumerate(story, start=2):
-        cluster.execute(statement(given, line))
+        execute(cluster, given, line)
         after(cluster)
     return cluster
 
@@ -178,7 +183,7 @@ def record_story(path: Path | None, story: tuple[AnyInput, ...] = STORY) -> Clus
         recorder.follow(cluster)
         for line, given in enumerate(story, start=2):
             recorder.announce(statement(given, line))
-            cluster.execute(statement(given, line))
+            execute(cluster, given, line)
     return cluster
 
 
