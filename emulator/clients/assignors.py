@@ -1,0 +1,75 @@
+"""Which member of a group reads which partitions: Kafka's assignors as pure functions.
+
+Each takes the partition counts of the topics, what each member subscribes to, and (cooperative
+sticky alone uses it) what each member owns, and returns every member's partitions. Members count in
+the order of their ids. Source: ``RangeAssignor``, ``RoundRobinAssignor``, and
+``CooperativeStickyAssignor`` 0.9 to 3.9, without racks.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import cycle
+from typing import Final
+
+from emulator.clients.sticky import assign_sticky
+
+Counts = Mapping[str, int]
+Subscriptions = Mapping[str, Sequence[str]]
+Partitions = dict[str, list[str]]
+Owned = Mapping[str, Sequence[str]]
+
+
+def assign_range(counts: Counts, subscriptions: Subscriptions, _owned: Owned) -> Partitions:
+    """Give each member of a topic a run of its partitions; the first ones get one more."""
+    assignment: Partitions = {member: [] for member in subscriptions}
+    for topic in sorted(counts):
+        members = sorted(m for m, topics in subscriptions.items() if topic in topics)
+        if not members:
+            continue
+        share, more = divmod(counts[topic], len(members))
+        first = 0
+        for index, member in enumerate(members):
+            end = first + share + (index < more)
+            assignment[member] += [f"{topic}-{number}" for number in range(first, end)]
+            first = end
+    return assignment
+
+
+def assign_round_robin(counts: Counts, subscriptions: Subscriptions, _owned: Owned) -> Partitions:
+    """Deal the partitions of all topics out, passing over members that do not want one."""
+    assignment: Partitions = {member: [] for member in subscriptions}
+    turns = cycle(sorted(subscriptions))
+    for topic in sorted(counts):
+        if not any(topic in topics for topics in subscriptions.values()):
+            continue
+        for number in range(counts[topic]):
+            member = next(each for each in turns if topic in subscriptions[each])
+            assignment[member].append(f"{topic}-{number}")
+    return assignment
+
+
+def assign_cooperative_sticky(
+    counts: Counts, subscriptions: Subscriptions, owned: Owned
+) -> Partitions:
+    """Share evenly and move little; what another member still owns is left out until it lets go.
+
+    Members that have to give partitions up join again when they have (KIP-429).
+    """
+    assignment = assign_sticky(counts, subscriptions, owned)
+    given_up = {
+        tp for member, mine in owned.items() for tp in mine if tp not in assignment.get(member, ())
+    }
+    return {
+        member: [tp for tp in mine if tp not in given_up or tp in owned.get(member, ())]
+        for member, mine in assignment.items()
+    }
+
+
+ASSIGNORS: Final[dict[str, Callable[[Counts, Subscriptions, Owned], Partitions]]] = {
+    "range": assign_range,
+    "roundrobin": assign_round_robin,
+    "cooperative-sticky": assign_cooperative_sticky,
+}
+"""Every assignor by the name that members propose it under; the first one is Kafka's default."""
+
+COOPERATIVE: Final = "cooperative-sticky"
+"""The one with which members keep what they own while they join."""

@@ -1,0 +1,188 @@
+"""The sticky assignment: as even as possible, then as little moved as possible.
+
+When all members want the same topics there is a quota for each, and what they own is kept up to
+it; otherwise partitions are handed to whoever has least and moved until nothing is gained. Source:
+``AbstractStickyAssignor`` 3.9 (``ConstrainedAssignmentBuilder``, ``GeneralAssignmentBuilder``).
+"""
+
+from collections.abc import Mapping, Sequence
+
+Partition = tuple[str, int]
+
+
+def assign_sticky(
+    counts: Mapping[str, int],
+    subscriptions: Mapping[str, Sequence[str]],
+    owned: Mapping[str, Sequence[str]],
+) -> dict[str, list[str]]:
+    """Give all partitions out; ``owned`` is what each member has and would like to keep.
+
+    A partition that two members own is kept by neither.
+    """
+    kept = _kept(counts, subscriptions, owned)
+    wanted = {member: frozenset(topics) for member, topics in subscriptions.items()}
+    if len(set(wanted.values())) <= 1:
+        found = _Even(counts, kept).assign()
+    else:
+        found = _Uneven(counts, wanted, kept).assign()
+    return {member: [f"{topic}-{n}" for topic, n in mine] for member, mine in found.items()}
+
+
+def _kept(
+    counts: Mapping[str, int],
+    subscriptions: Mapping[str, Sequence[str]],
+    owned: Mapping[str, Sequence[str]],
+) -> dict[str, list[Partition]]:
+    claims: dict[Partition, int] = {}
+    kept: dict[str, list[Partition]] = {member: [] for member in subscriptions}
+    for member, mine in kept.items():
+        for tp in owned.get(member, ()):
+            topic, _, number = tp.rpartition("-")
+            partition = (topic, int(number))
+            if topic in counts and partition[1] < counts[topic]:
+                claims[partition] = claims.get(partition, 0) + 1
+                mine.append(partition)
+    return {member: [p for p in mine if claims[p] == 1] for member, mine in kept.items()}
+
+
+class _Even:
+    """All members want the same: everybody gets the quota, some of them one more."""
+
+    def __init__(self, counts: Mapping[str, int], owned: dict[str, list[Partition]]) -> None:
+        self.all = [(topic, n) for topic in sorted(counts) for n in range(counts[topic])]
+        self.owned = owned
+        self.quota, self.extra = divmod(len(self.all), max(1, len(owned)))
+        self.below: list[str] = []
+        self.at_quota: list[str] = []
+
+    def assign(self) -> dict[str, list[Partition]]:
+        """Keep what is owned up to the quota, then deal out the rest."""
+        found = {member: self._keep(member) for member in self.owned}
+        taken = {partition for mine in found.values() for partition in mine}
+        self.below.sort()
+        self.at_quota = sorted(self.at_quota) if self.extra else []
+        turn = 0
+        for partition in self.all:
+            if partition in taken:
+                continue
+            if self.below:
+                turn %= len(self.below)
+                member = self.below[turn]
+                if len(found[member]) + 1 == self.quota:
+                    self.at_quota.append(self.below.pop(turn))
+                else:
+                    turn += 1
+            elif self.at_quota:
+                member = self.at_quota.pop(0)
+            else:
+                break
+            found[member].append(partition)
+        return found
+
+    def _keep(self, member: str) -> list[Partition]:
+        mine = sorted(self.owned[member], key=lambda partition: (partition[1], partition[0]))
+        if len(mine) < self.quota:
+            self.below.append(member)
+            return mine
+        if len(mine) > self.quota and self.extra:
+            self.extra -= 1
+            return mine[: self.quota + 1]
+        self.at_quota.append(member)
+        return mine[: self.quota]
+
+
+class _Uneven:
+    """Members want different topics: whoever has least gets the next, then what helps is moved."""
+
+    def __init__(
+        self,
+        counts: Mapping[str, int],
+        wanted: Mapping[str, frozenset[str]],
+        owned: dict[str, list[Partition]],
+    ) -> None:
+        self.counts = counts
+        self.wanted = {m: sorted(t for t in topics if t in counts) for m, topics in wanted.items()}
+        self.members = {t: [m for m, own in self.wanted.items() if t in own] for t in counts}
+        self.found = {
+            member: [p for p in mine if p[0] in self.wanted[member]]
+            for member, mine in owned.items()
+        }
+        self.revoked = any(len(self.found[member]) < len(owned[member]) for member in owned)
+        self.owner = {p: member for member, mine in self.found.items() for p in mine}
+        self.moves: dict[Partition, tuple[str, str]] = {}
+
+    def assign(self) -> dict[str, list[Partition]]:
+        """Hand out what nobody owns, least wanted topics first; then move while that helps."""
+        topics = sorted(self.counts, key=lambda topic: (len(self.members[topic]), topic))
+        every = [(topic, n) for topic in topics for n in range(self.counts[topic])]
+        fresh = [p for p in every if p not in self.owner]
+        began_empty = not self.owner
+        for partition in fresh:
+            if self.members[partition[0]]:
+                member = self._least(partition[0])
+                self.found[member].append(partition)
+                self.owner[partition] = member
+        before = {member: list(mine) for member, mine in self.found.items()}
+        self.free = [member for member in self.found if self._may_change(member)]
+        movable = [p for p in every if len(self.members[p[0]]) > 1]
+        if not self.revoked:
+            self._move([p for p in fresh if len(self.members[p[0]]) > 1])
+        moved = self._move(movable)
+        worse = moved and not began_empty and self._score(self.found) >= self._score(before)
+        return before if worse else self.found
+
+    def _least(self, topic: str) -> str:
+        """The member with the fewest partitions among those that want the topic."""
+        return min(self.members[topic], key=lambda member: (len(self.found[member]), member))
+
+    def _may_change(self, member: str) -> bool:
+        mine = self.found[member]
+        most = sum(self.counts[topic] for topic in self.wanted[member])
+        return len(mine) < most or any(len(self.members[topic]) > 1 for topic, _ in mine)
+
+    def _move(self, movable: list[Partition]) -> bool:
+        """Go through the partitions until no move helps any more; True if there was one."""
+        moved, again = False, True
+        while again:
+            again = False
+            for partition in movable:
+                if self._balanced():
+                    break
+                size = len(self.found[self.owner[partition]])
+                if any(size > len(self.found[m]) + 1 for m in self.members[partition[0]]):
+                    self._give(partition, self._least(partition[0]))
+                    moved = again = True
+        return moved
+
+    def _balanced(self) -> bool:
+        sizes = {member: len(self.found[member]) for member in self.free}
+        if not sizes or min(sizes.values()) >= max(sizes.values()) - 1:
+            return True
+        return not any(
+            sizes[member] + 1 < len(self.found[self.owner[topic, n]])
+            for member in self.free
+            for topic in self.wanted[member]
+            for n in range(self.counts[topic])
+            if self.owner[topic, n] != member
+        )
+
+    def _give(self, partition: Partition, member: str) -> None:
+        """Move a partition; rather take one back that once went the other way."""
+        source = self.moves.get(partition, (self.owner[partition], ""))[0]
+        back = (member, source)
+        partition = next(
+            (p for p, move in self.moves.items() if move == back and p[0] == partition[0]),
+            partition,
+        )
+        giver = self.owner[partition]
+        origin = self.moves.pop(partition, (giver, ""))[0]
+        if origin != member:
+            self.moves[partition] = (origin, member)
+        self.found[giver].remove(partition)
+        self.found[member].append(partition)
+        self.owner[partition] = member
+
+    @staticmethod
+    def _score(found: dict[str, list[Partition]]) -> int:
+        sizes = [len(mine) for mine in found.values()]
+        return sum(abs(one - other) for one in sizes for other in sizes)
