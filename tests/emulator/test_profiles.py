@@ -1,0 +1,71 @@
+"""The table of features: which release does what, at its boundaries."""
+
+import pytest
+
+from emulator.profiles import DEFAULT_VERSION, FEATURES, PROFILES, VERSIONS, Feature
+
+
+def test_the_releases_are_in_order_and_the_newest_is_the_default() -> None:
+    assert VERSIONS[0] == "seed"
+    numbers = [[int(part) for part in version.split(".")] for version in VERSIONS[1:]]
+    assert numbers == sorted(numbers)
+    assert VERSIONS[-1] == DEFAULT_VERSION
+
+
+def test_every_feature_names_releases_that_exist() -> None:
+    for feature in FEATURES:
+        assert feature.since in VERSIONS
+        assert feature.until is None or VERSIONS.index(feature.until) >= VERSIONS.index(
+            feature.since
+        )
+
+
+def test_feature_names_are_unique() -> None:
+    names = [feature.name for feature in FEATURES]
+    assert len(set(names)) == len(names)
+
+
+@pytest.mark.parametrize("feature", FEATURES, ids=lambda feature: feature.name)
+def test_a_feature_holds_from_its_first_to_its_last_release(feature: Feature) -> None:
+    first = VERSIONS.index(feature.since)
+    last = len(VERSIONS) - 1 if feature.until is None else VERSIONS.index(feature.until)
+    holds = [PROFILES[version].has(feature.name) for version in VERSIONS]
+    assert holds == [first <= index <= last for index in range(len(VERSIONS))]
+
+
+@pytest.mark.parametrize(
+    ("feature", "without", "first"),
+    [
+        ("fetch_recorded_before_read", "0.8.2", "0.8.1"),
+        ("lag_in_messages", "0.9", "0.8.2"),
+        ("isr_order_elects", "0.8.2", "0.8.1"),
+        ("caught_up_holds_hw", "0.10.0", "0.10.2"),
+        ("half_lag_expiry", "0.10.0", "0.10.2"),
+        ("leader_epochs", "0.10.2", "0.11"),
+        ("epoch_in_answer", "1.1", "2.0.0"),
+        ("epoch_assigned_at_election", "2.0.0", "2.0.1"),
+        ("expand_needs_epoch_start", "2.0.0", "2.0.1"),
+        ("fetch_fencing", "2.0.1", "2.1"),
+        ("in_sync_at_log_end", "2.0.1", "2.1"),
+        ("controller_multi", "2.0.1", "2.1"),
+        ("broker_epochs", "2.1", "2.2"),
+        ("dead_leave_isr_at_failover", "2.2", "2.4"),
+        ("high_watermark_in_log", "2.2", "2.4"),
+        ("quick_high_watermark", "2.7", "2.5"),
+        ("alter_isr", "2.5", "2.7"),
+        ("truncate_on_fetch", "2.7", "2.8"),
+        ("isr_answer_rechecks_hw", "2.8", "3.5"),
+        ("acks_all_by_default", "2.8", "3.5"),
+        ("hw_waits_for_min_isr", "3.5", "3.9"),
+    ],
+)
+def test_the_boundaries_are_where_kafkas_trees_have_them(
+    feature: str, without: str, first: str
+) -> None:
+    assert PROFILES[first].has(feature)
+    assert not PROFILES[without].has(feature)
+
+
+def test_an_unknown_feature_is_a_mistake_and_not_a_no() -> None:
+    with pytest.raises(KeyError):
+        PROFILES["3.9"].has("no such feature")
