@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import zip_longest
 from pathlib import Path
 from typing import Final
 
@@ -14,7 +15,7 @@ from commands.statements.cluster import Include
 from commands.statements.showing import Show
 from commands.words import BadWord
 from emulator.config import ConfigError, resolve
-from emulator.inputs import CreateCluster, Statement
+from emulator.inputs import CreateCluster, ExpectError, Statement
 
 COMMAND_LINE: Final = "-c"
 """What errors call a text that was given with ``-c``."""
@@ -140,7 +141,7 @@ def parse_script(
     if cluster is None or reader.problems:
         raise ScriptError(reader.problems, reader.code)
     unused = tuple(sorted(reader.variables.keys() - reader.asked))
-    return Script(source, cluster, tuple(_step(each) for each in written[1:]), unused)
+    return Script(source, cluster, tuple(_steps(written[1:])), unused)
 
 
 def parse_line(text: str, variables: Mapping[str, str] | None = None) -> list[Step]:
@@ -156,7 +157,7 @@ def parse_line(text: str, variables: Mapping[str, str] | None = None) -> list[St
         problems.append("there is a cluster already; 'cluster' stands first in a script")
     if problems:
         raise ScriptError(problems, reader.code)
-    return [_step(each) for each in written]
+    return _steps(written)
 
 
 def read_text(path: Path) -> str:
@@ -205,8 +206,14 @@ def _cluster(
     return Statement(changed, text, first.line)
 
 
-def _step(written: _Written) -> Step:
+def _steps(written: Sequence[_Written]) -> list[Step]:
+    """Statements in order, each knowing the error that the next one expects of it."""
+    return [_step(each, after) for each, after in zip_longest(written, written[1:])]
+
+
+def _step(written: _Written, after: _Written | None) -> Step:
     if isinstance(written.meaning, Show):
         return ShowStatement(written.meaning, written.text, written.line)
     assert not isinstance(written.meaning, Include)
-    return Statement(written.meaning, written.text, written.line)
+    expected = after.meaning.error if after and isinstance(after.meaning, ExpectError) else ""
+    return Statement(written.meaning, written.text, written.line, expected)

@@ -112,18 +112,20 @@ class Execution:
         statement = ticket.statement
         kind = type(statement.input)
         self.kernel.cause = ticket.root
-        if outcome.passed is not None:
-            actual = msgspec.json.encode(outcome.actual).decode()
-            self.kernel.emit(
-                events.ExpectationChecked,
-                statement.text,
-                statement.line,
-                outcome.passed,
-                actual,
-            )
+        if outcome.refused:
+            if outcome.error != statement.expected_error:
+                actual = outcome.error if outcome.passed is None else outcome.actual
+                self._checked(statement, False, actual)
+        elif outcome.passed is not None:
+            self._checked(statement, outcome.passed, outcome.actual)
         if kind not in (inputs.Expect, inputs.ExpectError, inputs.Mark):
             self.last_error = outcome.error
         self.kernel.emit(events.InputFinished, statement.text, statement.line, outcome.error)
+
+    def _checked(self, statement: Statement, passed: bool, actual: object) -> None:
+        shown = msgspec.json.encode(actual).decode()
+        text = statement.text.removeprefix("expect").strip()
+        self.kernel.emit(events.ExpectationChecked, text, statement.line, passed, shown)
 
     def _begin_table(self) -> dict[type, Callable[[Any, Ticket], Begun]]:
         def at_once(work: Callable[[Any], Outcome | None]) -> Callable[[Any, Ticket], Begun]:

@@ -391,8 +391,12 @@ AnyInput = (
 
 
 class Statement(Struct, frozen=True, array_like=True):
-    """An input with the text and line (0: none) that it was written as."""
+    """An input with the text and line (0: none) that it was written as.
+
+    ``expected_error`` is what an ``expect error`` after it names: ending in that is no failure.
+    """
 
     input: AnyInput
     text: str
     line: int = 0
+    expected_error: str = ""

@@ -42,9 +42,10 @@ class InputFinished(Event, frozen=True, gc=False):
 
 
 class ExpectationChecked(Event, frozen=True, gc=False):
-    """An ``expect``, or a ``wait until`` that ran out, held or did not.
+    """An assertion held or did not; a refusal that nobody expected did not hold either.
 
-    ``actual`` is the left side's value as JSON text.
+    ``text`` is the condition, or the statement that was refused; ``actual`` the left side's value, or
+    the error's name, as JSON text.
     """
 
     text: str
