@@ -1,6 +1,5 @@
 """What people do to processes and links: crash, stop, freeze, cut, delay, lose, hold."""
 
-from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from emulator import events, inputs
@@ -67,16 +66,11 @@ class Processes:
     def _replica(self, broker: Broker, tp: str) -> Replica:
         replica = broker.state.replicas.get(tp)
         if replica is None:
-            known = self.cluster.assigned(tp)
-            if known is None:
-                near = get_close_matches(tp, self.cluster.partitions(), 1, 0)
-                hint = f"; the nearest is {near[0]}" if near else ""
-                raise RefusedError(
-                    "UNKNOWN_TOPIC_OR_PARTITION", f"There is no partition {tp}{hint}."
-                )
+            self.cluster.execution.admin.known_partition(tp)
             raise RefusedError(
                 "UNKNOWN_TOPIC_OR_PARTITION",
-                f"Broker {broker.id} has no replica of {tp}; its replicas are on {known}.",
+                f"Broker {broker.id} has no replica of {tp}; its replicas are on"
+                f" {self.cluster.assigned(tp)}.",
             )
         return replica
 

@@ -4,35 +4,20 @@ Source: kafka.controller.TopicDeletionManager. Replicas on live brokers go at on
 ones make the topic wait until their brokers return.
 """
 
-from typing import TYPE_CHECKING
-
 from msgspec.structs import replace
 
 from emulator import events
 from emulator.control import DURING_DELETE
 from emulator.controller.channels import Batch
-from emulator.controller.state import ControllerState, Deletion
+from emulator.controller.part import Part
+from emulator.controller.state import Deletion
 from emulator.messages import StopReplicaRequest
-
-if TYPE_CHECKING:
-    from emulator.controller.controller import Controller
 
 DELETE_TOPICS = "/admin/delete_topics"
 
 
-class TopicDeletion:
+class TopicDeletion(Part):
     """The topics that an active controller is deleting."""
-
-    def __init__(self, controller: "Controller") -> None:
-        """Act for ``controller``."""
-        self.controller = controller
-        self.broker = controller.broker
-        self.world = controller.world
-
-    @property
-    def state(self) -> ControllerState:
-        """The cache of the controller, which must be in office."""
-        return self.controller.in_office
 
     def look(self) -> None:
         """TopicDeletion event: queue what /admin/delete_topics names."""

@@ -3,29 +3,17 @@
 Source: KafkaController.onControllerFailover, 0.8.2 to 3.9; each step is an event.
 """
 
-from typing import TYPE_CHECKING
-
 from emulator import events
 from emulator.controller.channels import Batch
+from emulator.controller.part import Part
 from emulator.controller.state import OFFLINE, ONLINE
-
-if TYPE_CHECKING:
-    from emulator.controller.controller import Controller
 
 REBALANCE_FIRST_US = 5_000_000
 """When a new controller first looks whether leaders should be moved to their preferred replicas."""
 
 
-class Failover:
+class Failover(Part):
     """What a new controller does before anything else."""
-
-    def __init__(self, controller: "Controller") -> None:
-        """Act for ``controller``."""
-        self.controller = controller
-        self.broker = controller.broker
-        self.world = controller.world
-        self.kernel = controller.world.kernel
-        self.profile = controller.world.profile
 
     def run(self) -> None:
         """onControllerFailover, in the order of the release; each step is an event."""
@@ -67,7 +55,7 @@ class Failover:
 
         Live brokers, topics, assignments, and every partition's state.
         """
-        state = self.controller.in_office
+        state = self.state
         state.live = self.controller.registered()
         self.controller.topics.load_all()
         for tp in state.assignments:
@@ -76,14 +64,14 @@ class Failover:
                 state.infos[tp] = info
 
     def _send_all_metadata(self) -> None:
-        state = self.controller.in_office
+        state = self.state
         batch = Batch()
         batch.metadata = dict(state.infos)
         self.controller.channels.send(batch, metadata_to=sorted(state.live))
 
     def _start_replicas(self) -> None:
         """RSM.startup: tell live replicas what they are; from 2.3 dead ones leave their ISRs."""
-        state = self.controller.in_office
+        state = self.state
         batch = Batch()
         for tp, info in state.infos.items():
             live = [b for b in state.assignments.get(tp, []) if b in state.live]
@@ -99,7 +87,7 @@ class Failover:
 
     def _start_partitions(self) -> None:
         """PSM.startup: know who is online, and elect for the others."""
-        state = self.controller.in_office
+        state = self.state
         new: list[str] = []
         for tp in state.assignments:
             info = state.infos.get(tp)

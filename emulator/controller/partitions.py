@@ -3,22 +3,18 @@
 Creating, electing, taking replicas offline, and writing that down.
 """
 
-from typing import TYPE_CHECKING
-
 import msgspec
 
 from emulator import events
 from emulator.controller import elections
 from emulator.controller.channels import Batch
 from emulator.controller.elections import Choice
-from emulator.controller.state import NEW, OFFLINE, ONLINE, ControllerState
+from emulator.controller.part import Part
+from emulator.controller.state import NEW, OFFLINE, ONLINE
 from emulator.isr import state_json, state_path
 from emulator.messages import PartitionInfo
 from emulator.world import split
 from emulator.zookeeper import errors
-
-if TYPE_CHECKING:
-    from emulator.controller.controller import Controller
 
 
 class ControllerMovedError(Exception):
@@ -38,23 +34,8 @@ class StateJson(msgspec.Struct):
 _decode_state = msgspec.json.Decoder(StateJson).decode
 
 
-class Partitions:
+class Partitions(Part):
     """The partition and replica changes of an active controller."""
-
-    def __init__(self, controller: "Controller") -> None:
-        """Act for ``controller``."""
-        self.controller = controller
-        self.broker = controller.broker
-        self.world = controller.world
-        self.kernel = controller.world.kernel
-        self.profile = controller.world.profile
-
-    @property
-    def state(self) -> ControllerState:
-        """The cache of the controller, which must be in office."""
-        state = self.broker.state.controller
-        assert state is not None
-        return state
 
     # ---- reading and writing state znodes
 

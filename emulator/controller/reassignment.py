@@ -5,19 +5,16 @@ replicas are being added and removed, and a move can be taken back.
 """
 
 import json
-from typing import TYPE_CHECKING
 
 import msgspec
 
 from emulator.controller import elections
 from emulator.controller.channels import Batch
-from emulator.controller.state import ControllerState, Move
+from emulator.controller.part import Part
+from emulator.controller.state import Move
 from emulator.isr import state_path
 from emulator.world import split
 from emulator.zookeeper import errors
-
-if TYPE_CHECKING:
-    from emulator.controller.controller import Controller
 
 REASSIGN = "/admin/reassign_partitions"
 
@@ -36,19 +33,8 @@ class MovesJson(msgspec.Struct):
     partitions: list[MoveJson]
 
 
-class Reassignment:
+class Reassignment(Part):
     """The moves of an active controller."""
-
-    def __init__(self, controller: "Controller") -> None:
-        """Act for ``controller``."""
-        self.controller = controller
-        self.broker = controller.broker
-        self.world = controller.world
-
-    @property
-    def state(self) -> ControllerState:
-        """The cache of the controller, which must be in office."""
-        return self.controller.in_office
 
     def look(self) -> None:
         """PartitionReassignment event: begin what /admin/reassign_partitions asks for."""

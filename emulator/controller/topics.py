@@ -3,17 +3,13 @@
 New topics, more partitions, preferred elections.
 """
 
-from typing import TYPE_CHECKING
-
 import msgspec
 
 from emulator.controller.channels import Batch
 from emulator.controller.deletion import DELETE_TOPICS
+from emulator.controller.part import Part
 from emulator.controller.reassignment import REASSIGN
-from emulator.controller.state import NEW, ControllerState
-
-if TYPE_CHECKING:
-    from emulator.controller.controller import Controller
+from emulator.controller.state import NEW
 
 TOPICS = "/brokers/topics"
 CONFIG_CHANGES = "/config/changes"
@@ -40,21 +36,8 @@ class PartitionsJson(msgspec.Struct):
     partitions: list[AdminPartition]
 
 
-class Topics:
+class Topics(Part):
     """The topic changes of an active controller."""
-
-    def __init__(self, controller: "Controller") -> None:
-        """Act for ``controller``."""
-        self.controller = controller
-        self.broker = controller.broker
-        self.world = controller.world
-
-    @property
-    def state(self) -> ControllerState:
-        """The cache of the controller, which must be in office."""
-        state = self.broker.state.controller
-        assert state is not None
-        return state
 
     def load_all(self) -> None:
         """Read every topic and its assignment; watch them."""

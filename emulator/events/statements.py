@@ -44,7 +44,7 @@ class InputFinished(Event, frozen=True, gc=False):
 class ExpectationChecked(Event, frozen=True, gc=False):
     """An assertion held or did not; a refusal that nobody expected did not hold either.
 
-    ``text`` is the condition, or the statement that was refused; ``actual`` the left side's value, or
+    ``text`` is the condition, or the refused statement; ``actual`` is the left side's value, or
     the error's name, as JSON text.
     """
 
