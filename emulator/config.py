@@ -13,6 +13,7 @@ from msgspec import Struct, convert
 from emulator.config_names import (
     INT_MAX,
     PRODUCERS,
+    SELECTORS,
     SETTINGS,
     WITHOUT_EFFECT,
     Kind,
@@ -48,6 +49,11 @@ class BrokerConfig(Struct, frozen=True):
     controlled_shutdown_max_retries: int
     controlled_shutdown_retry_backoff_us: int
     delete_topic_enable: bool
+    offsets_topic_num_partitions: int
+    offsets_topic_replication_factor: int
+    offsets_commit_timeout_us: int
+    group_initial_rebalance_delay_us: int
+    rack_aware_reads: bool
 
 
 class ProducerDefaults(Struct, frozen=True):
@@ -60,6 +66,19 @@ class ProducerDefaults(Struct, frozen=True):
     request_timeout_us: int = 30_000_000
     delivery_timeout_us: int | None = 120_000_000
     metadata_max_age_us: int = 300_000_000
+
+
+class ConsumerDefaults(Struct, frozen=True):
+    """What a release's group member does when it is told nothing.
+
+    ``rebalance_timeout_us`` is max.poll.interval.ms, before KIP-62 the session timeout.
+    """
+
+    session_timeout_us: int
+    rebalance_timeout_us: int
+    heartbeat_interval_us: int = 3_000_000
+    request_timeout_us: int = 30_000_000
+    retry_backoff_us: int = 100_000
 
 
 def version_index(version: str) -> int:
@@ -121,6 +140,16 @@ def producer_defaults(version: str) -> ProducerDefaults:
     )
 
 
+def consumer_defaults(version: str) -> ConsumerDefaults:
+    """Return what a release's group member does by default (KIP-62 in 0.10.1, KIP-735 in 3.0)."""
+    index = version_index(version)
+    if index >= VERSIONS.index("3.5"):
+        return ConsumerDefaults(45_000_000, 300_000_000)
+    if index >= VERSIONS.index("0.10.2"):
+        return ConsumerDefaults(10_000_000, 300_000_000)
+    return ConsumerDefaults(30_000_000, 30_000_000)
+
+
 def _find(name: str, version_index: int) -> Setting:
     setting = _BY_NAME.get(name)
     if setting is None:
@@ -128,6 +157,11 @@ def _find(name: str, version_index: int) -> Setting:
     if setting.until is not None and version_index > VERSIONS.index(setting.until):
         raise ConfigError(
             f"{name} does not exist in {VERSIONS[version_index]}: {setting.until} was the last"
+            " version that had it."
+        )
+    if version_index < VERSIONS.index(setting.since):
+        raise ConfigError(
+            f"{name} does not exist in {VERSIONS[version_index]}: {setting.since} was the first"
             " version that had it."
         )
     return setting
@@ -161,6 +195,8 @@ def _parse(setting: Setting, text: str) -> Parsed:
         if word not in ("true", "false"):
             raise ConfigError(f"{setting.name} must be true or false, not {text!r}.")
         return word == "true"
+    if setting.kind == "selector":
+        return _selector(setting.name, text)
     try:
         number = int(text)
     except ValueError:
@@ -170,6 +206,16 @@ def _parse(setting: Setting, text: str) -> Parsed:
     if number > setting.maximum:
         raise ConfigError(f"{setting.name} must be {setting.maximum} or less, not {number}.")
     return number
+
+
+def _selector(name: str, text: str) -> bool:
+    word = text.strip().rpartition(".")[2]
+    if word not in SELECTORS:
+        raise ConfigError(
+            f"{name} must be one of {' and '.join(SELECTORS)}, not {text!r}; the nearest is"
+            f" {_nearest(word, SELECTORS)!r}."
+        )
+    return SELECTORS[word]
 
 
 def _check_together(config: BrokerConfig) -> None:

@@ -10,7 +10,7 @@ from msgspec import Struct
 from emulator.profiles import VERSIONS
 
 Parsed = int | bool
-Kind = Literal["integer", "boolean", "milliseconds", "seconds"]
+Kind = Literal["integer", "boolean", "milliseconds", "seconds", "selector"]
 
 INT_MAX: Final = 2_147_483_647
 LONG_MAX: Final = 9_223_372_036_854
@@ -22,7 +22,7 @@ class Setting(Struct, frozen=True):
 
     ``defaults`` are (since release, value), oldest first. ``attribute`` is its place in
     :class:`emulator.config.BrokerConfig`. ``per_topic``: topics can override it under the same
-    name. ``until`` is the last release that has it, None if it still exists.
+    name. ``since`` is the first release that has it, ``until`` the last one.
     """
 
     name: str
@@ -33,6 +33,7 @@ class Setting(Struct, frozen=True):
     minimum: int = 0
     maximum: int = INT_MAX
     per_topic: bool = False
+    since: str = "seed"
     until: str | None = None
 
     def default(self, version_index: int) -> Parsed:
@@ -171,8 +172,54 @@ SETTINGS: Final = (
         ((_SINCE_EVER, False), ("1.1", True)),
         "topics can be deleted",
     ),
+    Setting(
+        "offsets.topic.num.partitions",
+        "offsets_topic_num_partitions",
+        "integer",
+        ((_SINCE_EVER, 50),),
+        "how many partitions __consumer_offsets is made with",
+        minimum=1,
+        since="0.8.2",
+    ),
+    Setting(
+        "offsets.topic.replication.factor",
+        "offsets_topic_replication_factor",
+        "integer",
+        ((_SINCE_EVER, 3),),
+        "how many replicas its partitions get",
+        minimum=1,
+        since="0.8.2",
+    ),
+    Setting(
+        "offsets.commit.timeout.ms",
+        "offsets_commit_timeout_us",
+        "milliseconds",
+        ((_SINCE_EVER, 5_000),),
+        "how long a coordinator waits until a commit is replicated",
+        minimum=1,
+        since="0.8.2",
+    ),
+    Setting(
+        "group.initial.rebalance.delay.ms",
+        "group_initial_rebalance_delay_us",
+        "milliseconds",
+        ((_SINCE_EVER, 0), ("0.11", 3_000)),
+        "how long an empty group waits for more members than its first (KIP-134)",
+        since="0.11",
+    ),
+    Setting(
+        "replica.selector.class",
+        "rack_aware_reads",
+        "selector",
+        ((_SINCE_EVER, False),),
+        "which replica consumers read: LeaderSelector or RackAwareReplicaSelector (KIP-392)",
+        since="2.4",
+    ),
 )
 """Every name that means something here; brokers take all of them, topics those ``per_topic``."""
+
+SELECTORS: Final = {"LeaderSelector": False, "RackAwareReplicaSelector": True}
+"""The classes that choose a consumer's replica, with or without their package's name."""
 
 WITHOUT_EFFECT: Final = frozenset(
     {

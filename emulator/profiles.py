@@ -104,6 +104,13 @@ FEATURES: Final = (
         "half_lag_expiry",
         "0.10.2",
         None,
+    Feature(
+        "consumer_groups",
+        "0.9",
+        None,
+        "KAFKA-1326",
+        "consumers form groups by a coordinator and commit to __consumer_offsets",
+    ),
         "",
         "ISR expiry runs every half of replica.lag.time.max.ms, not every whole",
     ),
@@ -129,6 +136,13 @@ FEATURES: Final = (
         "LeaderAndIsr is answered only when fetchers without partitions have their last answer",
     ),
     Feature(
+        "rebalance_timeout",
+        "0.10.2",
+        None,
+        "KIP-62",
+        "a rebalance waits for members for max.poll.interval.ms, not for their session timeout",
+    ),
+    Feature(
         "metadata_first_on_failover",
         "0.10.2",
         None,
@@ -149,6 +163,20 @@ FEATURES: Final = (
         "five_batch_window", "1.1", None, "KAFKA-5494", "five batches a producer are remembered"
     ),
     Feature(
+    Feature(
+        "offsets_topic_waits",
+        "0.11",
+        None,
+        "KIP-115",
+        "__consumer_offsets is not made before offsets.topic.replication.factor brokers live",
+    ),
+    Feature(
+        "offsets_loaded_to_log_end",
+        "0.11",
+        None,
+        "",
+        "a new coordinator loads groups up to the LEO of its log, not up to the HW",
+    ),
         "unknown_producer_error",
         "1.1",
         "2.4",
@@ -243,11 +271,32 @@ FEATURES: Final = (
         "a new controller takes replicas on dead brokers out of the ISR",
     ),
     Feature(
+        "member_id_required",
+        "2.2",
+        None,
+        "KIP-394",
+        "a new member is told its id first, and joins with it",
+    ),
+    Feature(
         "high_watermark_in_log",
         "2.4",
         None,
         "",
         "the HW lives in the log: it is cut with it and clamped to its range",
+    ),
+    Feature(
+        "cooperative_rebalance",
+        "2.4",
+        None,
+        "KIP-429",
+        "with cooperative-sticky members keep what they own while they join again",
+    ),
+    Feature(
+        "read_from_followers",
+        "2.4",
+        None,
+        "KIP-392",
+        "a leader sends a consumer with a rack to a replica there, which answers to its own HW",
     ),
     Feature(
         "quick_high_watermark",
@@ -290,6 +339,13 @@ FEATURES: Final = (
         None,
         "KAFKA-13091",
         "the leader re-checks its HW when an ISR change is answered",
+    ),
+    Feature(
+        "read_in_sync_only",
+        "3.5",
+        None,
+        "KAFKA-14372",
+        "consumers are sent to followers in the ISR only",
     ),
     Feature(
         "acks_all_by_default", "3.5", None, "KIP-679", "producers use acks=all and are idempotent"

@@ -9,6 +9,7 @@ from emulator.config import (
     BrokerConfig,
     ConfigError,
     check_topic_config,
+    consumer_defaults,
     producer_defaults,
     resolve,
     validate,
@@ -49,6 +50,7 @@ def test_every_version_has_defaults(version: str) -> None:
         ("zookeeper_session_timeout_us", "2.4", 6_000_000, "2.5", 18_000_000),
         ("unclean_leader_election_enable", "0.10.2", True, "0.11", False),
         ("delete_topic_enable", "0.11", False, "1.1", True),
+        ("group_initial_rebalance_delay_us", "0.10.2", 0, "0.11", 3_000_000),
     ],
 )
 def test_a_default_changed_with_a_release(
@@ -155,3 +157,45 @@ SCRIPTS = sorted((Path(__file__).parents[1] / "golden").glob("**/*.tide"))
 def test_the_recorded_scripts_use_names_that_exist(script: Path) -> None:
     pairs = re.findall(r"--config (\S+)=(\S+)", script.read_text("utf-8"))
     resolve("3.9", dict(pairs))
+
+
+@pytest.mark.parametrize(
+    ("version", "session_us", "rebalance_us"),
+    [
+        ("0.9", 30_000_000, 30_000_000),
+        ("0.10.0", 30_000_000, 30_000_000),
+        ("0.10.2", 10_000_000, 300_000_000),
+        ("2.8", 10_000_000, 300_000_000),
+        ("3.5", 45_000_000, 300_000_000),
+    ],
+)
+def test_a_group_member_waits_as_its_release_does(
+    version: str, session_us: int, rebalance_us: int
+) -> None:
+    defaults = consumer_defaults(version)
+    assert defaults.session_timeout_us == session_us
+    assert defaults.rebalance_timeout_us == rebalance_us
+
+
+@pytest.mark.parametrize(
+    ("text", "rack_aware"),
+    [
+        ("RackAwareReplicaSelector", True),
+        ("org.apache.kafka.common.replica.RackAwareReplicaSelector", True),
+        ("org.apache.kafka.common.replica.LeaderSelector", False),
+    ],
+)
+def test_a_replica_selector_is_named_with_or_without_its_package(
+    text: str, *, rack_aware: bool
+) -> None:
+    assert resolve("3.9", {"replica.selector.class": text}).rack_aware_reads is rack_aware
+
+
+def test_an_unknown_replica_selector_names_the_nearest() -> None:
+    with pytest.raises(ConfigError, match="the nearest is 'RackAwareReplicaSelector'"):
+        resolve("3.9", {"replica.selector.class": "RackReplicaSelector"})
+
+
+def test_a_name_that_came_later_says_since_when_it_exists() -> None:
+    with pytest.raises(ConfigError, match=r"does not exist in 2\.2: 2\.4 was the first"):
+        resolve("2.2", {"replica.selector.class": "LeaderSelector"})
