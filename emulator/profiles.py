@@ -98,19 +98,19 @@ FEATURES: Final = (
         "leaders tell the controller of their ISR writes by sequential znodes",
     ),
     Feature(
-        "broker_rack", "0.10.0", None, "KIP-36", "brokers register racks; rack-aware assignment"
-    ),
-    Feature(
-        "half_lag_expiry",
-        "0.10.2",
-        None,
-    Feature(
         "consumer_groups",
         "0.9",
         None,
         "KAFKA-1326",
         "consumers form groups by a coordinator and commit to __consumer_offsets",
     ),
+    Feature(
+        "broker_rack", "0.10.0", None, "KIP-36", "brokers register racks; rack-aware assignment"
+    ),
+    Feature(
+        "half_lag_expiry",
+        "0.10.2",
+        None,
         "",
         "ISR expiry runs every half of replica.lag.time.max.ms, not every whole",
     ),
@@ -129,18 +129,18 @@ FEATURES: Final = (
         "reaching the LEO of the fetch before counts as caught up at that fetch",
     ),
     Feature(
-        "waits_for_idle_fetchers",
-        "seed",
-        "0.11",
-        "",
-        "LeaderAndIsr is answered only when fetchers without partitions have their last answer",
-    ),
-    Feature(
         "rebalance_timeout",
         "0.10.2",
         None,
         "KIP-62",
         "a rebalance waits for members for max.poll.interval.ms, not for their session timeout",
+    ),
+    Feature(
+        "waits_for_idle_fetchers",
+        "seed",
+        "0.11",
+        "",
+        "LeaderAndIsr is answered only when fetchers without partitions have their last answer",
     ),
     Feature(
         "metadata_first_on_failover",
@@ -157,13 +157,6 @@ FEATURES: Final = (
         "records carry leader epochs; followers ask for the end of their epoch and cut there",
     ),
     Feature(
-        "idempotence", "0.11", None, "KIP-98", "producer ids and sequence numbers detect duplicates"
-    ),
-    Feature(
-        "five_batch_window", "1.1", None, "KAFKA-5494", "five batches a producer are remembered"
-    ),
-    Feature(
-    Feature(
         "offsets_topic_waits",
         "0.11",
         None,
@@ -177,6 +170,13 @@ FEATURES: Final = (
         "",
         "a new coordinator loads groups up to the LEO of its log, not up to the HW",
     ),
+    Feature(
+        "idempotence", "0.11", None, "KIP-98", "producer ids and sequence numbers detect duplicates"
+    ),
+    Feature(
+        "five_batch_window", "1.1", None, "KAFKA-5494", "five batches a producer are remembered"
+    ),
+    Feature(
         "unknown_producer_error",
         "1.1",
         "2.4",
@@ -264,13 +264,6 @@ FEATURES: Final = (
         "/brokers/ids/N is created and set in one multi (dataVersion 1)",
     ),
     Feature(
-        "dead_leave_isr_at_failover",
-        "2.4",
-        None,
-        "KAFKA-3143",
-        "a new controller takes replicas on dead brokers out of the ISR",
-    ),
-    Feature(
         "member_id_required",
         "2.2",
         None,
@@ -278,11 +271,11 @@ FEATURES: Final = (
         "a new member is told its id first, and joins with it",
     ),
     Feature(
-        "high_watermark_in_log",
+        "dead_leave_isr_at_failover",
         "2.4",
         None,
-        "",
-        "the HW lives in the log: it is cut with it and clamped to its range",
+        "KAFKA-3143",
+        "a new controller takes replicas on dead brokers out of the ISR",
     ),
     Feature(
         "cooperative_rebalance",
@@ -297,6 +290,13 @@ FEATURES: Final = (
         None,
         "KIP-392",
         "a leader sends a consumer with a rack to a replica there, which answers to its own HW",
+    ),
+    Feature(
+        "high_watermark_in_log",
+        "2.4",
+        None,
+        "",
+        "the HW lives in the log: it is cut with it and clamped to its range",
     ),
     Feature(
         "quick_high_watermark",
@@ -334,18 +334,18 @@ FEATURES: Final = (
         "the fetch itself reports a diverging epoch; no separate question",
     ),
     Feature(
-        "isr_answer_rechecks_hw",
-        "3.5",
-        None,
-        "KAFKA-13091",
-        "the leader re-checks its HW when an ISR change is answered",
-    ),
-    Feature(
         "read_in_sync_only",
         "3.5",
         None,
         "KAFKA-14372",
         "consumers are sent to followers in the ISR only",
+    ),
+    Feature(
+        "isr_answer_rechecks_hw",
+        "3.5",
+        None,
+        "KAFKA-13091",
+        "the leader re-checks its HW when an ISR change is answered",
     ),
     Feature(
         "acks_all_by_default", "3.5", None, "KIP-679", "producers use acks=all and are idempotent"
