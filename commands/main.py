@@ -15,7 +15,7 @@ from typer.main import get_command
 
 from commands import output
 from commands.exits import CommandError, ExitCode
-from commands.program import analyze, console, looking, run, sessions
+from commands.program import analyze, console, looking, matrix, run, sessions
 from commands.program.examples import examples
 from commands.usage import Command, UsageError, explained
 
@@ -109,7 +109,7 @@ app = typer.Typer(
         "tidegauge run -c 'cluster; topic create t --partitions 1 --replication-factor 3; settle'",
     ),
 )
-for part in (run.app, console.app, sessions.app, analyze.app, looking.app):
+for part in (run.app, console.app, sessions.app, matrix.app, analyze.app, looking.app):
     app.add_typer(part)
 
 

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 from emulator.follower import ASKING, FETCHING, NONE, Fetcher
 from emulator.messages import ListOffsetsRequest, ListOffsetsResponse
+from emulator.replica import FOLLOWER, Replica
 from emulator.replication import UNDEFINED
+from emulator.world import split
 
 if TYPE_CHECKING:
     from emulator.broker import Broker
@@ -38,7 +40,11 @@ class OutOfRange:
 
         Cut to its LEO, or begin anew at its start.
         """
-        fetcher = self.broker.state.fetchers.get(source)
+        state = self.broker.state
+        if message.request in state.single_rounds:
+            self._adjust(state.replicas[state.single_rounds.pop(message.request)], message)
+            return
+        fetcher = state.fetchers.get(source)
         if fetcher is None or fetcher.request != message.request:
             return
         fetcher.request = 0
@@ -47,15 +53,33 @@ class OutOfRange:
         if fetch_state is None or fetch_state.phase != ASKING:
             self.follower.pump(fetcher)
             return
-        replica = self.broker.state.replicas[message.tp]
         fetch_state.phase = FETCHING
         if message.error != NONE:
             self.follower.delay(fetcher, message.tp)
-        elif message.log_end_offset < replica.log.end:
+        elif not self._adjust(state.replicas[message.tp], message):
+            return
+        fetcher.changed[message.tp] = None
+        self.follower.pump(fetcher)
+
+    def _adjust(self, replica: Replica, message: ListOffsetsResponse) -> bool:
+        """Cut to the leader's LEO, or begin anew where its log begins.
+
+        False if the process ended instead: up to 1.1 it does not cut without unclean election.
+        """
+        if message.error != NONE or replica.role != FOLLOWER:
+            return True
+        if message.log_end_offset < replica.log.end:
+            if self._is_fatal(replica.tp):
+                self.broker.end_process("crashed")
+                return False
             self.follower.truncate(
                 replica, message.log_end_offset, "out of range: to the leader's LEO"
             )
         elif message.log_start > replica.log.end:
             self.broker.restart_log(replica, message.log_start)
-        fetcher.changed[message.tp] = None
-        self.follower.pump(fetcher)
+        return True
+
+    def _is_fatal(self, tp: str) -> bool:
+        topic, _ = split(tp)
+        fatal = self.world.profile.has("out_of_range_is_fatal")
+        return fatal and not self.world.unclean_election(self.broker.id, topic)

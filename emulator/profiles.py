@@ -91,6 +91,13 @@ FEATURES: Final = (
         "the last member leaves the ISR too when unclean election is on",
     ),
     Feature(
+        "out_of_range_is_fatal",
+        "0.8.2",
+        "1.1",
+        "KAFKA-1028",
+        "a follower with a longer log than its leader's halts, unless unclean election is on",
+    ),
+    Feature(
         "isr_change_notifications",
         "0.9",
         "2.5",

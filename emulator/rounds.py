@@ -86,3 +86,7 @@ class SingleRounds:
             self.follower.append(replica, row)
         elif row.diverging is not None:
             self.follower.truncate_by_answer(replica, row.diverging)
+        elif row.error == "OFFSET_OUT_OF_RANGE":
+            question = self.broker.out_of_range.question(tp)
+            request = self.world.network.send(self.broker.id, replica.leader, question)
+            self.broker.state.single_rounds[request] = tp

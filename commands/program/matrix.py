@@ -1,0 +1,108 @@
+"""``tidegauge matrix``: every scenario on every release."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from commands import output, words
+from commands.exits import CommandError, ExitCode
+from commands.program.examples import examples
+from commands.statements.kinds import flag, option
+
+if TYPE_CHECKING:
+    from commands.catalogue import Scenario
+    from commands.matrix import Cell
+
+app = typer.Typer()
+
+
+def versions_word(word: str) -> words.Names:
+    """Version profiles such as ``0.10.2,0.11``."""
+    return words.Names(words.version(name) for name in words.names(word))
+
+
+@app.command(
+    "matrix",
+    epilog=examples(
+        "tidegauge matrix",
+        "tidegauge matrix --json",
+        "tidegauge matrix --scenario V7 --scenario V11 --versions 0.10.2,0.11,2.0.0 --each",
+        "tidegauge matrix --script V11 --versions 0.11 > v11.tide && tidegauge console v11.tide",
+    ),
+)
+def matrix(
+    scenario: Annotated[
+        list[str] | None,
+        option("--scenario", metavar="NAME", text="only this one; may be repeated"),
+    ] = None,
+    versions: Annotated[
+        words.Names | None,
+        option("--versions", metavar="V,V,..", parse=versions_word, text="only these releases"),
+    ] = None,
+    each: Annotated[bool, flag("--each", text="a column for each release")] = False,
+    as_json: Annotated[bool, flag("--json", text="one JSON list on standard output")] = False,
+    script: Annotated[
+        str | None,
+        option("--script", metavar="NAME", text="print this scenario's script, and run nothing"),
+    ] = None,
+) -> int:
+    """Run the scenarios that come with the program on every release, and print what became of them.
+
+    Outcomes are found by running: acknowledged records that were lost, logs that diverged, ISR
+    members that lack what is committed. With --scenario: also what to watch, and what made it end.
+    Exit status 1: a cell is not what is known of Kafka, or its script did not go as it should.
+    """
+    from commands.catalogue import SCENARIOS, find
+    from emulator.profiles import DEFAULT_VERSION, VERSIONS
+
+    try:
+        if script is not None:
+            output.emit(find(script).script(versions[0] if versions else DEFAULT_VERSION))
+            return ExitCode.OK
+        chosen = [find(name) for name in scenario] if scenario else SCENARIOS
+    except words.BadWord as error:
+        raise CommandError(ExitCode.USAGE, f"'tidegauge matrix': {error}") from None
+    found = _run(chosen, [each for each in VERSIONS if not versions or each in versions])
+    if as_json:
+        import msgspec
+
+        output.emit(msgspec.json.encode(found).decode() + "\n")
+    else:
+        _print(found, chosen, each)
+        if scenario:
+            _tell(chosen)
+    return _judged(found)
+
+
+def _run(chosen: "Sequence[Scenario]", versions: Sequence[str]) -> "list[Cell]":
+    from commands.matrix import cells
+
+    found = []
+    for cell in cells(chosen, versions):
+        output.progress(f"{cell.scenario} on {cell.version}")
+        found.append(cell)
+    output.progress("")
+    return found
+
+
+def _print(found: "Sequence[Cell]", chosen: "Sequence[Scenario]", each: bool) -> None:
+    from commands.grids import as_text
+    from commands.matrix import grid, legend
+
+    titles = {scenario.name: scenario.title for scenario in chosen}
+    output.emit(f"{as_text([grid(found, titles, each)])}\n{legend(found)}")
+
+
+def _tell(chosen: "Sequence[Scenario]") -> None:
+    """What to look at in each scenario."""
+    for scenario in chosen:
+        output.emit(f"\n{scenario.title}\n  watch: {scenario.watch}\n  since: {scenario.change}\n")
+        output.emit(f"  script: tidegauge matrix --script {scenario.name} --versions V\n")
+
+
+def _judged(found: "Sequence[Cell]") -> ExitCode:
+    wrong = [(cell, each) for cell in found for each in cell.wrong]
+    for cell, each in wrong:
+        output.narrate(f"{cell.scenario} on {cell.version}: {cell.outcome}: {each}")
+    return ExitCode.FAILED if wrong else ExitCode.OK
