@@ -298,6 +298,11 @@ class Admin:
 
     def check_consume(self, wanted: inputs.Consume) -> None:
         """Refuse what a consumer cannot be asked."""
+        if wanted.rack and not self.world.profile.has("read_from_followers"):
+            raise RefusedError(
+                "UNSUPPORTED_VERSION",
+                f"Consumers name racks since 2.4, not in {self.world.settings.version}.",
+            )
         if wanted.group is not None:
             raise _not_yet("Consumer groups")
 

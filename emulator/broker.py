@@ -11,6 +11,7 @@ from msgspec import Struct, field
 
 from emulator import events, messages
 from emulator.config import BrokerConfig
+from emulator.consumer_reads import ConsumerReads
 from emulator.control import ControlPlane
 from emulator.controller.controller import Controller
 from emulator.controller.state import ControllerState
@@ -84,6 +85,7 @@ class Broker:
         self.zk = ZkClient(self)
         self.leader = LeaderSide(self)
         self.fetches = FetchServer(self)
+        self.reads = ConsumerReads(self)
         self.follower = FollowerSide(self)
         self.rounds = SingleRounds(self)
         self.out_of_range = OutOfRange(self)

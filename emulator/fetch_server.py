@@ -38,7 +38,7 @@ class FetchSession(Struct, array_like=True):
 
 
 class FetchServer:
-    """Answers the fetches of followers and consumers."""
+    """Answers the fetches of followers."""
 
     def __init__(self, broker: "Broker") -> None:
         """Act for ``broker``."""
@@ -100,7 +100,7 @@ class FetchServer:
     def fetch(self, follower: int, request: int, message: FetchRequest) -> None:
         """Handle a FetchRequest of a follower, or (replica -1) of a consumer."""
         if message.replica < 0:
-            self._fetch_for_consumer(follower, request, message)
+            self.broker.reads.fetch(follower, request, message)
             return
         if not message.one_shot and not message.new_session and not self._knows(follower):
             self.broker.close_connection(follower)
@@ -297,21 +297,3 @@ class FetchServer:
             if tp in session.partitions and session.parked:
                 session.ready[tp] = None
                 self._answer_if_ready(session)
-
-    # ---- consumers
-
-    def _fetch_for_consumer(self, client: int, request: int, message: FetchRequest) -> None:
-        rows: dict[str, FetchedPartition] = {}
-        for tp, asked in message.partitions.items():
-            replica = self.broker.state.replicas.get(tp)
-            error = self.broker.leader.check_epoch(replica, asked.current_leader_epoch)
-            if error != NONE or replica is None:
-                rows[tp] = FetchedPartition(error, -1, -1, [])
-                continue
-            log, high_watermark = replica.log, replica.high_watermark
-            if asked.offset < log.start or asked.offset > log.end:
-                rows[tp] = FetchedPartition("OFFSET_OUT_OF_RANGE", high_watermark, log.start, [])
-            else:
-                found = log.read(asked.offset, high_watermark)
-                rows[tp] = FetchedPartition(NONE, high_watermark, log.start, found)
-        self.broker.respond(client, request, FetchResponse(request, rows))

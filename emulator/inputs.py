@@ -97,7 +97,10 @@ class Produce(Input, frozen=True, kw_only=True):
 
 
 class Consume(Input, frozen=True, kw_only=True):
-    """Read up to the HW, at most ``max_records``, from ``offset``, the group's position or 0."""
+    """Read up to the HW, at most ``max_records``, from ``offset``, the group's position or 0.
+
+    ``rack`` is where the consumer is (KIP-392): a leader may send it to a replica there.
+    """
 
     topic: str
     partition: Natural | None = None
@@ -105,6 +108,7 @@ class Consume(Input, frozen=True, kw_only=True):
     max_records: Count | None = None
     group: str | None = None
     consumer: str = "c1"
+    rack: str = ""
 
 
 class FetchRound(Input, frozen=True, kw_only=True):

@@ -125,6 +125,9 @@ def consume(
     consumer: Annotated[
         str, option("--consumer", metavar="CONSUMER", text="the consumer", default="c1")
     ] = "c1",
+    rack: Annotated[
+        str, option("--rack", metavar="R", text="where it is: replicas there may serve it (2.4+)")
+    ] = "",
 ) -> Consume:
     """Read up to the HW, never past it."""
     if from_beginning and offset is not None:
@@ -136,4 +139,5 @@ def consume(
         max_records=max_records,
         group=group,
         consumer=consumer,
+        rack=rack,
     )

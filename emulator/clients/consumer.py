@@ -21,6 +21,7 @@ RETRY_US = 100_000
 PATIENCE_US = 3_000_000
 ANSWER_US = 3_000_000
 """How long a consumer waits for an answer."""
+ROUTING = frozenset(("NOT_LEADER_OR_FOLLOWER", "UNKNOWN_TOPIC_OR_PARTITION"))
 
 
 class Consumers:
@@ -93,6 +94,7 @@ class Consumers:
             self._next_partition(reading)
         leader = message.leaders.get(reading.partition, -1)
         if leader >= 0:
+            reading.preferred = -1
             self._fetch(consumer, leader)
         else:
             self._ask_next(consumer)
@@ -110,7 +112,8 @@ class Consumers:
         assert reading is not None
         reading.target = leader
         tp = f"{reading.input.topic}-{reading.partition}"
-        request = FetchRequest(-1, 0, {tp: FetchPartition(reading.offset)}, one_shot=True)
+        asked = {tp: FetchPartition(reading.offset)}
+        request = FetchRequest(-1, 0, asked, one_shot=True, rack=reading.input.rack)
         reading.request = self.world.network.send(CLIENTS, leader, request)
         self._limit(consumer, ANSWER_US)
 
@@ -124,10 +127,13 @@ class Consumers:
 
     def _take(self, consumer: Consumer, reading: Reading, message: FetchResponse) -> None:
         tp, row = next(iter(message.partitions.items()))
-        if row.error in ("NOT_LEADER_OR_FOLLOWER", "UNKNOWN_TOPIC_OR_PARTITION"):
+        if row.error in ROUTING or (row.error != "NONE" and reading.preferred >= 0):
             self._look_again(consumer, reading, row.error)
         elif row.error != "NONE":
             self._finish(consumer, row.error)
+        elif row.preferred_read_replica >= 0:
+            reading.preferred = row.preferred_read_replica
+            self._fetch(consumer, reading.preferred)
         elif not self._give(consumer, reading, tp, row.batches, row.high_watermark):
             if reading.left and not self._full(reading):
                 self._next_partition(reading)

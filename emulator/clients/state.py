@@ -77,7 +77,8 @@ class Producer(Struct, array_like=True):
 class Reading(Struct, array_like=True):
     """A `consume` statement under way.
 
-    ``left`` partitions are still to be read, ``partition`` is being read from ``offset``.
+    ``left`` partitions are still to be read, ``partition`` is being read from ``offset``;
+    ``preferred`` is the follower that its leader named for that (-1: none).
     """
 
     id: int
@@ -92,6 +93,7 @@ class Reading(Struct, array_like=True):
     given: int = 0
     request: int = 0
     target: int = -1
+    preferred: int = -1
     error: str = "NONE"
 
 

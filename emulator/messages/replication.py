@@ -38,7 +38,8 @@ class FetchRequest(Message, frozen=True):
     """A follower's (or consumer's: ``replica`` -1) fetch.
 
     Partitions that did not change since the last fetch of the same session are not repeated
-    (KIP-227); ``forgotten`` leave the session; ``one_shot`` fetches stand outside of it.
+    (KIP-227); ``forgotten`` leave the session; ``one_shot`` fetches stand outside of it; ``rack``
+    is a consumer's (KIP-392).
     """
 
     replica: int
@@ -47,6 +48,7 @@ class FetchRequest(Message, frozen=True):
     forgotten: list[str] = field(default_factory=list)
     new_session: bool = False
     one_shot: bool = False
+    rack: str = ""
 
     def detail(self) -> Detail:
         """Fetch offset and leader epoch of each partition named."""
@@ -56,7 +58,8 @@ class FetchRequest(Message, frozen=True):
 class FetchedPartition(Struct, frozen=True, array_like=True, gc=False):
     """What a fetch got of one partition.
 
-    ``diverging`` is (epoch, end offset) where the leader's log differs.
+    ``diverging`` is (epoch, end offset) where the leader's log differs. ``preferred_read_replica``
+    is where a consumer should rather ask (-1: here is right).
     """
 
     error: str
@@ -64,6 +67,7 @@ class FetchedPartition(Struct, frozen=True, array_like=True, gc=False):
     log_start: int
     batches: list[RecordBatch]
     diverging: tuple[int, int] | None = None
+    preferred_read_replica: int = -1
 
 
 class FetchResponse(Message, frozen=True):
