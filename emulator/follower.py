@@ -295,6 +295,8 @@ class FollowerSide:
                 fetch_state.phase = FETCHING
                 fetcher.truncating.pop(tp, None)
                 fetcher.changed[tp] = None
+            else:  # the others are fetched before it asks again
+                fetch_state.resume_us = self._resume(self.broker.config.replica_fetch_backoff_us)
         self.pump(fetcher)
 
     # ---- truncation

@@ -121,6 +121,7 @@ class Registration:
                 )
             replica.high_watermark = min(replica.checkpointed_hw, replica.log.end)
             replica.producers.rebuild(replica.log)
+            self.broker.truncate_epochs(replica, replica.log.end)
             epochs = None if replica.epochs is None else list(replica.epochs.entries)
             self.kernel.emit(
                 events.LogLoaded,
