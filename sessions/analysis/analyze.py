@@ -15,7 +15,7 @@ from msgspec import Struct
 from sessions.analysis import commit_latency
 from sessions.analysis.errors import AnalysisError
 from sessions.analysis.job import Job
-from sessions.analysis.source import Source
+from sessions.analysis.source import Source, literal_path
 from sessions.analysis.spark import spark_session
 from sessions.dataset.folder import DatasetError, DatasetFolder
 
@@ -140,7 +140,7 @@ def _run(spark: "SparkSession", job: Job, source: Source, scratch: Path, out: Pa
     from pyspark.sql import functions as F
 
     job.run(source).write.parquet(str(scratch))
-    written = spark.read.parquet(str(scratch))
+    written = spark.read.parquet(literal_path(scratch))
     order = [
         *(F.col(name).desc_nulls_last() for name in job.worst),
         *(F.col(name) for name in job.ties),

@@ -1,7 +1,9 @@
 """The dataset's tables as Spark reads them."""
 
+import re
 from functools import cached_property
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
 from sessions.dataset.folder import DatasetFolder
 from sessions.dataset.schema import SESSION, Table, spark_schema
@@ -9,6 +11,8 @@ from sessions.dataset.tables import SESSIONS
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+GLOB: Final = re.compile(r"[][{}*?\\]")
 
 
 class Source:
@@ -30,5 +34,10 @@ class Source:
         return F.broadcast(self.sessions.select(SESSION))
 
     def _files(self, table: Table) -> "DataFrame":
-        path = self._folder / table.name
-        return self._spark.read.schema(spark_schema(table)).parquet(str(path))
+        path = literal_path(self._folder / table.name)
+        return self._spark.read.schema(spark_schema(table)).parquet(path)
+
+
+def literal_path(path: Path) -> str:
+    """A path for Spark to read from, in which nothing stands for something else."""
+    return GLOB.sub(r"\\\g<0>", str(path))

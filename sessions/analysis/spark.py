@@ -4,6 +4,7 @@ import contextlib
 import os
 import re
 import socket
+import subprocess
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 LOCAL: Final = re.compile(r"local(-cluster)?(\[[\d*, ]+\])?")
 CONNECT_MAX_S: Final = 5.0
+END_MAX_S: Final = 20.0
 PORTS: Final = {"spark": 7077, "sc": 15002}
 """Where a master and a Spark Connect server listen unless their URL says otherwise."""
 LOOPBACK: Final = "127.0.0.1"
@@ -65,7 +67,9 @@ def _own_session(master: str) -> "Iterator[SparkSession]":
     from pyspark.sql import SparkSession
 
     require_java()
-    with tempfile.TemporaryDirectory(prefix="tidegauge-spark-") as scratch:
+    with tempfile.TemporaryDirectory(
+        prefix="tidegauge-spark-", ignore_cleanup_errors=True
+    ) as scratch:
         context = _started_context(settings(master, scratch), Path(scratch) / "spark.log")
         try:
             yield SparkSession(context)
@@ -147,7 +151,11 @@ def _end_gateway(gateway: Any) -> None:  # noqa: ANN401 - py4j's gateway with Sp
         gateway.shutdown()
     if gateway.proc is not None:
         gateway.proc.stdin.close()
-        gateway.proc.wait()
+        try:
+            gateway.proc.wait(END_MAX_S)
+        except subprocess.TimeoutExpired:
+            gateway.proc.kill()
+            gateway.proc.wait()
 
 
 @contextlib.contextmanager

@@ -102,14 +102,15 @@ class DatasetFolder:
         made = [path for path in (self.path, *self.path.parents) if not path.exists()]
         self.path.mkdir(parents=True, exist_ok=True)
         marker = self.path / MARKER
+        scratch = self.path / f"{MARKER}.{os.getpid()}"
         new = not marker.exists()
         try:
             if new:
-                scratch = self.path / f"{MARKER}.{os.getpid()}"
                 scratch.write_bytes(msgspec.json.encode(Marker(PROGRAM, LAYOUT)) + b"\n")
                 scratch.replace(marker)
             yield
         except BaseException:
+            scratch.unlink(missing_ok=True)
             if new and [path.name for path in self.path.iterdir()] in ([], [MARKER]):
                 marker.unlink(missing_ok=True)
                 with contextlib.suppress(OSError):
@@ -195,15 +196,20 @@ def _locked(hidden: Path, *, make: bool = False) -> Iterator[bool]:
             yield False
             return
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if _same_file(lock, hidden / LOCK):
-                yield True
+            held = _try_lock(lock)
+            if not held or _same_file(lock, hidden / LOCK):
+                yield held
                 return
-        except BlockingIOError:
-            yield False
-            return
         finally:
             os.close(lock)
+
+
+def _try_lock(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def _same_file(descriptor: int, path: Path) -> bool:

@@ -29,6 +29,9 @@ RISING: Final = frozenset({"event", "us", "record id"})
 TEXTS: Final = frozenset({"JSON", "text"})
 """Units of texts that hardly ever repeat, for which a dictionary is not worth trying."""
 
+SPLIT: Final = frozenset({"topic", "partition"})
+"""Columns that are made of ``tp``, wherever there is that column."""
+
 Row = tuple[Any, ...]
 
 
@@ -47,9 +50,6 @@ def rows_to_table(table: Table, rows: Sequence[Row]) -> "pa.Table":
     if "tp" in columns:
         columns |= split_partitions(columns["tp"])
     return pa.Table.from_arrays([columns[name] for name in schema.names], schema=schema)
-
-
-SPLIT: Final = frozenset({"topic", "partition"})
 
 
 class WriterThread:
