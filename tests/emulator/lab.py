@@ -5,7 +5,7 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from emulator.cluster import Cluster
-from emulator.events import Event
+from emulator.events import CLIENTS, Event, LogTruncated, MessageSent
 from emulator.execution import Outcome, Ticket
 from emulator.inputs import (
     AnyInput,
@@ -16,6 +16,13 @@ from emulator.inputs import (
     Statement,
     Tick,
     Wait,
+)
+from emulator.messages import (
+    FetchPartition,
+    FetchRequest,
+    LeaderAndIsrRequest,
+    PartitionInfo,
+    UpdateMetadataRequest,
 )
 from emulator.replica import Replica
 
@@ -76,7 +83,52 @@ class Lab:
     def wait(self, milliseconds: float) -> None:
         self.do(Wait(duration_us=round(milliseconds * 1000)))
 
+    # ---- message by message
+
+    def tell(
+        self, leader: int, epoch: int, isr: list[int], brokers: list[int], tp: str = TP
+    ) -> None:
+        """As the controller would: LeaderAndIsr to some brokers, UpdateMetadata to all.
+
+        ZooKeeper knows nothing of it. Producers that have not asked yet find the leader.
+        """
+        cluster = self.cluster
+        controller = cluster.controller_id()
+        assert controller is not None
+        office = cluster.brokers[controller].state.controller
+        assert office is not None
+        live = sorted(office.live)
+        replicas = cluster.assigned(tp) or []
+        info = PartitionInfo(leader, epoch, isr, epoch, replicas, office.epoch)
+        for broker in brokers:
+            cluster.network.send(
+                controller,
+                broker,
+                LeaderAndIsrRequest(
+                    controller, office.epoch, office.live[broker], {tp: info}, live
+                ),
+            )
+        for broker in live:
+            cluster.network.send(
+                controller,
+                broker,
+                UpdateMetadataRequest(
+                    controller, office.epoch, office.live[broker], live, {tp: info}
+                ),
+            )
+        self.wait(5)
+
+    def fetch_at(self, follower: int, leader: int, offset: int, epoch: int = -1) -> None:
+        """A fetch by hand: the leader takes it, the follower writes nothing of the answer."""
+        request = FetchRequest(follower, 0, {TP: FetchPartition(offset, epoch)}, one_shot=True)
+        self.cluster.network.send(follower, leader, request)
+        self.wait(1)
+
     # ---- looking
+
+    def responses(self, destination: int = CLIENTS) -> list[MessageSent]:
+        """The answers that were sent to a host."""
+        return [each for each in self.seen.of(MessageSent, destination=destination) if each.request]
 
     def replica(self, broker: int, tp: str = TP) -> Replica:
         found = self.cluster.replica(tp, broker)
@@ -111,6 +163,16 @@ class Lab:
         cache = self.replica(broker).epochs
         assert cache is not None
         return [(epoch, start) for epoch, start in cache.entries]
+
+    def truncated(self, broker: int) -> list[LogTruncated]:
+        """Where a broker has cut its logs."""
+        return self.seen.of(LogTruncated, broker=broker)
+
+    def consumed(self, name: str = "c1") -> list[str]:
+        """The values that a consumer was given last."""
+        value_of = self.cluster.clients.value_of
+        runs = self.cluster.clients.state.consumers[name].runs
+        return [value_of(first + i) for first, count in runs for i in range(count)]
 
     def state(self, tp: str = TP) -> str:
         """What the state znode says: ``leader 0 e1 isr [0] v1``."""
