@@ -30,6 +30,8 @@ CHUNK_EVENTS_MAX: Final = 4096
 CHUNK_EVENTS_MIN: Final = 16
 CHUNK_BYTES: Final = 1 << 19
 """Chunks that compress to more than this are made shorter (large batches, many partitions)."""
+REWRITE_BYTES_MAX: Final = 1 << 15
+"""A chunk that is larger when it is flushed is not written again: it ends there."""
 LOOK_AT_CLOCK_EVERY: Final = 64
 """Events between two looks at the wall clock while events come fast."""
 
@@ -143,6 +145,8 @@ class Recorder:
     def flush(self) -> None:
         """Write everything that was taken: the process may die now."""
         self._guarded(self._write_tail)
+        if self._tail_bytes > REWRITE_BYTES_MAX:
+            self._guarded(self._seal)
 
     def close(self, outcome: str = "") -> None:
         """Write what is left and how it ended, and leave one plain file; may be called again.
@@ -182,7 +186,6 @@ class Recorder:
 
     def _write_tail(self) -> None:
         """Store the tail as it is; a longer one will take its place."""
-        self._flushed = monotonic()
         if self.tail and self.tail[-1].seq > self._stored_seq:
             self._tail_bytes, groups = self.writer.put_chunk(self.tail)
             self._put_inputs(groups)
@@ -192,6 +195,7 @@ class Recorder:
             self._put_counts()
             self._stored_seq = self.tail[-1].seq
         self.writer.commit()
+        self._flushed = monotonic()
 
     def _seal(self) -> None:
         """The tail is a chunk for good."""
@@ -201,6 +205,7 @@ class Recorder:
         self._frames.note_chunk(len(self.tail), self._tail_bytes)
         self._adapt(self._tail_bytes)
         self.tail = []
+        self._tail_bytes = 0
         frame = self._frames.take_if_due()
         if frame is not None:
             self._frames.note_frame(self.writer.put_keyframe(frame))

@@ -40,8 +40,8 @@ def object_name(thing: int | str) -> str:
     return broker_name(thing) if isinstance(thing, int) else thing
 
 
-def _of_message(event: events.MessageSent) -> Iterator[str]:
-    return (str(row[0]) for row in event.detail if row)
+def _of_message(event: events.MessageSent) -> list[str]:
+    return [str(row[0]) for row in event.detail if row]
 
 
 def _of_checkpoint(event: events.HighWatermarksCheckpointed) -> Iterable[str]:

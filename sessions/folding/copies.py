@@ -1,9 +1,12 @@
-"""Copies of the read model's objects, as deep as the folding changes them in place.
+"""New objects of the read model, and copies as deep as the folding changes them in place.
 
-What is not copied here (ISR lists, epoch caches, runs, ..) is only ever replaced as a whole.
+What is not copied here (ISR lists, epoch caches, runs, ..) is only ever replaced as a whole. New
+objects share one empty list and one empty dict, which nobody fills: a cluster of 100,000 idle
+partitions would otherwise have millions of them.
 """
 
 from copy import copy
+from typing import Any, Final
 
 from sessions.states import (
     BrokerState,
@@ -16,6 +19,48 @@ from sessions.states import (
     ViewState,
     ZnodeState,
 )
+
+_NONE: Final[list[Any]] = []
+_NOBODY: Final[dict[Any, Any]] = {}
+
+
+def new_partition(topic: str, number: int, created_us: int) -> PartitionState:
+    """A partition of which nothing is known yet."""
+    return PartitionState(
+        topic,
+        number,
+        _NONE,
+        isr=_NONE,
+        leader_isr=_NONE,
+        adding=_NONE,
+        removing=_NONE,
+        lost=_NONE,
+        duplicated=_NONE,
+        diverged=_NONE,
+        consumed_lost=_NONE,
+        created_us=created_us,
+    )
+
+
+def new_replica(broker: int, *, has_epochs: bool) -> ReplicaState:
+    """An empty replica; ``log`` and ``remote_leo`` are replaced when something comes into them."""
+    epochs = _NONE if has_epochs else None
+    return ReplicaState(broker, epochs=epochs, log=_NONE, remote_leo=_NOBODY)
+
+
+def new_znode(path: str, data: str | None, zxid: int, time_us: int, owner: int) -> ZnodeState:
+    """A znode without children; ``children`` is replaced when the first one comes."""
+    return ZnodeState(
+        path,
+        data,
+        zxid,
+        zxid,
+        zxid,
+        time_us,
+        time_us,
+        ephemeral_owner=owner,
+        children=_NOBODY,
+    )
 
 
 def partition(old: PartitionState) -> PartitionState:

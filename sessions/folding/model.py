@@ -112,8 +112,7 @@ class Model:
         self.partition_changes.current.append(tp)
         if partition is None:
             topic, _, number = tp.rpartition("-")
-            partition = PartitionState(topic, int(number), [])
-            partition.created_us = self.state.time_us
+            partition = copies.new_partition(topic, int(number), self.state.time_us)
         elif partition.changed <= self.frozen:
             partition = copies.partition(partition)
         else:
@@ -126,7 +125,7 @@ class Model:
         partition = self.partition(tp, seq)
         replica = partition.replica_states.get(broker)
         if replica is None:
-            replica = ReplicaState(broker, epochs=[] if self.has_epochs else None)
+            replica = copies.new_replica(broker, has_epochs=self.has_epochs)
             partition.replica_states[broker] = replica
         elif replica.changed <= self.frozen:
             replica = partition.replica_states[broker] = copies.replica(replica)

@@ -3,16 +3,17 @@
 from typing import Final
 
 from emulator import events
+from sessions.folding import copies
 from sessions.folding.model import Handlers, Model
 from sessions.states import ReplicaState, Run
 
 
 def log_created(model: Model, event: events.LogCreated) -> None:
     """An empty log begins."""
-    partition, _ = model.replica(event.tp, event.broker, event.seq)
-    partition.replica_states[event.broker] = ReplicaState(
-        event.broker, epochs=[] if model.has_epochs else None, changed=event.seq
-    )
+    partition = model.partition(event.tp, event.seq)
+    replica = copies.new_replica(event.broker, has_epochs=model.has_epochs)
+    replica.changed = event.seq
+    partition.replica_states[event.broker] = replica
 
 
 def log_deleted(model: Model, event: events.LogDeleted) -> None:
@@ -60,7 +61,7 @@ def records_appended(model: Model, event: events.RecordsAppended) -> None:
         else:
             log.append(Run(base, count, epoch, first))
     else:
-        log.append(Run(base, count, epoch, first))
+        replica.log = [Run(base, count, epoch, first)]
     if partition.leader == event.broker and replica.high_watermark == replica.log_end_offset:
         partition.hw_moved_us = event.time_us
     replica.log_end_offset = base + count
@@ -77,7 +78,10 @@ def high_watermark_changed(model: Model, event: events.HighWatermarkChanged) -> 
 def remote_leo_changed(model: Model, event: events.RemoteLogEndOffsetChanged) -> None:
     """A leader remembers another LEO of a follower."""
     _, replica = model.replica(event.tp, event.broker, event.seq)
-    replica.remote_leo[event.follower] = event.log_end_offset
+    if replica.remote_leo:
+        replica.remote_leo[event.follower] = event.log_end_offset
+    else:
+        replica.remote_leo = {event.follower: event.log_end_offset}
 
 
 def log_truncated(model: Model, event: events.LogTruncated) -> None:

@@ -5,8 +5,8 @@ from typing import Final
 import msgspec
 
 from emulator import events
+from sessions.folding import copies
 from sessions.folding.model import Handlers, Model
-from sessions.states import ZnodeState
 
 CONTROLLER: Final = "/controller"
 CONTROLLER_EPOCH: Final = "/controller_epoch"
@@ -24,21 +24,16 @@ def znode_created(model: Model, event: events.ZnodeCreated) -> None:
     state = model.state
     path, zxid = event.path, event.zxid
     model.znode_changes.current.append(path)
-    state.znodes[path] = ZnodeState(
-        path,
-        event.data,
-        zxid,
-        zxid,
-        zxid,
-        event.time_us,
-        event.time_us,
-        ephemeral_owner=event.session,
-        changed=event.seq,
-    )
+    made = copies.new_znode(path, event.data, zxid, event.time_us, event.session)
+    made.changed = event.seq
+    state.znodes[path] = made
     parent, _, name = path.rpartition("/")
     node = model.znode(parent or "/", event.seq)
     if node is not None:
-        node.children[name] = None
+        if node.children:
+            node.children[name] = None
+        else:
+            node.children = {name: None}
         node.cversion += 1
         node.pzxid = zxid
     if path in (CONTROLLER, CONTROLLER_EPOCH):

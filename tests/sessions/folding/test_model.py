@@ -51,3 +51,12 @@ def test_a_copy_of_a_state_shares_its_objects_and_not_their_places() -> None:
     assert copy == state
     assert copy.partitions is not state.partitions
     assert copy.partitions["orders-0"] is state.partitions["orders-0"]
+
+
+def test_what_new_objects_share_stays_empty() -> None:
+    view = folded(story_events())
+    view.apply_all([])
+    fresh = copies.new_partition("t", 0, 0)
+    replica = copies.new_replica(1, has_epochs=True)
+    znode = copies.new_znode("/a", None, 1, 0, 0)
+    assert not any((fresh.isr, fresh.lost, replica.log, replica.remote_leo, znode.children))
