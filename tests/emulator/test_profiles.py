@@ -2,7 +2,8 @@
 
 import pytest
 
-from emulator.profiles import DEFAULT_VERSION, FEATURES, PROFILES, VERSIONS, Feature
+from emulator.features import FEATURES, VERSIONS, Feature
+from emulator.profiles import DEFAULT_VERSION, PROFILES
 
 
 def test_the_releases_are_in_order_and_the_newest_is_the_default() -> None:
