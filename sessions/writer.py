@@ -3,6 +3,7 @@
 import sqlite3
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Final
 
 import msgspec
 
@@ -16,7 +17,14 @@ from sessions.folding.health import Counts
 from sessions.keyframes import Keyframe
 from sessions.schema import APPLICATION_ID, SCHEMA, TABLES
 
-_JSON = msgspec.json.Encoder().encode
+PAGE_BYTES: Final = 1024
+"""Small pages keep small sessions small: a campaign has thousands of them."""
+FREE_SHARE: Final = 20
+"""A file of which more than one page in so many is empty is rewritten when it is closed."""
+LOG_PAGES_MAX: Final = 8_000
+"""How long SQLite's log beside the file may grow before it is taken into it."""
+
+_JSON: Final = msgspec.json.Encoder().encode
 
 
 class SessionWriter:
@@ -115,11 +123,19 @@ class SessionWriter:
             self.commit()
             # Fails while somebody reads the file: then the log beside it stays, which does no harm.
             self._database.execute("PRAGMA journal_mode = DELETE")
+            self._squeeze()
         except sqlite3.OperationalError as error:
             if "locked" not in str(error):
                 raise
         finally:
             self._database.close()
+
+    def _squeeze(self) -> None:
+        """Give back the pages that rewritten chunks left behind, if they are worth it."""
+        (pages,) = self._database.execute("PRAGMA page_count").fetchone()
+        (free,) = self._database.execute("PRAGMA freelist_count").fetchone()
+        if free * FREE_SHARE > pages:
+            self._database.execute("VACUUM")
 
     def _execute(self, statement: str, values: tuple[object, ...]) -> None:
         if not self._begun:
@@ -131,11 +147,15 @@ class SessionWriter:
 def _make(path: Path) -> sqlite3.Connection:
     database = sqlite3.connect(path, isolation_level=None)
     database.executescript(
+        f"PRAGMA page_size = {PAGE_BYTES};"
         f"PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {SCHEMA};"
         f"BEGIN; {TABLES} COMMIT;"
     )
     # The header is in the file itself from here on; what follows goes through the log beside it.
-    database.executescript("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;")
+    database.executescript(
+        "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;"
+        f"PRAGMA wal_autocheckpoint = {LOG_PAGES_MAX};"
+    )
     return database
 
 
