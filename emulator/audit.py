@@ -91,16 +91,29 @@ class Audit:
 
     def _acknowledged(self, event: events.ProduceAcknowledged) -> None:
         self.state.acked += event.count
-        self._of(event.tp).acked.append(Acked(event.first_record, event.count, event.base_offset))
-        if event.base_offset < 0:
+        found = self._of(event.tp)
+        found.acked.append(Acked(event.first_record, event.count, event.base_offset))
+        if not self._is_held(event.tp, found.leader, event.base_offset, event.first_record):
             self.state.dirty[event.tp] = event.seq
 
     def _consumed(self, event: events.RecordsConsumed) -> None:
-        consumed = self._of(event.tp).consumed
+        found = self._of(event.tp)
         offset = event.offset
         for first, count in event.runs:
-            consumed.append(Acked(first, count, offset))
+            found.consumed.append(Acked(first, count, offset))
+            if not self._is_held(event.tp, found.leader, offset, first):
+                self.state.dirty[event.tp] = event.seq
             offset += count
+
+    def _is_held(self, tp: str, leader: int, offset: int, record: int) -> bool:
+        """Whether the leader's log has that very record there: who was told so may be late."""
+        log = self.logs_of(tp).get(leader)
+        if log is None or not log.start <= offset < log.end:
+            return False
+        batch = log.batches[-1]
+        if not batch.base_offset <= offset:
+            batch = log.batches[log.position(offset)]
+        return batch.first_record + offset - batch.base_offset == record
 
     def _retried(self, event: events.ProduceRetried) -> None:
         self._of(event.tp).retried[event.first_record] = None

@@ -1,8 +1,10 @@
 """Every scenario runs on each release that it names, and all that it expects holds.
 
-A scenario's second line lists its releases; its name begins with the row of the seed documents that it shows.
+A scenario's second line lists its releases; its name begins with the row of the seed documents, or
+with the worked example, that it shows.
 """
 
+import re
 from pathlib import Path
 
 import pytest
@@ -10,11 +12,31 @@ import pytest
 from commands.parser import parse_script
 from emulator.cluster import Cluster
 from emulator.execution import Outcome
-from emulator.inputs import ExpectError
+from emulator.inputs import ExpectError, Statement
 from emulator.profiles import VERSIONS
 
 FOLDER = Path(__file__).parent / "scenarios"
-ROWS = ("A1", "A2", "A3", "A4", "B1", "B2", "B3", "B4", "D2", "D3", "E2", "E3", "E4")
+ROWS = (
+    *("A1", "A2", "A3", "A4", "A5", "A6", "A8", "A10"),
+    *("B1", "B2", "B3", "B4", "B5", "B6", "B7", "C0", "C4", "C5", "C6"),
+    *("D1", "D2", "D3", "D4", "D5", "E0", "E1", "E1b", "E2", "E3", "E4"),
+)
+VECTORS = (
+    *("V1", "V2", "V4", "V5", "V6", "V7", "V8", "V10", "V12", "V14", "V16", "V23", "V24", "V30"),
+    *("V32", "V37", "V38", "KAFKA-7128"),
+)
+"""Worked examples of the protocol, each named in the first line of a scenario."""
+TWINS = (
+    ("A10-high-watermark-decides", "A10-leader-epochs-decide"),
+    ("B6-loss-by-high-watermark", "B7-kept-entry-with-first-write"),
+    ("B6-loss-by-high-watermark", "B7-kept-entry-at-election"),
+    ("A8-loss-3-real", "A8-loss-3-prevented"),
+    ("A8-loss-3-literal", "A8-loss-3-literal-kept"),
+    ("V10-power-loss-high-watermark", "V10-power-loss-epochs"),
+    ("B5-leader-epochs-first-write", "B5-leader-epochs-election"),
+    ("V30-epochs-over-bounces-first-write", "V30-epochs-over-bounces-election"),
+)
+"""Scenarios that do the very same on either side of a release that changed what comes of it."""
 
 
 def _versions(path: Path) -> list[str]:
@@ -39,7 +61,7 @@ def _is_failure(outcome: Outcome, *, expected_next: bool) -> bool:
 def test_everything_a_scenario_expects_holds(path: Path, version: str) -> None:
     script = parse_script(path.read_text(), str(path), cluster_options=("--version", version))
     cluster = Cluster(script.spec)
-    steps = [step for step in script.steps if hasattr(step, "input")]
+    steps = [step for step in script.steps if isinstance(step, Statement)]
     failures = []
     for step, following in zip(steps, [*steps[1:], None], strict=True):
         outcome = cluster.execute(step)
@@ -53,6 +75,24 @@ def test_everything_a_scenario_expects_holds(path: Path, version: str) -> None:
 @pytest.mark.parametrize("row", ROWS)
 def test_each_row_has_a_scenario(row: str) -> None:
     assert list(FOLDER.glob(f"{row}-*.tide"))
+
+
+@pytest.mark.parametrize("vector", VECTORS)
+def test_each_worked_example_has_a_scenario(vector: str) -> None:
+    heads = [path.read_text().partition("\n")[0] for path in FOLDER.glob("*.tide")]
+    assert any(re.search(rf"\b{vector}\b", head) for head in heads)
+
+
+@pytest.mark.parametrize("twins", TWINS, ids=" ".join)
+def test_on_both_sides_of_a_change_the_same_is_done(twins: tuple[str, str]) -> None:
+    before, after = (_statements(FOLDER / f"{name}.tide") for name in twins)
+    assert before == after
+
+
+def _statements(path: Path) -> list[str]:
+    """What a scenario does, without what it expects."""
+    lines = path.read_text().splitlines()
+    return [line for line in lines if not line.startswith(("#", "expect "))]
 
 
 @pytest.mark.parametrize("path", sorted(FOLDER.glob("*.tide")), ids=lambda path: path.stem)
