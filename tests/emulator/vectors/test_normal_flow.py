@@ -83,9 +83,9 @@ def test_acks_all_is_answered_when_the_next_fetch_says_that_the_records_are_ther
 # ---- nothing new: the long poll
 
 
-def all_equal(version: str, **spec: object) -> Lab:
+def all_equal(version: str) -> Lab:
     """Leader and follower at 5/5, the follower fetching by itself."""
-    lab = Lab(version, **spec)
+    lab = Lab(version)
     lab.topic(0, 1)
     lab.produce(*"abcde")
     lab.wait(1200)

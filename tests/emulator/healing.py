@@ -1,0 +1,64 @@
+"""Putting a cluster right after anything that may have happened to it, as its operators would."""
+
+from emulator.cluster import Cluster
+from emulator.inputs import (
+    AnyInput,
+    ConfigureBroker,
+    HealLinks,
+    ReleaseMessages,
+    ResumeReplica,
+    StartBroker,
+    Statement,
+    ThawBroker,
+    ZkCommand,
+)
+
+MINUTE_US = 60_000_000
+
+
+def heal(cluster: Cluster) -> None:
+    """Make links whole, wake and start everything, and wait until that has had its effect.
+
+    Up to 2.0 a controller that was replaced may have left something undone, which the next one
+    does; up to 1.1 a follower out of range ends its process unless it may cut.
+    """
+    for source, destination in list(cluster.state.network.links):
+        _do(cluster, ReleaseMessages(source=source, destination=destination))
+    _do(cluster, HealLinks())
+    for broker in cluster.brokers:
+        if cluster.broker_state(broker) == "frozen":
+            _do(cluster, ThawBroker(broker=broker))
+    if cluster.world.profile.has("out_of_range_is_fatal"):
+        for broker in cluster.brokers:
+            config = {"unclean.leader.election.enable": "true"}
+            _do(cluster, ConfigureBroker(broker=broker, config=config))
+    for _ in range(3):
+        _start_what_is_down(cluster)
+        _pass(cluster, MINUTE_US)
+    _resume(cluster)
+    if not cluster.world.profile.has("controller_multi"):
+        _do(cluster, ZkCommand(command="delete", path="/controller"))
+    _pass(cluster, 2 * MINUTE_US)
+
+
+def _start_what_is_down(cluster: Cluster) -> None:
+    for broker in cluster.brokers:
+        if cluster.broker_state(broker) in ("crashed", "stopped"):
+            cluster.submit(Statement(StartBroker(broker=broker), "start"))
+
+
+def _resume(cluster: Cluster) -> None:
+    for tp in cluster.partitions():
+        for broker in cluster.brokers:
+            replica = cluster.replica(tp, broker)
+            if replica is not None and replica.paused:
+                _do(cluster, ResumeReplica(tp=tp, broker=broker))
+
+
+def _do(cluster: Cluster, wanted: AnyInput) -> None:
+    cluster.execute(Statement(wanted, type(wanted).__name__))
+
+
+def _pass(cluster: Cluster, duration_us: int) -> None:
+    cluster.run_until(cluster.now_us + duration_us)
+    cluster.poll()

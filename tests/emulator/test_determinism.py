@@ -1,0 +1,102 @@
+"""The same script and seed give the same events and the same state, whatever else differs."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from emulator.cluster import Cluster
+from emulator.events import Event, InputReceived
+from emulator.inputs import CreateCluster, Statement, Wait
+from tests.emulator.random_scripts import run, script_of, spec_of
+
+ROOT = Path(__file__).parents[2]
+SEEDS = 200
+FEW = range(8)
+
+
+def hashes(hash_seed: str, observers: str) -> list[str]:
+    """What a process of its own prints."""
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.emulator.hashes", str(SEEDS), observers],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONHASHSEED": hash_seed},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout.splitlines()
+
+
+def test_two_processes_agree_on_200_scripts_observed_or_not() -> None:
+    observed = hashes("1", "observed")
+    assert len(observed) == SEEDS
+    assert observed == hashes("2", "alone")
+    assert len({line.split()[-1] for line in observed}) == SEEDS
+
+
+@pytest.mark.parametrize("seed", FEW)
+def test_events_are_the_same_one_by_one(seed: int) -> None:
+    runs: list[list[Event]] = [[], []]
+    for seen in runs:
+        run(Cluster(spec_of(seed), [seen.append]), script_of(seed, 20))
+    assert runs[0] == runs[1]
+
+
+def test_another_seed_gives_another_run() -> None:
+    hashes_of = {Cluster(CreateCluster(version="3.9", seed=seed)).state_hash for seed in range(5)}
+    assert len(hashes_of) == 5
+
+
+@pytest.mark.parametrize("seed", FEW)
+def test_a_run_is_repeated_from_what_was_recorded_of_its_inputs(seed: int) -> None:
+    """Statements at odd moments, given again after the same number of kernel events."""
+    seen: list[Event] = []
+    first = Cluster(spec_of(seed), [seen.append])
+    given: list[Statement] = []
+    for number, wanted in enumerate(script_of(seed, 25)):
+        first.run_until(first.now_us + 7_777 * number)
+        given.append(Statement(wanted, type(wanted).__name__))
+        first.submit(given[-1])
+    first.run_until(first.now_us + 5_000_000)
+    first.poll()
+
+    again = Cluster(spec_of(seed))
+    inputs = [each for each in seen if isinstance(each, InputReceived)][1:]
+    for received, statement in zip(inputs, given, strict=True):
+        while again.steps < received.steps:
+            again.step()
+        if again.now_us < received.time_us:
+            again.run_until(received.time_us)
+        again.submit(statement)
+    again.run_until(first.now_us)
+    again.poll()
+    assert again.state_hash == first.state_hash
+
+
+@pytest.mark.parametrize("slice_us", [1, 333, 100_000])
+def test_time_may_be_cut_in_slices_of_any_size(slice_us: int) -> None:
+    whole = Cluster(CreateCluster(version="3.9", seed=5))
+    sliced = Cluster(CreateCluster(version="3.9", seed=5))
+    until_us = whole.now_us + (20_000 if slice_us == 1 else 2_000_000)
+    whole.run_until(until_us)
+    while sliced.now_us < until_us:
+        sliced.run_until(min(until_us, sliced.now_us + slice_us))
+    assert sliced.state_hash == whole.state_hash
+
+
+def test_looking_at_the_state_does_not_change_it() -> None:
+    cluster = Cluster(CreateCluster(version="3.9"))
+    before = cluster.state_hash
+    assert cluster.state_hash == before
+    cluster.fork()
+    assert cluster.state_hash == before
+
+
+def test_a_wait_of_nothing_changes_no_more_than_the_count_of_events() -> None:
+    cluster = Cluster(CreateCluster(version="3.9"))
+    now_us, steps = cluster.now_us, cluster.steps
+    cluster.execute(Statement(Wait(duration_us=0), "wait 0s"))
+    assert (cluster.now_us, cluster.steps) == (now_us, steps)
