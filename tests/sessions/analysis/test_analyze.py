@@ -61,18 +61,20 @@ def test_a_damaged_file_is_named_and_nothing_is_left(dataset: Path, tmp_path: Pa
 
 
 @pytest.mark.spark
+@pytest.mark.usefixtures("hasty_java")
 def test_a_session_of_its_own_is_quiet_and_leaves_nothing(dataset: Path, tmp_path: Path) -> None:
     scratch = tmp_path / "scratch"
     scratch.mkdir()
     code = (
         "import sys, tempfile; tempfile.tempdir = sys.argv[3]\n"
-        "from sessions.analysis.analyze import analyze\n"
-        "print(analyze(sys.argv[1], sys.argv[2], master='local[1]').events)"
+        "from sessions.analysis import analyze\n"
+        "analyze.JOBS = ()\n"
+        "print(analyze.analyze(sys.argv[1], sys.argv[2], master='local[1]').events)"
     )
     arguments = [str(dataset), str(tmp_path / "out"), str(scratch)]
     done = subprocess.run(
         [sys.executable, "-c", code, *arguments],
-        cwd=ROOT, capture_output=True, text=True, timeout=200, check=False,
+        cwd=ROOT, capture_output=True, text=True, timeout=600, check=False,
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")
     assert int(done.stdout) == 2 * len(committed_story().events)
