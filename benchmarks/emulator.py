@@ -1,7 +1,7 @@
 """The emulator's figures: events dispatched, records replicated, what recording costs, forks.
 
-``python -m benchmarks.emulator [--rounds N] [--records N]``. Each figure is the median of N rounds (5);
-what is compared is measured in turns within one run.
+``python -m benchmarks.emulator [--rounds N] [--records N]``. Each figure is the median of N rounds
+(5); what is compared is measured in turns within one run.
 """
 
 import argparse
@@ -36,7 +36,7 @@ def _quiet_cluster(brokers: int, partitions: int, recorder: Recorder | None = No
 
 
 def dispatched_per_second() -> float:
-    """Kernel events a second of an idle 12-broker cluster: fetches, parking, pings, periodic tasks."""
+    """Kernel events a second of an idle 12-broker cluster: fetches, parking, pings, tasks."""
     cluster = _quiet_cluster(12, 100)
     before, begin = cluster.steps, time.perf_counter()
     _run(cluster, Wait(duration_us=IDLE_SECONDS * SECOND_US))

@@ -13,6 +13,7 @@ from msgspec import Struct
 from emulator import conditions, events
 from emulator.audit import Audit, AuditState
 from emulator.broker import Broker, BrokerState
+from emulator.clauses import Subject, Value
 from emulator.clients.clients import Clients
 from emulator.clients.state import ClientsState
 from emulator.config import ConfigError, resolve, version_index
@@ -20,7 +21,7 @@ from emulator.copying import copier
 from emulator.events import CLIENTS, ZOOKEEPER
 from emulator.execution import Execution, Outcome, Ticket
 from emulator.facts import ZnodeFacts
-from emulator.inputs import CreateCluster, Statement, Subject, Value, Wait
+from emulator.inputs import CreateCluster, Statement, Wait
 from emulator.invariants import Invariants, InvariantState
 from emulator.kernel import Host, Kernel, KernelState, Observer
 from emulator.log import Log

@@ -7,7 +7,7 @@ The emulator's own state, not anybody's picture of it. What does not exist has n
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
-from emulator.inputs import Clause, Subject, Value
+from emulator.clauses import Clause, Subject, Value
 from emulator.log import Log
 from emulator.messages import PartitionInfo
 from emulator.replica import OFFLINE, Replica

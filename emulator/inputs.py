@@ -9,10 +9,11 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
+from emulator.clauses import Clause
+
 Count = Annotated[int, Meta(ge=1)]
 Natural = Annotated[int, Meta(ge=0)]
 Acks = Literal[-1, 0, 1]
-Value = int | str | bool | list[int | str | list[int]] | None
 
 
 class Input(Struct, frozen=True, tag=True, tag_field="input", omit_defaults=True, kw_only=True):
@@ -283,39 +284,6 @@ class Wait(Input, frozen=True, kw_only=True):
     """Let virtual time pass."""
 
     duration_us: Natural
-
-
-class Subject(Struct, frozen=True, array_like=True):
-    """The left side of a condition.
-
-    ``kind`` says of what, ``name`` of which one, ``field`` which value:
-
-    - ``partition``, ``orders-0``: leader epoch isr osr replicas hw leo state under_replicated
-      version
-    - ``replica``, ``orders-0@2``: leo hw log_start role epochs values remote_leo caught_up_ms
-    - ``controller``, empty: broker epoch
-    - ``broker``, ``2``: state session
-    - ``zk``, ``/path``: exists data version children owner
-    - ``producer``, ``p1``: acked failed retries pending
-    - ``consumer``, ``c1``: position values
-    - ``audit``, empty: acked lost duplicated diverged unacked_visible invariants_violated
-      consumed_lost
-    - ``cluster``, empty: under_replicated offline under_min_isr time
-    """
-
-    kind: str
-    name: str
-    field: str
-
-
-class Clause(Struct, frozen=True, array_like=True):
-    """``left op right``; ``right`` is a value or, with ``right_subject``, what that subject has."""
-
-    left: Subject
-    op: Literal["==", "!=", "<", "<=", ">", ">=", "in", "contains"]
-    right: Value = None
-    right_subject: Subject | None = None
-    text: str = ""
 
 
 class WaitUntil(Input, frozen=True, kw_only=True):

@@ -28,10 +28,10 @@ from commands.statements.kinds import parsed
 from commands.statements.showing import Show
 from commands.words import natural
 from emulator import inputs
+from emulator.clauses import Clause, Subject
 from emulator.inputs import (
     AddPartitions,
     AnyInput,
-    Clause,
     ConfigureTopic,
     Consume,
     CrashBroker,
@@ -56,7 +56,6 @@ from emulator.inputs import (
     Settle,
     StartBroker,
     StopBroker,
-    Subject,
     Tick,
     Wait,
     WaitUntil,

@@ -9,36 +9,8 @@ import pytest
 
 from emulator.cluster import Cluster
 from emulator.events import Event
-from emulator.inputs import (
-    AddPartitions,
-    AnyInput,
-    Clause,
-    ConfigureTopic,
-    Consume,
-    CrashBroker,
-    CreateCluster,
-    CreateTopic,
-    CutLink,
-    DeleteTopic,
-    ElectPreferred,
-    Expect,
-    FreezeBroker,
-    HealLinks,
-    HoldMessages,
-    Mark,
-    PauseReplica,
-    Produce,
-    Reassign,
-    ReleaseMessages,
-    ResumeReplica,
-    StartBroker,
-    Statement,
-    StopBroker,
-    Subject,
-    ThawBroker,
-    Wait,
-    ZkCommand,
-)
+from emulator.clauses import Clause, Subject
+from emulator.inputs import AddPartitions, AnyInput, ConfigureTopic, Consume, CrashBroker, CreateCluster, CreateTopic, CutLink, DeleteTopic, ElectPreferred, Expect, FreezeBroker, HealLinks, HoldMessages, Mark, PauseReplica, Produce, Reassign, ReleaseMessages, ResumeReplica, StartBroker, Statement, StopBroker, ThawBroker, Wait, ZkCommand
 from sessions import pump, record
 from sessions.facts import Origin
 from sessions.record import Recorder

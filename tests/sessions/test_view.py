@@ -10,7 +10,7 @@ from emulator.events import (
     RecordsAppended,
     TopicCreated,
 )
-from emulator.inputs import Subject
+from emulator.clauses import Subject
 from emulator.profiles import VERSIONS
 from sessions.states import PartitionState
 from sessions.view import STATUSES, ClusterView
