@@ -6,15 +6,15 @@ from collections.abc import Callable, Iterator
 from operator import attrgetter
 from typing import Final
 
-from emulator.events import Event, ProduceSent
+from emulator.events import Event, MessageSent, ProduceSent
 from sessions.blocks import BlockError
 from sessions.errors import SessionDamagedError
 from sessions.file import Chunk, SessionFile
 from sessions.states import Batch
 from sessions.touches import objects_of
 
-CACHED_EVENTS_MAX: Final = 1 << 17
-"""How many decoded events are kept; at about 200 bytes each."""
+CACHED_WEIGHT_MAX: Final = 1 << 18
+"""How many decoded events are kept, and what they list; at about 100 bytes each."""
 
 _FIRST_SEQ: Final = attrgetter("first_seq")
 _FIRST_US: Final = attrgetter("first_us")
@@ -35,7 +35,7 @@ class Chunks:
         self.session = session
         self._tail = tail
         self._cache: OrderedDict[int, list[Event]] = OrderedDict()
-        self._cached = 0
+        self._weights: dict[int, int] = {}
 
     # ---- by number
 
@@ -98,12 +98,13 @@ class Chunks:
         return events
 
     def _keep(self, events: list[Event]) -> None:
-        old = self._cache.pop(events[0].seq, ())
-        self._cache[events[0].seq] = events
-        self._cached += len(events) - len(old)
-        while self._cached > CACHED_EVENTS_MAX and len(self._cache) > 1:
-            _, gone = self._cache.popitem(last=False)
-            self._cached -= len(gone)
+        first = events[0].seq
+        self._cache[first] = events
+        self._cache.move_to_end(first)
+        self._weights[first] = _weight(events)
+        while sum(self._weights.values()) > CACHED_WEIGHT_MAX and len(self._cache) > 1:
+            gone, _ = self._cache.popitem(last=False)
+            del self._weights[gone]
 
     # ---- by time
 
@@ -167,6 +168,12 @@ class Chunks:
         except (BlockError, SessionDamagedError):
             return True
         return any(b"\n%b\n" % name.encode() in objects for name in names)
+
+
+def _weight(events: list[Event]) -> int:
+    """How much memory events take, counted in events: some list very much."""
+    listed = (event.detail if type(event) is MessageSent else () for event in events)
+    return len(events) + sum(map(len, listed))
 
 
 def batch_of(event: ProduceSent) -> Batch:

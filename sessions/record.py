@@ -30,8 +30,9 @@ CHUNK_EVENTS_MAX: Final = 4096
 CHUNK_EVENTS_MIN: Final = 16
 CHUNK_BYTES: Final = 1 << 19
 """Chunks that compress to more than this are made shorter (large batches, many partitions)."""
+REWRITE_EVENTS_MAX: Final = 1024
 REWRITE_BYTES_MAX: Final = 1 << 15
-"""A chunk that is larger when it is flushed is not written again: it ends there."""
+"""A chunk that is as large when it is flushed is not written again: it ends there."""
 LOOK_AT_CLOCK_EVERY: Final = 64
 """Events between two looks at the wall clock while events come fast."""
 
@@ -145,7 +146,7 @@ class Recorder:
     def flush(self) -> None:
         """Write everything that was taken: the process may die now."""
         self._guarded(self._write_tail)
-        if self._tail_bytes > REWRITE_BYTES_MAX:
+        if len(self.tail) >= REWRITE_EVENTS_MAX or self._tail_bytes > REWRITE_BYTES_MAX:
             self._guarded(self._seal)
 
     def close(self, outcome: str = "") -> None:

@@ -7,10 +7,37 @@ from pathlib import Path
 
 import pytest
 
+from emulator.clauses import Clause, Subject
 from emulator.cluster import Cluster
 from emulator.events import Event
-from emulator.clauses import Clause, Subject
-from emulator.inputs import AddPartitions, AnyInput, ConfigureTopic, Consume, CrashBroker, CreateCluster, CreateTopic, CutLink, DeleteTopic, ElectPreferred, Expect, FreezeBroker, HealLinks, HoldMessages, Mark, PauseReplica, Produce, Reassign, ReleaseMessages, ResumeReplica, StartBroker, Statement, StopBroker, ThawBroker, Wait, ZkCommand
+from emulator.inputs import (
+    AddPartitions,
+    AnyInput,
+    ConfigureTopic,
+    Consume,
+    CrashBroker,
+    CreateCluster,
+    CreateTopic,
+    CutLink,
+    DeleteTopic,
+    ElectPreferred,
+    Expect,
+    FreezeBroker,
+    HealLinks,
+    HoldMessages,
+    Mark,
+    PauseReplica,
+    Produce,
+    Reassign,
+    ReleaseMessages,
+    ResumeReplica,
+    StartBroker,
+    Statement,
+    StopBroker,
+    ThawBroker,
+    Wait,
+    ZkCommand,
+)
 from sessions import pump, record
 from sessions.facts import Origin
 from sessions.record import Recorder

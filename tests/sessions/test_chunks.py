@@ -84,10 +84,11 @@ def test_an_event_that_does_not_exist_is_not_found(chunks: Chunks) -> None:
 def test_only_so_many_decoded_events_are_kept(
     chunks: Chunks, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(chunks_module, "CACHED_EVENTS_MAX", 200)
+    monkeypatch.setattr(chunks_module, "CACHED_WEIGHT_MAX", 200)
     fresh = Chunks(chunks.session)
     fresh.events(1, chunks.session.last_seq)
     assert sum(len(kept) for kept in fresh._cache.values()) <= 200
+    assert fresh._cache.keys() == fresh._weights.keys()
 
 
 def test_a_remembered_chunk_is_not_decoded_again(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from emulator.clauses import Subject
 from emulator.cluster import Cluster
 from emulator.events import (
     ClusterCreated,
@@ -10,7 +11,6 @@ from emulator.events import (
     RecordsAppended,
     TopicCreated,
 )
-from emulator.clauses import Subject
 from emulator.profiles import VERSIONS
 from sessions.states import PartitionState
 from sessions.view import STATUSES, ClusterView
