@@ -122,10 +122,10 @@ class Admin:
     def _topic_json(self, lists: list[list[int]]) -> str:
         """The topic's znode as this release's own tool writes it."""
         partitions = {str(i): replicas for i, replicas in enumerate(lists)}
-        if not self.world.since("2.4"):
+        if not self.world.profile.has("cancel_reassignment"):
             return compact({"version": 1, "partitions": partitions})
         moving: dict[str, object] = {"adding_replicas": {}, "removing_replicas": {}}
-        if not self.world.since("2.8"):
+        if not self.world.profile.has("topic_ids"):
             return compact({"version": 2, "partitions": partitions, **moving})
         topic_id = self.world.cluster_id()
         return compact({"partitions": partitions, "topic_id": topic_id, **moving, "version": 3})

@@ -1,7 +1,7 @@
 """The table of features: what changed between releases, and when.
 
 A feature holds from the release ``since`` up to and including ``until``; ``label`` is the KIP or
-JIRA that brought it. Sources: the Apache Kafka trees from 0.8.0 to 3.9.0, and recorded runs of real
+JIRA that brought it, ``ended_by`` the one that took it away. Sources: the Apache Kafka trees from 0.8.0 to 3.9.0, and recorded runs of real
 brokers.
 """
 
@@ -43,6 +43,7 @@ class Feature(Struct, frozen=True):
     until: str | None
     label: str
     meaning: str
+    ended_by: str = ""
 
 
 FEATURES: Final = (
@@ -64,15 +65,17 @@ FEATURES: Final = (
         "lag_in_messages",
         "seed",
         "0.8.2",
-        "KIP-16",
+        "",
         "a follower more than replica.lag.max.messages behind leaves the ISR",
+        ended_by="KIP-16",
     ),
     Feature(
         "lag_since_fetch",
         "seed",
         "0.8.2",
-        "KIP-16",
+        "",
         "lag time counts from the last recorded fetch, not from being caught up",
+        ended_by="KIP-16",
     ),
     Feature(
         "isr_order_elects",
@@ -87,6 +90,7 @@ FEATURES: Final = (
         "0.11",
         "",
         "the last member leaves the ISR too when unclean election is on",
+        ended_by="KAFKA-5083",
     ),
     Feature(
         "out_of_range_is_fatal",
@@ -99,8 +103,9 @@ FEATURES: Final = (
         "isr_change_notifications",
         "0.9",
         "2.5",
-        "",
+        "KAFKA-1367",
         "leaders tell the controller of their ISR writes by sequential znodes",
+        ended_by="KIP-497",
     ),
     Feature(
         "consumer_groups",
@@ -130,7 +135,7 @@ FEATURES: Final = (
         "caught_up_by_last_fetch",
         "0.10.2",
         None,
-        "",
+        "KAFKA-4485",
         "reaching the LEO of the fetch before counts as caught up at that fetch",
     ),
     Feature(
@@ -151,7 +156,7 @@ FEATURES: Final = (
         "metadata_first_on_failover",
         "0.10.2",
         None,
-        "",
+        "KAFKA-4443",
         "a new controller sends UpdateMetadata before its state machines start",
     ),
     Feature(
@@ -187,6 +192,7 @@ FEATURES: Final = (
         "2.4",
         "",
         "a producer that nobody knows and that starts in the middle: UNKNOWN_PRODUCER_ID",
+        ended_by="KIP-360",
     ),
     Feature(
         "epoch_in_answer",
@@ -265,7 +271,7 @@ FEATURES: Final = (
         "registration_multi",
         "2.2",
         None,
-        "",
+        "KIP-380",
         "/brokers/ids/N is created and set in one multi (dataVersion 1)",
     ),
     Feature(
@@ -300,7 +306,7 @@ FEATURES: Final = (
         "high_watermark_in_log",
         "2.4",
         None,
-        "",
+        "KAFKA-8457",
         "the HW lives in the log: it is cut with it and clamped to its range",
     ),
     Feature(
@@ -309,6 +315,14 @@ FEATURES: Final = (
         "2.5",
         "KIP-392",
         "a parked follower fetch is answered as soon as the HW rises",
+        ended_by="KAFKA-9952",
+    ),
+    Feature(
+        "sticky_partitioner",
+        "2.4",
+        None,
+        "KIP-480",
+        "records without a key stay on one partition for a batch, not in turn on all",
     ),
     Feature(
         "unknown_producer_accepted",
@@ -331,6 +345,7 @@ FEATURES: Final = (
         "KAFKA-10706",
         "cutting at the LEO still drops epoch entries that start there",
     ),
+    Feature("topic_ids", "2.8", None, "KIP-516", "topics have ids, which their znodes hold"),
     Feature(
         "truncate_on_fetch",
         "2.8",

@@ -21,21 +21,26 @@ AsJson = Annotated[bool, flag("--json", text="as JSON")]
 def versions(as_json: AsJson = False) -> None:
     """Print the releases that can be emulated.
 
-    Each comes with what began or ended in it.
+    Each comes with what began or ended in it, the defaults that it changed, and by which KIP or
+    JIRA.
     """
+    from commands.changes import changes
     from commands.grids import Grid
-    from emulator.profiles import DEFAULT_VERSION, FEATURES, VERSIONS
+    from emulator.profiles import DEFAULT_VERSION, VERSIONS
 
+    if as_json:
+        import msgspec
+
+        found = [change for version in VERSIONS for change in changes(version)]
+        output.emit(msgspec.json.encode(found).decode() + "\n")
+        return
     rows = []
     for version in VERSIONS:
         name = f"{version} (default)" if version == DEFAULT_VERSION else version
-        changes = [
-            (changed, feature.label, feature.meaning)
-            for feature in FEATURES
-            if (changed := {feature.since: "since", feature.until: "last"}.get(version))
-        ]
-        for at, change in enumerate(changes or [("", "", "")]):
-            rows.append((name if at == 0 or as_json else "", *change))
+        for change in changes(version):
+            about = f"{change.name}: " if "default" in change.what or "." in change.name else ""
+            rows.append((name, change.what, change.label, f"{about}{change.meaning}"))
+            name = ""
     _print(Grid("versions", ("VERSION", "IS", "BY", "WHAT"), list(rows)), as_json)
 
 

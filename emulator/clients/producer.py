@@ -119,7 +119,8 @@ class Producers:
         available = [p for p, leader in sorted(leaders.items()) if leader >= 0]
         topic = wanted.topic
         rotates = wanted.partitioner == "roundrobin"
-        if rotates or (wanted.partitioner == "default" and not self.world.since("2.4")):
+        sticks = self.world.profile.has("sticky_partitioner")
+        if rotates or (wanted.partitioner == "default" and not sticks):
             turn = producer.round_robin.get(topic)
             if turn is None:
                 turn = 0 if rotates else self.kernel.random_below(1 << 30)
