@@ -1,8 +1,8 @@
 """The table of features: what changed between releases, and when.
 
 A feature holds from the release ``since`` up to and including ``until``; ``label`` is the KIP or
-JIRA that brought it, ``ended_by`` the one that took it away. Sources: the Apache Kafka trees from 0.8.0 to 3.9.0, and recorded runs of real
-brokers.
+JIRA that brought it, ``ended_by`` the one that took it away. Sources: the Apache Kafka trees from
+0.8.0 to 3.9.0, and recorded runs of real brokers.
 """
 
 from typing import Final
