@@ -76,8 +76,10 @@ class Clients:
 
     def no_leader_error(self, topic: str) -> str:
         """The error when no broker names a leader: there is none yet, or there is no such topic."""
-        exists = self.world.zookeeper.find(f"/brokers/topics/{topic}") is not None
-        return "LEADER_NOT_AVAILABLE" if exists else "UNKNOWN_TOPIC_OR_PARTITION"
+        find = self.world.zookeeper.find
+        exists = find(f"/brokers/topics/{topic}") is not None
+        going = find(f"/admin/delete_topics/{topic}") is not None
+        return "LEADER_NOT_AVAILABLE" if exists and not going else "UNKNOWN_TOPIC_OR_PARTITION"
 
     def later(self, task: str, name: str, token: int, delay_us: int) -> None:
         """Let a client be told after ``delay_us``."""

@@ -175,8 +175,15 @@ class Controller:
         for broker, tps in preferring.items():
             elsewhere = [tp for tp in tps if tp in state.infos and state.infos[tp].leader != broker]
             if len(elsewhere) * 100 > percentage * len(tps) and broker in state.live:
-                able = [tp for tp in elsewhere if broker in state.infos[tp].isr]
-                self.partitions.elect_preferred(able)
+                self.partitions.elect_preferred([tp for tp in elsewhere if self._able(tp, broker)])
+
+    def _able(self, tp: str, broker: int) -> bool:
+        """Whether a preferred replica may lead again: in sync now, and nothing else under way."""
+        state = self.state
+        info = self.partitions.refresh(tp)
+        if state is None or info is None or state.reassigning or self.deletion.is_deleting(tp):
+            return False
+        return broker in info.isr
 
     def resign(self, reason: str) -> None:
         """Give the office up: forget everything that belongs to it."""
