@@ -208,7 +208,7 @@ class Cluster:
         """Run a statement to its end, letting as much virtual time pass as it takes."""
         ticket = self.submit(statement)
         if isinstance(statement.input, Wait) and ticket.wake_us is not None:
-            self.run_until(ticket.wake_us)
+            self.run_until(ticket.wake_us - 1)
             self.execution.poll()
         while not ticket.done:
             due_us = self.next_time_us
