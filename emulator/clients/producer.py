@@ -81,9 +81,10 @@ class Producers:
         if retries is None:
             retries = producer_defaults(self.world.settings.version).retries
         producer.flight = Flight(token, 0, retries)
-        if wait_us > 0:
+        handed_over = job.sent > 0 and self.acks_of(job.input) == 0  # no answer comes between
+        if wait_us > 0 or handed_over:
             producer.flight.phase = WAITING
-            self.clients.later("producer", producer.name, token, wait_us)
+            self.clients.later("producer", producer.name, token, max(0, wait_us))
         else:
             self._begin(producer)
 
