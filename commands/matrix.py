@@ -5,11 +5,12 @@ from itertools import groupby
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from commands.catalogue import DIVERGE, LOSS, MEANINGS, OK, SHORT, Scenario
 from commands.driver import Pace
 from commands.grids import Grid
-from commands.parser import parse_script
+from commands.parser import Script, Step, parse_script
 from commands.runner import Runner
 from sessions import summary
 from sessions.states import PartitionState, ReplicaState
@@ -36,14 +37,29 @@ class Cell(Struct, frozen=True):
 def cells(scenarios: Iterable[Scenario], versions: Sequence[str]) -> Iterator[Cell]:
     """Run each scenario on each release, one after another."""
     for scenario in scenarios:
+        steps: tuple[Step, ...] = ()
         for version in versions:
-            yield run_cell(scenario, version)
+            script = _read(scenario, version, steps)
+            steps = script.steps
+            yield _run(scenario, version, script)
 
 
 def run_cell(scenario: Scenario, version: str) -> Cell:
     """Run one scenario on one release, as ``tidegauge run`` does, and judge it."""
-    text = scenario.script(version)
-    runner = Runner(parse_script(text, scenario.path.name), Pace())
+    return _run(scenario, version, _read(scenario, version))
+
+
+def _read(scenario: Scenario, version: str, steps: tuple[Step, ...] = ()) -> Script:
+    """The script; what follows the cluster statement is the same on every release: read it once."""
+    text, name = scenario.script(version), scenario.path.name
+    if not steps:
+        return parse_script(text, name)
+    end = text.index("\n", text.index("\ncluster ") + 1)
+    return replace(parse_script(text[:end], name), steps=steps)
+
+
+def _run(scenario: Scenario, version: str, script: Script) -> Cell:
+    runner = Runner(script, Pace())
     runner.run(lambda step, outcome: None)
     view = runner.view
     outcome, known = judged(view), scenario.known(version)
@@ -51,6 +67,7 @@ def run_cell(scenario: Scenario, version: str) -> Cell:
     wrong += [f"{name}: {detail}" for _, name, _, detail, mild in view.state.invariants if not mild]
     wrong += [] if outcome == known else [f"'{known}' is what is known of Kafka"]
     audit = summary.audit(view)
+    text = scenario.script(version)
     return Cell(scenario.name, version, outcome, audit["lost"], audit["diverged"], text, wrong)
 
 

@@ -89,6 +89,12 @@ def test_a_cells_script_is_one_that_run_takes_and_that_ends_the_same() -> None:
     assert judged(view) == cell.outcome == "loss+diverge"
 
 
+@pytest.mark.parametrize("version", ["0.10.2", "2.0.0", "3.9"])
+def test_a_cell_is_the_same_alone_and_among_others(version: str) -> None:
+    found = {cell.version: cell for cell in cells([find("V7")], ["seed", "0.10.2", "2.0.0", "3.9"])}
+    assert found[version] == run_cell(find("V7"), version)
+
+
 def test_cells_come_scenario_by_scenario() -> None:
     found = list(cells([find("V8"), find("V6")], ["seed", "3.9"]))
     assert [(cell.scenario, cell.version) for cell in found] == [
