@@ -235,9 +235,19 @@ class Admin:
             ) from None
 
     def elect_unclean(self, wanted: inputs.ElectUnclean) -> None:
-        """Refuse: not emulated yet."""
-        del wanted
-        raise _not_yet("An unclean election on demand")
+        """Ask the controller to elect from outside the ISR (ElectLeaders, 2.4+; KIP-460)."""
+        self.known_partition(wanted.tp)
+        if not self.world.profile.has("elect_leaders"):
+            raise RefusedError(
+                "UNSUPPORTED_VERSION",
+                f"Unclean elections on demand exist since 2.4, not in"
+                f" {self.world.settings.version}: set unclean.leader.election.enable=true.",
+            )
+        error = self._controller().partitions.elect_unclean(wanted.tp)
+        if error == "ELECTION_NOT_NEEDED":
+            raise RefusedError(error, f"{wanted.tp} has a leader.")
+        if error != "NONE":
+            raise RefusedError(error, f"No replica of {wanted.tp} is alive.")
 
     def reassign(self, wanted: inputs.Reassign) -> None:
         """Write /admin/reassign_partitions: the rest is the controller's work."""
@@ -349,7 +359,22 @@ class Admin:
                 zookeeper.delete(world, path, wanted.version)
                 return ZkOutcome()
             case "watches":
-                raise _not_yet("zk watches")
+                return self._watches(path)
+
+    def _watches(self, path: str) -> ZkOutcome:
+        """Who is to be told of the next change at a path and below it."""
+        watches = self.zookeeper.watches
+        below = path.rstrip("/") + "/"
+        rows = [
+            [watched, kind, host]
+            for kind, table in (("data", watches.data), ("children", watches.children))
+            for watched, hosts in table.items()
+            if watched == path or watched.startswith(below)
+            for host in hosts
+        ]
+        rows.sort(key=str)
+        lines = [f"{watched}  {kind}  broker {host}" for watched, kind, host in rows]
+        return ZkOutcome(output="\n".join(lines), result=rows)
 
 
 def _not_yet(what: str) -> RefusedError:

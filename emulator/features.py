@@ -244,6 +244,13 @@ FEATURES: Final = (
         "a reassignment names what it adds and removes, and can be taken back",
     ),
     Feature(
+        "elect_leaders",
+        "2.4",
+        None,
+        "KIP-460",
+        "administrators can ask for an election of any kind, unclean ones too",
+    ),
+    Feature(
         "fetch_fencing",
         "2.1",
         None,

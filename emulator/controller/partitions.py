@@ -218,6 +218,25 @@ class Partitions(Part):
                 self.lead(tp, choice, "Preferred", batch)
         self.controller.channels.send(batch)
 
+    def elect_unclean(self, tp: str) -> str:
+        """Elect a live replica, in sync or not, for a partition without a leader; Kafka's error."""
+        state = self.state
+        if state.partitions.get(tp) == ONLINE:
+            return "ELECTION_NOT_NEEDED"
+        info = self.refresh(tp)
+        if info is None:
+            return "ELIGIBLE_LEADERS_NOT_AVAILABLE"
+        choice = elections.offline(
+            state.assignments[tp], info.isr, self._live(), unclean=True, isr_order=False
+        )
+        if choice is None:
+            self._failed(tp, "Unclean", "no assigned replica is alive")
+            return "ELIGIBLE_LEADERS_NOT_AVAILABLE"
+        batch = Batch()
+        self.lead(tp, choice, "Offline" if choice.leader in info.isr else "Unclean", batch)
+        self.controller.channels.send(batch)
+        return "NONE"
+
     # ---- brokers going and coming
 
     def offline_brokers(self, dead: list[int]) -> None:
