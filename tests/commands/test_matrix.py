@@ -2,10 +2,12 @@
 
 import json
 from itertools import chain, product
+from pathlib import Path
 
 import pytest
 
 from commands.catalogue import SCENARIOS, Scenario, find
+from commands.live import live_source
 from commands.main import run_program
 from commands.matrix import Cell, cells, grid, judged, legend, run_cell, short_members
 from commands.parser import parse_script
@@ -93,6 +95,18 @@ def test_a_cells_script_is_one_that_run_takes_and_that_ends_the_same() -> None:
 def test_a_cell_is_the_same_alone_and_among_others(version: str) -> None:
     found = {cell.version: cell for cell in cells([find("V7")], ["seed", "0.10.2", "2.0.0", "3.9"])}
     assert found[version] == run_cell(find("V7"), version)
+
+
+def test_a_cells_script_opens_in_the_console(tmp_path: Path) -> None:
+    path = tmp_path / "cell.tide"
+    path.write_text(find("V16").script("0.10.2"))
+    source, recorder = live_source(path, None, {}, [])
+    try:
+        assert source.view.state.version == "0.10.2"
+        assert judged(source.view) == "loss+diverge"
+    finally:
+        source.close()
+        recorder.close()
 
 
 def test_cells_come_scenario_by_scenario() -> None:
