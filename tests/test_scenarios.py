@@ -23,7 +23,7 @@ ROWS = (
 )
 VECTORS = (
     *("V1", "V2", "V4", "V5", "V6", "V7", "V8", "V10", "V12", "V14", "V16", "V23", "V24", "V30"),
-    *("V32", "V37", "V38", "KAFKA-7128"),
+    *("V25", "V26", "V27", "V28", "V32", "V37", "V38", "V39", "KAFKA-7128"),
 )
 """Worked examples of the protocol, each named in the first line of a scenario."""
 TWINS = (
