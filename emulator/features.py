@@ -85,6 +85,14 @@ FEATURES: Final = (
         "the controller elects the first live member in the order of the ISR",
     ),
     Feature(
+        "isr_order_on_shutdown",
+        "seed",
+        "0.9",
+        "",
+        "who takes over from a broker that goes is the first in the order of the ISR",
+        ended_by="KAFKA-3670",
+    ),
+    Feature(
         "empty_isr_on_unclean",
         "0.8.2",
         "0.11",
@@ -185,6 +193,13 @@ FEATURES: Final = (
     ),
     Feature(
         "five_batch_window", "1.1", None, "KAFKA-5494", "five batches a producer are remembered"
+    ),
+    Feature(
+        "preferred_election_repeats",
+        "1.1",
+        "2.1",
+        "",
+        "a preferred election raises the epoch even where the preferred replica leads already",
     ),
     Feature(
         "unknown_producer_error",

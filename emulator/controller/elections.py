@@ -65,13 +65,15 @@ def controlled_shutdown(
     isr: Sequence[int],
     live: Collection[int],
     shutting_down: Collection[int],
+    *,
+    isr_order: bool = False,
 ) -> Choice | None:
     """The leader wants to go: the first assigned replica in sync that stays.
 
-    Those that go leave the ISR.
+    Those that go leave the ISR. ``isr_order``: up to 0.9 the first of the ISR (KAFKA-3670).
     """
     staying = [b for b in isr if b not in shutting_down]
-    for broker in assigned:
+    for broker in staying if isr_order else assigned:
         if broker in live and broker in staying:
             return Choice(broker, staying)
     return None

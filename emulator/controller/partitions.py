@@ -214,7 +214,7 @@ class Partitions(Part):
             choice = elections.preferred(state.assignments[tp], info.isr, self._live())
             if choice is None:
                 self._failed(tp, "Preferred", "the preferred replica is not alive and in sync")
-            elif choice.leader != info.leader:
+            elif choice.leader != info.leader or self.profile.has("preferred_election_repeats"):
                 self.lead(tp, choice, "Preferred", batch)
         self.controller.channels.send(batch)
 
@@ -344,7 +344,11 @@ class Partitions(Part):
                 continue
             if info.leader == broker:
                 choice = elections.controlled_shutdown(
-                    state.assignments[tp], info.isr, state.live, state.shutting_down
+                    state.assignments[tp],
+                    info.isr,
+                    state.live,
+                    state.shutting_down,
+                    isr_order=self.profile.has("isr_order_on_shutdown"),
                 )
                 if choice is None:
                     self._failed(tp, "ControlledShutdown", "no other replica is alive and in sync")
