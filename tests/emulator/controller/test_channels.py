@@ -1,0 +1,128 @@
+"""The controller's queues to the brokers: in order, one at a time, until answered."""
+
+from emulator.controller.channels import CONTROLLER_SOCKET_TIMEOUT_US, Batch, Channels
+from emulator.controller.state import Channel, ControllerState
+from emulator.events import MessageSent
+from emulator.inputs import CrashBroker, CutLink, FreezeBroker, HealLinks, ThawBroker
+from emulator.messages import PartitionInfo
+from tests.emulator.lab import Lab
+
+INFO = PartitionInfo(1, 9, [1, 2], 9, [1, 2], 1)
+
+
+def office(lab: Lab) -> ControllerState:
+    state = lab.cluster.brokers[0].state.controller
+    assert state is not None
+    return state
+
+
+def channels(lab: Lab) -> Channels:
+    return lab.cluster.brokers[0].controller.channels
+
+
+def requests(lab: Lab, broker: int) -> list[str]:
+    """The controller's requests to a broker since the topic was made."""
+    sent = lab.seen.of(MessageSent, source=0, destination=broker)
+    names = ("LeaderAndIsrRequest", "UpdateMetadataRequest", "StopReplicaRequest")
+    return [each.name for each in sent if each.name in names]
+
+
+def with_a_topic() -> Lab:
+    """Broker 0 is controller; 1 leads t-0 and 2 follows."""
+    lab = Lab("3.9", brokers=3, stepwise=True)
+    lab.topic(1, 2)
+    return lab
+
+
+def test_a_batch_tells_leadership_then_metadata_then_what_to_stop() -> None:
+    lab = with_a_topic()
+    batch = Batch()
+    batch.stop_replica(2, "t-0", 9)
+    batch.lead([1, 2], "t-0", INFO)
+    before = len(requests(lab, 2))
+    channels(lab).send(batch)
+    lab.wait(10)
+    assert requests(lab, 2)[before:] == [
+        "LeaderAndIsrRequest",
+        "UpdateMetadataRequest",
+        "StopReplicaRequest",
+    ]
+
+
+def test_metadata_goes_to_every_live_broker() -> None:
+    lab = with_a_topic()
+    batch = Batch()
+    batch.metadata["t-0"] = INFO
+    channels(lab).send(batch)
+    lab.wait(10)
+    assert [lab.cluster.brokers[b].state.metadata["t-0"] for b in (0, 1, 2)] == [INFO] * 3
+
+
+def test_metadata_may_be_meant_for_some() -> None:
+    lab = with_a_topic()
+    batch = Batch()
+    batch.metadata["t-0"] = INFO
+    channels(lab).send(batch, metadata_to=[2])
+    lab.wait(10)
+    told = [lab.cluster.brokers[b].state.metadata["t-0"] == INFO for b in (0, 1, 2)]
+    assert told == [False, False, True]
+
+
+def test_one_request_is_under_way_at_a_time() -> None:
+    lab = with_a_topic()
+    lab.do(FreezeBroker(broker=2))
+    before = len(requests(lab, 2))
+    for _ in range(3):
+        batch = Batch()
+        batch.metadata["t-0"] = INFO
+        channels(lab).send(batch)
+    lab.wait(100)
+    assert len(requests(lab, 2)) == before + 1
+    lab.do(ThawBroker(broker=2))
+    lab.wait(100)
+    assert len(requests(lab, 2)) == before + 3
+    assert office(lab).channels[2].queue == []
+
+
+def test_what_was_lost_with_a_connection_is_sent_again() -> None:
+    lab = with_a_topic()
+    lab.do(CrashBroker(broker=2))
+    batch = Batch()
+    batch.metadata["t-0"] = INFO
+    before = len(requests(lab, 2))
+    channels(lab).send(batch)
+    lab.wait(450)
+    assert len(requests(lab, 2)) > before + 2
+    assert len(office(lab).channels[2].queue) == 1
+
+
+def test_nothing_is_sent_to_a_broker_that_is_known_to_be_gone() -> None:
+    lab = with_a_topic()
+    lab.do(CrashBroker(broker=2))
+    lab.wait(21_000)
+    assert 2 not in office(lab).channels
+    batch = Batch()
+    batch.lead([1, 2], "t-0", INFO)
+    channels(lab).send(batch)
+    assert 2 not in office(lab).channels
+
+
+def test_a_request_that_nobody_answers_is_given_up_and_made_again() -> None:
+    lab = with_a_topic()
+    lab.do(CutLink(source=0, destination=2))
+    batch = Batch()
+    batch.metadata["t-0"] = INFO
+    channels(lab).send(batch)
+    lab.wait(CONTROLLER_SOCKET_TIMEOUT_US / 1000 + 200)
+    lab.do(HealLinks())
+    lab.wait(200)
+    assert office(lab).channels[2].queue == []
+    assert lab.cluster.brokers[2].state.metadata["t-0"] == INFO
+
+
+def test_an_answer_that_nobody_waits_for_is_nothing() -> None:
+    lab = with_a_topic()
+    state = office(lab)
+    state.channels[1] = Channel(request=12345)
+    lab.wait(100)
+    assert state.channels[1].request == 12345
