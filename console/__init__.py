@@ -24,4 +24,6 @@ def run(
     """
     from console.app import TidegaugeApp
 
-    TidegaugeApp(source, ascii=ascii, paused=paused, complete=complete).run()
+    app = TidegaugeApp(source, ascii=ascii, paused=paused, complete=complete)
+    app.stage.settle()
+    app.run()

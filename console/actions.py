@@ -333,7 +333,8 @@ def available(context: str) -> list[Action]:
 def footer_actions(context: str) -> list[Action]:
     """The actions that the footer of a screen shows, the most useful first."""
     shown = [action for action in available(context) if action.label]
-    places = {verb: place for place, verb in enumerate(FOOTER)}
+    order = FOOTER if any(action.verb == "drill" for action in shown) else ("go.back", *FOOTER)
+    places = {verb: place for place, verb in reversed(list(enumerate(order)))}
     return sorted(shown, key=lambda action: places.get(action.verb, len(FOOTER)))
 
 

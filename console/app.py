@@ -8,6 +8,7 @@ key that moves the cursor repaints at once.
 import os
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -62,7 +63,7 @@ THEME = "tokyo-night"
 class TidegaugeApp(TimeKeys, App[None], inherit_bindings=False):
     """The console on one source."""
 
-    CSS_PATH = "console.tcss"
+    CSS_PATH = Path(__file__).with_name("console.tcss")
     COMPONENT_CLASSES: ClassVar[set[str]] = COMPONENTS
     """Roles are styled once, here: Textual would work them out for each widget anew."""
     DEFAULT_MODE = "overview"
@@ -132,7 +133,14 @@ class TidegaugeApp(TimeKeys, App[None], inherit_bindings=False):
         self.dispatch(ACTIONS[id])
 
     def dispatch(self, action: Action) -> None:
-        """Do an action, unless the source may only be read: the one gate."""
+        """Do an action, unless the source may only be read: the one gate.
+
+        Keys that were typed ahead wait for the screen that the ones before have opened.
+        """
+        screen = self.screen
+        if isinstance(screen, ConsoleScreen) and not screen.is_ready:
+            self.call_after_refresh(self.dispatch, action)
+            return
         sentence = refusal(action, read_only=self.stage.source.read_only)
         if sentence is not None:
             self.tell(sentence, severity="warning")

@@ -1,10 +1,11 @@
 """The brokers table's columns, and all that is known of one broker as lines."""
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final
 
 from console.columns import Cell, Column
 from console.event_words import host
+from console.filters import Field
 from console.formats import age, clean, hexadecimal, number
 from console.lines import BLANK, Line, Span, cut, data, line
 
@@ -32,17 +33,17 @@ def oldest_fetch_us(stage: "Stage", broker: "BrokerState") -> int | None:
     return stage.source.time_us - min(broker.fetch_sent_us.values())
 
 
-def fields(stage: "Stage") -> "Mapping[str, Callable[[BrokerState], Any]]":
+def fields(stage: "Stage") -> "Mapping[str, Field[BrokerState]]":
     """What a query such as ``leaders>10`` can name."""
     index = stage.index
     return {
-        "id": lambda broker: broker.id,
-        "state": lambda broker: broker.state,
-        "rack": lambda broker: broker.rack or "",
-        "leaders": lambda broker: index.leaders[broker.id],
-        "replicas": lambda broker: index.replicas[broker.id],
-        "out": lambda broker: index.out_of_sync[broker.id],
-        "epoch": lambda broker: broker.broker_epoch,
+        "id": Field(lambda broker: broker.id),
+        "state": Field(lambda broker: broker.state, "word"),
+        "rack": Field(lambda broker: broker.rack or "", "word"),
+        "leaders": Field(lambda broker: index.leaders[broker.id]),
+        "replicas": Field(lambda broker: index.replicas[broker.id]),
+        "out": Field(lambda broker: index.out_of_sync[broker.id]),
+        "epoch": Field(lambda broker: broker.broker_epoch),
     }
 
 

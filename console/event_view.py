@@ -105,10 +105,11 @@ class EventView(VirtualView):
             self.refresh()
             self.post_message(self.Found())
         here = self.log_.index_of(self.stage.source.seq)
+        self.resize()
+        if self.following:
+            self.show_line(max(0, here))
         if here != self._marked:
             self._marked = here
-            if self.following:
-                self.show_line(max(0, here))
             self.refresh()
 
     # ---- lines

@@ -6,7 +6,7 @@ very many change at once is it worked out anew.
 """
 
 from bisect import bisect_left
-from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
 from typing import Any, Final, Generic, TypeVar
 
 K = TypeVar("K", bound=Hashable)
@@ -21,10 +21,10 @@ def everything(key: object) -> bool:
 
 
 class RowOrder(Generic[K]):
-    """Keys in ascending order of ``value_of``; equal ones in the order they were loaded in.
+    """Keys in ascending order of their values; equal ones in the order they were loaded in.
 
     Positions count from the top of what is shown, so they are turned round while ``reverse`` is
-    set.
+    set. A rank is a key's place among all that were loaded.
     """
 
     def __init__(self) -> None:
@@ -51,25 +51,26 @@ class RowOrder(Generic[K]):
         return key in self._rank
 
     def load(self, keys: Sequence[K]) -> None:
-        """Take other rows; :meth:`arrange` must follow."""
+        """Take other rows; :meth:`revalue` and :meth:`choose` must follow."""
         self.keys = keys
         self._rank = {key: rank for rank, key in enumerate(keys)}
+        self._values = [0] * len(keys)
         self._shown = []
 
-    def arrange(
-        self, value_of: Callable[[K], Any], wanted: Callable[[K], bool] = everything
-    ) -> None:
-        """Sort by ``value_of`` what is ``wanted``."""
+    def revalue(self, value_of: Callable[[K], Any], values: list[Any] | None = None) -> None:
+        """Give every row the value it is sorted by; ``values`` saves asking for each one."""
         self._value_of = value_of
-        self._wanted = wanted
-        self._values = list(map(value_of, self.keys))
-        self._sort()
+        self._values = list(map(value_of, self.keys)) if values is None else values
 
-    def _sort(self) -> None:
-        ranks: list[int] | range = range(len(self.keys))
-        if self._wanted is not everything:
-            wanted = self._wanted
-            ranks = [rank for rank, key in enumerate(self.keys) if wanted(key)]
+    def choose(
+        self, wanted: Callable[[K], bool] = everything, ranks: Iterable[int] | None = None
+    ) -> None:
+        """Show, in order, what is ``wanted``; ``ranks`` saves asking for each row."""
+        self._wanted = wanted
+        if ranks is None:
+            ranks = range(len(self.keys))
+            if wanted is not everything:
+                ranks = [rank for rank, key in enumerate(self.keys) if wanted(key)]
         self._shown = sorted(ranks, key=self._values.__getitem__)
 
     def update(self, changed: Collection[K]) -> bool:
@@ -79,7 +80,7 @@ class RowOrder(Generic[K]):
             before = self._shown
             for rank in ranks:
                 self._values[rank] = self._value_of(self.keys[rank])
-            self._sort()
+            self.choose(self._wanted)
             return before != self._shown
         moved = [self._move(rank) for rank in ranks]
         return any(moved)
@@ -88,13 +89,13 @@ class RowOrder(Generic[K]):
         key = self.keys[rank]
         place = self._place(rank)
         was_shown = place < len(self._shown) and self._shown[place] == rank
-        value = self._value_of(key)
-        if value == self._values[rank] and was_shown == self._wanted(key):
+        value, wanted = self._value_of(key), self._wanted(key)
+        if value == self._values[rank] and was_shown == wanted:
             return False
         if was_shown:
             del self._shown[place]
         self._values[rank] = value
-        if not self._wanted(key):
+        if not wanted:
             return was_shown
         new_place = self._place(rank)
         self._shown.insert(new_place, rank)

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, cast
 
 from textual.command import DiscoveryHit, Hit, Hits, Provider
+from textual.content import Content
 
 from console.actions import Action, available
 from console.bars import key_name
@@ -21,7 +22,7 @@ class ActionProvider(Provider):
     async def discover(self) -> Hits:
         """All of them, before anything is typed."""
         for action in self.actions():
-            yield DiscoveryHit(title(action), self._run(action), help=action.id)
+            yield DiscoveryHit(Content(title(action)), self._run(action), help=action.id)
 
     async def search(self, query: str) -> Hits:
         """Those that match what is typed."""
@@ -29,8 +30,7 @@ class ActionProvider(Provider):
         for action in self.actions():
             score = matcher.match(f"{action.help} {action.id}")
             if score > 0:
-                shown = matcher.highlight(title(action))
-                yield Hit(score, shown, self._run(action), help=action.id)
+                yield Hit(score, Content(title(action)), self._run(action), help=action.id)
 
     def _run(self, action: Action) -> "_Dispatch":
         return _Dispatch(cast("TidegaugeApp", self.app), action)
@@ -49,4 +49,4 @@ class _Dispatch:
 
 def title(action: Action) -> str:
     """How an action is listed: what it does, and its keys."""
-    return f"{action.help}  [{' '.join(key_name(key) for key in action.keys)}]"
+    return f"{action.help}  ({' '.join(key_name(key) for key in action.keys)})"

@@ -1,10 +1,12 @@
 """The partitions table's columns and its filter's fields: pure functions of one partition."""
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from operator import attrgetter
+from typing import TYPE_CHECKING, Final
 
 from console.columns import Cell, Column
-from console.formats import brackets, broker_list, number, plain
+from console.filters import NO_VALUE, Field
+from console.formats import brackets, broker_list, clean, number, plain
 from console.words import HEALTHY, STATE_WORDS, glyph_of
 
 if TYPE_CHECKING:
@@ -22,10 +24,9 @@ def spokesman(partition: "PartitionState") -> "ReplicaState | None":
 
     That is its leader, or while it is offline the fullest of the ISR.
     """
-    leader = partition.leader_replica
-    if leader is not None:
-        return leader
     states = partition.replica_states
+    if partition.leader is not None and (leader := states.get(partition.leader)) is not None:
+        return leader
     held = [states[broker] for broker in partition.isr if broker in states]
     return max(held, key=lambda replica: replica.log_end_offset, default=None)
 
@@ -45,7 +46,10 @@ def log_end_offset(partition: "PartitionState") -> int | None:
 def lag(partition: "PartitionState") -> int:
     """Records in the leader's log that are not committed yet."""
     replica = spokesman(partition)
-    return 0 if replica is None else max(0, replica.log_end_offset - replica.high_watermark)
+    if replica is None:
+        return 0
+    behind = replica.log_end_offset - replica.high_watermark
+    return behind if behind > 0 else 0
 
 
 def audit_count(partition: "PartitionState") -> int:
@@ -58,23 +62,33 @@ def audit_count(partition: "PartitionState") -> int:
     )
 
 
-FIELDS: Final[Mapping[str, Callable[["PartitionState"], Any]]] = {
-    "topic": lambda partition: partition.topic,
-    "partition": lambda partition: partition.partition,
-    "state": lambda partition: partition.state,
-    "leader": leader_number,
-    "epoch": lambda partition: partition.leader_epoch,
-    "replicas": lambda partition: partition.replicas,
-    "isr": lambda partition: partition.isr,
-    "osr": lambda partition: partition.osr,
-    "min": lambda partition: partition.min_isr,
-    "hw": high_watermark,
-    "leo": log_end_offset,
-    "lag": lag,
-    "version": lambda partition: partition.zk_version,
-    "lost": lambda partition: len(partition.lost),
-    "duplicated": lambda partition: len(partition.duplicated),
-    "diverged": lambda partition: len(partition.diverged),
+def _number(read: "Callable[[PartitionState], int | None]") -> "Field[PartitionState]":
+    """A number that there may not be."""
+
+    def number_or_none(partition: "PartitionState") -> float:
+        value = read(partition)
+        return NO_VALUE if value is None else value
+
+    return Field(number_or_none)
+
+
+FIELDS: "Final[Mapping[str, Field[PartitionState]]]" = {
+    "topic": Field(attrgetter("topic"), "word"),
+    "partition": Field(attrgetter("partition")),
+    "state": Field(attrgetter("state"), "word"),
+    "leader": _number(leader_number),
+    "epoch": _number(attrgetter("leader_epoch")),
+    "replicas": Field(attrgetter("replicas"), "list"),
+    "isr": Field(attrgetter("isr"), "list"),
+    "osr": Field(attrgetter("osr"), "list"),
+    "min": Field(attrgetter("min_isr")),
+    "hw": _number(high_watermark),
+    "leo": _number(log_end_offset),
+    "lag": Field(lag),
+    "version": _number(attrgetter("zk_version")),
+    "lost": Field(lambda partition: len(partition.lost)),
+    "duplicated": Field(lambda partition: len(partition.duplicated)),
+    "diverged": Field(lambda partition: len(partition.diverged)),
 }
 """What a query such as ``isr<min and topic~orders`` can name."""
 
@@ -102,7 +116,7 @@ def columns(glyphs: "Glyphs", severity_of: Mapping[str, int]) -> "list[Column[Pa
 
     return [
         Column("state", "STAT", 6, lambda p: state_cell(severity(p), glyphs), severity),
-        Column("name", "TOPIC-PART", 14, lambda p: (p.name, "strong"), None, grows=True),
+        Column("name", "TOPIC-PART", 14, lambda p: (clean(p.name), "strong"), None, grows=True),
         Column("leader", "LDR", 3, leader_cell, lambda p: _or_less(leader_number(p)), right=True),
         Column(
             "epoch",
@@ -118,10 +132,16 @@ def columns(glyphs: "Glyphs", severity_of: Mapping[str, int]) -> "list[Column[Pa
             "REPLICAS",
             8,
             lambda p: (broker_list(p.replicas), "muted"),
-            lambda p: broker_list(p.replicas),
+            lambda p: p.replicas,
             drop=5,
         ),
-        Column("osr", "OSR", 5, lambda p: (broker_list(p.osr), "warning"), lambda p: -len(p.osr)),
+        Column(
+            "osr",
+            "OSR",
+            5,
+            lambda p: (broker_list(p.osr), "warning"),
+            lambda p: len(p.isr) - len(p.replicas),
+        ),
         Column(
             "min",
             "MIN",

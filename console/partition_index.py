@@ -23,7 +23,7 @@ class Facts(NamedTuple):
     leader: int | None
     replicas: tuple[int, ...]
     out_of_sync: tuple[int, ...]
-    audit: tuple[int, int, int, int] | None
+    audit: tuple[int, int, int, int]
 
 
 NO_AUDIT = (0, 0, 0, 0)
@@ -87,49 +87,48 @@ class PartitionIndex:
         self.generation += 1
 
     def _take(self, tp: str, partition: "PartitionState", view: "ClusterView") -> None:
-        new = facts_of(partition, RANKS[view.status(partition)])
+        leader = partition.leader_replica
+        lagging = leader is not None and leader.log_end_offset > leader.high_watermark
+        suspect = lagging or view.flags(tp)
+        severity = RANKS[view.status(partition)] if suspect else HEALTHY
+        new = facts_of(partition, severity)
         old = self._facts.get(tp)
         if old != new:
             if old is not None:
                 self._count(old, -1)
             self._count(new, 1)
             self._facts[tp] = new
-            self.severity[tp] = new.severity
+            self.severity[tp] = severity
         self._versions[tp] = partition.changed
-        leader = partition.leader_replica
-        if leader is not None and leader.log_end_offset > leader.high_watermark:
+        if lagging:
             self._lagging.add(tp)
         else:
             self._lagging.discard(tp)
 
     def _count(self, facts: Facts, sign: int) -> None:
-        self.faults += sign * (facts.severity < HEALTHY)
-        if facts.leader is not None and facts.leader >= 0:
-            self.leaders[facts.leader] += sign
-        for broker in facts.replicas:
-            self.replicas[broker] += sign
-        for broker in facts.out_of_sync:
+        severity, leader, replicas, out_of_sync, audit = facts
+        self.faults += sign * (severity < HEALTHY)
+        if leader is not None and leader >= 0:
+            self.leaders[leader] += sign
+        tally = self.replicas
+        for broker in replicas:
+            tally[broker] += sign
+        for broker in out_of_sync:
             self.out_of_sync[broker] += sign
-        if facts.audit is not None:
-            self.audit = [
-                total + sign * n for total, n in zip(self.audit, facts.audit, strict=True)
-            ]
+        if audit is not NO_AUDIT:
+            self.audit = [total + sign * n for total, n in zip(self.audit, audit, strict=True)]
 
 
 def facts_of(partition: "PartitionState", severity: int) -> Facts:
     """What a partition adds to the tallies."""
-    audit = (
-        len(partition.lost),
-        len(partition.duplicated),
-        len(partition.diverged),
-        len(partition.consumed_lost),
-    )
+    audit = NO_AUDIT
+    if partition.lost or partition.duplicated or partition.diverged or partition.consumed_lost:
+        audit = (
+            len(partition.lost),
+            len(partition.duplicated),
+            len(partition.diverged),
+            len(partition.consumed_lost),
+        )
     replicas, isr = partition.replicas, partition.isr
     out = tuple(b for b in replicas if b not in isr) if len(isr) < len(replicas) else ()
-    return Facts(
-        severity,
-        partition.leader,
-        tuple(replicas),
-        out,
-        audit if audit != NO_AUDIT else None,
-    )
+    return Facts(severity, partition.leader, tuple(replicas), out, audit)

@@ -16,6 +16,7 @@ from textual.cache import LRUCache
 from textual.geometry import Region, Size
 from textual.message import Message
 from textual.scroll_view import ScrollView
+from textual.scrollbar import ScrollBarRender
 from textual.strip import Strip
 
 from console.lines import Line, cut, width_of
@@ -27,6 +28,13 @@ if TYPE_CHECKING:
 STRIPS_KEPT: Final = 1_024
 SIDEWAYS: Final = 8
 """Columns that left and right scroll by."""
+
+
+class PlainBars(ScrollBarRender):
+    """Scrollbars of whole cells, which need no glyphs."""
+
+    VERTICAL_BARS: ClassVar[list[str]] = [" "]
+    HORIZONTAL_BARS: ClassVar[list[str]] = [" "]
 
 
 class VirtualView(ScrollView, can_focus=True, inherit_bindings=False):
@@ -62,6 +70,11 @@ class VirtualView(ScrollView, can_focus=True, inherit_bindings=False):
         self._strips: LRUCache[Hashable, Strip] = LRUCache(STRIPS_KEPT)
         self._styles: dict[tuple[str, str], Style] = {}
         self._fixed_shown: list[Line] = []
+
+    def on_mount(self) -> None:
+        """Draw scrollbars with nothing but blanks."""
+        for bar in (self.vertical_scrollbar, self.horizontal_scrollbar):
+            bar.renderer = PlainBars  # type: ignore[misc]
 
     # ---- what a subclass says
 
@@ -213,6 +226,7 @@ class VirtualView(ScrollView, can_focus=True, inherit_bindings=False):
         """Put the cursor on a line, in sight; without a cursor, bring the line to the top."""
         if not self.count():
             return
+        self.resize()
         index = max(0, min(index, self.count() - 1))
         if not self.has_cursor:
             self.scroll_to(y=index, animate=False)

@@ -39,6 +39,8 @@ class ConsoleScreen(Screen[None], inherit_bindings=False):
         self.too_small = LabelView(stage, id="too-small")
         self.prompt = Prompt(stage)
         self.panes: list[Pane] = []
+        self.is_ready = False
+        self._entering = False
 
     @property
     def desk(self) -> "TidegaugeApp":
@@ -84,10 +86,18 @@ class ConsoleScreen(Screen[None], inherit_bindings=False):
         self.panes.append(pane)
         return pane
 
+    def begin(self) -> Pane:
+        """Get the panes ready, and say which one has the keys first."""
+        return self.panes[0]
+
     def on_mount(self) -> None:
-        """The first pane has the keys."""
-        if self.panes:
-            self.enter_pane(self.panes[0])
+        """Begin."""
+        self.enter_pane(self.begin())
+        self.call_after_refresh(self._get_ready)
+
+    def _get_ready(self) -> None:
+        """From now on every pane has its size, and keys can be taken."""
+        self.is_ready = True
 
     def on_screen_resume(self) -> None:
         """Whatever happened meanwhile is shown at once."""
@@ -115,9 +125,9 @@ class ConsoleScreen(Screen[None], inherit_bindings=False):
         read_only = stage.source.read_only
         self.footer.show([footer_line(context, width, read_only=read_only, more=stage.glyphs.more)])
         if width < SIZE_NEEDED[0] or height < SIZE_NEEDED[1]:
-            needed = f"tidegauge needs {SIZE_NEEDED[0]}x{SIZE_NEEDED[1]}"
-            has = f"this is {width}x{height}"
-            self.too_small.show([line(Span(needed, "strong")), line(Span(has, "muted"))])
+            needed = f"needs {SIZE_NEEDED[0]}x{SIZE_NEEDED[1]}"
+            rows = ("tidegauge", needed, f"this is {width}x{height}")
+            self.too_small.show([line(Span(row, "strong")) for row in rows])
 
     def show_headings(self) -> None:
         """The titles of all panes."""
@@ -134,7 +144,14 @@ class ConsoleScreen(Screen[None], inherit_bindings=False):
     def enter_pane(self, pane: Pane) -> None:
         """Give a pane the keys; on a small screen it takes the others' place."""
         self._mark(pane)
-        self.call_after_refresh(pane.view.focus, scroll_visible=False)
+        self._entering = True
+        self.call_after_refresh(self._focus_current)
+
+    def _focus_current(self) -> None:
+        """Only what is shown can be focused, and by now another pane may have been entered."""
+        self._entering = False
+        if not self.prompt.is_open and (pane := self.current_pane) is not None:
+            pane.view.focus(scroll_visible=False)
 
     def _mark(self, pane: Pane) -> None:
         for one in self.panes:
@@ -145,7 +162,8 @@ class ConsoleScreen(Screen[None], inherit_bindings=False):
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         """A click gives the keys to a pane as well."""
         for pane in self.panes:
-            if pane.view is event.widget and not pane.has_class("-current"):
+            clicked = pane.view is event.widget and not self._entering
+            if clicked and not pane.has_class("-current"):
                 self._mark(pane)
         self.call_after_refresh(self.show_headings)
 

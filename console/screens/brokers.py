@@ -14,6 +14,7 @@ from console.describe import CHANGE
 from console.event_view import EventView
 from console.formats import number
 from console.inspector import nothing_lines
+from console.pane import Pane
 from console.screens.base import ConsoleScreen
 from console.text_view import TextView
 from console.virtual_table import VirtualTable
@@ -48,6 +49,10 @@ class BrokerRows:
         """The broker at the time cursor."""
         return self.stage.view.state.brokers[int(key)]
 
+    def rows(self) -> "Sequence[BrokerState]":
+        """All brokers."""
+        return [self.row(key) for key in self.keys()]
+
     def version(self, key: str) -> Hashable:
         """Its cells tell of partitions and ages as well."""
         return self.stage.source.seq, self.stage.source.time_us
@@ -57,6 +62,10 @@ class BrokerRows:
         broker = self.row(key)
         return f"{key}\n{broker.state}\n{broker.rack or ''}".lower()
 
+    def texts(self) -> Sequence[str]:
+        """The same of all brokers."""
+        return [self.text(key) for key in self.keys()]
+
     def is_fault(self, key: str) -> bool:
         """Whether it does not run, or holds replicas that are out of sync."""
         return self.row(key).state != "running" or self.stage.index.out_of_sync[int(key)] > 0
@@ -65,6 +74,10 @@ class BrokerRows:
         """As the column says."""
         value = column.value
         return lambda key: 0 if value is None else value(self.row(key))
+
+    def values(self, column: "Column[BrokerState]") -> list[Any]:
+        """The same of all brokers."""
+        return [self.value_of(column)(key) for key in self.keys()]
 
 
 class BrokerTable(VirtualTable["BrokerState"]):
@@ -175,10 +188,10 @@ class BrokerScreen(ConsoleScreen):
             yield self.pane(self.log_view, "events")
             yield self.pane(self.inspector, "inspector", "side")
 
-    def on_mount(self) -> None:
+    def begin(self) -> Pane:
         """Begin to look for its events."""
         self.log_view.look_again()
-        super().on_mount()
+        return self.panes[0]
 
     def trail(self) -> str:
         """Which broker."""

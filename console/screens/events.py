@@ -11,6 +11,7 @@ from console.describe import describe, fields_of
 from console.event_view import EventView
 from console.formats import clock, number, plural
 from console.lines import Line, Span, cut, line, wrap
+from console.pane import Pane
 from console.screens.base import ConsoleScreen
 from console.text_view import TextView
 
@@ -70,7 +71,7 @@ class EventScreen(ConsoleScreen):
         yield self.pane(self.chain, "causes and effects", "log")
         yield self.pane(self.detail, "event")
 
-    def on_mount(self) -> None:
+    def begin(self) -> Pane:
         """The chain has the keys, and its cursor is on this event."""
         reader = self.stage.reader
         causes = reader.causes(self.seq)
@@ -79,7 +80,7 @@ class EventScreen(ConsoleScreen):
         self.chain.seq = self.seq
         title = f"{plural(len(causes) - 1, 'cause')}, {plural(len(effects), 'effect')}"
         self.panes[0].entitle("causes, this event, effects", [title])
-        super().on_mount()
+        return self.panes[0]
 
     def trail(self) -> str:
         """The event's number."""

@@ -12,6 +12,7 @@ from console.describe import FAULT
 from console.event_view import EventView
 from console.formats import clock
 from console.overview_lines import control_lines, health_lines, healthy_sentence
+from console.pane import Pane
 from console.screens.base import ConsoleScreen
 from console.text_view import TextView
 
@@ -39,10 +40,10 @@ class OverviewScreen(ConsoleScreen):
             yield self.pane(self.control, "control", "side")
         yield self.pane(self.faults, "last faults", "log")
 
-    def on_mount(self) -> None:
+    def begin(self) -> Pane:
         """Faults have the keys: they can be opened."""
         self.faults.look_again()
-        self.enter_pane(self.panes[2])
+        return self.panes[2]
 
     def show_panes(self, changed: Collection[str]) -> None:
         """All three at the time cursor."""

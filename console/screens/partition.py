@@ -12,6 +12,7 @@ from console.describe import CHANGE
 from console.event_view import EventView
 from console.inspector import nothing_lines, partition_lines
 from console.lines import Line, cut
+from console.pane import Pane
 from console.screens.base import ConsoleScreen
 from console.tapes import epoch_cache_line, legend, tape_lines
 from console.text_view import TextView
@@ -69,10 +70,10 @@ class PartitionScreen(ConsoleScreen):
             yield self.pane(self.log_view, "events", "log")
             yield self.pane(self.inspector, "inspector", "side")
 
-    def on_mount(self) -> None:
+    def begin(self) -> Pane:
         """The log has the keys, since stepping through it is what one comes for."""
         self.log_view.look_again()
-        self.enter_pane(self.panes[1])
+        return self.panes[1]
 
     def trail(self) -> str:
         """The partition's name."""

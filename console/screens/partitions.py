@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from console.stage import Stage
     from sessions.states import PartitionState
 
-NAME_COLUMN = "name"
 STATE_COLUMN = "state"
 WORDS_LOWER = [word.word.lower() for word in STATE_WORDS]
 
@@ -37,6 +36,8 @@ class PartitionRows:
         self.stage = stage
         self.columns: Sequence[Column[PartitionState]] = columns(stage.glyphs, stage.index.severity)
         self.fields = FIELDS
+        self._lowered: list[str] = []
+        self._lowered_at = -1
 
     def keys(self) -> Sequence[str]:
         """By topic and number."""
@@ -50,6 +51,10 @@ class PartitionRows:
         """The partition at the time cursor."""
         return self.stage.view.state.partitions[key]
 
+    def rows(self) -> "Sequence[PartitionState]":
+        """All partitions."""
+        return list(map(self.stage.view.state.partitions.__getitem__, self.stage.index.keys))
+
     def version(self, key: str) -> Hashable:
         """Its last event, and its severity, which time alone may change."""
         return self.row(key).changed, self.stage.index.severity[key]
@@ -57,6 +62,15 @@ class PartitionRows:
     def text(self, key: str) -> str:
         """Name and state word, on lines of their own."""
         return f"{key.lower()}\n{WORDS_LOWER[self.stage.index.severity[key]]}"
+
+    def texts(self) -> Sequence[str]:
+        """Names and state words."""
+        index = self.stage.index
+        if self._lowered_at != index.generation:
+            self._lowered_at = index.generation
+            self._lowered = [f"{key.lower()}\n" for key in index.keys]
+        words, severities = WORDS_LOWER, map(index.severity.__getitem__, index.keys)
+        return [name + words[rank] for name, rank in zip(self._lowered, severities, strict=True)]
 
     def is_fault(self, key: str) -> bool:
         """Whether anything is wrong with it."""
@@ -67,9 +81,15 @@ class PartitionRows:
         if column.id == STATE_COLUMN:
             return self.stage.index.severity.__getitem__
         value = column.value
-        if value is None:
-            return lambda key: 0
-        return lambda key: value(self.row(key))
+        return lambda key: 0 if value is None else value(self.row(key))
+
+    def values(self, column: "Column[PartitionState]") -> list[Any]:
+        """The same of all partitions."""
+        if column.id == STATE_COLUMN:
+            return list(map(self.stage.index.severity.__getitem__, self.stage.index.keys))
+        if column.value is None:
+            return [0] * len(self.stage.index.keys)
+        return list(map(column.value, self.rows()))
 
 
 class PartitionTable(VirtualTable["PartitionState"]):

@@ -3,6 +3,8 @@
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
+from textual import events
+from textual.keys import key_to_character
 from textual.pilot import Pilot
 
 from console.app import TidegaugeApp
@@ -12,6 +14,9 @@ from tests.console.fakes import ListSource, failover
 LARGE = (120, 40)
 SMALL = (80, 24)
 SIZES = (LARGE, SMALL)
+FRAME = 0.025
+"""Seconds after which Textual has drawn what was asked of it."""
+SETTLED_MAX = 40
 
 
 class Console:
@@ -23,21 +28,31 @@ class Console:
         self.source = source
 
     async def press(self, *keys: str) -> None:
-        """Press keys, and wait until what they did is shown."""
+        """Press keys, one after the other, as a terminal would."""
         for key in keys:
-            await self.pilot.press(key)
-            await self.pilot.pause()
+            self.app.post_message(events.Key(key, key_to_character(key)))
+            await self.pilot.pause(FRAME)
         await self.settle()
 
     async def type(self, text: str) -> None:
         """Type text into the input line."""
-        await self.press(*("space" if character == " " else character for character in text))
+        self.screen.prompt.input.insert_text_at_cursor(text)
+        await self.settle()
 
     async def settle(self) -> None:
-        """Let the console draw."""
-        await self.pilot.pause()
-        self.app.paint()
-        await self.pilot.pause()
+        """Let the console draw until it shows the same twice."""
+        shown: list[str] = []
+        for _ in range(SETTLED_MAX):
+            await self.pilot.pause(FRAME)
+            self.app.paint()
+            before, shown = shown, self.lines()
+            if shown == before:
+                return
+
+    async def start(self) -> None:
+        """Wait until the first pane has the keys."""
+        while self.app.focused is None:
+            await self.settle()
 
     @property
     def screen(self) -> ConsoleScreen:
@@ -74,6 +89,6 @@ async def console(
     )
     async with app.run_test(size=size) as pilot:
         driven = Console(app, pilot, source)
-        await driven.settle()
+        await driven.start()
         await driven.press(*keys)
         yield driven

@@ -26,7 +26,7 @@ def test_the_filter_knows_what_the_table_shows() -> None:
     shared = stage()
     known = fields(shared)
     broker = shared.view.state.brokers[1]
-    assert [known[name](broker) for name in ("id", "state", "leaders", "out")] == [
+    assert [known[name].read(broker) for name in ("id", "state", "leaders", "out")] == [
         1,
         "crashed",
         0,

@@ -1,4 +1,6 @@
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from console.filters import Filter, FilterError
 from console.partition_columns import FIELDS
@@ -56,10 +58,27 @@ def test_these_do_not(text: str) -> None:
     assert not matches(text)
 
 
-def test_what_has_no_value_matches_no_comparison() -> None:
+def test_of_what_has_no_value_only_unequal_holds() -> None:
     nowhere = PartitionState("t", 0, [1])
-    assert not Filter("leader<100", FIELDS).matches("t-0", nowhere)
-    assert not Filter("leader!=1", FIELDS).matches("t-0", nowhere)
+    for text in ("leader<100", "leader>=-1", "leader=epoch", "hw=leo"):
+        assert not Filter(text, FIELDS).matches("t-0", nowhere)
+    assert Filter("leader!=1", FIELDS).matches("t-0", nowhere)
+
+
+def test_a_number_is_not_compared_with_a_word() -> None:
+    with pytest.raises(FilterError, match="isr is a number, and 'many' is neither"):
+        Filter("isr=many", FIELDS)
+    with pytest.raises(FilterError, match="topic and isr cannot be compared"):
+        Filter("topic=isr", FIELDS)
+
+
+@given(st.lists(st.sampled_from(["ord", "!pay", "re:-3$", "isr<min", "lag>40", "!osr~3"])))
+def test_selecting_from_many_rows_is_matching_each(words: list[str]) -> None:
+    chosen = Filter(" ".join(words), FIELDS)
+    rows = [PARTITION, PartitionState("pay", 3, [3, 1], isr=[1], min_isr=1)]
+    texts = [TEXT, "pay-3\nurp"]
+    expected = [place for place in (0, 1) if chosen.matches(texts[place], rows[place])]
+    assert chosen.select(lambda: texts, lambda: rows, 2) == expected
 
 
 def test_an_unknown_field_is_answered_with_the_nearest() -> None:

@@ -9,7 +9,8 @@ values_lists = st.lists(st.integers(0, 5), min_size=1, max_size=30)
 def order_of(values: dict[int, int], *, even_only: bool = False) -> RowOrder[int]:
     order: RowOrder[int] = RowOrder()
     order.load(list(values))
-    order.arrange(values.__getitem__, lambda key: not even_only or values[key] % 2 == 0)
+    order.revalue(values.__getitem__)
+    order.choose(lambda key: not even_only or values[key] % 2 == 0)
     return order
 
 

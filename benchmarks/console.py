@@ -1,0 +1,261 @@
+"""The console's figures with very many partitions: key to paint, repainting, sorting, filtering.
+
+``python -m benchmarks.console [--partitions N] [--seconds N]``. The console runs without a
+terminal, but everything that would be sent to one is rendered. Keys go the way that a terminal's
+keys go; a key is painted when the first screen update after it has been rendered.
+"""
+
+import argparse
+import asyncio
+import random
+import statistics
+import sys
+import time
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import Any
+
+from rich.console import RenderableType
+from textual import events as keys
+from textual._compositor import CompositorUpdate
+from textual.screen import Screen
+
+from console.app import TidegaugeApp
+from console.screens.partitions import PartitionsScreen
+from console.virtual_table import VirtualTable
+from emulator.events import Event, HighWatermarkChanged, RecordsAppended
+from sessions.folding.health import Counts
+from sessions.source import Reply
+from sessions.states import Bookmark, BrokerState, PartitionState, ReplicaState, ViewState
+from sessions.view import ClusterView
+
+BROKERS = 12
+CHANGED_CELLS = 20
+IN_SIGHT = 30
+"""The cells that change are those of rows in sight: the most expensive ones."""
+SIZE = (120, 40)
+MS = 1_000
+KEYS = ("down",) * 40 + ("pagedown",) * 20 + ("G", "up", "g", "j") * 5
+ROUNDS = 5
+
+
+def large_state(partitions: int) -> ViewState:
+    """Topics of a hundred partitions with three replicas; one in a hundred is not healthy."""
+    state = ViewState(version="3.9", seed=1, seq=partitions, time_us=60_000_000)
+    state.brokers = {n: BrokerState(n, state="running") for n in range(BROKERS)}
+    for number in range(partitions):
+        topic, partition = f"topic{number // 100:04}", number % 100
+        replicas = [(number + j) % BROKERS for j in range(3)]
+        isr = replicas if number % 97 else replicas[:2]
+        state.partitions[f"{topic}-{partition}"] = PartitionState(
+            topic,
+            partition,
+            replicas,
+            state="online",
+            leader=replicas[0],
+            leader_epoch=number % 17,
+            controller_epoch=1,
+            zk_version=4,
+            isr=isr,
+            leader_isr=isr,
+            replica_states={
+                b: ReplicaState(b, "leader" if b == replicas[0] else "follower", number, number)
+                for b in replicas
+            },
+            min_isr=2,
+            changed=number + 1,
+        )
+    return state
+
+
+class LargeSource:
+    """A live source in which each frame changes a few cells."""
+
+    kind = "LIVE"
+    name = "large"
+    read_only = False
+    at_tail = True
+
+    def __init__(self, partitions: int) -> None:
+        self.view = ClusterView(large_state(partitions))
+        self.targets: list[str] = []
+        self.time_us = self.view.time_us
+        self.chance = random.Random(1)
+
+    @property
+    def seq(self) -> int:
+        """The last event."""
+        return self.view.seq
+
+    @property
+    def last_seq(self) -> int:
+        """The last event."""
+        return self.view.seq
+
+    @property
+    def last_time_us(self) -> int:
+        """The present."""
+        return self.time_us
+
+    def advance(self, wall_seconds: float, speed: float, budget_ms: float) -> int:
+        """Append a record to some of the partitions in sight, or move their HW."""
+        self.time_us += int(wall_seconds * speed * 1_000_000)
+        chosen = self.chance.sample(self.targets, min(len(self.targets), CHANGED_CELLS))
+        for tp in chosen:
+            partition = self.view.partitions[tp]
+            replica = partition.replica_states[partition.replicas[0]]
+            place = (self.view.seq + 1, self.time_us, 0, tp, replica.broker)
+            leo, hw = replica.log_end_offset, replica.high_watermark
+            event: Event = (
+                HighWatermarkChanged(*place, leo, hw, "fetch")
+                if leo > hw
+                else RecordsAppended(*place, leo, 1, 0, leo)
+            )
+            self.view.apply(event)
+        return len(chosen)
+
+    def step(self, n: int) -> None:
+        """Nothing to step through."""
+
+    def seek_seq(self, seq: int) -> None:
+        """Nowhere to go."""
+
+    def seek_time(self, time_us: int) -> None:
+        """Nowhere to go."""
+
+    def to_tail(self) -> None:
+        """Already there."""
+
+    def events(self, first: int, last: int) -> Sequence[Event]:
+        """None are kept."""
+        return ()
+
+    def touching(self, objects: Iterable[int | str], seq: int, direction: int) -> int | None:
+        """None are kept."""
+        return None
+
+    def bookmarks(self) -> Sequence[Bookmark]:
+        """None are set."""
+        return ()
+
+    def samples(self) -> Sequence[tuple[int, int, Counts]]:
+        """None are kept."""
+        return ()
+
+    def submit(self, text: str) -> Reply:
+        """Nothing can be asked of it."""
+        return Reply()
+
+
+class MeasuredApp(TidegaugeApp):
+    """Renders what a terminal would get, and says when."""
+
+    painted_at = 0.0
+    painted_bytes = 0
+
+    def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
+        if isinstance(renderable, CompositorUpdate):
+            self.painted_bytes += len(renderable.render_segments(self.console))
+            self.painted_at = time.perf_counter()
+        super()._display(screen, renderable)
+
+
+def p95(values: Sequence[float]) -> float:
+    """The value that 95 of 100 do not exceed."""
+    return statistics.quantiles(values, n=20)[-1] if len(values) > 1 else values[0]
+
+
+async def key_to_paint_ms(app: MeasuredApp, key: str) -> float:
+    """Milliseconds from a key to the next rendered screen update."""
+    begin = time.perf_counter()
+    app.post_message(keys.Key(key, key if len(key) == 1 else None))
+    while app.painted_at < begin:  # noqa: ASYNC110 - an event would wake us a turn later
+        await asyncio.sleep(0)
+    taken = (app.painted_at - begin) * MS
+    await asyncio.sleep(0.03)
+    return taken
+
+
+def timed_ms(work: Callable[[], object]) -> float:
+    """The median of some rounds."""
+    taken = []
+    for _ in range(ROUNDS):
+        begin = time.perf_counter()
+        work()
+        taken.append((time.perf_counter() - begin) * MS)
+    return statistics.median(taken)
+
+
+async def repaint(
+    app: MeasuredApp, source: LargeSource, table: VirtualTable[Any], seconds: float
+) -> dict[str, float]:
+    """The share of a core that repainting changed cells takes, and how often it is done."""
+    source.targets = [table.order[index] for index in range(IN_SIGHT)]
+    app.stage.pacer.paused = False
+    await asyncio.sleep(1.0)
+    turn, work, begin = app.stage.turn, time.process_time(), time.perf_counter()
+    await asyncio.sleep(seconds)
+    wall = time.perf_counter() - begin
+    figures = {
+        "repaint, share of a core in %": (time.process_time() - work) / wall * 100,
+        "repaint, frames a second": (app.stage.turn - turn) / wall,
+    }
+    app.stage.pacer.paused = True
+    return figures
+
+
+def orders(table: VirtualTable[Any]) -> dict[str, float]:
+    """What sorting and filtering all rows takes."""
+    by_id = {column.id: column for column in table.rows.columns}
+    figures = {}
+    for name in ("state", "name", "lag", "leo"):
+        table.sorted_by = by_id[name]
+        figures[f"sort by {name}, ms"] = timed_ms(table.arrange_rows)
+    table.sorted_by = by_id["state"]
+    for text in ("topic0042", "re:-7$", "isr<min", "topic~00 and lag>10"):
+        figures[f"filter {text}, ms"] = timed_ms(partial(table.set_filter, text))
+    table.set_filter("")
+    figures["faults only, ms"] = timed_ms(table.do_faults)
+    return figures
+
+
+async def measured(partitions: int, seconds: float) -> dict[str, float]:
+    """All figures of one console."""
+    source = LargeSource(partitions)
+    app = MeasuredApp(source, paused=True)
+    app.stage.settle()
+    async with app.run_test(size=SIZE) as pilot:
+        await pilot.pause()
+        begin = time.perf_counter()
+        await pilot.press("2")
+        screen = app.screen
+        assert isinstance(screen, PartitionsScreen)
+        figures = {"first paint of the table, ms": (app.painted_at - begin) * MS}
+        await pilot.pause(0.5)
+        taken = [await key_to_paint_ms(app, key) for key in KEYS]
+        figures["key to paint, p95 ms"] = p95(taken)
+        figures["key to paint, median ms"] = statistics.median(taken)
+        figures["key to paint, worst ms"] = max(taken)
+        sorting = [await key_to_paint_ms(app, key) for key in ("shift+right", "r", "f") * 3]
+        figures["sort or filter key to paint, p95 ms"] = p95(sorting)
+        await pilot.press("g")
+        screen.table.faults_only = False
+        figures |= orders(screen.table)
+        figures |= await repaint(app, source, screen.table, seconds)
+    return figures
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Print the figures."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.console", description=__doc__)
+    parser.add_argument("--partitions", type=int, default=100_000)
+    parser.add_argument("--seconds", type=float, default=10.0, help="how long to repaint")
+    chosen = parser.parse_args(arguments)
+    figures = asyncio.run(measured(chosen.partitions, chosen.seconds))
+    for name, figure in figures.items():
+        print(f"{name:<40} {figure:>9.1f}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,45 @@
+from tests.console.driving import SMALL, console
+
+
+async def test_the_worst_broker_stands_first_with_its_story() -> None:
+    async with console(None, "3") as driven:
+        rows = driven.lines()
+        assert "── brokers ── 2/3 up" in rows[2]
+        assert rows[4].split()[:5] == ["▌", "✖", "crashed", "1", "0"]
+        assert "── events of broker 1" in driven.text()
+        assert "SESS   session 0x11 of 1 expired" in driven.text()
+        assert driven.screen.selection() == ("broker.1",)
+
+
+async def test_a_small_screen_shows_the_table() -> None:
+    async with console(None, "3", size=SMALL) as driven:
+        assert len([row for row in driven.lines() if "running" in row]) == 2
+        assert "CONTROLLER" in driven.lines()[3]
+
+
+async def test_queries_know_brokers() -> None:
+    async with console(None, "3", "slash") as driven:
+        await driven.type("leaders>1")
+        await driven.press("enter")
+        assert len([row for row in driven.lines() if "● running" in row]) == 1
+        await driven.press("escape", "slash")
+        await driven.type("state=frozen")
+        await driven.press("enter")
+        assert "No broker matches." in driven.text()
+
+
+async def test_enter_opens_the_broker_and_its_events() -> None:
+    async with console(None, "3", "enter") as driven:
+        assert driven.screen.context == "broker"
+        assert "▸ broker 1" in driven.lines()[1]
+        assert "broker 1 crashed" in driven.text()
+        await driven.press("enter")
+        assert driven.screen.context == "event"
+
+
+async def test_sort_menu_and_faults_work_here_too() -> None:
+    async with console(None, "3", "f") as driven:
+        assert "faults only" in driven.lines()[2]
+        assert len([row for row in driven.lines() if "● running" in row]) == 0
+        await driven.press("f", "s", "down", "enter")
+        assert "BROKER▴" in driven.lines()[3]

@@ -1,0 +1,81 @@
+import pytest
+
+from emulator import events
+from tests.console.driving import LARGE, SMALL, console
+from tests.console.fakes import ListSource, failover
+
+
+@pytest.mark.parametrize("size", [LARGE, SMALL])
+async def test_the_log_ends_at_the_time_cursor_with_causes(size: tuple[int, int]) -> None:
+    async with console(None, "5", size=size) as driven:
+        assert "── events ── 170 events, following" in driven.lines()[2]
+        last = next(row for row in driven.lines() if row.startswith("▸"))
+        assert "STATE  orders-5 leader none" in last
+        assert last.rstrip(" ▃▂▁▄▅▆▇").endswith("← 169")
+
+
+async def test_the_log_follows_a_live_cluster() -> None:
+    source = ListSource(failover(), "LIVE")
+    async with console(source, "5", "space") as driven:
+        source.feed(events.BookmarkSet(171, source.time_us, 0, "now", "a note"))
+        await driven.pilot.pause(0.3)
+        assert "MARK   now  a note" in driven.text()
+
+
+async def test_moving_the_cursor_ends_following_and_the_end_begins_it_again() -> None:
+    async with console(None, "5", "up") as driven:
+        assert "following" not in driven.lines()[2]
+        await driven.press("G")
+        assert "following" in driven.lines()[2]
+
+
+async def test_o_brings_the_time_cursor_to_the_event() -> None:
+    async with console(None, "5", *("up",) * 3, "o") as driven:
+        assert driven.source.seq == 167
+
+
+async def test_a_filter_finds_events_by_words() -> None:
+    async with console(None, "5", "slash") as driven:
+        await driven.type("!re:orders elect")
+        await driven.press("enter")
+        await driven.settle()
+        assert "0 of 170" in driven.lines()[2]
+        await driven.press("slash", *("backspace",) * 16)
+        await driven.type("elect")
+        await driven.press("enter")
+        await driven.settle()
+        assert "6 of 170, filter elect" in driven.lines()[2]
+
+
+async def test_traffic_can_be_left_out() -> None:
+    async with console(None, "5", "f") as driven:
+        assert "changes only" in driven.lines()[2]
+        assert "APPEND" not in driven.text()
+
+
+async def test_later_events_are_there_but_faint() -> None:
+    async with console(ListSource(failover(), at=100), "5") as driven:
+        assert "170 events" in driven.lines()[2]
+        await driven.press("G")
+        assert "#100" in driven.lines()[0]
+        assert "STATE  orders-5 leader none" in driven.text()
+
+
+async def test_an_event_shows_its_fields_causes_and_effects() -> None:
+    async with console(None, "5", "enter") as driven:
+        text = driven.text()
+        assert "── causes, this event, effects ── 6 causes, 0 effects" in text
+        assert "── PartitionStateChanged ── #170 ── 00:00:06.169" in text
+        assert "leader_epoch      1" in text
+        await driven.press("up", "enter")
+        assert "── ZnodeChanged ── #169" in driven.text()
+        assert "5 causes, 1 effect " in driven.text()
+        await driven.press("escape", "escape")
+        assert driven.screen.context == "events"
+
+
+async def test_an_event_can_be_copied() -> None:
+    async with console(None, "5", "y") as driven:
+        assert driven.app.clipboard.startswith("00:06.169 #170 STATE orders-5 leader none")
+        await driven.press("Y")
+        assert driven.app.clipboard.startswith('{"event":"PartitionStateChanged","seq":170')

@@ -1,0 +1,33 @@
+import pytest
+
+from tests.console.driving import LARGE, SMALL, console
+from tests.console.fakes import ListSource, failover
+
+
+@pytest.mark.parametrize("size", [LARGE, SMALL])
+async def test_health_and_faults_are_on_one_screen(size: tuple[int, int]) -> None:
+    async with console(size=size) as driven:
+        text = driven.text()
+        assert "brokers up                2/3" in text
+        assert "✖ offline                     1" in text
+        assert "── faults and interventions ── 4 of 170" in text
+        assert "BROKER broker 1 crashed" in text
+
+
+async def test_control_and_audit_stand_beside_or_behind_tab() -> None:
+    async with console() as driven:
+        assert "acknowledged       75" in driven.text()
+    async with console(None, "shift+tab", size=SMALL) as driven:
+        assert "acknowledged       75" in driven.text()
+
+
+async def test_enter_opens_the_fault_under_the_cursor() -> None:
+    async with console(None, "g", "enter") as driven:
+        assert driven.screen.context == "event"
+        assert "broker 1 crashed" in driven.text()
+
+
+async def test_without_faults_it_says_that_nothing_went_wrong() -> None:
+    async with console(ListSource(failover(min_isr=1)[:126])) as driven:
+        assert "nothing has gone wrong" in driven.text()
+        assert "No faults. 6 of 6 partitions healthy" in driven.text()

@@ -1,0 +1,50 @@
+from console.lines import text_of
+from console.screens.page import help_lines
+from console.stage import Stage
+from console.text_view import TextView
+from tests.console.driving import SMALL, console
+from tests.console.fakes import ListSource, failover
+
+
+async def test_help_shows_the_keys_of_the_screen_it_was_called_from() -> None:
+    async with console(None, "2", "question_mark") as driven:
+        assert "help: partitions" in driven.text()
+        page = driven.screen.query_one("#text", TextView)
+        assert "s-right" in "\n".join(text_of(row) for row in page.lines)
+        await driven.press("escape")
+        assert driven.screen.context == "partitions"
+
+
+async def test_help_can_be_scrolled_on_a_small_screen() -> None:
+    async with console(None, "2", "question_mark", "G", size=SMALL) as driven:
+        assert "all is well" in driven.text()
+
+
+async def test_help_of_help_stays_where_it_is() -> None:
+    async with console(None, "question_mark", "question_mark", "escape") as driven:
+        assert driven.screen.context == "overview"
+
+
+def test_help_explains_every_state_word() -> None:
+    text = "\n".join(
+        text_of(row) for row in help_lines(Stage(ListSource(failover())), "partitions")
+    )
+    for word in ("OFFL", "<MIN", "UNCL", "DIVG", "=MIN", "URP", "STAL", "PREF", "MOVE"):
+        assert word in text
+
+
+async def test_a_menu_is_left_with_escape_without_choosing() -> None:
+    async with console(None, "2", "s", "down", "escape") as driven:
+        assert driven.screen.context == "partitions"
+        assert "sort STAT" in driven.lines()[2]
+
+
+async def test_a_double_click_chooses_from_a_menu() -> None:
+    async with console(None, "2", "s") as driven:
+        row = next(
+            n for n, text in enumerate(driven.lines()) if "LEO" in text and "STAT" not in text
+        )
+        column = driven.lines()[row].index("LEO")
+        await driven.pilot.click(offset=(column, row), times=2)
+        await driven.settle()
+        assert "sort LEO" in driven.lines()[2]

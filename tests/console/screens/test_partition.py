@@ -1,0 +1,55 @@
+import pytest
+
+from tests.console.driving import LARGE, SMALL, console
+from tests.console.fakes import ListSource, failover
+
+
+@pytest.mark.parametrize("size", [LARGE, SMALL])
+async def test_tapes_stand_above_the_log(size: tuple[int, int]) -> None:
+    async with console(
+        ListSource(failover(), at=126), "2", "down", "down", "enter", size=size
+    ) as d:
+        text = d.text()
+        assert "2 Partitions  3" in text
+        assert "▸ orders-1" in d.lines()[1]
+        assert "── tapes ── orders-1" in text
+        assert "2 ● leader" in text
+        assert "┃" in text
+        assert "epoch caches   2 e0:0" in text
+        assert "── events of orders-1 ──" in text
+
+
+async def test_stepping_moves_the_tapes_and_the_log_together() -> None:
+    source = ListSource(failover(), at=97)
+    async with console(source, "2", "down", "enter") as driven:
+        before = driven.text()
+        await driven.press("greater_than_sign")
+        assert driven.text() != before
+        assert driven.source.seq > 97
+        marked = [row for row in driven.lines() if row.startswith("▸")]
+        assert len(marked) == 1
+
+
+async def test_tab_shows_the_inspector_on_a_small_screen() -> None:
+    async with console(None, "2", "enter", "tab", size=SMALL) as driven:
+        assert "controller epoch" in driven.text()
+        assert "── tapes ── orders-5" in driven.text()
+
+
+async def test_a_partition_that_does_not_exist_yet_says_so() -> None:
+    async with console(None, "2", "enter", "t") as driven:
+        await driven.type("#3")
+        await driven.press("enter")
+        assert "orders-5 does not exist at this time." in driven.text()
+
+
+async def test_left_and_right_pan_the_tapes() -> None:
+    async with console(None, "2", "enter", "shift+tab", "left") as driven:
+        assert driven.screen.query_one("#tapes").pan == 8  # type: ignore[attr-defined]
+        await driven.press("right", "right")
+        assert driven.screen.query_one("#tapes").pan == 0  # type: ignore[attr-defined]
+
+
+async def test_escape_goes_back() -> None:
+    async with console(None, "2", "enter", "escape") as driven:
+        assert driven.screen.context == "partitions"

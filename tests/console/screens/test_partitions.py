@@ -1,0 +1,210 @@
+import pytest
+
+from console.screens.partitions import PartitionsScreen
+from emulator import events
+from tests.console.driving import SMALL, Console, console
+from tests.console.fakes import ListSource, failover
+
+
+def table_of(driven: Console) -> list[str]:
+    """The names in the table, from the top."""
+    screen = driven.app.screen
+    assert isinstance(screen, PartitionsScreen)
+    return list(screen.table.order)
+
+
+async def test_a_large_screen_shows_table_inspector_and_log() -> None:
+    async with console(None, "2") as driven:
+        rows = driven.lines()
+        assert "── partitions ── 6/6 ── 6 faults ── sort STAT ▴ " in rows[2]
+        assert "── orders-5 ──" in rows[2]
+        assert rows[3].split()[:6] == ["STAT▴", "TOPIC-PART", "LDR", "EP", "OSR", "MIN"]
+        assert rows[4].startswith("▌ ✖ OFFL orders-5")
+        assert "leader none  epoch 1" in driven.text()
+        assert "── events of orders-5 ──" in driven.text()
+        assert "INPUT  broker crash 1" in driven.text()
+
+
+async def test_a_small_screen_shows_the_whole_table() -> None:
+    async with console(None, "2", size=SMALL) as driven:
+        rows = driven.lines()
+        assert rows[3].split() == [
+            "STAT▴",
+            "TOPIC-PART",
+            "LDR",
+            "EP",
+            "REPLICAS",
+            "OSR",
+            "MIN",
+            "HW",
+            "LEO",
+            "LAG",
+        ]
+        assert rows[4].split() == [
+            "▌",
+            "✖",
+            "OFFL",
+            "orders-5",
+            "-",
+            "1",
+            "1",
+            "2",
+            "0",
+            "15",
+            "15",
+        ]
+        assert len([row for row in rows if "orders-" in row]) == 6
+
+
+async def test_tab_visits_every_pane_even_where_only_one_fits() -> None:
+    async with console(None, "2", "tab", size=SMALL) as driven:
+        assert "controller epoch" in driven.text()
+        await driven.press("tab")
+        assert "── events of orders-5 ──" in driven.text()
+        await driven.press("tab")
+        assert "TOPIC-PART" in driven.text()
+        await driven.press("shift+tab")
+        assert "── events of orders-5 ──" in driven.text()
+
+
+async def test_the_worst_stands_first_and_the_cursor_stays_with_it_until_it_is_moved() -> None:
+    source = ListSource(failover(), at=150)
+    async with console(source, "2") as driven:
+        before = table_of(driven)[0]
+        await driven.press("t")
+        await driven.type("end")
+        await driven.press("enter")
+        assert (before, table_of(driven)[0]) == ("orders-5", "orders-5")
+        assert driven.screen.selection() == ("orders-5",)
+
+
+async def test_a_moved_cursor_stays_with_its_row() -> None:
+    source = ListSource(failover(), "LIVE")
+    async with console(source, "2", "down", "down") as driven:
+        assert driven.screen.selection() == ("orders-1",)
+        source.feed(
+            events.PartitionStateChanged(171, source.time_us, 0, "orders-3", -1, 2, [2], 2, 2)
+        )
+        await driven.press("full_stop")
+        assert table_of(driven)[:2] == ["orders-3", "orders-5"]
+        assert driven.screen.selection() == ("orders-1",)
+        await driven.press("g")
+        assert driven.screen.selection() == ("orders-3",)
+
+
+async def test_sorting_follows_keys_and_the_menu() -> None:
+    async with console(None, "2", "shift+right") as driven:
+        assert table_of(driven)[0] == "orders-0"
+        assert "TOPIC-PART▴" in driven.lines()[3]
+        await driven.press("r")
+        assert table_of(driven)[0] == "orders-5"
+        assert "TOPIC-PART▾" in driven.lines()[3]
+        await driven.press("s")
+        assert "── sort by" in driven.text()
+        await driven.press("G", "enter")
+        assert table_of(driven)[0] == "orders-5"
+        assert "LAG▴" in driven.lines()[3]
+
+
+async def test_a_click_on_a_title_sorts() -> None:
+    async with console(None, "2") as driven:
+        column = driven.lines()[3].index("LEO")
+        await driven.pilot.click(offset=(column, 3))
+        await driven.settle()
+        assert "LEO▴" in driven.lines()[3]
+        await driven.pilot.click(offset=(column, 3))
+        await driven.settle()
+        assert "LEO▾" in driven.lines()[3]
+
+
+async def test_a_click_selects_and_a_double_click_opens() -> None:
+    async with console(None, "2") as driven:
+        await driven.pilot.click(offset=(10, 6))
+        await driven.settle()
+        assert driven.screen.selection() == ("orders-1",)
+        await driven.pilot.click(offset=(10, 6), times=2)
+        await driven.settle()
+        assert driven.screen.context == "partition"
+
+
+async def test_a_filter_works_while_it_is_typed_and_escape_takes_it_back() -> None:
+    async with console(None, "2", "slash") as driven:
+        await driven.type("offl")
+        assert table_of(driven) == ["orders-5"]
+        await driven.press("escape")
+        assert len(table_of(driven)) == 6
+        await driven.press("slash")
+        await driven.type("isr<min")
+        await driven.press("enter")
+        assert table_of(driven) == ["orders-5"]
+        assert "filter isr<min" in driven.lines()[2]
+        await driven.press("escape")
+        assert len(table_of(driven)) == 6
+
+
+async def test_a_filter_that_makes_no_sense_is_explained() -> None:
+    async with console(None, "2", "slash") as driven:
+        await driven.type("leadr=1")
+        assert "did you mean 'leader'?" in driven.text()
+
+
+async def test_what_matches_nothing_says_so_and_names_the_next_key() -> None:
+    async with console(None, "2", "slash") as driven:
+        await driven.type("nowhere")
+        await driven.press("enter")
+        assert "No partition matches 'nowhere'." in driven.text()
+        assert "esc clears the filter" in driven.text()
+
+
+async def test_faults_only_of_a_healthy_cluster_says_since_when() -> None:
+    source = ListSource(failover(min_isr=1), at=126)
+    async with console(source, "2", "f") as driven:
+        assert table_of(driven) == []
+        assert "No faults. 6 of 6 partitions healthy since" in driven.text()
+        assert "00:00:00.001." in driven.text()
+        assert "f shows all" in driven.text()
+        await driven.press("f")
+        assert len(table_of(driven)) == 6
+
+
+async def test_before_the_first_topic_there_is_a_hint() -> None:
+    async with console(ListSource(failover(), at=3), "2") as driven:
+        assert "There are no partitions at this time." in driven.text()
+        assert ": topic create" in driven.text()
+
+
+async def test_the_wide_view_can_be_scrolled_sideways() -> None:
+    async with console(None, "2", "w") as driven:
+        assert "REPLICAS" in driven.lines()[3]
+        await driven.press(*("right",) * 7)
+        assert "DIVG" in driven.lines()[3]
+        await driven.press("w")
+        assert driven.lines()[3].startswith("  STAT")
+
+
+async def test_walking_back_shows_the_partition_as_it_was() -> None:
+    async with console(None, "2", "t") as driven:
+        await driven.type("#120")
+        await driven.press("enter")
+        assert "leader 1  epoch 0" in driven.text()
+
+
+async def test_why_opens_the_event_behind_the_state() -> None:
+    async with console(None, "2", "W") as driven:
+        assert driven.screen.context == "event"
+        assert "PartitionStateChanged" in driven.text()
+        assert "6 causes, 0 effects" in driven.text()
+
+
+async def test_hostile_names_neither_style_nor_move_anything() -> None:
+    history = failover()
+    seq, time_us = len(history) + 1, history[-1].time_us
+    history.append(events.TopicCreated(seq, time_us, 0, "[red]\x1b[2J", [[2, 3]], {}))
+    async with console(ListSource(history), "2") as driven:
+        assert r"[red]\x1b[2J" in driven.text()
+
+
+@pytest.mark.parametrize("keys", [("z",), ("tab", "z"), ("tab", "tab", "z")])
+async def test_a_zoomed_pane_has_the_whole_body(keys: tuple[str, ...]) -> None:
+    async with console(None, "2", *keys) as driven:
+        assert len([row for row in driven.lines() if row.startswith("── ")]) == 1

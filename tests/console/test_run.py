@@ -1,0 +1,22 @@
+import pytest
+
+import console
+from console.app import TidegaugeApp
+from tests.console.fakes import ListSource, failover
+
+
+def test_run_shows_the_source_until_the_user_quits(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[TidegaugeApp] = []
+
+    def run(app: TidegaugeApp) -> None:
+        shown.append(app)
+
+    monkeypatch.setattr(TidegaugeApp, "run", run)
+    monkeypatch.setattr("gc.freeze", lambda: None)
+    source = ListSource(failover())
+    console.run(source, ascii=True, paused=True)
+    (app,) = shown
+    assert app.stage.source is source
+    assert app.stage.glyphs.name == "ascii"
+    assert app.stage.pacer.paused
+    assert app.stage.index.keys

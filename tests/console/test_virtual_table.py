@@ -1,0 +1,68 @@
+from console.screens.partitions import PartitionsScreen
+from console.virtual_table import VirtualTable
+from sessions.touches import objects_of
+from tests.console.driving import Console, console
+from tests.console.fakes import ListSource, failover, large_view
+
+MANY = 20_000
+
+
+def large() -> ListSource:
+    source = ListSource([])
+    source.view = large_view(MANY)
+    return source
+
+
+def table_of(driven: Console) -> VirtualTable:
+    screen = driven.app.screen
+    assert isinstance(screen, PartitionsScreen)
+    return screen.table
+
+
+async def test_very_many_rows_cost_no_more_than_those_in_sight() -> None:
+    async with console(large(), "2") as driven:
+        table = table_of(driven)
+        assert table.count() == MANY
+        assert len(table._strips) < 100
+        assert driven.lines()[4].startswith("▌ ✖ OFFL topic")
+
+
+async def test_the_last_row_is_one_key_away() -> None:
+    async with console(large(), "2", "G") as driven:
+        table = table_of(driven)
+        assert table.cursor_index() == MANY - 1
+        assert table.selected is not None
+        assert table.selected in driven.text()
+
+
+async def test_paging_moves_by_what_fits() -> None:
+    async with console(large(), "2", "pagedown") as driven:
+        table = table_of(driven)
+        assert table.cursor_index() == table.page
+        await driven.press("ctrl+u")
+        assert table.cursor_index() == 0
+
+
+async def test_only_a_changed_row_is_drawn_anew() -> None:
+    async with console(ListSource(failover(), "LIVE", at=60), "2") as driven:
+        table = table_of(driven)
+        drawn: list[str] = []
+        draw = table.draw
+
+        def noted(index: int) -> tuple:
+            drawn.append(table.order[index])
+            return draw(index)
+
+        table.draw = noted  # type: ignore[method-assign]
+        await driven.press("full_stop", "full_stop")
+        stepped = driven.source.events(61, 62)
+        assert set(drawn) <= {tp for event in stepped for tp in objects_of(event)}
+
+
+async def test_rows_that_changed_while_another_screen_was_shown_are_sorted_in() -> None:
+    source = ListSource(failover(), at=126)
+    async with console(source, "2", "5", "t") as driven:
+        await driven.type("end")
+        await driven.press("enter", "2")
+        assert driven.lines()[4].startswith("▌ ✖ OFFL orders-5")
+        assert "◆ =MIN orders-0" in driven.text()
