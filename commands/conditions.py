@@ -37,6 +37,17 @@ FIELDS: Final = {
     "cluster": ("under_replicated", "offline", "under_min_isr", "time"),
 }
 """What can be asked of each kind of subject."""
+CALLED: Final = {"zk": "a znode", "controller": "the controller", "audit": "the audit"}
+"""Kinds of subjects that are not called ``a KIND``."""
+WRITTEN: Final = {
+    "broker": "broker.0.state",
+    "zk": "zk./controller.data",
+    "producer": "producer.p1.acked",
+    "consumer": "consumer.c1.values",
+    "controller": "controller.broker",
+    "audit": "audit.lost",
+}
+"""How a subject is written that starts with a fixed word."""
 TEXT_FIELDS: Final = {"state", "role", "data", "children", "values"}
 """Values that are words, or lists of words: digits beside them stay text."""
 TIME_FIELDS: Final = {"time", "caught_up_ms"}
@@ -85,10 +96,14 @@ def subject(word: str) -> Subject:
     if found:
         kind, fields = found[0].kind, FIELDS[found[0].kind]
         hint = nearest(found[0].field, fields) or f" ({', '.join(fields)})"
-        raise BadWord(f"a {kind} has no '{found[0].field}'{hint}")
-    starts = (*FIELDS["cluster"], "controller", "broker", "zk", "producer", "consumer", "audit")
-    hint = nearest(word.partition(".")[0], starts) or " (such as orders-0.leader or orders-0@2.leo)"
-    raise BadWord(f"'{word}' names no value{hint}")
+        raise BadWord(f"{CALLED.get(kind, f'a {kind}')} has no '{found[0].field}'{hint}")
+    start = word.partition(".")[0]
+    if start in WRITTEN:
+        raise BadWord(f"'{word}' names no value (written such as {WRITTEN[start]})")
+    hint = nearest(start, (*FIELDS["cluster"], *WRITTEN))
+    raise BadWord(
+        f"'{word}' names no value{hint or ' (such as orders-0.leader or orders-0@2.leo)'}"
+    )
 
 
 def _subjects(word: str) -> list[Subject]:

@@ -1,7 +1,7 @@
 """Letting virtual time pass until a statement has ended: as fast as possible, or at a speed.
 
-Between kernel events, and nowhere else, it notices ctrl-c and the wall clock's limit; so the
-cluster and a recording are always whole when a run is broken off.
+Between kernel events, and nowhere else, it notices ctrl-c, termination (``SIGTERM``) and the wall
+clock's limit; so the cluster and a recording are always whole when a run is broken off.
 """
 
 import signal
@@ -21,6 +21,10 @@ EVENTS_BETWEEN_LOOKS: Final = 2_000
 NAP_SECONDS_MAX: Final = 0.05
 """The longest sleep at a speed, so that ctrl-c and the recorder's flush never wait."""
 US_PER_SECOND: Final = 1_000_000
+ENDING: Final = (signal.SIGINT, signal.SIGTERM)
+"""The signals that break a run off in order."""
+
+Handler = signal.Handlers | int | Callable[..., object] | None
 
 
 class TimeLimitError(Exception):
@@ -37,7 +41,7 @@ class Pace(Struct, frozen=True):
 class Driver:
     """Drives one cluster. ``look`` is called now and then, for progress and flushing.
 
-    As a context it takes ctrl-c over: within it ctrl-c breaks off between two events.
+    As a context it takes ctrl-c and termination over: within it they break off between two events.
     """
 
     def __init__(self, cluster: Cluster, pace: Pace, look: Callable[[], None]) -> None:
@@ -50,10 +54,10 @@ class Driver:
         limit = None if pace.limit_us is None else pace.limit_us / US_PER_SECOND
         self._deadline = None if limit is None else self._started + limit
         self._interrupted = False
-        self._previous: signal.Handlers | int | Callable[..., object] | None = None
+        self._previous: dict[signal.Signals, Handler] = {}
 
     def __enter__(self) -> "Driver":
-        self._previous = signal.signal(signal.SIGINT, self._interrupt)
+        self._previous = {number: signal.signal(number, self._interrupt) for number in ENDING}
         return self
 
     def __exit__(
@@ -62,13 +66,14 @@ class Driver:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        signal.signal(signal.SIGINT, self._previous)
+        for number, handler in self._previous.items():
+            signal.signal(number, handler)
 
     def execute(self, statement: Statement) -> Outcome:
         """Give a statement and let time pass until it has ended.
 
         Raises:
-            KeyboardInterrupt: ctrl-c was pressed; no event is half done.
+            KeyboardInterrupt: ctrl-c was pressed, or an end was asked for; no event is half done.
             TimeLimitError: the limit ran out; no event is half done.
         """
         ticket = self.cluster.submit(statement)

@@ -6,9 +6,10 @@ Here are comments, continued lines, ``;``, ``${NAME}`` and quoting.
 import re
 import shlex
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
-from commands.words import BadWord, nearest
+from commands.words import VARIABLE_NAME, BadWord, is_text, nearest
+from console.formats import clean
 
 _PIECE = re.compile(
     r"""
@@ -20,8 +21,9 @@ _PIECE = re.compile(
     """,
     re.VERBOSE,
 )
-_VARIABLE = re.compile(r"\$\{(?P<name>[^}:\n]*)(?P<default>:-[^}\n]*)?\}")
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_VARIABLE = re.compile(r"\$\{(?P<inside>[^}\n]*)(?P<closed>\}?)")
+STATEMENT_CHARACTERS_MAX: Final = 65_536
+"""The longest statement: splitting it into words takes time that grows with its square."""
 
 
 class Line(NamedTuple):
@@ -59,34 +61,42 @@ def substitute(text: str, variables: Mapping[str, str]) -> str:
     """The text with every ``${NAME}`` and ``${NAME:-DEFAULT}`` replaced.
 
     Raises:
-        BadWord: a name that is neither in ``variables`` nor has a default.
+        BadWord: a name that is neither in ``variables`` nor has a default, or is none.
     """
 
     def value(match: re.Match[str]) -> str:
-        name, default = match["name"], match["default"]
-        if not _NAME.fullmatch(name):
+        name, has_default, default = match["inside"].partition(":-")
+        if not match["closed"]:
+            raise BadWord(f"'{match[0]}' is not closed with }} (written ${{NAME}})")
+        if not VARIABLE_NAME.fullmatch(name):
             raise BadWord(f"'{match[0]}' is no variable (written ${{NAME}} or ${{NAME:-DEFAULT}})")
         if name in variables:
             return variables[name]
-        if default is not None:
-            return default[2:]
-        hint = f"{nearest(name, variables)}; give it with --set {name}=VALUE"
-        raise BadWord(f"${{{name}}} has no value{hint}")
+        if has_default:
+            return default
+        hint = nearest(name, variables)
+        raise BadWord(f"${{{name}}} has no value (give it with --set {name}=VALUE){hint}")
 
     return _VARIABLE.sub(value, text)
 
 
 def variables_in(text: str) -> set[str]:
     """The names that a text asks for."""
-    return {match["name"] for match in _VARIABLE.finditer(text)}
+    return {match["inside"].partition(":-")[0] for match in _VARIABLE.finditer(text)}
 
 
 def split_words(text: str) -> list[str]:
     """The words of a statement, as a POSIX shell splits them.
 
     Raises:
-        BadWord: a quote that is not closed, or a backslash with nothing after it.
+        BadWord: a quote that is not closed, a backslash with nothing after it, a text that is too
+            long or that no UTF-8 can hold (bytes of a shell's that were no text).
     """
+    if len(text) > STATEMENT_CHARACTERS_MAX:
+        longest = f"{STATEMENT_CHARACTERS_MAX:,} is the most"
+        raise BadWord(f"a statement of {len(text):,} characters is too long ({longest})")
+    if not is_text(text):
+        raise BadWord(f"'{clean(text)}' is no UTF-8 text")
     try:
         return shlex.split(text)
     except ValueError as error:

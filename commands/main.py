@@ -34,6 +34,7 @@ def run_program(arguments: Sequence[str]) -> int:
     output.prepare()
     try:
         status = _invoke(list(arguments) or ["--help"])
+        output.finish()
     except Exception as error:
         if os.environ.get(TRACEBACK):
             raise

@@ -49,7 +49,8 @@ def told(outcome: Outcome) -> str:
     """How a statement ended, in a few words."""
     said = f": {clean(outcome.message)}" if outcome.message else ""
     if outcome.refused:
-        return f"REFUSED {outcome.error}{said}"
+        name = "" if outcome.error == "NONE" else f" {outcome.error}"
+        return f"REFUSED{name}{said}"
     if outcome.passed is False:
         return f"FAILED{said}"
     if outcome.passed:

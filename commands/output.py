@@ -1,7 +1,8 @@
 """The program's two streams: standard output is data, standard error is narration.
 
 Neither may break a run: a reader that has gone away (``| head``), a closed stream and a character
-that the terminal cannot show are all taken quietly.
+that the terminal cannot show are all taken quietly. Data that cannot be written for another reason
+(a full disk) is an error, narration that cannot be is none.
 """
 
 import os
@@ -10,6 +11,7 @@ import sys
 from collections.abc import Sequence
 from typing import TextIO
 
+from commands.exits import CommandError, ExitCode
 from commands.grids import Grid, as_text, for_terminal
 from console.formats import clean
 
@@ -67,10 +69,15 @@ def _write(stream: TextIO | None, text: str) -> None:
         stream.flush()
     except BrokenPipeError:
         _silence(stream)
+    except OSError as error:
+        _silence(stream)
+        if stream is sys.stdout:
+            message = f"cannot write standard output: {(error.strerror or str(error)).lower()}"
+            raise CommandError(ExitCode.UNREACHABLE, message) from None
 
 
 def _silence(stream: TextIO) -> None:
-    """Send what is still to come nowhere: the reader has seen enough."""
+    """Send what is still to come nowhere: nobody can have it."""
     try:
         number = stream.fileno()
     except (OSError, ValueError):

@@ -16,6 +16,7 @@ from commands.statements.showing import Show
 from commands.words import BadWord
 from emulator.config import ConfigError, resolve
 from emulator.inputs import CreateCluster, ExpectError, Statement
+from sessions.nearest import nearest_file
 
 COMMAND_LINE: Final = "-c"
 """What errors call a text that was given with ``-c``."""
@@ -168,11 +169,14 @@ def read_text(path: Path) -> str:
     """
     try:
         return path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError:
-        raise CommandError(ExitCode.UNREACHABLE, f"'{path}' is no UTF-8 text") from None
+    except UnicodeDecodeError as error:
+        message = f"'{path}' is no UTF-8 text (byte {error.start + 1:,} is none of it)"
+        raise CommandError(ExitCode.USAGE, message) from None
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
-        raise CommandError(ExitCode.UNREACHABLE, f"cannot read '{path}': {reason}") from None
+        hint = nearest_file(path) if isinstance(error, FileNotFoundError) else ""
+        message = f"cannot read '{path}': {reason}{hint}"
+        raise CommandError(ExitCode.UNREACHABLE, message) from None
 
 
 def _check_cluster(written: Sequence[_Written], source: str, reader: _Reader) -> None:
@@ -195,15 +199,30 @@ def _cluster(
     if not written or not isinstance(written[0].meaning, CreateCluster):
         return None
     first = written[0]
-    text = " ".join([first.text, *(shlex.quote(word) for word in options)])
+    given = " ".join(shlex.quote(word) for word in options)
+    text = f"{first.text} {given}".rstrip()
     try:
-        changed = meaning(split_words(text))
-        assert isinstance(changed, CreateCluster)
-        resolve(changed.version, changed.config)
+        return Statement(_cluster_meaning(text), text, first.line)
     except (BadWord, ConfigError) as error:
-        reader.problem(first.source, first.line, str(error).removesuffix("."))
+        blamed = f"with {given}: " if given and _is_cluster(first.text) else ""
+        reader.problem(first.source, first.line, blamed + str(error).removesuffix("."))
         return None
-    return Statement(changed, text, first.line)
+
+
+def _cluster_meaning(text: str) -> CreateCluster:
+    """The cluster that a statement makes; its version and settings are known ones."""
+    found = meaning(split_words(text))
+    assert isinstance(found, CreateCluster)
+    resolve(found.version, found.config)
+    return found
+
+
+def _is_cluster(text: str) -> bool:
+    try:
+        _cluster_meaning(text)
+    except (BadWord, ConfigError):
+        return False
+    return True
 
 
 def _steps(written: Sequence[_Written]) -> list[Step]:

@@ -7,6 +7,7 @@ from typing import Final
 
 from commands.exits import CommandError, ExitCode
 from commands.parser import Script
+from console.formats import clean
 from sessions.facts import Origin
 from sessions.record import Recorder
 from sessions.schema import SUFFIX
@@ -23,13 +24,13 @@ def recorder(script: Script, target: Path | None, variables: dict[str, str]) -> 
     path = None if target is None else session_path(target, stem_of(script.name))
     spec = script.spec
     origin = Origin(
-        name=stem_of(script.name) if path is None else path.name.removesuffix(SUFFIX),
+        name=clean(stem_of(script.name) if path is None else path.name.removesuffix(SUFFIX)),
         program="tidegauge",
         version=spec.version,
         seed=spec.seed,
         cluster=spec,
         began=datetime.now(UTC).isoformat(timespec="seconds"),
-        script=script.name,
+        script=clean(script.name),
         variables=variables,
     )
     return Recorder(path, origin)

@@ -8,13 +8,23 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final, NamedTuple
 
+from console.formats import clean
+
 LISTED_MAX: Final = 20
 """More known words than this are not listed in an error."""
+BROKERS_MAX: Final = 1_000
+BROKER_ID_MAX: Final = 999_999_999
+PARTITIONS_MAX: Final = 200_000
+"""The partitions of one topic: as many as Kafka's largest clusters have in all."""
 PERCENT_MAX: Final = 100
 SPEED_MIN: Final = 0.001
 SPEED_MAX: Final = 1_000_000
 UNITS_US: Final = {"ms": 1_000, "s": 1_000_000, "m": 60_000_000, "h": 3_600_000_000}
 """Microseconds in each unit of time."""
+HOURS_MAX: Final = 876_000
+"""A hundred years: sums of such times still fit into the 64 bits that events have for them."""
+VARIABLE_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
+"""What stands in ``${NAME}``."""
 HOSTS: Final = {"zk": -1, "clients": -2}
 """The hosts that are not brokers, with the numbers that events give them."""
 
@@ -72,11 +82,16 @@ def one_of(word: str, known: Sequence[str], what: str) -> str:
     raise BadWord(f"'{word}' is no {what}{nearest(word, known) or listed}")
 
 
-def integer(word: str, least: int, what: str) -> int:
-    """A whole number of at least ``least``."""
-    if _INTEGER.fullmatch(word) and (value := int(word)) >= least:
-        return value
-    raise BadWord(f"'{word}' is no {what} (a whole number, {least} or more)")
+def integer(word: str, least: int, what: str, most: int | None = None) -> int:
+    """A whole number of at least ``least``; ``most`` is the largest, or None for 18 digits."""
+    if _INTEGER.fullmatch(word):
+        value = int(word)
+        if value >= least and (most is None or value <= most):
+            return value
+    elif most is None and word.isdecimal():
+        raise BadWord(f"'{word}' is too large a {what} (up to 18 digits)")
+    limits = f", {least} or more" if most is None else f" from {least:,} to {most:,}"
+    raise BadWord(f"'{word}' is no {what} (a whole number{limits})")
 
 
 def natural(word: str) -> int:
@@ -89,9 +104,26 @@ def count(word: str) -> int:
     return integer(word, 1, "count")
 
 
+def brokers(word: str) -> int:
+    """How many brokers a cluster has."""
+    return integer(word, 1, "count", BROKERS_MAX)
+
+
+def first_broker(word: str) -> int:
+    """The first broker's id, which leaves ids for all others."""
+    return integer(word, 0, "broker id", BROKER_ID_MAX - BROKERS_MAX)
+
+
+def partitions(word: str) -> int:
+    """How many partitions a topic has."""
+    return integer(word, 1, "count", PARTITIONS_MAX)
+
+
 def seed(word: str) -> int:
     """A seed: a whole number, which may be negative."""
-    return integer(word, -(10**18), "seed")
+    if _INTEGER.fullmatch(word):
+        return int(word)
+    raise BadWord(f"'{word}' is no seed (a whole number of up to 18 digits)")
 
 
 def znode_version(word: str) -> int:
@@ -104,7 +136,10 @@ def duration(word: str) -> int:
     match = _DURATION.fullmatch(word)
     if not match:
         raise BadWord(f"'{word}' is no time (times are written 250ms, 2s, 3m, 1h)")
-    return int(match[1]) * UNITS_US[match[2]]
+    duration_us = int(match[1]) * UNITS_US[match[2]]
+    if duration_us > HOURS_MAX * UNITS_US["h"]:
+        raise BadWord(f"'{word}' is too long a time (at most {HOURS_MAX}h, a hundred years)")
+    return duration_us
 
 
 def positive_duration(word: str) -> int:
@@ -181,6 +216,30 @@ def setting(word: str) -> Setting:
     if name and equals:
         return Setting(name, value)
     raise BadWord(f"'{word}' is no setting (written min.insync.replicas=2)")
+
+
+def variable(word: str) -> Setting:
+    """``NAME=VALUE``: what ``${NAME}`` stands for; the value may be empty."""
+    name, equals, value = word.partition("=")
+    if equals and VARIABLE_NAME.fullmatch(name) and is_text(value):
+        return Setting(name, value)
+    raise BadWord(f"'{clean(word)}' is no variable (written NAME=VALUE, such as ACKS=all)")
+
+
+def file_name(word: str) -> str:
+    """The name of a file or a folder to be made."""
+    if word and is_text(word):
+        return word
+    raise BadWord(f"'{clean(word)}' is no name for a file")
+
+
+def is_text(text: str) -> bool:
+    """Whether UTF-8 can hold it: a shell's bytes that are no text come as lone surrogates."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def names(word: str) -> Names:

@@ -10,6 +10,7 @@ from sessions.errors import (
     SessionMissingError,
     SessionNewerError,
 )
+from sessions.nearest import nearest_file
 from sessions.schema import (
     APPLICATION_ID,
     APPLICATION_ID_AT,
@@ -42,7 +43,10 @@ def read_header(path: Path) -> Header:
         with path.open("rb") as file:
             head = file.read(HEADER_BYTES)
     except OSError as error:
-        raise SessionMissingError(f"{path} cannot be read: {error.strerror or error}.") from error
+        reason = f"{error.strerror or error}."
+        if isinstance(error, FileNotFoundError) and (hint := nearest_file(path)):
+            reason = f"{error.strerror}{hint}"
+        raise SessionMissingError(f"{path} cannot be read: {reason}") from error
     if not head:
         raise NotASessionError(f"{path} is not a session: it is empty.")
     if not head.startswith(MAGIC[: len(head)]):

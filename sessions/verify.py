@@ -26,7 +26,7 @@ class Difference(Struct, frozen=True):
 class Verification(Struct, frozen=True):
     """What came of it. ``state_hash`` is the new one, None if the recording has none to compare.
 
-    ``note`` says what could not be compared, or is empty.
+    ``note`` says what could not be compared, or is empty. ``damaged``: because it cannot be read.
     """
 
     path: Path
@@ -35,6 +35,7 @@ class Verification(Struct, frozen=True):
     state_hash: str | None = None
     recorded_hash: str | None = None
     note: str = ""
+    damaged: bool = False
 
     @property
     def same(self) -> bool:
@@ -113,6 +114,7 @@ def verify(path: Path | str) -> Verification:
             cluster.state_hash if ended else None,
             outcome.state_hash if ended and outcome is not None else None,
             _note(session, outcome),
+            bool(session.damage),
         )
 
 

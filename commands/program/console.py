@@ -33,7 +33,13 @@ def console(
     variables: Variables = None,
     seed: Seed = None,
     record: Annotated[
-        str | None, option("--record", metavar="PATH", text="a session *.tide.db, or a folder")
+        str | None,
+        option(
+            "--record",
+            metavar="PATH",
+            parse=words.file_name,
+            text="a session *.tide.db, or a folder",
+        ),
     ] = None,
     from_start: Annotated[
         bool, flag("--from-start", text="begin at the script's first event, not at its end")

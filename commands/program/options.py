@@ -13,7 +13,7 @@ Version = Annotated[
 Seed = Annotated[int | None, option("--seed", metavar="S", parse=words.seed, text="of all chance")]
 Variables = Annotated[
     list[words.Setting] | None,
-    option("--set", metavar="NAME=VALUE", parse=words.setting, text="what ${NAME} stands for"),
+    option("--set", metavar="NAME=VALUE", parse=words.variable, text="what ${NAME} stands for"),
 ]
 
 

@@ -39,7 +39,13 @@ def run(
     variables: Variables = None,
     seed: Seed = None,
     record: Annotated[
-        str | None, option("--record", metavar="PATH", text="a session *.tide.db, or a folder")
+        str | None,
+        option(
+            "--record",
+            metavar="PATH",
+            parse=words.file_name,
+            text="a session *.tide.db, or a folder",
+        ),
     ] = None,
     as_json: Annotated[bool, flag("--json", text="one JSON object on standard output")] = False,
     until: Annotated[
@@ -47,11 +53,14 @@ def run(
         option("--until", metavar="CONDITION", text="at the script's end, go on until this holds"),
     ] = None,
     within: Annotated[
-        str, option("--within", metavar="D", text="virtual time for --until", default="60s")
-    ] = "60s",
+        str | None,
+        option("--within", metavar="D", text="virtual time for --until", default="60s"),
+    ] = None,
     limit: Annotated[
         int | None,
-        option("--limit", metavar="D", parse=words.duration, text="of real time, for the run"),
+        option(
+            "--limit", metavar="D", parse=words.positive_duration, text="of real time, for the run"
+        ),
     ] = None,
     speed: Annotated[
         float | None,
@@ -72,13 +81,16 @@ def run(
     cannot be reached, 4 a time limit, 130 interrupted.
     """
     given = named(variables)
+    if within is not None and until is None:
+        message = "'tidegauge run' --within: it is the time for --until, which is missing"
+        raise CommandError(ExitCode.USAGE, message)
     script = _script(file, text, given, cluster_options(version, seed, config))
-    ending = None if until is None else _ending(until, within)
+    ending = None if until is None else _ending(until, within or "60s")
     from commands.driver import Pace
     from commands.recording import recorder
     from commands.running import run_script
 
-    recording = recorder(script, Path(record), given) if record else None
+    recording = None if record is None else recorder(script, Path(record), given)
     return run_script(script, Pace(speed, limit), recording, ending, as_json)
 
 
@@ -97,14 +109,14 @@ def standard_input() -> str:
     """All of standard input.
 
     Raises:
-        CommandError: it is closed, or no UTF-8 text.
+        CommandError: it is closed, or is no UTF-8 text.
     """
     if sys.stdin is None or sys.stdin.closed:
         raise CommandError(ExitCode.UNREACHABLE, "cannot read standard input: it is closed")
     try:
-        return sys.stdin.read()
+        return sys.stdin.read().removeprefix("\ufeff")
     except UnicodeDecodeError:
-        raise CommandError(ExitCode.UNREACHABLE, "standard input is no UTF-8 text") from None
+        raise CommandError(ExitCode.USAGE, "standard input is no UTF-8 text") from None
     except OSError as error:
         message = f"cannot read standard input: {(error.strerror or '').lower()}"
         raise CommandError(ExitCode.UNREACHABLE, message) from None

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from commands import output
-from commands.exits import ExitCode
+from commands.exits import CommandError, ExitCode
 from commands.program.examples import examples
 from commands.statements.kinds import argument, flag, option
 
@@ -58,13 +58,16 @@ def verify(file: File) -> ExitCode:
     """Run a session again and compare.
 
     Its statements are given again to a new cluster; every event and the final state must be the
-    same. Exit status 1: they are not, and the first difference is told.
+    same. Exit status 1: they are not, and the first difference is told; 5: it is damaged, and what
+    can be read of it is the same.
     """
     from sessions.verify import verify as verified
 
     verification = verified(Path(file))
     output.emit(f"{verification}\n")
-    return ExitCode.OK if verification.same else ExitCode.FAILED
+    if not verification.same:
+        return ExitCode.FAILED
+    return ExitCode.BAD_SESSION if verification.damaged else ExitCode.OK
 
 
 @app.command(
@@ -87,6 +90,9 @@ def export(
 
     for file in files:
         with _opened(file) as session:
+            if session.damage and not session.last_seq:
+                message = f"{file}: there is no event to export"
+                raise CommandError(ExitCode.BAD_SESSION, message)
             output.narrate(export_file(session, Path(out)))
 
 

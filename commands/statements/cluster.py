@@ -21,11 +21,17 @@ class Include(Struct, frozen=True):
 @app.command("cluster")
 def cluster(
     brokers: Annotated[
-        int, option("--brokers", metavar="N", parse=words.count, text="how many", default="3")
+        int, option("--brokers", metavar="N", parse=words.brokers, text="how many", default="3")
     ] = 3,
     first_id: Annotated[
         int,
-        option("--first-id", metavar="I", parse=words.natural, text="ids I, I+1, ..", default="0"),
+        option(
+            "--first-id",
+            metavar="I",
+            parse=words.first_broker,
+            text="ids I, I+1, ..",
+            default="0",
+        ),
     ] = 0,
     racks: Annotated[
         words.Names | None,

@@ -27,7 +27,9 @@ def expect(
 
 
 def _expect_error(what: list[str]) -> ExpectError:
-    if not what or what[1:] not in ([], ["on", "last"]):
+    if not what:
+        raise words.BadWord("needs an error's name (written 'expect error ERROR [on last]')")
+    if what[1:] not in ([], ["on", "last"]):
         raise words.BadWord(f"is written 'expect error ERROR [on last]', not '{' '.join(what)}'")
     return ExpectError(error=words.error_name(what[0]))
 
@@ -38,4 +40,6 @@ def mark(
     note: Annotated[list[str] | None, argument("NOTE", text="words about it")] = None,
 ) -> Mark:
     """Set a bookmark in the recording; with --json also a snapshot."""
+    if not name.strip():
+        raise typer.BadParameter("needs a name that can be seen")
     return Mark(name=name, note=" ".join(note or []))

@@ -12,7 +12,7 @@ from emulator.inputs import AddPartitions, ConfigureTopic, CreateTopic, DeleteTo
 app = typer.Typer(name="topic", help="Create, change, delete and look at topics.")
 
 PARTITIONS: Final = option(
-    "--partitions", metavar="P", parse=words.count, text="how many partitions"
+    "--partitions", metavar="P", parse=words.partitions, text="how many partitions"
 )
 
 

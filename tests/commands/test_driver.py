@@ -74,11 +74,12 @@ def test_a_slow_speed_can_be_broken_off() -> None:
         driver.execute(Statement(Settle(), "settle"))
 
 
-def test_ctrl_c_breaks_off_between_two_events() -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_and_termination_break_off_between_two_events(number: signal.Signals) -> None:
     cluster = Cluster(parse_script("cluster", "x.tide").spec)
-    before = signal.getsignal(signal.SIGINT)
-    driver = Driver(cluster, Pace(), lambda: signal.raise_signal(signal.SIGINT))
+    before = signal.getsignal(number)
+    driver = Driver(cluster, Pace(), lambda: signal.raise_signal(number))
     with driver, pytest.raises(KeyboardInterrupt):
         driver.execute(Statement(Wait(duration_us=10**15), "wait"))
-    assert signal.getsignal(signal.SIGINT) is before
+    assert signal.getsignal(number) is before
     assert cluster.fork().state_hash == cluster.state_hash

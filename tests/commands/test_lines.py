@@ -58,9 +58,14 @@ def test_a_value_with_a_hash_starts_no_comment() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("${ACK}", r"\$\{ACK\} has no value; did you mean 'ACKS'\?; give it with --set ACK=VALUE"),
+        (
+            "${ACK}",
+            r"\$\{ACK\} has no value \(give it with --set ACK=VALUE\); did you mean 'ACKS'\?",
+        ),
         ("${}", r"'\$\{\}' is no variable"),
         ("${a b}", r"'\$\{a b\}' is no variable"),
+        ("${a:b}", r"'\$\{a:b\}' is no variable"),
+        ("--value ${ACKS", r"'\$\{ACKS' is not closed with \}"),
     ],
 )
 def test_a_name_without_a_value_is_refused(text: str, message: str) -> None:
@@ -69,9 +74,16 @@ def test_a_name_without_a_value_is_refused(text: str, message: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "message"), [("mark 'a", "a quote is not closed"), ("mark a\\", "stands at the end")]
+    ("text", "message"),
+    [
+        ("mark 'a", "a quote is not closed"),
+        ("mark a\\", "stands at the end"),
+        ("mark " + "a" * 70_000, "a statement of 70,005 characters is too long"),
+        ("mark \udcff", r"'mark \\udcff' is no UTF-8 text"),
+    ],
+    ids=["quote", "backslash", "length", "text"],
 )
-def test_bad_quoting_is_refused(text: str, message: str) -> None:
+def test_a_statement_that_cannot_be_split_is_refused(text: str, message: str) -> None:
     with pytest.raises(BadWord, match=message):
         split_words(text)
 

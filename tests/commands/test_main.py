@@ -32,6 +32,7 @@ COMMANDS = [
     ["sessions", "show"],
     ["sessions", "verify"],
     ["sessions", "export"],
+    ["matrix"],
     ["analyze"],
     ["versions"],
     ["keys"],
@@ -84,7 +85,7 @@ def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
         (["run", "--seed"], "'tidegauge run': --seed needs a value"),
         (["run", "--speed", "0"], "'tidegauge run' --speed: '0' is no speed"),
         (["run", "--limit", "5"], "'tidegauge run' --limit: '5' is no time"),
-        (["run", "--set", "X"], "'tidegauge run' --set: 'X' is no setting"),
+        (["run", "--set", "X"], "'tidegauge run' --set: 'X' is no variable (written NAME=VALUE"),
         (["run", "--version", "4.0"], "'tidegauge run' --version: '4.0' is no version"),
         (["run", "-c", "clustr"], "-c:1: there is no statement 'clustr'; did you mean 'cluster'?"),
         (
@@ -170,13 +171,13 @@ def test_a_closed_standard_input_cannot_be_read(
     assert capsys.readouterr().err == "cannot read standard input: it is closed\n"
 
 
-def test_a_script_that_is_no_text_cannot_be_read(
+def test_a_script_that_is_no_text_does_not_parse(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "x.tide"
     path.write_bytes(b"cluster\n\xff\n")
-    assert run_program(["run", str(path)]) == ExitCode.UNREACHABLE
-    assert capsys.readouterr().err == f"'{path}' is no UTF-8 text\n"
+    assert run_program(["run", str(path)]) == ExitCode.USAGE
+    assert capsys.readouterr().err == f"'{path}' is no UTF-8 text (byte 9 is none of it)\n"
 
 
 def test_help_answers_at_once() -> None:

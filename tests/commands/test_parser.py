@@ -126,7 +126,7 @@ BAD = [
     ("wait until", "'wait': a condition is missing (written such as orders-0.leader == 1)"),
     ("wait until t-0.isr == [1] within 5", "'wait': '5' is no time"),
     ("expect t-0.ledaer == 1", "'expect': a partition has no 'ledaer'; did you mean 'leader'?"),
-    ("expect error", "'expect': is written 'expect error ERROR [on last]', not ''"),
+    ("expect error", "'expect': needs an error's name (written 'expect error ERROR [on last]')"),
     ("expect error NOT_ENOUGH on first", "'expect': is written 'expect error ERROR [on last]'"),
     (
         "expect error NOT_ENOUGH_REPLICA",
@@ -134,7 +134,7 @@ BAD = [
     ),
     ("show log t-0", "'show log': 't-0' is no replica"),
     ("mark 'a", "a quote is not closed"),
-    ("mark ${NAME}", "${NAME} has no value; give it with --set NAME=VALUE"),
+    ("mark ${NAME}", "${NAME} has no value (give it with --set NAME=VALUE)"),
     ("cluster", "'cluster' stands first in a script, and once"),
 ]
 

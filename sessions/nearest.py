@@ -1,0 +1,24 @@
+"""The name that was probably meant, where a file is not there."""
+
+from contextlib import suppress
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Final
+
+LOOKED_AT_MAX: Final = 10_000
+"""A folder of more files than this is not searched for a name."""
+
+
+def nearest_file(path: Path) -> str:
+    """``; did you mean 'a/run.tide'?`` for the file beside ``path`` that is named most like it.
+
+    Empty if there is none.
+    """
+    names: list[str] = []
+    with suppress(OSError):
+        for entry in path.parent.iterdir():
+            names.append(entry.name)
+            if len(names) > LOOKED_AT_MAX:
+                return ""
+    found = get_close_matches(path.name, sorted(names), n=1, cutoff=0.75)
+    return f"; did you mean '{path.with_name(found[0])}'?" if found else ""
