@@ -29,7 +29,7 @@ STATEMENTS = [
     ("wait 999999999999h", "'wait': '999999999999h' is too long a time (at most 876000h"),
     (
         "topic create u --partitions 1000000000000 --replication-factor 1",
-        "'topic create' --partitions: '1000000000000' is no count (a whole number from 1 to 200,000",
+        "'topic create' --partitions: '1000000000000' is no count (a whole number from 1 to 200",
     ),
     ("topic alter t --partitions 200001", "'topic alter' --partitions: '200001' is no count"),
     ("produce t --value ${X", "'${X' is not closed with } (written ${NAME})"),
