@@ -9,7 +9,7 @@ import typer
 from commands import words
 from commands.exits import CommandError, ExitCode
 from commands.program.examples import examples
-from commands.program.options import Seed, Variables, Version, cluster_options, named
+from commands.program.options import Record, Seed, Variables, Version, cluster_options, named
 from commands.statements.kinds import Settings, argument, flag, option
 
 app = typer.Typer()
@@ -32,15 +32,7 @@ def console(
     config: Settings = None,
     variables: Variables = None,
     seed: Seed = None,
-    record: Annotated[
-        str | None,
-        option(
-            "--record",
-            metavar="PATH",
-            parse=words.file_name,
-            text="a session *.tide.db, or a folder",
-        ),
-    ] = None,
+    record: Record = None,
     from_start: Annotated[
         bool, flag("--from-start", text="begin at the script's first event, not at its end")
     ] = False,

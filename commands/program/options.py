@@ -16,6 +16,13 @@ Variables = Annotated[
     option("--set", metavar="NAME=VALUE", parse=words.variable, text="what ${NAME} stands for"),
 ]
 
+Record = Annotated[
+    str | None,
+    option(
+        "--record", metavar="PATH", parse=words.file_name, text="a session *.tide.db, or a folder"
+    ),
+]
+
 
 def named(variables: Sequence[words.Setting] | None) -> dict[str, str]:
     """What each ``${NAME}`` stands for; the last one given counts."""

@@ -9,7 +9,7 @@ import typer
 from commands import words
 from commands.exits import CommandError, ExitCode
 from commands.program.examples import examples
-from commands.program.options import Seed, Variables, Version, cluster_options, named
+from commands.program.options import Record, Seed, Variables, Version, cluster_options, named
 from commands.statements.kinds import Settings, argument, flag, option
 
 if TYPE_CHECKING:
@@ -38,15 +38,7 @@ def run(
     config: Settings = None,
     variables: Variables = None,
     seed: Seed = None,
-    record: Annotated[
-        str | None,
-        option(
-            "--record",
-            metavar="PATH",
-            parse=words.file_name,
-            text="a session *.tide.db, or a folder",
-        ),
-    ] = None,
+    record: Record = None,
     as_json: Annotated[bool, flag("--json", text="one JSON object on standard output")] = False,
     until: Annotated[
         str | None,
