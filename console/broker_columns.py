@@ -1,5 +1,6 @@
 """The brokers table's columns, and all that is known of one broker as lines."""
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
@@ -49,99 +50,77 @@ def fields(stage: "Stage") -> "Mapping[str, Field[BrokerState]]":
 
 def columns(stage: "Stage") -> "list[Column[BrokerState]]":
     """State and id first, then what it carries, then how it is connected."""
-    index, quiet = stage.index, stage.glyphs.no_record
+    return [*process_columns(stage), *load_columns(stage), *connection_columns(stage)]
+
+
+def process_columns(stage: "Stage") -> "list[Column[BrokerState]]":
+    """Whether it runs, and whether it controls."""
 
     def state_cell(broker: "BrokerState") -> Cell:
-        good = broker.state == "running"
-        glyph = stage.glyphs.up if good else stage.glyphs.offline
+        glyph = stage.glyphs.up if broker.state == "running" else stage.glyphs.offline
         return f"{glyph} {broker.state.replace('_', ' ')}", STATE_ROLES.get(broker.state, "")
 
+    def is_controller(broker: "BrokerState") -> bool:
+        return stage.view.state.controller.broker == broker.id
+
     def controller_cell(broker: "BrokerState") -> Cell:
-        controller = stage.view.state.controller
-        return (
-            (f"epoch {controller.epoch}", "primary") if controller.broker == broker.id else ("", "")
+        epoch = stage.view.state.controller.epoch
+        return (f"epoch {epoch}", "primary") if is_controller(broker) else ("", "")
+
+    return [
+        Column("state", "STATE", 21, state_cell, lambda b: _state_rank(b.state)),
+        Column("id", "BROKER", 6, lambda b: (str(b.id), "strong"), lambda b: b.id, right=True),
+        Column("controller", "CONTROLLER", 10, controller_cell, lambda b: not is_controller(b)),
+    ]
+
+
+def load_columns(stage: "Stage") -> "list[Column[BrokerState]]":
+    """How many partitions it leads and holds, and how many of them are out of sync."""
+    index, quiet = stage.index, stage.glyphs.no_record
+
+    def tally(id: str, title: str, counts: Counter[int]) -> "Column[BrokerState]":
+        return Column(
+            id, title, 8, lambda b: (number(counts[b.id]), ""), lambda b: -counts[b.id], right=True
         )
 
     def out_cell(broker: "BrokerState") -> Cell:
         count = index.out_of_sync[broker.id]
         return (number(count), "warning") if count else (quiet, "faint")
 
+    return [
+        tally("leaders", "LEADERS", index.leaders),
+        tally("replicas", "REPLICAS", index.replicas),
+        Column("out", "OSR", 6, out_cell, lambda b: -index.out_of_sync[b.id], right=True),
+    ]
+
+
+def connection_columns(stage: "Stage") -> "list[Column[BrokerState]]":
+    """How it stands with ZooKeeper and with its leaders."""
+
     def session_cell(broker: "BrokerState") -> Cell:
         return (hexadecimal(broker.session), "muted") if broker.session else ("none", "warning")
+
+    def zookeeper_cell(broker: "BrokerState") -> Cell:
+        return broker.zk_connection, _connection_role(broker)
+
+    def fetch_age(broker: "BrokerState") -> int:
+        return oldest_fetch_us(stage, broker) or 0
 
     def fetch_cell(broker: "BrokerState") -> Cell:
         return age(oldest_fetch_us(stage, broker)), "muted"
 
+    def epoch_cell(broker: "BrokerState") -> Cell:
+        return number(broker.broker_epoch), "muted"
+
+    def rack_cell(broker: "BrokerState") -> Cell:
+        return clean(broker.rack or ""), "muted"
+
     return [
-        Column("state", "STATE", 21, state_cell, lambda b: _state_rank(b.state)),
-        Column("id", "BROKER", 6, lambda b: (str(b.id), "strong"), lambda b: b.id, right=True),
-        Column(
-            "controller",
-            "CONTROLLER",
-            10,
-            controller_cell,
-            lambda b: stage.view.state.controller.broker != b.id,
-        ),
-        Column(
-            "leaders",
-            "LEADERS",
-            8,
-            lambda b: (number(index.leaders[b.id]), ""),
-            lambda b: -index.leaders[b.id],
-            right=True,
-        ),
-        Column(
-            "replicas",
-            "REPLICAS",
-            8,
-            lambda b: (number(index.replicas[b.id]), ""),
-            lambda b: -index.replicas[b.id],
-            right=True,
-        ),
-        Column("out", "OSR", 6, out_cell, lambda b: -index.out_of_sync[b.id], right=True),
         Column("session", "SESSION", 10, session_cell, lambda b: b.session, drop=2),
-        Column(
-            "zk",
-            "ZOOKEEPER",
-            12,
-            lambda b: (b.zk_connection, _connection_role(b)),
-            lambda b: b.zk_connection,
-            drop=3,
-        ),
-        Column(
-            "epoch",
-            "EPOCH",
-            6,
-            lambda b: (number(b.broker_epoch), "muted"),
-            lambda b: b.broker_epoch,
-            right=True,
-            drop=4,
-        ),
-        Column(
-            "fetch",
-            "FETCH",
-            6,
-            fetch_cell,
-            lambda b: -(oldest_fetch_us(stage, b) or 0),
-            right=True,
-            drop=1,
-        ),
-        Column(
-            "rack",
-            "RACK",
-            10,
-            lambda b: (clean(b.rack or ""), "muted"),
-            lambda b: b.rack or "",
-            wide=True,
-        ),
-        Column(
-            "registered",
-            "REGISTERED",
-            10,
-            lambda b: ("yes" if b.registered else "no", ""),
-            lambda b: b.registered,
-            wide=True,
-        ),
+        Column("zk", "ZOOKEEPER", 12, zookeeper_cell, lambda b: b.zk_connection, drop=3),
+        Column("epoch", "EPOCH", 6, epoch_cell, lambda b: b.broker_epoch, right=True, drop=4),
+        Column("fetch", "FETCH", 6, fetch_cell, lambda b: -fetch_age(b), right=True, drop=1),
+        Column("rack", "RACK", 10, rack_cell, lambda b: b.rack or "", wide=True),
     ]
 
 

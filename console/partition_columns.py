@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from console.columns import Cell, Column
 from console.filters import NO_VALUE, Field
-from console.formats import brackets, broker_list, clean, number, plain
+from console.formats import brackets, broker_list, clean, number
 from console.words import HEALTHY, STATE_WORDS, glyph_of
 
 if TYPE_CHECKING:
@@ -52,16 +52,6 @@ def lag(partition: "PartitionState") -> int:
     return behind if behind > 0 else 0
 
 
-def audit_count(partition: "PartitionState") -> int:
-    """Records lost, duplicated, diverged, or read and lost."""
-    return (
-        len(partition.lost)
-        + len(partition.duplicated)
-        + len(partition.diverged)
-        + len(partition.consumed_lost)
-    )
-
-
 def _number(read: "Callable[[PartitionState], int | None]") -> "Field[PartitionState]":
     """A number that there may not be."""
 
@@ -101,38 +91,45 @@ def state_cell(severity: int, glyphs: "Glyphs") -> Cell:
 
 def columns(glyphs: "Glyphs", severity_of: Mapping[str, int]) -> "list[Column[PartitionState]]":
     """The table's columns; blank OSR and the dot under LAG mean healthy."""
-    quiet = glyphs.no_record
+    return [
+        *identity_columns(glyphs, severity_of),
+        *replica_columns(),
+        *offset_columns(glyphs.no_record),
+        *wide_columns(glyphs.no_record),
+    ]
+
+
+def identity_columns(
+    glyphs: "Glyphs", severity_of: Mapping[str, int]
+) -> "list[Column[PartitionState]]":
+    """Which partition, in which state, under whom."""
 
     def severity(partition: "PartitionState") -> int:
         return severity_of.get(partition.name, HEALTHY)
-
-    def lag_cell(partition: "PartitionState") -> Cell:
-        behind = lag(partition)
-        return (number(behind), "warning") if behind else (quiet, "faint")
 
     def leader_cell(partition: "PartitionState") -> Cell:
         leader = leader_number(partition)
         return ("-", "error") if leader is None else (str(leader), "")
 
+    name = Column["PartitionState"](
+        "name", "TOPIC-PART", 14, lambda p: (clean(p.name), "strong"), grows=True
+    )
+    state = Column("state", "STAT", 6, lambda p: state_cell(severity(p), glyphs), severity)
+    leader = Column(
+        "leader", "LDR", 3, leader_cell, lambda p: _or_less(leader_number(p)), right=True
+    )
+    return [state, name, leader, _figure("epoch", "EP", 3, attrgetter("leader_epoch"), drop=4)]
+
+
+def replica_columns() -> "list[Column[PartitionState]]":
+    """Where it is, and who is out of sync."""
     return [
-        Column("state", "STAT", 6, lambda p: state_cell(severity(p), glyphs), severity),
-        Column("name", "TOPIC-PART", 14, lambda p: (clean(p.name), "strong"), None, grows=True),
-        Column("leader", "LDR", 3, leader_cell, lambda p: _or_less(leader_number(p)), right=True),
-        Column(
-            "epoch",
-            "EP",
-            3,
-            lambda p: (plain(p.leader_epoch), ""),
-            lambda p: _or_less(p.leader_epoch),
-            right=True,
-            drop=4,
-        ),
         Column(
             "replicas",
             "REPLICAS",
             8,
             lambda p: (broker_list(p.replicas), "muted"),
-            lambda p: p.replicas,
+            attrgetter("replicas"),
             drop=5,
         ),
         Column(
@@ -142,34 +139,22 @@ def columns(glyphs: "Glyphs", severity_of: Mapping[str, int]) -> "list[Column[Pa
             lambda p: (broker_list(p.osr), "warning"),
             lambda p: len(p.isr) - len(p.replicas),
         ),
-        Column(
-            "min",
-            "MIN",
-            3,
-            lambda p: (str(p.min_isr), "muted"),
-            lambda p: p.min_isr,
-            right=True,
-            drop=3,
-        ),
-        Column(
-            "hw",
-            "HW",
-            9,
-            lambda p: (number(high_watermark(p)), ""),
-            lambda p: _or_less(high_watermark(p)),
-            right=True,
-            drop=2,
-        ),
-        Column(
-            "leo",
-            "LEO",
-            9,
-            lambda p: (number(log_end_offset(p)), ""),
-            lambda p: _or_less(log_end_offset(p)),
-            right=True,
-            drop=1,
-        ),
-        Column("lag", "LAG", 5, lag_cell, lambda p: -lag(p), right=True),
+        _figure("min", "MIN", 3, attrgetter("min_isr"), role="muted", drop=3),
+    ]
+
+
+def offset_columns(quiet: str) -> "list[Column[PartitionState]]":
+    """How far its log goes, and how much of it is not committed."""
+    return [
+        _figure("hw", "HW", 9, high_watermark, drop=2),
+        _figure("leo", "LEO", 9, log_end_offset, drop=1),
+        _count("lag", "LAG", 5, lag, quiet, role="warning"),
+    ]
+
+
+def wide_columns(quiet: str) -> "list[Column[PartitionState]]":
+    """What only the wide view has room for: whole ISRs, versions, losses."""
+    return [
         Column("isr", "ISR", 9, lambda p: (brackets(p.isr), ""), lambda p: len(p.isr), wide=True),
         Column(
             "leader_isr",
@@ -179,60 +164,58 @@ def columns(glyphs: "Glyphs", severity_of: Mapping[str, int]) -> "list[Column[Pa
             lambda p: len(p.leader_isr),
             wide=True,
         ),
-        Column(
-            "controller_epoch",
-            "C-EP",
-            4,
-            lambda p: (plain(p.controller_epoch), "muted"),
-            lambda p: _or_less(p.controller_epoch),
-            right=True,
-            wide=True,
-        ),
-        Column(
-            "version",
-            "ZKV",
-            4,
-            lambda p: (plain(p.zk_version), "muted"),
-            lambda p: _or_less(p.zk_version),
-            right=True,
-            wide=True,
-        ),
-        Column(
-            "lost",
-            "LOST",
-            4,
-            lambda p: _count(len(p.lost), quiet),
-            lambda p: -len(p.lost),
-            right=True,
-            wide=True,
-        ),
-        Column(
-            "duplicated",
-            "DUP",
-            4,
-            lambda p: _count(len(p.duplicated), quiet),
-            lambda p: -len(p.duplicated),
-            right=True,
-            wide=True,
-        ),
-        Column(
-            "diverged",
-            "DIVG",
-            4,
-            lambda p: _count(len(p.diverged), quiet),
-            lambda p: -len(p.diverged),
-            right=True,
-            wide=True,
-        ),
+        _figure("controller_epoch", "C-EP", 4, attrgetter("controller_epoch"), wide=True),
+        _figure("version", "ZKV", 4, attrgetter("zk_version"), wide=True),
+        _count("lost", "LOST", 4, lambda p: len(p.lost), quiet, wide=True),
+        _count("duplicated", "DUP", 4, lambda p: len(p.duplicated), quiet, wide=True),
+        _count("diverged", "DIVG", 4, lambda p: len(p.diverged), quiet, wide=True),
     ]
+
+
+def _figure(
+    id: str,
+    title: str,
+    width: int,
+    read: "Callable[[PartitionState], int | None]",
+    *,
+    role: str = "",
+    drop: int = 0,
+    wide: bool = False,
+) -> "Column[PartitionState]":
+    """A number; a dash where there is none."""
+    return Column(
+        id,
+        title,
+        width,
+        lambda p: (number(read(p)), role),
+        lambda p: _or_less(read(p)),
+        right=True,
+        drop=drop,
+        wide=wide,
+    )
+
+
+def _count(
+    id: str,
+    title: str,
+    width: int,
+    read: "Callable[[PartitionState], int]",
+    quiet: str,
+    *,
+    role: str = "error",
+    wide: bool = False,
+) -> "Column[PartitionState]":
+    """How many of something that there should be none of; the most first."""
+
+    def cell(partition: "PartitionState") -> Cell:
+        count = read(partition)
+        return (number(count), role) if count else (quiet, "faint")
+
+    return Column(id, title, width, cell, lambda p: -read(p), right=True, wide=wide)
 
 
 def _or_less(value: int | None) -> int:
     return -2 if value is None else value
-
-
-def _count(count: int, quiet: str) -> Cell:
-    return (number(count), "error") if count else (quiet, "faint")
 
 
 def _disagreement(partition: "PartitionState") -> str:

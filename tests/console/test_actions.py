@@ -23,6 +23,7 @@ from console.actions import (
 from console.bindings import bindings_for
 from console.lines import text_of
 from console.palette import ActionProvider
+from console.registry import GROUPS
 from console.screens.page import help_lines
 from console.stage import Stage
 from tests.console.driving import console
@@ -113,6 +114,10 @@ def test_the_document_has_the_promised_keys() -> None:
 
 def test_the_page_in_the_docs_is_up_to_date() -> None:
     assert KEYS_PAGE.read_text(encoding="utf-8") == keys_page()
+
+
+def test_every_action_stands_under_a_heading_of_help() -> None:
+    assert {a.group for a in ACTIONS.values()} <= set(GROUPS)
 
 
 def test_every_label_has_a_place_in_the_footer() -> None:

@@ -1,8 +1,10 @@
+from console.screens.brokers import BrokersScreen
 from tests.console.driving import SMALL, console
 
 
 async def test_the_worst_broker_stands_first_with_its_story() -> None:
     async with console(None, "3") as driven:
+        assert isinstance(driven.screen, BrokersScreen)
         rows = driven.lines()
         assert "── brokers ── 2/3 up" in rows[2]
         assert rows[4].split()[:5] == ["▌", "✖", "crashed", "1", "0"]

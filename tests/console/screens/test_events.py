@@ -1,5 +1,6 @@
 import pytest
 
+from console.screens.events import EventsScreen
 from emulator import events
 from tests.console.driving import LARGE, SMALL, console
 from tests.console.fakes import ListSource, failover
@@ -8,6 +9,7 @@ from tests.console.fakes import ListSource, failover
 @pytest.mark.parametrize("size", [LARGE, SMALL])
 async def test_the_log_ends_at_the_time_cursor_with_causes(size: tuple[int, int]) -> None:
     async with console(None, "5", size=size) as driven:
+        assert isinstance(driven.screen, EventsScreen)
         assert "── events ── 170 events, following" in driven.lines()[2]
         last = next(row for row in driven.lines() if row.startswith("▸"))
         assert "STATE  orders-5 leader none" in last

@@ -1,5 +1,6 @@
 import pytest
 
+from console.screens.overview import OverviewScreen
 from tests.console.driving import LARGE, SMALL, console
 from tests.console.fakes import ListSource, failover
 
@@ -7,6 +8,7 @@ from tests.console.fakes import ListSource, failover
 @pytest.mark.parametrize("size", [LARGE, SMALL])
 async def test_health_and_faults_are_on_one_screen(size: tuple[int, int]) -> None:
     async with console(size=size) as driven:
+        assert isinstance(driven.screen, OverviewScreen)
         text = driven.text()
         assert "brokers up                2/3" in text
         assert "✖ offline                     1" in text

@@ -1,5 +1,6 @@
 import pytest
 
+from console.screens.partition import PartitionScreen
 from tests.console.driving import LARGE, SMALL, console
 from tests.console.fakes import ListSource, failover
 
@@ -9,6 +10,7 @@ async def test_tapes_stand_above_the_log(size: tuple[int, int]) -> None:
     async with console(
         ListSource(failover(), at=126), "2", "down", "down", "enter", size=size
     ) as d:
+        assert isinstance(d.screen, PartitionScreen)
         text = d.text()
         assert "2 Partitions  3" in text
         assert "▸ orders-1" in d.lines()[1]

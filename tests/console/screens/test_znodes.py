@@ -1,5 +1,6 @@
 import pytest
 
+from console.screens.znodes import ZnodesScreen
 from emulator import events
 from emulator.events import Event
 from tests.console.driving import LARGE, SMALL, console
@@ -29,6 +30,7 @@ def tree() -> list[Event]:
 @pytest.mark.parametrize("size", [LARGE, SMALL])
 async def test_open_branches_are_shown_in_natural_order(size: tuple[int, int]) -> None:
     async with console(ListSource(tree()), "4", size=size) as driven:
+        assert isinstance(driven.screen, ZnodesScreen)
         shown = [row[:14].strip() for row in driven.lines()[3:12]]
         assert shown[:7] == [
             "▌ ▸ admin (1)",
