@@ -50,13 +50,18 @@ _MASK = (1 << 64) - 1
 
 
 class Host(Struct, array_like=True):
-    """A process as the network sees it."""
+    """A process as the network sees it.
+
+    ``silenced_by`` is the event that ended or froze it (0: it works): what its silence leads to is
+    caused by that.
+    """
 
     number: int
     up: bool = False
     frozen: bool = False
     incarnation: int = 0
     inbox: list[Scheduled] = field(default_factory=list)
+    silenced_by: int = 0
 
 
 class KernelState(Struct, array_like=True):
@@ -217,23 +222,25 @@ class Kernel:
     def start_host(self, number: int) -> None:
         """A process begins (again)."""
         host = self.state.hosts[number]
-        host.up, host.frozen = True, False
+        host.up, host.frozen, host.silenced_by = True, False, 0
 
     def end_host(self, number: int) -> None:
         """A process ends: its timers and what was on the way to it are void."""
         host = self.state.hosts[number]
         host.up, host.frozen = False, False
         host.incarnation += 1
+        host.silenced_by = self.cause
         host.inbox = []
 
     def freeze_host(self, number: int) -> None:
         """Let a process do nothing; what reaches it waits."""
-        self.state.hosts[number].frozen = True
+        host = self.state.hosts[number]
+        host.frozen, host.silenced_by = True, self.cause
 
     def thaw_host(self, number: int) -> None:
         """Let a frozen process go on with what has reached it meanwhile, in order."""
         host = self.state.hosts[number]
-        host.frozen = False
+        host.frozen, host.silenced_by = False, 0
         waiting, host.inbox = host.inbox, []
         for _, _, _, _, cause, source, message in waiting:
             self.schedule(self.state.now_us, number, message, cause, source)

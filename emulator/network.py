@@ -24,6 +24,7 @@ class Link(Struct, array_like=True):
     drop_percent: float = 0.0
     holding: list[str] = field(default_factory=list)
     waiting: list[Waiting] = field(default_factory=list)
+    cut_by: int = 0
 
     @property
     def plain(self) -> bool:
@@ -148,6 +149,12 @@ class Network:
         there, back = links.get((source, destination)), links.get((destination, source))
         return not (there is not None and there.cut) and not (back is not None and back.cut)
 
+    def silenced_by(self, source: int, destination: int) -> int:
+        """The event that keeps ``source`` from being heard at ``destination``; 0: none is known."""
+        link = self.state.links.get((source, destination))
+        by_link = 0 if link is None else link.cut_by
+        return self.kernel.state.hosts[source].silenced_by or by_link
+
     # ---- faults
 
     def change(self, source: int, destination: int, **values: bool | int | float) -> None:
@@ -155,6 +162,8 @@ class Network:
         link = self.state.links.setdefault((source, destination), Link())
         for name, value in values.items():
             setattr(link, name, value)
+        if link.cut and not link.cut_by:
+            link.cut_by = self.kernel.cause
         self._settle_link(source, destination, link)
 
     def hold(self, source: int, destination: int, api: str | None) -> None:
@@ -185,7 +194,7 @@ class Network:
         link = self.state.links.get((source, destination))
         if link is None:
             return
-        link.cut, link.delay_us, link.drop_percent = False, 0, 0.0
+        link.cut, link.cut_by, link.delay_us, link.drop_percent = False, 0, 0, 0.0
         held = [w for w in link.waiting if _held(link, type(w[2]).__name__)]
         going = [w for w in link.waiting if not _held(link, type(w[2]).__name__)]
         link.waiting = held

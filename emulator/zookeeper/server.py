@@ -48,11 +48,13 @@ class ZooKeeperServer:
         self.world.network.send(ZOOKEEPER, source, answer, request)
 
     def _expire(self) -> None:
-        due_us = self.zookeeper.next_expiry_us
-        if due_us is not None and due_us <= self.world.now:
-            self.world.kernel.cause = 0
-            self.world.kernel.fired(ZOOKEEPER, "session-expiry")
-            self.zookeeper.expire_due(self.world)
+        """End the sessions that were silent for too long; what silenced them is the cause."""
+        kernel = self.world.kernel
+        for session in self.zookeeper.sessions.due(self.world.now):
+            host = self.zookeeper.sessions.live[session].host
+            kernel.cause = self.world.network.silenced_by(host, ZOOKEEPER)
+            kernel.fired(ZOOKEEPER, "session-expiry")
+            self.zookeeper.expire_session(self.world, session)
         self._arm()
 
     def _arm(self) -> None:

@@ -1,0 +1,111 @@
+"""Draw the console's pictures in docs/pictures/ anew, from scripts: they cannot go stale.
+
+``python docs/make_pictures.py [FOLDER]`` runs each scene on the emulator, opens it in the console without
+a terminal at 120x40 and 80x24, presses its keys, and saves what is shown as SVG.
+"""
+
+import asyncio
+import sys
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+from commands.live import live_source, replay_source
+from console.app import TidegaugeApp
+from sessions.source import Source
+
+FOLDER = Path(__file__).parent / "pictures"
+SIZES = ((120, 40), (80, 24))
+
+CRASH = """
+cluster --brokers 3 --seed 7 --config zookeeper.session.timeout.ms=4000
+topic create orders --partitions 6 --replication-factor 3 --config min.insync.replicas=2
+topic create payments --partitions 3 --replication-factor 3
+wait until orders-5.leader == 2 and payments-2.leader == 2
+produce orders --producer shop --value order --count 40 --acks all --retries 20
+produce payments --producer bank --value payment --count 12 --acks all --retries 20
+mark baseline
+broker crash 1
+wait until orders-1.leader == 2
+settle
+produce orders --producer shop --value order --count 12 --acks 1 --retries 20
+mark one-down
+"""
+TAPES = """
+cluster --brokers 3 --seed 7 --config zookeeper.session.timeout.ms=4000
+topic create orders --replica-assignment 1:2:0
+wait until orders-0.leader == 1
+produce orders --count 8 --value a --acks all --retries 5
+settle
+replica pause orders-0@0
+produce orders --count 3 --value b --acks 1 --retries 5
+broker crash 1
+wait until orders-0.leader == 2
+settle
+replica resume orders-0@0
+produce orders --count 4 --value c --acks all --retries 5
+replica pause orders-0@0
+produce orders --count 2 --value d --acks 1 --retries 5
+"""
+
+
+class Scene(NamedTuple):
+    """What is drawn: a script, the keys to press, and whether a recording of it is shown."""
+
+    name: str
+    script: str
+    keys: tuple[str, ...]
+    is_replay: bool = False
+
+
+SCENES = (
+    Scene("overview", CRASH, ("1",)),
+    Scene("partitions", CRASH, ("2",)),
+    Scene("tapes", TAPES, ("2", "enter")),
+    Scene("brokers", CRASH, ("3",)),
+    Scene("znodes", CRASH, ("4", "right", "down", "down")),
+    Scene("events", CRASH, ("5",)),
+    Scene("replay", CRASH, ("2", "G"), is_replay=True),
+)
+
+
+async def _draw(source: Source, scene: Scene, size: tuple[int, int], folder: Path) -> Path:
+    app = TidegaugeApp(source, paused=True)
+    app.stage.settle()
+    async with app.run_test(size=size) as pilot:
+        await pilot.pause()
+        for key in scene.keys:
+            await pilot.press(key)
+        await pilot.pause()
+        picture = app.export_screenshot(title=f"tidegauge: {scene.name}")
+    path = folder / f"{scene.name}-{size[0]}x{size[1]}.svg"
+    path.write_text(picture)
+    return path
+
+
+def _show(scene: Scene, size: tuple[int, int], folder: Path) -> Path:
+    with tempfile.TemporaryDirectory() as made:
+        script, recording = Path(made, "scene.tide"), Path(made, "scene.tide.db")
+        script.write_text(scene.script)
+        source, recorder = live_source(script, recording, {}, ())
+        if not scene.is_replay:
+            try:
+                return asyncio.run(_draw(source, scene, size, folder))
+            finally:
+                recorder.close("pictures")
+        recorder.close("pictures")
+        replayed = replay_source(recording)
+        replayed.to_tail()
+        return asyncio.run(_draw(replayed, scene, size, folder))
+
+
+def main(folder: Path) -> None:
+    """Draw every scene at every size."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for scene in SCENES:
+        for size in SIZES:
+            sys.stderr.write(f"{_show(scene, size, folder).name}\n")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER)
