@@ -1,7 +1,7 @@
 """Draw the console's pictures in docs/pictures/ anew, from scripts: they cannot go stale.
 
-``python docs/make_pictures.py [FOLDER]`` runs each scene on the emulator, opens it in the console without
-a terminal at 120x40 and 80x24, presses its keys, and saves what is shown as SVG.
+``python docs/make_pictures.py [FOLDER]`` runs each scene on the emulator, opens it in the console
+without a terminal at 120x40 and 80x24, presses its keys, and saves what is shown as SVG.
 """
 
 import asyncio
