@@ -40,7 +40,10 @@ class Reassignment(Part):
         """PartitionReassignment event: begin what /admin/reassign_partitions asks for."""
         zookeeper = self.world.zookeeper
         zookeeper.watch_exists(self.broker.id, REASSIGN)
-        for wanted in self._asked():
+        asked = self._asked()
+        if not asked and zookeeper.find(REASSIGN) is not None:
+            self._delete_node()
+        for wanted in asked:
             tp = f"{wanted.topic}-{wanted.partition}"
             if (
                 tp in self.state.reassigning
