@@ -1,0 +1,151 @@
+"""Moving a partition to other brokers, and taking a move back."""
+
+import json
+
+import pytest
+
+from emulator.controller.reassignment import REASSIGN
+from emulator.events import LeaderElected, LogDeleted, ReplicasAssigned
+from emulator.inputs import (
+    CancelReassignment,
+    CrashBroker,
+    PauseReplica,
+    Reassign,
+    ResumeReplica,
+    StartBroker,
+    ZkCommand,
+)
+from emulator.profiles import VERSIONS
+from tests.emulator.generations import since
+from tests.emulator.lab import TP, Lab
+
+CONFIG = {"auto.leader.rebalance.enable": "false"}
+WITH_LISTS = since("2.4")
+"""KIP-455: the topic's znode says what is added and removed, and a move can be taken back."""
+
+
+def led_by_1(version: str = "3.9") -> Lab:
+    lab = Lab(version, brokers=5, config=CONFIG)
+    lab.topic(1, 2)
+    lab.produce(*"abc")
+    lab.wait(600)
+    return lab
+
+
+def held_up(version: str = "3.9") -> Lab:
+    """A move from [1,2] to [2,3] that waits for 3, which has the log but fetches nothing."""
+    lab = led_by_1(version)
+    lab.do(CrashBroker(broker=3))
+    lab.do(Reassign(tp=TP, replicas=[2, 3]))
+    lab.wait(50)
+    return lab
+
+
+def test_a_move_of_one_replica_ends_in_epoch_3_and_version_4_with_the_leader_moved() -> None:
+    for version in VERSIONS:
+        lab = led_by_1(version)
+        lab.do(Reassign(tp=TP, replicas=[2, 3]))
+        lab.wait(9000)
+        info = lab.cluster.state_of(TP)
+        assert info is not None
+        assert (info.leader, sorted(info.isr)) == (2, [2, 3])
+        assert (info.leader_epoch, info.zk_version) == (3, 4), version
+
+
+def test_the_replica_lists_pass_through_the_union() -> None:
+    lab = led_by_1()
+    lab.do(Reassign(tp=TP, replicas=[3, 4]))
+    lab.wait(3000)
+    lists = [each.replicas for each in lab.seen.of(ReplicasAssigned)]
+    assert lists == [[3, 4, 1, 2], [3, 4]]
+
+
+@pytest.mark.parametrize("version", WITH_LISTS)
+def test_what_is_added_and_removed_stands_in_the_topics_znode_meanwhile(version: str) -> None:
+    lab = held_up(version)
+    found = json.loads(lab.cluster.zookeeper.get("/brokers/topics/t").data or "")
+    assert found["partitions"] == {"0": [2, 3, 1]}
+    assert found["adding_replicas"] == {"0": [3]}
+    assert found["removing_replicas"] == {"0": [1]}
+    lab.do(StartBroker(broker=3))
+    lab.wait(25_000)
+    found = json.loads(lab.cluster.zookeeper.get("/brokers/topics/t").data or "")
+    assert (found["adding_replicas"], found["removing_replicas"]) == ({}, {})
+
+
+def test_old_replicas_lose_their_logs_at_the_end() -> None:
+    lab = led_by_1()
+    lab.do(Reassign(tp=TP, replicas=[3, 4]))
+    lab.wait(3000)
+    assert sorted(each.broker for each in lab.seen.of(LogDeleted)) == [1, 2]
+    assert [lab.values(broker) for broker in (3, 4)] == ["a b c"] * 2
+
+
+def test_a_leader_that_stays_needs_no_election() -> None:
+    lab = led_by_1()
+    lab.do(Reassign(tp=TP, replicas=[1, 3]))
+    lab.wait(3000)
+    assert lab.seen.of(LeaderElected, strategy="Reassign") == []
+    info = lab.cluster.state_of(TP)
+    assert info is not None
+    assert (info.leader, sorted(info.isr)) == (1, [1, 3])
+
+
+def test_a_move_waits_for_every_target_replica() -> None:
+    lab = held_up()
+    lab.wait(3000)
+    assert lab.cluster.zookeeper.find(REASSIGN) is not None
+    assert lab.cluster.assigned(TP) == [2, 3, 1]
+    lab.do(StartBroker(broker=3))
+    lab.wait(25_000)
+    assert lab.cluster.assigned(TP) == [2, 3]
+    assert lab.cluster.zookeeper.find(REASSIGN) is None
+
+
+def test_a_slow_target_holds_the_move_up_and_nothing_else() -> None:
+    lab = led_by_1()
+    lab.do(Reassign(tp=TP, replicas=[1, 3]))
+    lab.wait(1)
+    lab.do(PauseReplica(tp=TP, broker=3))
+    lab.wait(2000)
+    assert lab.cluster.zookeeper.find(REASSIGN) is not None
+    assert lab.produce("d")[0].error == "NONE"
+    lab.do(ResumeReplica(tp=TP, broker=3))
+    lab.wait(3000)
+    assert lab.cluster.zookeeper.find(REASSIGN) is None
+
+
+@pytest.mark.parametrize("version", WITH_LISTS)
+def test_a_move_can_be_taken_back(version: str) -> None:
+    lab = held_up(version)
+    assert lab.do(CancelReassignment(tp=TP)).error == "NONE"
+    lab.wait(3000)
+    assert lab.cluster.assigned(TP) == [1, 2]
+    info = lab.cluster.state_of(TP)
+    assert info is not None
+    assert (info.leader, sorted(info.isr)) == (1, [1, 2])
+    assert lab.cluster.zookeeper.find(REASSIGN) is None
+
+
+def test_taking_back_what_is_not_moving_is_refused() -> None:
+    lab = led_by_1()
+    assert lab.do(CancelReassignment(tp=TP)).error == "NO_REASSIGNMENT_IN_PROGRESS"
+
+
+def test_a_znode_that_asks_for_nonsense_goes() -> None:
+    lab = led_by_1()
+    for data in ("no json", '{"version":1,"partitions":[]}'):
+        lab.do(ZkCommand(command="create", path=REASSIGN, data=data))
+        lab.wait(50)
+        assert lab.cluster.assigned(TP) == [1, 2]
+    assert lab.cluster.zookeeper.find(REASSIGN) is None
+
+
+def test_a_new_controller_goes_on_with_the_move() -> None:
+    lab = held_up()
+    lab.do(ZkCommand(command="delete", path="/controller"))
+    lab.wait(100)
+    lab.do(StartBroker(broker=3))
+    lab.wait(25_000)
+    assert lab.cluster.assigned(TP) == [2, 3]
+    assert lab.cluster.zookeeper.find(REASSIGN) is None
