@@ -8,7 +8,8 @@ from msgspec.structs import asdict
 
 from emulator.config import consumer_defaults, producer_defaults
 from emulator.config_names import SETTINGS, Parsed, Setting
-from emulator.features import FEATURES, VERSIONS
+from emulator.features import FEATURES
+from emulator.profiles import VERSIONS
 
 CLIENTS: Final = {
     "acks": "acks",

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Final
 
-from console.describe import CHANGE, describe, level_of
+from console.describe import describe
 from console.formats import clock
 from console.glyphs import Glyphs
 from console.lines import Line, Span, cut, line
@@ -44,8 +44,8 @@ def _said_by(reader: EventReader, partition: "PartitionState", written: int) -> 
 
 
 def chain(reader: EventReader, seq: int) -> list[Event]:
-    """What led to an event, the root first: the last changes, and the root."""
-    links = [event for event in reader.causes(seq) if level_of(event) >= CHANGE or event.seq == seq]
+    """What led to an event, the root first: the last links, and the root."""
+    links = reader.causes(seq)
     if len(links) <= SHOWN_MAX:
         return links
     return [links[0], *links[-(SHOWN_MAX - 1) :]]

@@ -9,31 +9,6 @@ from typing import Final
 
 from msgspec import Struct
 
-VERSIONS: Final = (
-    "seed",
-    "0.8.1",
-    "0.8.2",
-    "0.9",
-    "0.10.0",
-    "0.10.2",
-    "0.11",
-    "1.1",
-    "2.0.0",
-    "2.0.1",
-    "2.1",
-    "2.2",
-    "2.4",
-    "2.5",
-    "2.7",
-    "2.8",
-    "3.5",
-    "3.9",
-)
-"""Every version profile, oldest first.
-
-``seed`` is the literal wording of the documents that Kafka is taught from.
-"""
-
 
 class Feature(Struct, frozen=True):
     """One thing that changed between releases; ``until`` None: it still holds."""

@@ -4,9 +4,34 @@ from typing import Final
 
 from msgspec import Struct
 
-from emulator.features import FEATURES, VERSIONS, Feature
+from emulator.features import FEATURES, Feature
 
 __all__ = ["DEFAULT_VERSION", "FEATURES", "PROFILES", "VERSIONS", "Feature", "Profile"]
+
+VERSIONS: Final = (
+    "seed",
+    "0.8.1",
+    "0.8.2",
+    "0.9",
+    "0.10.0",
+    "0.10.2",
+    "0.11",
+    "1.1",
+    "2.0.0",
+    "2.0.1",
+    "2.1",
+    "2.2",
+    "2.4",
+    "2.5",
+    "2.7",
+    "2.8",
+    "3.5",
+    "3.9",
+)
+"""Every version profile, oldest first.
+
+``seed`` is the literal wording of the documents that Kafka is taught from.
+"""
 
 DEFAULT_VERSION: Final = "3.9"
 

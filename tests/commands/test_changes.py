@@ -5,7 +5,8 @@ import pytest
 from commands.changes import CLIENTS, LABELS, Change, changes
 from emulator.config import consumer_defaults, producer_defaults
 from emulator.config_names import SETTINGS
-from emulator.features import FEATURES, VERSIONS
+from emulator.features import FEATURES
+from emulator.profiles import VERSIONS
 
 
 def _all() -> list[Change]:

@@ -38,14 +38,6 @@ def test_a_long_chain_keeps_its_root_and_its_end() -> None:
     assert (found[0].seq, found[-1].seq) == (1, 31)
 
 
-def test_messages_between_are_left_out() -> None:
-    script = Script()
-    root = script.add(events.InputReceived, "x", 1, 1)
-    sent = script.add(events.MessageSent, "FetchRequest", 1, 2, 0, [], cause=root)
-    end = script.add(events.BrokerStateChanged, 1, "crashed", cause=sent)
-    assert [e.seq for e in chain(EventReader(ListSource(script.events)), end)] == [root, end]
-
-
 def test_paths_and_moments_are_written_out() -> None:
     source = ListSource(failover())
     partition = source.view.state.partitions["orders-5"]

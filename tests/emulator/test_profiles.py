@@ -2,8 +2,8 @@
 
 import pytest
 
-from emulator.features import FEATURES, VERSIONS, Feature
-from emulator.profiles import DEFAULT_VERSION, PROFILES
+from emulator.features import FEATURES, Feature
+from emulator.profiles import DEFAULT_VERSION, PROFILES, VERSIONS
 
 
 def test_the_releases_are_in_order_and_the_newest_is_the_default() -> None:
