@@ -63,11 +63,17 @@ def keys(as_json: AsJson = False) -> None:
 )
 def statements(
     words: Annotated[list[str] | None, argument("STATEMENT", text="one statement")] = None,
+    markdown: Annotated[bool, flag("--markdown", text="all about all of them, as a page")] = False,
 ) -> None:
     """Print the command language's statements.
 
     With a statement: all about that one.
     """
+    if markdown:
+        from commands.reference import statements_page
+
+        output.emit(statements_page())
+        return
     from commands.language import find, leaves, program
     from commands.words import BadWord
 
