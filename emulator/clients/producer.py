@@ -321,8 +321,9 @@ class Producers:
         for producer in self.clients.state.producers.values():
             flight = producer.flight
             if flight is None:
-                continue
-            if flight.phase == ASKING and flight.asked == peer and request in (0, flight.request):
+                if request == 0:
+                    _forget_leader(producer, peer)
+            elif flight.phase == ASKING and flight.asked == peer and request in (0, flight.request):
                 self._ask_next(producer)
             elif flight.phase == SENT and flight.target == peer:
                 if request == flight.request:
