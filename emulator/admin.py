@@ -4,22 +4,20 @@ They write to ZooKeeper as Kafka's tools do.
 """
 
 import json
-import re
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from emulator import assignment, events, inputs
+from emulator.clients.sequences import idempotence_conflict
 from emulator.config import ConfigError, check_topic_config, resolve
 from emulator.controller.controller import Controller
-from emulator.world import split
+from emulator.world import is_topic_name, split
 from emulator.zookeeper import errors, zkcli
 
 if TYPE_CHECKING:
     from emulator.cluster import Cluster
-
-TOPIC_NAME = re.compile(r"[a-zA-Z0-9._-]{1,249}")
 
 
 class RefusedError(Exception):
@@ -67,7 +65,7 @@ class Admin:
         self._write(f"/brokers/topics/{topic}", self._topic_json(lists))
 
     def _check_new_name(self, topic: str) -> None:
-        if topic in (".", "..") or not TOPIC_NAME.fullmatch(topic):
+        if not is_topic_name(topic):
             raise RefusedError(
                 "INVALID_TOPIC_EXCEPTION",
                 f"{topic!r} is no topic name: up to 249 letters, digits, '.', '_' and '-'.",
@@ -304,7 +302,9 @@ class Admin:
                     "UNSUPPORTED_VERSION",
                     f"Idempotent producers exist since 0.11, not in {self.world.settings.version}.",
                 )
-            raise _not_yet("The idempotent producer")
+            conflict = idempotence_conflict(self.world.profile, wanted)
+            if conflict is not None:
+                raise RefusedError("INVALID_CONFIG", conflict)
 
     def check_consume(self, wanted: inputs.Consume) -> None:
         """Refuse what a consumer cannot be asked."""

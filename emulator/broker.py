@@ -24,6 +24,7 @@ from emulator.kernel import LATENCY_MIN_US
 from emulator.leader import LeaderSide
 from emulator.messages import AnyMessage, PartitionInfo
 from emulator.out_of_range import OutOfRange
+from emulator.producer_ids import ProducerIds
 from emulator.registration import Registration
 from emulator.replica import LEADER, OFFLINE, Replica
 from emulator.rounds import SingleRounds
@@ -70,6 +71,8 @@ class BrokerState(Struct, array_like=True):
     shutdown_tries: int = 0
     armed: dict[str, int] = field(default_factory=dict)
     unanswered: dict[int, tuple[int, dict[str, str]]] = field(default_factory=dict)
+    producer_id: int = -1
+    producer_id_end: int = -1
     controller: ControllerState | None = None
 
 
@@ -91,6 +94,7 @@ class Broker:
         self.out_of_range = OutOfRange(self)
         self.isr = IsrManager(self)
         self.control = ControlPlane(self)
+        self.producer_ids = ProducerIds(self)
         self.registration = Registration(self)
         self.controller = Controller(self)
         self._handlers = self._table()
@@ -123,6 +127,7 @@ class Broker:
         return {
             messages.FetchRequest: request(self.fetches.fetch),
             messages.ProduceRequest: request(self.leader.produce),
+            messages.InitProducerIdRequest: request(self.producer_ids.give_out),
             messages.OffsetsForLeaderEpochRequest: request(self.leader.offsets_for_leader_epoch),
             messages.ListOffsetsRequest: request(self.leader.list_offsets),
             messages.MetadataRequest: request(self.control.describe_topic),
@@ -247,10 +252,10 @@ class Broker:
         """Send the answer to ``request``."""
         self.world.network.send(self.id, destination, response, request)
 
-    def close_connection(self, client: int) -> None:
-        """Close a client's connection (what an acks=0 produce gets for an error)."""
+    def close_connection(self, client: int, request: int = 0) -> None:
+        """Close the connection that a request came by (what acks=0 gets for an error)."""
         now_us = self.kernel.now
-        lost = messages.ConnectionLost(self.id)
+        lost = messages.ConnectionLost(self.id, request)
         self.kernel.schedule(now_us + 300, client, lost, self.kernel.cause, self.id)
 
     # ---- changes of a replica that are stated in one place

@@ -197,13 +197,8 @@ def _producer(cluster: "Cluster", name: str, field: str) -> Value:
     producer = cluster.clients.state.producers.get(name)
     if producer is None:
         return NOTHING
-    pending = 0
-    if field == "pending":
-        pending = sum(job.input.count - job.sent for job in producer.jobs)
-        if producer.flight is not None and producer.flight.batch is not None:
-            pending += producer.flight.batch.count
-    counts = {"acked": producer.acked, "failed": producer.failed, "retries": producer.retries}
-    return counts.get(field, pending)
+    value: int = getattr(producer, field)
+    return value
 
 
 def _consumer(cluster: "Cluster", name: str, field: str) -> Value:

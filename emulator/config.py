@@ -49,6 +49,7 @@ class BrokerConfig(Struct, frozen=True):
     controlled_shutdown_max_retries: int
     controlled_shutdown_retry_backoff_us: int
     delete_topic_enable: bool
+    message_max_bytes: int
     offsets_topic_num_partitions: int
     offsets_topic_replication_factor: int
     offsets_commit_timeout_us: int
@@ -66,6 +67,7 @@ class ProducerDefaults(Struct, frozen=True):
     request_timeout_us: int = 30_000_000
     delivery_timeout_us: int | None = 120_000_000
     metadata_max_age_us: int = 300_000_000
+    batch_size_bytes: int = 16_384
 
 
 class ConsumerDefaults(Struct, frozen=True):
@@ -168,11 +170,11 @@ def _find(name: str, version_index: int) -> Setting:
 
 
 def _find_for_topic(name: str) -> Setting:
-    setting = _BY_NAME.get(name)
-    if setting is not None and setting.per_topic:
-        return setting
-    names = [each.name for each in SETTINGS if each.per_topic]
-    if setting is not None:
+    per_topic = {each.topic_name or each.name: each for each in SETTINGS if each.per_topic}
+    if name in per_topic:
+        return per_topic[name]
+    names = list(per_topic)
+    if name in _BY_NAME:
         raise ConfigError(
             f"{name} belongs to brokers, not to topics, which have {' and '.join(names)}."
         )

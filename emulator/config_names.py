@@ -21,8 +21,8 @@ class Setting(Struct, frozen=True):
     """One configuration name.
 
     ``defaults`` are (since release, value), oldest first. ``attribute`` is its place in
-    :class:`emulator.config.BrokerConfig`. ``per_topic``: topics can override it under the same
-    name. ``since`` is the first release that has it, ``until`` the last one.
+    :class:`emulator.config.BrokerConfig`. ``per_topic``: topics can override it, under the same
+    name or as ``topic_name``. ``since`` is the first release that has it, ``until`` the last one.
     """
 
     name: str
@@ -33,6 +33,7 @@ class Setting(Struct, frozen=True):
     minimum: int = 0
     maximum: int = INT_MAX
     per_topic: bool = False
+    topic_name: str = ""
     since: str = "seed"
     until: str | None = None
 
@@ -171,6 +172,15 @@ SETTINGS: Final = (
         "boolean",
         ((_SINCE_EVER, False), ("1.1", True)),
         "topics can be deleted",
+    ),
+    Setting(
+        "message.max.bytes",
+        "message_max_bytes",
+        "integer",
+        ((_SINCE_EVER, 1_000_012), ("2.5", 1_048_588)),
+        "the largest batch (before 0.11: message) that a leader takes",
+        per_topic=True,
+        topic_name="max.message.bytes",
     ),
     Setting(
         "offsets.topic.num.partitions",

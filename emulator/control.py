@@ -19,6 +19,7 @@ from emulator.messages import (
     UpdateMetadataResponse,
 )
 from emulator.replica import FOLLOWER, LEADER, OFFLINE, Replica
+from emulator.world import is_topic_name
 
 if TYPE_CHECKING:
     from emulator.broker import Broker
@@ -268,5 +269,7 @@ class ControlPlane:
             leaders[number] = info.leader if alive else -1
             number += 1
         error = NONE if leaders else "UNKNOWN_TOPIC_OR_PARTITION"
+        if not is_topic_name(message.topic):
+            error = "INVALID_TOPIC_EXCEPTION"
         response = MetadataResponse(request, message.topic, error, leaders)
         self.broker.respond(source, request, response)

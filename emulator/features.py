@@ -100,6 +100,7 @@ FEATURES: Final = (
     Feature(
         "broker_rack", "0.10.0", None, "KIP-36", "brokers register racks; rack-aware assignment"
     ),
+    Feature("message_timestamps", "0.10.0", None, "KIP-32", "messages carry timestamps (format 1)"),
     Feature(
         "half_lag_expiry",
         "0.10.2",
@@ -317,9 +318,10 @@ FEATURES: Final = (
     Feature(
         "sticky_partitioner",
         "2.4",
-        None,
+        "2.8",
         "KIP-480",
         "records without a key stay on one partition for a batch, not in turn on all",
+        ended_by="KIP-794",
     ),
     Feature(
         "unknown_producer_accepted",
@@ -327,6 +329,13 @@ FEATURES: Final = (
         None,
         "KIP-360",
         "a producer that nobody knows may start with any sequence number",
+    ),
+    Feature(
+        "producer_epoch_bump",
+        "2.5",
+        None,
+        "KIP-360",
+        "who lost count goes on in a new epoch",
     ),
     Feature(
         "alter_isr",
@@ -363,6 +372,12 @@ FEATURES: Final = (
         None,
         "KAFKA-13091",
         "the leader re-checks its HW when an ISR change is answered",
+    ),
+    Feature(
+        "built_in_partitioner", "3.5", None, "KIP-794", "keyless records stay for batch.size bytes"
+    ),
+    Feature(
+        "producer_ids_on_demand", "3.5", None, "KIP-730", "no producer ids until one is asked for"
     ),
     Feature(
         "acks_all_by_default", "3.5", None, "KIP-679", "producers use acks=all and are idempotent"

@@ -77,8 +77,8 @@ class Produce(Input, frozen=True, kw_only=True):
     """Send ``count`` records, ``batch`` in each request, each after the last one's answer.
 
     ``partition``, ``acks``, ``retries`` None: the partitioner's choice, the release's defaults.
-    ``every_us`` is a pause from the start of one request to the next. ``background`` returns at
-    once.
+    ``in_flight`` requests may be under way at once. ``every_us`` is a pause from the start of one
+    request to the next. ``background`` returns at once.
     """
 
     topic: str
@@ -90,6 +90,7 @@ class Produce(Input, frozen=True, kw_only=True):
     retries: Natural | None = None
     timeout_us: Count = 30_000_000
     batch: Count = 1
+    in_flight: Count = 1
     idempotent: bool = False
     producer: str = "p1"
     partitioner: Literal["default", "roundrobin", "sticky"] = "default"

@@ -51,6 +51,7 @@ class LeaderSide:
         Append, then answer by its acks (semantics of Partition.appendRecordsToLeader).
         """
         replica = self.broker.state.replicas.get(message.tp)
+        log_start = -1 if replica is None else replica.log.start
         error = self._refusal(replica, message)
         if error == NONE and replica is not None:
             verdict = self._check_sequence(replica, message.batch)
@@ -67,9 +68,10 @@ class LeaderSide:
             base = -1
         if message.acks == 0:
             if error != NONE:
-                self.broker.close_connection(client)
+                self.broker.close_connection(client, request)
             return
-        self.broker.respond(client, request, ProduceResponse(request, message.tp, error, base))
+        response = ProduceResponse(request, message.tp, error, base, log_start)
+        self.broker.respond(client, request, response)
 
     def _refusal(self, replica: Replica | None, message: ProduceRequest) -> str:
         if replica is None or replica.role == "offline":
@@ -78,6 +80,9 @@ class LeaderSide:
             return "NOT_LEADER_OR_FOLLOWER"
         if message.acks == -1 and len(replica.isr) < self.effective_min_isr(replica):
             return "NOT_ENOUGH_REPLICAS"
+        topic, _, _ = message.tp.rpartition("-")
+        if message.size_bytes > self.world.max_message_bytes(self.broker.id, topic):
+            return "MESSAGE_TOO_LARGE"
         return NONE
 
     def effective_min_isr(self, replica: Replica) -> int:

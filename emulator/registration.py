@@ -146,6 +146,7 @@ class Registration:
         self._make_paths()
         self.broker.set_state("running")
         self.broker.start_tasks()
+        self.broker.producer_ids.start()
         self.register()
 
     def register_again(self) -> None:

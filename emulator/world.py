@@ -3,6 +3,7 @@
 The kernel, the network, ZooKeeper, the release's features, the configuration.
 """
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -18,6 +19,7 @@ from emulator.zookeeper.tree import ZooKeeper
 
 ID_CHARACTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 ID_LENGTH = 22
+TOPIC_NAME = re.compile(r"[a-zA-Z0-9._-]{1,249}")
 
 
 class Settings(Struct, array_like=True):
@@ -52,7 +54,7 @@ class World:
         self.znode_observers: list[ZnodeObserver] = []
         self.config_version = 0
         self._configs: dict[int, BrokerConfig] = {}
-        self._topic_values: dict[tuple[int, str], tuple[int, bool]] = {}
+        self._topic_values: dict[tuple[int, str], tuple[int, bool, int]] = {}
 
     # ---- what ZooKeeper acts through (ZkEnvironment)
 
@@ -109,7 +111,11 @@ class World:
         """unclean.leader.election.enable of a topic as that broker (the controller) sees it."""
         return self._values(broker, topic)[1]
 
-    def _values(self, broker: int, topic: str) -> tuple[int, bool]:
+    def max_message_bytes(self, broker: int, topic: str) -> int:
+        """max.message.bytes of a topic as that broker sees it."""
+        return self._values(broker, topic)[2]
+
+    def _values(self, broker: int, topic: str) -> tuple[int, bool, int]:
         key = (broker, topic)
         found = self._topic_values.get(key)
         if found is None:
@@ -117,12 +123,19 @@ class World:
             defaults = self.config(broker)
             min_isr = overrides.get("min.insync.replicas")
             unclean = overrides.get("unclean.leader.election.enable")
+            largest = overrides.get("max.message.bytes")
             found = (
                 defaults.min_insync_replicas if min_isr is None else int(min_isr),
                 defaults.unclean_leader_election_enable if unclean is None else unclean == "true",
+                defaults.message_max_bytes if largest is None else int(largest),
             )
             self._topic_values[key] = found
         return found
+
+
+def is_topic_name(topic: str) -> bool:
+    """Whether a topic may have that name."""
+    return topic not in (".", "..") and TOPIC_NAME.fullmatch(topic) is not None
 
 
 def split(tp: str) -> tuple[str, int]:

@@ -2,7 +2,7 @@
 
 from bisect import bisect_left, bisect_right
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from operator import attrgetter
 from typing import Final
 
@@ -126,12 +126,10 @@ class Chunks:
         """The batch that carried a record, from the event that named it."""
         for chunk in self.session.chunks:
             if chunk.first_record <= record_id <= chunk.last_record:
-                for event in self._decoded(chunk):
-                    if type(event) is ProduceSent and 0 <= record_id - event.first_record < len(
-                        event.values
-                    ):
-                        return batch_of(event)
-        return None
+                found = _batch_in(self._decoded(chunk), record_id)
+                if found is not None:
+                    return found
+        return _batch_in(self._open_chunk(), record_id)
 
     # ---- by object
 
@@ -174,6 +172,14 @@ def _weight(events: list[Event]) -> int:
     """How much memory events take, counted in events: some list very much."""
     listed = (event.detail if type(event) is MessageSent else () for event in events)
     return len(events) + sum(map(len, listed))
+
+
+def _batch_in(events: Iterable[Event], record_id: int) -> Batch | None:
+    """The batch of these events that carried a record."""
+    for event in events:
+        if type(event) is ProduceSent and 0 <= record_id - event.first_record < len(event.values):
+            return batch_of(event)
+    return None
 
 
 def batch_of(event: ProduceSent) -> Batch:

@@ -17,13 +17,13 @@ from emulator.profiles import VERSIONS
 
 FOLDER = Path(__file__).parent / "scenarios"
 ROWS = (
-    *("A1", "A2", "A3", "A4", "A5", "A6", "A8", "A10", "A11"),
+    *("A1", "A2", "A3", "A4", "A5", "A6", "A7", "A8", "A9", "A10", "A11", "C2", "C3"),
     *("B1", "B2", "B3", "B4", "B5", "B6", "B7", "C0", "C4", "C5", "C6"),
     *("D1", "D2", "D3", "D4", "D5", "E0", "E1", "E1b", "E2", "E3", "E4"),
 )
 VECTORS = (
-    *("V1", "V2", "V4", "V5", "V6", "V7", "V8", "V10", "V12", "V14", "V16", "V23", "V24", "V30"),
-    *("V25", "V26", "V27", "V28", "V32", "V37", "V38", "V39", "KAFKA-7128"),
+    *("V1", "V2", "V4", "V5", "V6", "V7", "V8", "V9", "V10", "V12", "V14", "V16", "V23", "V24"),
+    *("V30", "V25", "V26", "V27", "V28", "V32", "V37", "V38", "V39", "KAFKA-7128"),
 )
 """Worked examples of the protocol, each named in the first line of a scenario."""
 TWINS = (

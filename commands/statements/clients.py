@@ -52,6 +52,16 @@ Timeout = Annotated[
 BatchSize = Annotated[
     int, option("--batch", metavar="B", parse=words.count, text="records a request", default="1")
 ]
+InFlight = Annotated[
+    int,
+    option(
+        "--in-flight",
+        metavar="N",
+        parse=words.count,
+        text="requests under way at once",
+        default="1",
+    ),
+]
 Idempotent = Annotated[bool, flag("--idempotent", text="with a producer id and sequence numbers")]
 ProducerName = Annotated[
     str, option("--producer", metavar="PRODUCER", text="the producer", default="p1")
@@ -83,6 +93,7 @@ def produce(
     retries: Retries = None,
     timeout: Timeout = 30_000_000,
     batch: BatchSize = 1,
+    in_flight: InFlight = 1,
     idempotent: Idempotent = False,
     producer: ProducerName = "p1",
     partitioner: Partitioner = "default",
@@ -100,6 +111,7 @@ def produce(
         retries=retries,
         timeout_us=timeout,
         batch=batch,
+        in_flight=in_flight,
         idempotent=idempotent,
         producer=producer,
         partitioner=cast(Literal["default", "roundrobin", "sticky"], partitioner),

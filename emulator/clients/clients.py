@@ -13,6 +13,7 @@ from emulator.messages import (
     AnyMessage,
     ConnectionLost,
     FetchResponse,
+    InitProducerIdResponse,
     MetadataRequest,
     MetadataResponse,
     ProduceResponse,
@@ -42,6 +43,8 @@ class Clients:
         match message:
             case ProduceResponse():
                 self.producers.answered(message)
+            case InitProducerIdResponse():
+                self.producers.identified(message)
             case FetchResponse():
                 self.consumers.fetched(message)
             case MetadataResponse():

@@ -62,3 +62,15 @@ def sticky(previous: int | None, available: Sequence[int], partitions: int, draw
         return available[0]
     choices = [each for each in available if each != previous] or list(range(partitions))
     return choices[int(draw * len(choices))]
+
+
+def uniform(available: Sequence[int], partitions: int, draw: float) -> int:
+    """Return the partition that records without a key go to next (KIP-794, 3.3).
+
+    Called when batch.size bytes have gone to the last one: any available partition, perhaps the
+    same again; any at all if none is available. ``draw`` is a random number in [0, 1). Kafka weighs
+    partitions by how much waits for each of them, which here is nothing: a batch is sent as soon as
+    it is made.
+    """
+    choices = available or range(partitions)
+    return choices[int(draw * len(choices))]

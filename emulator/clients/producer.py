@@ -1,16 +1,22 @@
-"""Producers: choosing partitions, finding leaders, sending, retrying.
+"""Producers: taking records into batches, and finding out what each lacks before it can be sent.
 
-A producer sends one batch at a time, each after the last one's answer. It goes on writing to the
-leader it knows until an error tells it otherwise. Errors that only say where the leader is not
-(nothing was appended) cost no retry for a while.
+A producer has one batch under way, each after the last one's answer, or up to ``in_flight`` of
+them. A new batch begins only while none waits to be sent again, so that it cannot overtake one
+(the order within a partition can then change only among batches that were under way together). It
+goes on writing to the leader it knows until an error or the metadata's age tells it otherwise.
 """
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from emulator import events
-from emulator.clients import partitioner
+from emulator.clients.delivery import GIVE_UP_US, Delivery
+from emulator.clients.routing import Leaders, Routing
+from emulator.clients.sequences import Sequencer
+from emulator.clients.sizes import request_bytes
 from emulator.clients.state import (
     ASKING,
+    IDENTIFYING,
+    NEVER_US,
     SENT,
     WAITING,
     Flight,
@@ -19,12 +25,14 @@ from emulator.clients.state import (
     Producer,
 )
 from emulator.config import producer_defaults
+from emulator.config_names import INT_MAX
 from emulator.errors import ERRORS
 from emulator.events import CLIENTS
 from emulator.inputs import Produce
 from emulator.messages import (
+    InitProducerIdRequest,
+    InitProducerIdResponse,
     MetadataResponse,
-    ProduceRequest,
     ProduceResponse,
     RecordBatch,
 )
@@ -32,18 +40,8 @@ from emulator.messages import (
 if TYPE_CHECKING:
     from emulator.clients.clients import Clients
 
-RETRY_US = 100_000
-PATIENCE_US = 3_000_000
-GIVE_UP_US = 2_000_000
-"""How much longer than the leader's time limit a client waits for an answer."""
-ROUTING = frozenset(
-    ("UNKNOWN_TOPIC_OR_PARTITION", "LEADER_NOT_AVAILABLE", "NOT_LEADER_OR_FOLLOWER")
-)
-KEEPS_LEADER = frozenset(
-    ("NONE", "REQUEST_TIMED_OUT", "NOT_ENOUGH_REPLICAS", "NOT_ENOUGH_REPLICAS_AFTER_APPEND")
-)
-NEVER_US = (1 << 63) - 1
-"""Up to 2.0 there is no delivery.timeout.ms: only the retries run out."""
+PATIENCE_US: Final = 3_000_000
+"""How long errors that only say where the leader is not cost no retry, and questions may take."""
 
 
 class Producers:
@@ -52,89 +50,117 @@ class Producers:
     def __init__(self, clients: "Clients") -> None:
         """Act among ``clients``."""
         self.clients = clients
-        self.world = clients.world
-        self.kernel = clients.world.kernel
+        self.kernel = clients.kernel
+        self.network = clients.world.network
+        self.profile = clients.world.profile
+        self.defaults = producer_defaults(self.profile.version)
+        self.routing = Routing(clients, self.defaults)
+        self.sequencer = Sequencer(self.profile)
+        self.delivery = Delivery(clients, self.routing, self.sequencer, self.defaults)
 
     # ---- statements
 
     def start(self, wanted: Produce) -> int:
         """Begin a `produce`; returns its id, under which its end is noted."""
-        state = self.clients.state
-        producer = state.producers.setdefault(wanted.producer, Producer(wanted.producer))
+        producers = self.clients.state.producers
+        producer = producers.setdefault(wanted.producer, Producer(wanted.producer))
         job = Job(self.clients.new_id(), wanted, next_us=self.kernel.now)
         producer.jobs.append(job)
         if len(producer.jobs) == 1:
-            self._next_batch(producer)
+            self._pump(producer)
         return job.id
 
-    def _next_batch(self, producer: Producer) -> None:
-        """Go on with the producer's first job, or note its end."""
-        while producer.jobs and producer.jobs[0].sent >= producer.jobs[0].input.count:
-            job = producer.jobs.pop(0)
-            self.clients.state.finished[job.id] = job.error
-        if not producer.jobs:
-            return
-        job = producer.jobs[0]
-        token = self.clients.new_id()
-        wait_us = job.next_us - self.kernel.now
-        retries = job.input.retries
+    def _pump(self, producer: Producer, *, resumed: bool = False) -> None:
+        """Send what may be sent again, begin new batches, and note the ends of jobs.
+
+        ``resumed``: the pause before the next batch is over.
+        """
+        if producer.identity.partitions:
+            self.sequencer.resolve(producer)
+        self._send_again(producer)
+        while producer.jobs:
+            job = producer.jobs[0]
+            if job.sent >= job.input.count:
+                if producer.flights:
+                    return
+                producer.jobs.pop(0)
+                self.clients.state.finished[job.id] = job.error
+            elif not _has_room(producer, job) or not (resumed or self._is_time(producer, job)):
+                return
+            else:
+                resumed = False
+                self._begin(producer, job)
+
+    def _is_time(self, producer: Producer, job: Job) -> bool:
+        """Whether the next batch may begin; if not, come back then.
+
+        With acks=0 no answer comes between two batches, but others have their turn.
+        """
+        wait_us = max(0, job.next_us - self.kernel.now)
+        handed_over = job.sent > 0 and self.delivery.acks_of(job.input) == 0
+        if not (wait_us or handed_over):
+            return True
+        if not job.token:
+            job.token = self.clients.new_id()
+            self.clients.later("producer", producer.name, job.token, wait_us)
+        return False
+
+    def _send_again(self, producer: Producer) -> None:
+        """Go on with the batches that have waited, in order; each holds back those behind it."""
+        held_back: dict[str, None] = {}
+        for flight in list(producer.flights):
+            if flight.phase == WAITING and flight.tp not in held_back:
+                if self.kernel.now >= flight.deadline_us:
+                    self.delivery.expired(producer, flight)
+                elif self.kernel.now >= flight.resume_us:
+                    self._go_on(producer, flight)
+                if flight.phase == WAITING:
+                    held_back[flight.tp] = None
+            if flight.phase in (ASKING, IDENTIFYING):
+                return
+
+    def _begin(self, producer: Producer, job: Job) -> None:
+        """Begin a batch with the next records of the job."""
+        now, wanted = self.kernel.now, job.input
+        job.next_us = now + wanted.every_us
+        retries = wanted.retries
         if retries is None:
-            retries = producer_defaults(self.world.settings.version).retries
-        producer.flight = Flight(token, 0, retries)
-        handed_over = job.sent > 0 and self.acks_of(job.input) == 0  # no answer comes between
-        if wait_us > 0 or handed_over:
-            producer.flight.phase = WAITING
-            self.clients.later("producer", producer.name, token, max(0, wait_us))
+            retries = INT_MAX if wanted.idempotent else self.defaults.retries
+        flight = Flight(0, now + PATIENCE_US, retries, self._deadline_us(wanted))
+        producer.flights.append(flight)
+        self._go_on(producer, flight)
+
+    def _deadline_us(self, wanted: Produce) -> int:
+        whole_us = self.defaults.delivery_timeout_us
+        if whole_us is None:
+            return NEVER_US
+        return self.kernel.now + max(whole_us, wanted.timeout_us + GIVE_UP_US)
+
+    # ---- what a batch lacks: a partition, a leader, an id, its turn
+
+    def _go_on(self, producer: Producer, flight: Flight) -> None:
+        """Find out what a batch lacks, or send it."""
+        wanted = producer.jobs[0].input
+        leaders = self.routing.known(producer, wanted.topic)
+        if flight.batch is None and (leaders is not None or wanted.partition is not None):
+            partition = self.routing.partition(producer, wanted, leaders or {})
+            self.name_records(producer, flight, partition)
+        leader = -1 if leaders is None else leaders.get(flight.partition, -1)
+        if leader < 0:
+            self._ask(producer, flight)
+        elif not wanted.idempotent:
+            self.delivery.send(producer, flight, leader)
+        elif producer.identity.producer_id < 0:
+            self._identify(producer, flight)
+        elif self.sequencer.may_send(producer, flight):
+            self.sequencer.number(producer, flight)
+            self.delivery.send(producer, flight, leader)
         else:
-            self._begin(producer)
+            flight.phase, flight.resume_us = WAITING, self.kernel.now
 
-    def _begin(self, producer: Producer) -> None:
-        """Take the next records of the job into a batch, and find out where it goes."""
-        job, flight = producer.jobs[0], producer.flight
-        assert flight is not None
-        job.next_us = self.kernel.now + job.input.every_us
-        flight.patience_us = self.kernel.now + PATIENCE_US
-        delivery_us = producer_defaults(self.world.settings.version).delivery_timeout_us
-        flight.deadline_us = NEVER_US if delivery_us is None else self.kernel.now + delivery_us
-        flight.phase = ASKING
-        known = producer.leaders.get(job.input.topic)
-        if known is not None or job.input.partition is not None:
-            self._choose(producer, known or {})
-        self._route(producer)
-
-    # ---- the partition
-
-    def _choose(self, producer: Producer, leaders: dict[int, int]) -> None:
-        job, flight = producer.jobs[0], producer.flight
-        assert flight is not None
-        flight.partition = self._partition(producer, job.input, leaders)
-        flight.tp = f"{job.input.topic}-{flight.partition}"
-        self._name_records(producer, job, flight)
-
-    def _partition(self, producer: Producer, wanted: Produce, leaders: dict[int, int]) -> int:
-        if wanted.partition is not None:
-            return wanted.partition
-        count = max(1, len(leaders))
-        if wanted.key is not None and wanted.partitioner != "roundrobin":
-            return partitioner.partition_for_key(wanted.key.encode(), count)
-        available = [p for p, leader in sorted(leaders.items()) if leader >= 0]
-        topic = wanted.topic
-        rotates = wanted.partitioner == "roundrobin"
-        sticks = self.world.profile.has("sticky_partitioner")
-        if rotates or (wanted.partitioner == "default" and not sticks):
-            turn = producer.round_robin.get(topic)
-            if turn is None:
-                turn = 0 if rotates else self.kernel.random_below(1 << 30)
-            producer.round_robin[topic] = turn + 1
-            return partitioner.round_robin(turn, available, count)
-        chosen = partitioner.sticky(
-            producer.sticky.get(topic), available, count, self.kernel.random()
-        )
-        producer.sticky[topic] = chosen
-        return chosen
-
-    def _name_records(self, producer: Producer, job: Job, flight: Flight) -> None:
-        """Give the batch's records their ids, and write them into the ledger."""
+    def name_records(self, producer: Producer, flight: Flight, partition: int) -> None:
+        """Give the batch's records a partition and their ids, and write them into the ledger."""
+        job, state = producer.jobs[0], self.clients.state
         wanted = job.input
         count = min(wanted.batch, wanted.count - job.sent)
         if wanted.count == 1:
@@ -142,199 +168,146 @@ class Producers:
         else:
             values = [f"{wanted.value}-{i}" for i in range(job.sent, job.sent + count)]
         keys: list[str | None] = [] if wanted.key is None else [wanted.key] * count
-        state = self.clients.state
         first, state.next_record = state.next_record, state.next_record + count
-        acks = self.acks_of(wanted)
-        state.ledger.append(LedgerEntry(first, producer.name, flight.tp, keys, values, acks))
         job.sent += count
+        flight.partition, flight.tp = partition, f"{wanted.topic}-{partition}"
         flight.batch = RecordBatch(0, count, -1, first)
+        flight.size = request_bytes(self.profile, keys, values)
+        self.routing.gave(producer, wanted, flight.size)
+        acks = self.delivery.acks_of(wanted)
+        state.ledger.append(LedgerEntry(first, producer.name, flight.tp, keys, values, acks))
         self.kernel.emit(events.ProduceSent, producer.name, flight.tp, first, keys, values, acks)
 
-    def acks_of(self, wanted: Produce) -> int:
-        """The acks asked for, or the release's default."""
-        if wanted.acks is not None:
-            return wanted.acks
-        return -1 if self.world.profile.has("acks_all_by_default") else 1
+    # ---- asking for the leader
 
-    # ---- the leader
+    def _ask(self, producer: Producer, flight: Flight) -> None:
+        flight.phase, flight.ask = ASKING, self.clients.askable()
+        flight.is_unknown = False
+        self._ask_next(producer, flight)
 
-    def _route(self, producer: Producer) -> None:
-        """Send to the leader that is known, or ask for it."""
-        job, flight = producer.jobs[0], producer.flight
-        assert flight is not None
-        leader = producer.leaders.get(job.input.topic, {}).get(flight.partition, -1)
-        if leader >= 0:
-            self._send(producer, leader)
+    def _ask_next(self, producer: Producer, flight: Flight) -> None:
+        topic = producer.jobs[0].input.topic
+        if flight.ask:
+            flight.asked = flight.ask.pop(0)
+            flight.request = self.clients.ask(flight.asked, topic)
+            self.delivery.limit(producer, flight, PATIENCE_US)
+        elif flight.is_unknown:
+            self.delivery.failed(producer, flight, "UNKNOWN_TOPIC_OR_PARTITION")
         else:
-            flight.phase = ASKING
-            flight.ask = self.clients.askable()
-            self._ask_next(producer)
-
-    def _ask_next(self, producer: Producer) -> None:
-        job, flight = producer.jobs[0], producer.flight
-        assert flight is not None
-        if not flight.ask:
-            self._failed(producer, self.clients.no_leader_error(job.input.topic))
-            return
-        flight.asked = flight.ask.pop(0)
-        flight.request = self.clients.ask(flight.asked, job.input.topic)
-        flight.token = self.clients.new_id()
-        self.clients.later("producer", producer.name, flight.token, PATIENCE_US)
+            self.delivery.failed(producer, flight, self.clients.no_leader_error(topic))
 
     def told(self, source: int, message: MetadataResponse) -> bool:
         """A broker answered a metadata question; False if no producer asked it."""
-        for producer in self.clients.state.producers.values():
-            flight = producer.flight
-            if flight is not None and flight.phase == ASKING and flight.request == message.request:
-                self._told(producer, flight, message)
-                return True
-        return False
+        found = self._waiting_for(message.request, ASKING)
+        if found is None:
+            return False
+        producer, flight = found
+        self._told(producer, flight, message)
+        self._pump(producer)
+        return True
 
     def _told(self, producer: Producer, flight: Flight, message: MetadataResponse) -> None:
-        if message.error == "NONE":
-            if not flight.tp:
-                self._choose(producer, message.leaders)
-            if message.leaders.get(flight.partition, -1) >= 0:
-                producer.leaders[message.topic] = dict(message.leaders)
-                self._send(producer, message.leaders[flight.partition])
-                return
-        self._ask_next(producer)
-
-    # ---- sending and its end
-
-    def _send(self, producer: Producer, leader: int) -> None:
-        job, flight = producer.jobs[0], producer.flight
-        assert flight is not None
-        assert flight.batch is not None
-        wanted = job.input
-        acks = self.acks_of(wanted)
-        flight.phase, flight.target = SENT, leader
-        request = ProduceRequest(flight.tp, flight.batch, acks, wanted.timeout_us)
-        flight.request = self.world.network.send(CLIENTS, leader, request)
-        if acks == 0:
-            self._acknowledged(producer, -1)
+        if message.error == "INVALID_TOPIC_EXCEPTION":
+            self.delivery.failed(producer, flight, message.error)
             return
-        flight.token = self.clients.new_id()
-        limit_us = wanted.timeout_us + GIVE_UP_US
-        self.clients.later("producer", producer.name, flight.token, limit_us)
+        if message.error == "NONE":
+            leaders: Leaders = message.leaders
+            if flight.batch is None:
+                wanted = producer.jobs[0].input
+                self.name_records(
+                    producer, flight, self.routing.partition(producer, wanted, leaders)
+                )
+            if leaders.get(flight.partition, -1) >= 0:
+                self.routing.learn(producer, message.topic, leaders)
+                self._go_on(producer, flight)
+                return
+            flight.is_unknown = flight.partition not in leaders
+        self._ask_next(producer, flight)
+
+    # ---- asking for a producer id
+
+    def _identify(self, producer: Producer, flight: Flight) -> None:
+        flight.phase, flight.ask = IDENTIFYING, self.clients.askable()
+        self._identify_next(producer, flight)
+
+    def _identify_next(self, producer: Producer, flight: Flight) -> None:
+        if not flight.ask:
+            self.delivery.failed(producer, flight, "NETWORK_EXCEPTION")
+            return
+        flight.asked = flight.ask.pop(0)
+        flight.request = self.network.send(CLIENTS, flight.asked, InitProducerIdRequest())
+        self.delivery.limit(producer, flight, PATIENCE_US)
+
+    def identified(self, message: InitProducerIdResponse) -> None:
+        """A broker gave out a producer id, or could not."""
+        found = self._waiting_for(message.request, IDENTIFYING)
+        if found is None:
+            return
+        producer, flight = found
+        if message.error == "NONE":
+            producer.identity.producer_id = message.producer_id
+            producer.identity.epoch = message.producer_epoch
+            self._go_on(producer, flight)
+        elif ERRORS[message.error].retriable:
+            self._identify_next(producer, flight)
+        else:
+            self.delivery.failed(producer, flight, message.error)
+        self._pump(producer)
+
+    # ---- answers, time limits, connections
+
+    def _waiting_for(self, request: int, phase: str) -> tuple[Producer, Flight] | None:
+        """The batch that waits for the answer to a request."""
+        for producer in self.clients.state.producers.values():
+            for flight in producer.flights:
+                if flight.request == request and flight.phase == phase:
+                    return producer, flight
+        return None
 
     def answered(self, message: ProduceResponse) -> None:
-        """The leader answered."""
-        for producer in self.clients.state.producers.values():
-            flight = producer.flight
-            if flight is not None and flight.phase == SENT and flight.request == message.request:
-                if message.error == "NONE":
-                    self._acknowledged(producer, message.base_offset)
-                else:
-                    self._failed(producer, message.error)
-                return
-
-    def _acknowledged(self, producer: Producer, base_offset: int) -> None:
-        flight = producer.flight
-        assert flight is not None
-        assert flight.batch is not None
-        batch = flight.batch
-        producer.acked += batch.count
-        self.kernel.emit(
-            events.ProduceAcknowledged,
-            producer.name,
-            flight.tp,
-            batch.first_record,
-            batch.count,
-            base_offset,
-        )
-        producer.flight = None
-        self._next_batch(producer)
-
-    def _failed(self, producer: Producer, error: str) -> None:
-        """An attempt ended in an error.
-
-        Try again if that is worth it, otherwise give the batch up.
-        """
-        job, flight = producer.jobs[0], producer.flight
-        assert flight is not None
-        if error not in KEEPS_LEADER:
-            producer.leaders.pop(job.input.topic, None)
-        free = error in ROUTING and self.kernel.now < flight.patience_us
-        worth_it = ERRORS[error].retriable and flight.retries_left > 0
-        if free or (worth_it and self.kernel.now < flight.deadline_us):
-            if not free:
-                flight.retries_left -= 1
-                producer.retries += 1
-            if flight.batch is not None and not free:
-                self.kernel.emit(
-                    events.ProduceRetried,
-                    producer.name,
-                    flight.tp,
-                    flight.batch.first_record,
-                    error,
-                    not free,
-                )
-            flight.phase = WAITING
-            flight.token = self.clients.new_id()
-            self.clients.later("producer", producer.name, flight.token, RETRY_US)
-            return
-        self._give_up(producer, error)
-
-    def _give_up(self, producer: Producer, error: str) -> None:
-        job, flight = producer.jobs[0], producer.flight
-        assert flight is not None
-        if flight.batch is None:
-            flight.partition = 0
-            flight.tp = f"{job.input.topic}-0"
-            self._name_records(producer, job, flight)
-        batch = flight.batch
-        assert batch is not None
-        producer.failed += batch.count
-        producer.errors += [error] * batch.count
-        self.kernel.emit(
-            events.ProduceFailed,
-            producer.name,
-            flight.tp,
-            batch.first_record,
-            batch.count,
-            error,
-        )
-        job.error = error
-        producer.flight = None
-        self._next_batch(producer)
+        """A leader answered."""
+        found = self._waiting_for(message.request, SENT)
+        if found is not None:
+            producer, flight = found
+            self.delivery.answered(producer, flight, message)
+            self._pump(producer)
 
     def timer(self, name: str, token: int) -> None:
-        """A pause is over, or an answer has not come in time."""
+        """A pause is over, an answer has not come in time, or a batch's whole time is over."""
         producer = self.clients.state.producers[name]
-        flight = producer.flight
-        if flight is None or flight.token != token:
-            return
-        if flight.phase == WAITING:
-            if flight.batch is None and flight.patience_us == 0:
-                self._begin(producer)
-            else:
-                self._route(producer)
-        elif flight.phase == ASKING:
-            self._ask_next(producer)
-        else:
-            self.world.network.give_up(CLIENTS, flight.target)
-            self._failed(producer, "NETWORK_EXCEPTION")
+        resumed = bool(producer.jobs) and producer.jobs[0].token == token
+        if resumed:
+            producer.jobs[0].token = 0
+        for flight in [each for each in producer.flights if each.token == token]:
+            if self.kernel.now >= flight.deadline_us:
+                self.delivery.expired(producer, flight)
+            elif flight.phase == ASKING:
+                self._ask_next(producer, flight)
+            elif flight.phase == IDENTIFYING:
+                self._identify_next(producer, flight)
+            elif flight.phase == SENT:
+                self.delivery.unanswered(producer, flight)
+        self._pump(producer, resumed=resumed)
 
     def connection_lost(self, peer: int, request: int) -> None:
-        """A connection broke or was refused (then nothing was appended)."""
+        """A connection broke (``request`` 0), or under one request: then nothing was appended."""
         for producer in self.clients.state.producers.values():
-            flight = producer.flight
-            if flight is None:
-                if request == 0:
-                    _forget_leader(producer, peer)
-            elif flight.phase == ASKING and flight.asked == peer and request in (0, flight.request):
-                self._ask_next(producer)
-            elif flight.phase == SENT and flight.target == peer:
-                if request == flight.request:
-                    self._failed(producer, "NOT_LEADER_OR_FOLLOWER")
-                elif request == 0:
-                    self._failed(producer, "NETWORK_EXCEPTION")
-            elif request == 0:
-                _forget_leader(producer, peer)
+            for flight in list(producer.flights):
+                if request not in (0, flight.request):
+                    continue
+                if flight.phase == ASKING and flight.asked == peer:
+                    self._ask_next(producer, flight)
+                elif flight.phase == IDENTIFYING and flight.asked == peer:
+                    self._identify_next(producer, flight)
+                elif flight.phase == SENT and flight.target == peer:
+                    error = "NOT_LEADER_OR_FOLLOWER" if request else "NETWORK_EXCEPTION"
+                    self.delivery.failed(producer, flight, error)
+            if request <= producer.unanswered:
+                self.routing.forget_broker(producer, peer)
+            self._pump(producer)
 
 
-def _forget_leader(producer: Producer, broker: int) -> None:
-    """An idle connection closed: the next record begins with a question."""
-    for topic in [t for t, leaders in producer.leaders.items() if broker in leaders.values()]:
-        del producer.leaders[topic]
+def _has_room(producer: Producer, job: Job) -> bool:
+    """Whether another batch may be under way: none waits or asks, and there are not too many."""
+    under_way = producer.flights
+    return len(under_way) < job.input.in_flight and all(f.phase == SENT for f in under_way)

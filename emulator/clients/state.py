@@ -6,8 +6,11 @@ from emulator.inputs import Consume, Produce
 from emulator.messages import RecordBatch
 
 ASKING = "asking"
+IDENTIFYING = "identifying"
 SENT = "sent"
 WAITING = "waiting"
+NEVER_US = (1 << 63) - 1
+"""A time that does not come."""
 
 
 class LedgerEntry(Struct, frozen=True, array_like=True, gc=False):
@@ -25,30 +28,63 @@ class LedgerEntry(Struct, frozen=True, array_like=True, gc=False):
 
 
 class Flight(Struct, array_like=True):
-    """A batch on its way. ``tp`` is empty until the partition is chosen.
+    """A batch that is not done. ``tp`` is empty until the partition is chosen.
 
-    ``ask`` are brokers still to be asked for the leader. ``patience_us`` is until when errors that
-    say where the leader is not cost no retry, ``deadline_us`` until when attempts may begin
-    (delivery.timeout.ms); ``token`` tells this flight's timers from older ones.
+    ``phase``: a question for the leader is out (ASKING), one for a producer id (IDENTIFYING), the
+    batch itself (SENT), or it waits for ``resume_us`` and its turn (WAITING). ``ask`` are brokers
+    still to be asked. ``patience_us`` is until when errors that say where the leader is not cost no
+    retry, ``deadline_us`` the end of it all (delivery.timeout.ms); ``token`` tells this flight's
+    timer from older ones. ``error`` is what the last attempt ended in, ``renumbered`` that its
+    sequence numbers changed since it was last sent.
     """
 
     token: int
     patience_us: int
     retries_left: int
-    deadline_us: int = 0
+    deadline_us: int
     tp: str = ""
     partition: int = -1
     batch: RecordBatch | None = None
-    phase: str = ASKING
+    size: int = 0
+    phase: str = WAITING
+    resume_us: int = 0
     ask: list[int] = field(default_factory=list)
     asked: int = -1
     request: int = 0
     target: int = -1
+    attempts: int = 0
+    error: str = "NONE"
+    is_unknown: bool = False
+    renumbered: bool = False
+
+
+class PartitionSequences(Struct, array_like=True):
+    """An idempotent producer's count in one partition, under the id and epoch of ``owner``.
+
+    ``acked`` is the last sequence number that was acknowledged and ``acked_offset`` its place (-1:
+    none yet). ``unresolved`` is the number after a batch that was given up although it may be
+    written (-1: there is none): until that is known nothing new is sent.
+    """
+
+    owner: tuple[int, int]
+    next: int = 0
+    acked: int = -1
+    acked_offset: int = -1
+    unresolved: int = -1
+
+
+class Identity(Struct, array_like=True):
+    """What makes a producer idempotent: its id and epoch (-1: none yet) and its counts by tp."""
+
+    producer_id: int = -1
+    epoch: int = -1
+    partitions: dict[str, PartitionSequences] = field(default_factory=dict)
 
 
 class Job(Struct, array_like=True):
     """A `produce` statement under way: ``sent`` of its records have been given to requests.
 
+    The next request begins at ``next_us``; ``token`` is that of the timer for it (0: none is set).
     ``error`` is the last one that any of its records ended in.
     """
 
@@ -56,11 +92,17 @@ class Job(Struct, array_like=True):
     input: Produce
     sent: int = 0
     next_us: int = 0
+    token: int = 0
     error: str = "NONE"
 
 
 class Producer(Struct, array_like=True):
-    """A producer: its counts, its view of the leaders (by topic and partition), its work."""
+    """A producer: its counts, its view of the leaders (by topic and partition), its work.
+
+    ``learned_us`` tells when it was told of a topic, ``sticky_bytes`` how much it has given to the
+    ``sticky`` partition of a topic. ``flights`` are its batches that are not done, in the order in
+    which they are to be sent. ``unanswered`` is the last request without acks that it sent.
+    """
 
     name: str
     acked: int = 0
@@ -68,10 +110,20 @@ class Producer(Struct, array_like=True):
     retries: int = 0
     errors: list[str] = field(default_factory=list)
     leaders: dict[str, dict[int, int]] = field(default_factory=dict)
+    learned_us: dict[str, int] = field(default_factory=dict)
     round_robin: dict[str, int] = field(default_factory=dict)
     sticky: dict[str, int] = field(default_factory=dict)
+    sticky_bytes: dict[str, int] = field(default_factory=dict)
     jobs: list[Job] = field(default_factory=list)
-    flight: Flight | None = None
+    flights: list[Flight] = field(default_factory=list)
+    identity: Identity = field(default_factory=Identity)
+    unanswered: int = 0
+
+    @property
+    def pending(self) -> int:
+        """Records that are neither acknowledged nor given up."""
+        waiting = sum(job.input.count - job.sent for job in self.jobs)
+        return waiting + sum(f.batch.count for f in self.flights if f.batch is not None)
 
 
 class Reading(Struct, array_like=True):

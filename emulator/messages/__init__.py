@@ -12,6 +12,8 @@ from emulator.messages.base import (
     Timer,
 )
 from emulator.messages.clients import (
+    InitProducerIdRequest,
+    InitProducerIdResponse,
     MetadataRequest,
     MetadataResponse,
     ProduceRequest,
@@ -59,6 +61,8 @@ AnyMessage = (
     | ListOffsetsResponse
     | ProduceRequest
     | ProduceResponse
+    | InitProducerIdRequest
+    | InitProducerIdResponse
     | MetadataRequest
     | MetadataResponse
     | LeaderAndIsrRequest
@@ -85,6 +89,7 @@ REQUESTS = (
     OffsetsForLeaderEpochRequest,
     ListOffsetsRequest,
     ProduceRequest,
+    InitProducerIdRequest,
     MetadataRequest,
     LeaderAndIsrRequest,
     StopReplicaRequest,
@@ -109,6 +114,8 @@ __all__ = [
     "FetchRequest",
     "FetchResponse",
     "FetchedPartition",
+    "InitProducerIdRequest",
+    "InitProducerIdResponse",
     "LeaderAndIsrRequest",
     "LeaderAndIsrResponse",
     "ListOffsetsRequest",
