@@ -159,7 +159,7 @@ class ControlPlane:
             events.IsrChanged, replica.tp, self.broker.id, replica.isr, replica.zk_version
         )
         self.broker.leader.new_remotes(replica, keep=led_already)
-        self.broker.fetches.isr_moved(replica)
+        self.broker.fetches.epoch_began(replica)
         if replica.high_watermark > replica.log.end:  # cut while it followed (up to 2.3)
             self.broker.set_high_watermark(replica, replica.log.start, "make-leader")
         self.broker.leader.check_high_watermark(replica, "make-leader")

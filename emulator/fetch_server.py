@@ -75,6 +75,14 @@ class FetchServer:
                 else:
                     session.outside[replica.tp] = None
 
+    def epoch_began(self, replica: Replica) -> None:
+        """Look on its next fetch at what each follower said under the epoch before (KIP-320)."""
+        for follower in replica.remotes:
+            session = self.broker.state.fetch_sessions.get(follower)
+            if session is not None and replica.tp in session.partitions:
+                session.ready[replica.tp] = None
+        self.isr_moved(replica)
+
     def high_watermark_moved(self, replica: Replica) -> None:
         """Let followers be told of the new HW, in 2.4 and 2.5 at once."""
         state = self.broker.state
