@@ -4,6 +4,7 @@ from emulator.cluster import Cluster
 from emulator.inputs import (
     AnyInput,
     ConfigureBroker,
+    ConfigureTopic,
     HealLinks,
     ReleaseMessages,
     ResumeReplica,
@@ -20,7 +21,8 @@ def heal(cluster: Cluster) -> None:
     """Make links whole, wake and start everything, and wait until that has had its effect.
 
     Up to 2.0 a controller that was replaced may have left something undone, which the next one
-    does; up to 1.1 a follower out of range ends its process unless it may cut.
+    does; up to 1.1 a follower out of range ends its process unless it may cut, and nobody can be
+    elected from the empty ISR that an unclean election may leave.
     """
     for source, destination in list(cluster.state.network.links):
         _do(cluster, ReleaseMessages(source=source, destination=destination))
@@ -29,9 +31,11 @@ def heal(cluster: Cluster) -> None:
         if cluster.broker_state(broker) == "frozen":
             _do(cluster, ThawBroker(broker=broker))
     if cluster.world.profile.has("out_of_range_is_fatal"):
+        config = {"unclean.leader.election.enable": "true"}
         for broker in cluster.brokers:
-            config = {"unclean.leader.election.enable": "true"}
             _do(cluster, ConfigureBroker(broker=broker, config=config))
+        for topic in cluster.topics():
+            _do(cluster, ConfigureTopic(topic=topic, config=config))
     for _ in range(3):
         _start_what_is_down(cluster)
         _pass(cluster, MINUTE_US)

@@ -1,4 +1,4 @@
-"""What hosts send each other: every message names itself, survives a codec, and tells its partitions."""
+"""What hosts send each other: every message survives a codec and tells its partitions."""
 
 import msgspec
 import pytest
