@@ -1,0 +1,266 @@
+"""README.md and docs/guide.md say what is so: what stands in them is run, and printed as they say.
+
+A fenced block of a page is one of
+
+- ``tide NAME``: a script, which is written to the file NAME;
+- ``console``: lines that start with ``$`` are typed, the others are what comes of it, standard
+  error and standard output as a terminal mixes them; in a ``console varies`` numbers may differ;
+- ``console terminal``: needs a terminal, so that only its words and files are looked at;
+- ``console spark``: needs Spark, and its lines are some of those that are printed;
+- ``tide line``: what one may type behind ``:`` in the console.
+
+After a change of what the program prints, ``python -m tests.test_docs`` writes it into the guide,
+and docs/statements.md anew.
+"""
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import chdir, redirect_stderr, redirect_stdout
+from io import StringIO
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+
+import pytest
+
+from commands.exits import ExitCode
+from commands.language import leaves, program
+from commands.main import run_program
+from commands.parser import parse_line
+from commands.reference import statements_page
+from console.actions import ACTIONS
+
+ROOT = Path(__file__).parent.parent
+GUIDE = ROOT / "docs" / "guide.md"
+STATEMENTS = ROOT / "docs" / "statements.md"
+README = ROOT / "README.md"
+PAGES = (README, *sorted((ROOT / "docs").glob("*.md")))
+
+FENCE = re.compile(r"^```(?P<kind>[^\n]*)\n(?P<text>.*?)^```$", re.DOTALL | re.MULTILINE)
+HEREDOC = re.compile(r"^cat > (?P<name>\S+) <<'EOF'\n(?P<text>.*?)^EOF\n", re.DOTALL | re.MULTILINE)
+LINK = re.compile(r"\]\((?!https?:)([^)#\s]+)")
+KEYS = re.compile(r"^\| ((?:`[^`]+` ?)+)\|", re.MULTILINE)
+HERE = "/tmp/guide"
+"""What the guide calls the folder in which its commands are run."""
+NUMBER = re.compile(r"\b[0-9a-f]{64}\b|[0-9](?:[0-9,.:+T-]*[0-9])?")
+SPACES = re.compile(r"[ -]+")
+NEEDS_TERMINAL = {"console", "replay"}
+
+
+class Typed(NamedTuple):
+    """A command as it stands in a page, and what is said to come of it."""
+
+    command: str
+    said: str
+
+
+class Shell:
+    """As much of a shell as the guide needs: the program, ``ls``, ``| jq``, redirection, ``$?``."""
+
+    def __init__(self) -> None:
+        self.status = 0
+
+    def run(self, command: str) -> str | None:
+        """What a terminal shows; None if a program that the command needs is not there."""
+        if command == "echo $?":
+            return f"{self.status}\n"
+        command, _, file = command.partition(" > ")
+        first, *filters = re.split(r" \| (?=jq)", command)
+        shown, data = self._first(first)
+        for each in filters:
+            words = shlex.split(each)
+            if shutil.which(words[0]) is None:
+                return None
+            done = subprocess.run(words, input=data, capture_output=True, text=True, check=True)
+            data = done.stdout
+        if file:
+            Path(file).write_text(data)
+            return ""
+        return data if filters else shown
+
+    def _first(self, command: str) -> tuple[str, str]:
+        """What it shows, and its standard output, which is shown too unless it is piped on."""
+        quiet = command.endswith(" 2>/dev/null")
+        name, *words = shlex.split(command.removesuffix(" 2>/dev/null"))
+        if name == "ls":
+            return "".join(f"{entry}\n" for entry in sorted(os.listdir(*words))), ""
+        assert name == "tidegauge", f"the guide's reader has no '{name}' here"
+        terminal, data = StringIO(), _Tee()
+        data.also = terminal
+        with redirect_stderr(StringIO() if quiet else terminal), redirect_stdout(data):
+            self.status = run_program(words)
+        here = os.getcwd()
+        return terminal.getvalue().replace(here, HERE), data.getvalue().replace(here, HERE)
+
+
+class _Tee(StringIO):
+    """Standard output, of which a terminal shows a copy."""
+
+    also: StringIO
+
+    def write(self, text: str) -> int:
+        self.also.write(text)
+        return super().write(text)
+
+
+def blocks(page: Path) -> Iterator[tuple[str, str]]:
+    """The fenced blocks: what kind they are, and their text."""
+    for fence in FENCE.finditer(page.read_text(encoding="utf-8")):
+        yield fence["kind"], fence["text"]
+
+
+def write_script(kind: str, text: str) -> None:
+    """Make the file of a ``tide NAME`` block."""
+    language, _, name = kind.partition(" ")
+    if language == "tide" and name != "line":
+        Path(name).write_text(text, encoding="utf-8")
+
+
+def typed(text: str) -> Iterator[Typed]:
+    """The commands of a block."""
+    for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
+        command, _, said = part.replace("\\\n> ", "").partition("\n")
+        yield Typed(command, said)
+
+
+def agrees(said: str, printed: str, kind: str) -> bool:
+    """Whether it was printed as the page says, as strictly as the kind of block asks."""
+    if kind == "console":
+        return said == printed
+    said, printed = (SPACES.sub(" ", NUMBER.sub("0", text)) for text in (said, printed))
+    if kind == "console spark":
+        return set(said.splitlines()) <= set(printed.splitlines())
+    return said == printed
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where a page's commands are run."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.usefixtures("folder")
+def test_the_guide_prints_what_it_says() -> None:
+    shell = Shell()
+    for kind, text in blocks(GUIDE):
+        write_script(kind, text)
+        if kind in ("console", "console varies"):
+            for command, said in typed(text):
+                printed = shell.run(command)
+                same = printed is None or agrees(said, printed, kind)
+                assert same, f"$ {command}\n{printed}"
+
+
+@pytest.mark.usefixtures("folder")
+def test_the_guide_opens_the_console_with_options_that_exist(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for kind, text in blocks(GUIDE):
+        write_script(kind, text)
+        for command, _ in typed(text) if kind.startswith("console") else ():
+            words = shlex.split(command)
+            if kind == "console terminal":
+                assert run_program(words[1:]) == ExitCode.USAGE
+                assert capsys.readouterr().err.startswith("the console needs a terminal;")
+            elif "--record" in words:
+                Shell().run(command)
+                capsys.readouterr()
+
+
+def test_what_the_guide_types_in_the_console_are_statements() -> None:
+    (text,) = (text for kind, text in blocks(GUIDE) if kind == "tide line")
+    assert all(parse_line(line) for line in text.splitlines())
+
+
+def test_the_guide_names_keys_that_exist() -> None:
+    known = {key for action in ACTIONS.values() for key in action.keys}
+    _, _, section = GUIDE.read_text(encoding="utf-8").partition("## The console")
+    named = [key for row in KEYS.findall(section) for key in re.findall(r"`([^`]+)`", row)]
+    assert len(named) > 10
+    assert [key for key in named if key not in known] == []
+
+
+@pytest.mark.spark
+@pytest.mark.usefixtures("folder")
+def test_the_guide_analyzes_what_it_says() -> None:
+    shell = Shell()
+    for kind, text in blocks(GUIDE):
+        write_script(kind, text)
+        for command, said in typed(text) if kind.startswith("console") else ():
+            if kind == "console spark":
+                printed = shell.run(command)
+                assert printed is not None
+                assert agrees(said, printed, kind), f"$ {command}\n{printed}"
+            elif "--record" in command or "sessions export" in command:
+                shell.run(command)
+
+
+def test_the_tour_of_the_readme_runs(folder: Path) -> None:
+    _, _, tour = README.read_text(encoding="utf-8").partition("## A short tour")
+    shell = Shell()
+    for fence in FENCE.finditer(tour.partition("\n## ")[0]):
+        for script in HEREDOC.finditer(fence["text"]):
+            (folder / script["name"]).write_text(script["text"])
+        for line in HEREDOC.sub("", fence["text"]).splitlines():
+            if line.startswith("tidegauge analyze"):  # the guide's is run where Spark is
+                continue
+            shown = shell.run(line)
+            terminal = line.split()[1] in NEEDS_TERMINAL
+            assert shell.status == (ExitCode.USAGE if terminal else ExitCode.OK), shown
+    assert {"dataset", "failover.tide", "failover.tide.db", "v7.tide"} <= set(os.listdir())
+
+
+def test_the_readme_names_every_command() -> None:
+    text = README.read_text(encoding="utf-8")
+    assert [name for name in commands() if f"tidegauge {name}" not in text] == []
+
+
+def test_the_page_of_statements_is_the_one_that_their_declarations_give() -> None:
+    page = STATEMENTS.read_text(encoding="utf-8")
+    assert page == statements_page()
+    assert all(f"\n## {name}\n" in page for name, _ in leaves(program()))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_what_a_page_links_to_is_there(page: Path) -> None:
+    links = LINK.findall(page.read_text(encoding="utf-8"))
+    assert [link for link in links if not (page.parent / link).exists()] == []
+
+
+def commands() -> list[str]:
+    """The program's commands, as its help lists them."""
+    data = StringIO()
+    with redirect_stdout(data):
+        run_program(["--help"])
+    listed = data.getvalue().partition("Commands:")[2].partition("Examples:")[0]
+    return [line.split()[0] for line in listed.splitlines() if line.strip()]
+
+
+def rewritten(page: str) -> str:
+    """A page with what its commands print now, where it is not what the page says."""
+    shell = Shell()
+
+    def block(fence: re.Match[str]) -> str:
+        kind, text = fence["kind"], fence["text"]
+        write_script(kind, text)
+        if kind not in ("console", "console varies", "console spark"):
+            return fence[0]
+        lines = []
+        for command, said in typed(text):
+            printed = shell.run(command)
+            kept = said if printed is None or agrees(said, printed, kind) else printed
+            lines.append(f"$ {command}\n{kept}")
+        return f"```{kind}\n{''.join(lines)}```"
+
+    return FENCE.sub(block, page)
+
+
+if __name__ == "__main__":
+    with TemporaryDirectory() as scratch, chdir(scratch):
+        GUIDE.write_text(rewritten(GUIDE.read_text(encoding="utf-8")), encoding="utf-8")
+    STATEMENTS.write_text(statements_page(), encoding="utf-8")
