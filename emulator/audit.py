@@ -3,6 +3,8 @@
 The audit knows every record that was ever produced and looks into every log, which no real
 component can. It watches and cannot steer. Work follows suspicion: a partition is looked at whole
 only when a log was cut, a leader changed, a batch was sent twice, or two logs were seen to differ.
+What settles itself in most cases (a record that is acknowledged when it is handed over, and that
+the leader writes a little later) is looked at after a while, or at the end of a statement.
 """
 
 from collections.abc import Callable, Iterable
@@ -14,8 +16,14 @@ from emulator.kernel import Kernel
 from emulator.log import Log
 from emulator.messages import RecordBatch
 
+DEFERRED_US = 100_000
+"""After how long what may have settled itself is looked at."""
+
 Found = list[tuple[int, int]]
 """Pairs of (offset, record id)."""
+
+Findings = tuple[Found, Found, Found, Found]
+"""Lost, duplicated, diverged, consumed and lost."""
 
 
 class Acked(Struct, frozen=True, array_like=True, gc=False):
@@ -27,10 +35,7 @@ class Acked(Struct, frozen=True, array_like=True, gc=False):
 
 
 class PartitionAudit(Struct, array_like=True):
-    """What is known of one partition.
-
-    ``missing`` are acknowledged batches that its leader's log lacks.
-    """
+    """What is known of one partition; ``newest_missing`` is the largest record id that is lost."""
 
     leader: int = -1
     acked: list[Acked] = field(default_factory=list)
@@ -40,6 +45,7 @@ class PartitionAudit(Struct, array_like=True):
     duplicated: Found = field(default_factory=list)
     diverged: Found = field(default_factory=list)
     consumed_lost: Found = field(default_factory=list)
+    newest_missing: int = -1
 
     @property
     def clean(self) -> bool:
@@ -50,12 +56,15 @@ class PartitionAudit(Struct, array_like=True):
 class AuditState(Struct, array_like=True):
     """The audit's memory: plain data. ``acked`` counts records.
 
-    ``dirty`` partitions are to be looked at.
+    ``dirty`` partitions are to be looked at (because of which event), ``deferred`` ones at
+    ``due_us``.
     """
 
     acked: int = 0
     partitions: dict[str, PartitionAudit] = field(default_factory=dict)
     dirty: dict[str, int] = field(default_factory=dict)
+    deferred: dict[str, int] = field(default_factory=dict)
+    due_us: int = 0
 
 
 LogsOf = Callable[[str], dict[int, Log]]
@@ -93,8 +102,15 @@ class Audit:
         self.state.acked += event.count
         found = self._of(event.tp)
         found.acked.append(Acked(event.first_record, event.count, event.base_offset))
-        if not self._is_held(event.tp, found.leader, event.base_offset, event.first_record):
+        if event.base_offset < 0:
+            self._defer(event.tp, event.seq)
+        elif not self._is_held(event.tp, found.leader, event.base_offset, event.first_record):
             self.state.dirty[event.tp] = event.seq
+
+    def _defer(self, tp: str, seq: int) -> None:
+        if not self.state.deferred:
+            self.state.due_us = self.kernel.now + DEFERRED_US
+        self.state.deferred.setdefault(tp, seq)
 
     def _consumed(self, event: events.RecordsConsumed) -> None:
         found = self._of(event.tp)
@@ -128,15 +144,15 @@ class Audit:
     def _gone(self, event: events.PartitionStateRemoved) -> None:
         self.state.partitions.pop(event.tp, None)
         self.state.dirty.pop(event.tp, None)
+        self.state.deferred.pop(event.tp, None)
 
     def _appended(self, event: events.RecordsAppended) -> None:
         found = self._of(event.tp)
-        if (
-            (event.broker == found.leader and event.first_record in found.retried)
-            or not found.clean
-            or self._differs(event)
-        ):
+        by_leader = event.broker == found.leader
+        if (by_leader and event.first_record in found.retried) or self._differs(event):
             self.state.dirty[event.tp] = event.seq
+        elif by_leader and event.first_record <= found.newest_missing:
+            self._defer(event.tp, event.seq)
 
     def _differs(self, event: events.RecordsAppended) -> bool:
         """Whether another log that reaches as far holds something else at this offset."""
@@ -145,41 +161,58 @@ class Audit:
                 last = log.batches[-1]
                 if last.base_offset != event.base_offset:
                     last = log.batches[log.position(event.base_offset)]
-                return (
-                    last.first_record != event.first_record or last.base_offset != event.base_offset
-                )
+                if last.first_record != event.first_record:
+                    return True
+                if last.base_offset != event.base_offset:
+                    return True
         return False
 
     # ---- looking
 
     def flush(self) -> None:
-        """Look at the partitions under suspicion, and state what is new."""
+        """Look at the partitions under suspicion whose time has come, and state what is new."""
+        if self.state.deferred and self.kernel.now >= self.state.due_us:
+            self._take_deferred()
         dirty, self.state.dirty = self.state.dirty, {}
         for tp, seq in dirty.items():
             found = self.state.partitions.get(tp)
-            if found is None:
-                continue
-            self.kernel.cause = seq
-            self._look(tp, found)
+            if found is not None:
+                self.state.deferred.pop(tp, None)
+                self.kernel.cause = seq
+                self._look(tp, found)
         self.kernel.cause = 0
 
+    def settle(self) -> None:
+        """Look at everything under suspicion at once: a statement ends."""
+        if self.state.dirty or self.state.deferred:
+            self._take_deferred()
+            self.flush()
+
+    def _take_deferred(self) -> None:
+        deferred, self.state.deferred = self.state.deferred, {}
+        self.state.dirty = {**deferred, **self.state.dirty}
+
     def _look(self, tp: str, found: PartitionAudit) -> None:
+        now = self._findings(tp, found)
+        if now != (found.lost, found.duplicated, found.diverged, found.consumed_lost):
+            found.lost, found.duplicated, found.diverged, found.consumed_lost = now
+            missing = (record for _, record in (*found.lost, *found.consumed_lost))
+            found.newest_missing = max(missing, default=-1)
+            self.kernel.emit(events.AuditChanged, tp, *now)
+
+    def _findings(self, tp: str, found: PartitionAudit) -> Findings:
+        """What is wrong with a partition now."""
         logs = self.logs_of(tp)
         leader = logs.get(found.leader)
         if leader is None:
-            now: tuple[Found, Found, Found, Found] = ([], [], _diverged(logs.values()), [])
-        else:
-            ids = _ids(leader)
-            now = (
-                _missing(found.acked, ids),
-                _duplicated(leader),
-                _diverged(logs.values()),
-                _missing(found.consumed, ids),
-            )
-        before = (found.lost, found.duplicated, found.diverged, found.consumed_lost)
-        if now != before:
-            found.lost, found.duplicated, found.diverged, found.consumed_lost = now
-            self.kernel.emit(events.AuditChanged, tp, *now)
+            return [], [], _diverged(logs.values()), []
+        ids = _ids(leader)
+        return (
+            _missing(found.acked, ids),
+            _duplicated(leader),
+            _diverged(logs.values()),
+            _missing(found.consumed, ids),
+        )
 
     # ---- asked
 
@@ -187,7 +220,15 @@ class Audit:
         """Count the records that are ``acked``, ``lost``, ``duplicated`` and so on now."""
         if what == "acked":
             return self.state.acked
-        return sum(len(getattr(p, what)) for p in self.state.partitions.values())
+        which = ("lost", "duplicated", "diverged", "consumed_lost").index(what)
+        suspected = (*self.state.dirty, *self.state.deferred)
+        count = 0
+        for tp, found in self.state.partitions.items():
+            if tp in suspected:
+                count += len(self._findings(tp, found)[which])
+            else:
+                count += len(getattr(found, what))
+        return count
 
 
 def _ids(log: Log) -> dict[int, int]:
@@ -216,12 +257,13 @@ def _missing(batches: list[Acked], ids: dict[int, int]) -> Found:
 
 def _duplicated(log: Log) -> Found:
     """Extra copies of a record in a log."""
-    seen: dict[int, None] = {}
+    seen: dict[int, int] = {}
     extra: Found = []
     for batch in log.batches:
-        for i in range(batch.count) if batch.first_record in seen else ():
+        known = seen.get(batch.first_record, 0)
+        for i in range(min(known, batch.count)):
             extra.append((batch.base_offset + i, batch.first_record + i))
-        seen[batch.first_record] = None
+        seen[batch.first_record] = max(known, batch.count)
     return extra
 
 

@@ -177,7 +177,8 @@ class Cluster:
 
     def look(self) -> None:
         """Let audit and invariants state what they found."""
-        if self.state.audit.dirty:
+        audit = self.state.audit
+        if audit.dirty or (audit.deferred and self.now_us >= audit.due_us):
             self.audit.flush()
         if self.state.invariants.pending:
             self.invariants.flush()

@@ -109,6 +109,7 @@ class Execution:
 
     def _end(self, ticket: Ticket, outcome: Outcome) -> None:
         ticket.outcome = outcome
+        self.cluster.audit.settle()
         statement = ticket.statement
         kind = type(statement.input)
         self.kernel.cause = ticket.root
