@@ -27,6 +27,13 @@ MODULES = (clients, control, network, replicas, statements, topics, znodes)
 KINDS = sorted(base.Event.__subclasses__(), key=lambda kind: kind.__name__)
 NUMBERS = st.integers(-(2**63), 2**63 - 1)
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=8)
+PLAIN: dict[object, st.SearchStrategy[Any]] = {
+    int: NUMBERS,
+    str: TEXTS,
+    bool: st.booleans(),
+    float: st.floats(0, 100),
+    type(None): st.none(),
+}
 ANY = functools.reduce(operator.or_, KINDS)
 
 

@@ -1,0 +1,94 @@
+"""What must hold is checked as it is stated; what a release is known to break is stated as known."""
+
+import pytest
+
+from emulator import events
+from emulator.events import Event
+from emulator.invariants import INVARIANTS, Invariants, InvariantState, known_violations
+from emulator.kernel import Kernel, KernelState
+from emulator.profiles import PROFILES
+
+
+def _checked(version: str = "3.9", end: int = 5) -> tuple[Invariants, Kernel, list[Event]]:
+    seen: list[Event] = []
+    kernel = Kernel(KernelState(random_state=1))
+    kernel.subscribe(seen.append, [events.InvariantViolated])
+    checks = Invariants(InvariantState(), kernel, PROFILES[version], lambda _tp, _broker: end)
+    return checks, kernel, seen
+
+
+def _named(seen: list[Event]) -> list[tuple[str, bool]]:
+    return [(e.name, e.known) for e in seen if isinstance(e, events.InvariantViolated)]
+
+
+def test_a_high_watermark_above_the_leo_is_a_violation() -> None:
+    checks, kernel, seen = _checked(end=5)
+    kernel.emit(events.HighWatermarkChanged, "t-0", 1, 6, 5, "append")
+    checks.flush()
+    assert _named(seen) == [("HighWatermarkInLog", False)]
+    assert checks.state.unexpected == 1
+
+
+def test_before_the_high_watermark_lived_in_the_log_that_is_known() -> None:
+    checks, kernel, seen = _checked("0.10.2")
+    kernel.emit(events.HighWatermarkChanged, "t-0", 1, 6, 5, "response")
+    checks.flush()
+    assert _named(seen) == [("HighWatermarkInLog", True)]
+    assert checks.state.unexpected == 0
+
+
+@pytest.mark.parametrize(
+    ("leader", "isr", "name"),
+    [(1, [2], "LeaderInIsr"), (1, [1, 9], "IsrInAssigned")],
+)
+def test_a_state_that_contradicts_itself_is_a_violation(
+    leader: int, isr: list[int], name: str
+) -> None:
+    checks, kernel, seen = _checked()
+    kernel.emit(events.TopicCreated, "t", [[1, 2]], {})
+    kernel.emit(events.PartitionStateChanged, "t-0", leader, 0, isr, 1, 0)
+    checks.flush()
+    assert (name, False) in _named(seen)
+
+
+def test_a_leader_epoch_that_goes_back_is_a_violation() -> None:
+    checks, kernel, seen = _checked()
+    kernel.emit(events.PartitionStateChanged, "t-0", 1, 3, [1], 1, 0)
+    kernel.emit(events.PartitionStateChanged, "t-0", 1, 2, [1], 1, 1)
+    checks.flush()
+    assert _named(seen) == [("EpochMonotonic", False)]
+
+
+def test_two_leaders_in_one_epoch_are_a_violation() -> None:
+    checks, kernel, seen = _checked()
+    kernel.emit(events.ReplicaRoleChanged, "t-0", 1, "leader", 1, 3)
+    kernel.emit(events.ReplicaRoleChanged, "t-0", 2, "leader", 2, 3)
+    checks.flush()
+    assert _named(seen) == [("OneLeaderPerEpoch", False)]
+
+
+def test_a_leader_without_what_was_committed_is_a_violation() -> None:
+    checks, kernel, seen = _checked(end=5)
+    kernel.emit(events.ReplicaRoleChanged, "t-0", 1, "leader", 1, 0)
+    kernel.emit(events.HighWatermarkChanged, "t-0", 1, 5, 0, "fetch")
+    checks.end_of = lambda _tp, _broker: 3
+    kernel.emit(events.LeaderElected, "t-0", 0, 2, 1, [2], "Offline")
+    checks.flush()
+    assert [name for name, _ in _named(seen)] == ["TrueLeader"]
+
+
+def test_an_unclean_election_is_no_violation() -> None:
+    checks, kernel, seen = _checked(end=5)
+    kernel.emit(events.ReplicaRoleChanged, "t-0", 1, "leader", 1, 0)
+    kernel.emit(events.HighWatermarkChanged, "t-0", 1, 5, 0, "fetch")
+    checks.end_of = lambda _tp, _broker: 3
+    kernel.emit(events.LeaderElected, "t-0", 0, 2, 1, [2], "Unclean")
+    checks.flush()
+    assert seen == []
+
+
+@pytest.mark.parametrize("version", PROFILES)
+def test_what_a_release_breaks_is_an_invariant_with_a_reason(version: str) -> None:
+    for name, reason in known_violations(PROFILES[version]).items():
+        assert name in INVARIANTS
+        assert reason
