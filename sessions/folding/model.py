@@ -229,13 +229,16 @@ class Model:
     # ---- configuration
 
     def min_isr(self, topic: str, leader: int | None) -> int:
-        """min.insync.replicas: the topic's, the leading broker's, the cluster's, or 1."""
+        """min.insync.replicas: the topic's, the leading broker's, the cluster's, or 1.
+
+        What an outsider wrote into a znode may be no number, and counts for nothing.
+        """
         state = self.state
         for values in (
             state.topic_configs.get(topic),
             None if leader is None else state.broker_configs.get(leader),
             state.config,
         ):
-            if values is not None and (value := values.get(MIN_ISR)):
-                return int(value)
+            if values is not None and values.get(MIN_ISR, "").isdecimal():
+                return int(values[MIN_ISR])
         return 1

@@ -37,6 +37,7 @@ def view_with(config: dict[str, str], topic_config: dict[str, str]) -> ClusterVi
         ({}, {}, 1),
         ({"min.insync.replicas": "2"}, {}, 2),
         ({"min.insync.replicas": "2"}, {"min.insync.replicas": "3"}, 3),
+        ({"min.insync.replicas": "2"}, {"min.insync.replicas": "x"}, 2),
     ],
 )
 def test_min_isr_is_the_topics_or_the_clusters_or_one(
