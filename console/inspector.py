@@ -10,7 +10,7 @@ from console.formats import age, brackets, number, plain
 from console.lines import BLANK, Line, Span, cut, fit, line, wrap
 from console.partition_columns import leader_number
 from console.tapes import EPOCH_ROLES, tape_order
-from console.why import chain, chain_lines, explaining_seq, state_path
+from console.why import chain, chain_lines, state_path
 from console.words import STATE_WORDS, glyph_of
 
 if TYPE_CHECKING:
@@ -196,7 +196,7 @@ def audit(partition: "PartitionState") -> list[Line]:
 
 def why(stage: "Stage", partition: "PartitionState", width: int) -> list[Line]:
     """The chain of causes behind the state, the root first."""
-    events = chain(stage.reader, explaining_seq(stage.reader, stage.view.state, partition))
+    events = chain(stage.reader, stage.explainer.seq(stage.view.state, partition))
     title = line(Span("WHY", "title"), Span(" the root first", "muted"))
     return [title, *chain_lines(events, width, stage.glyphs)] if events else []
 

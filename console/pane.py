@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 class Pane(Vertical):
     """One part of a screen.
 
-    ``kind`` is ``main``, ``side`` or ``log``: which gives way to which is the style sheet's
-    business.
+    ``kind`` is ``main``, ``side``, ``extra`` or ``log``; which gives way to which is the style
+    sheet's business.
     """
 
     def __init__(self, stage: "Stage", view: VirtualView, title: str, kind: str) -> None:

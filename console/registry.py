@@ -189,6 +189,8 @@ _DRILL = [
     ),
 ]
 
+_TAPES = _on(("partition",), "wide", "w", "Show the values of records, or their epochs", "values")
+
 _LOG = [
     *_on(
         ("events", "partition", "broker"),
@@ -270,7 +272,18 @@ _PROMPT = [
 
 ACTIONS: Final[dict[str, Action]] = {
     action.id: action
-    for action in (*_GO, *_MOVE, *_TIME, *_ACT, *_TABLE, *_DRILL, *_LOG, *_ZNODES, *_PROMPT)
+    for action in (
+        *_GO,
+        *_MOVE,
+        *_TIME,
+        *_ACT,
+        *_TABLE,
+        *_DRILL,
+        *_TAPES,
+        *_LOG,
+        *_ZNODES,
+        *_PROMPT,
+    )
 }
 """Every action by its id, in the order of help and docs."""
 

@@ -4,15 +4,18 @@ The replica's own HW stands as a bar in its tape, the leader's HW as a broken ba
 the round by which a follower lags is a distance that can be seen. What lies right of a bar is not
 committed as far as that replica knows. A record that the leader does not have at that offset is
 marked, and records that the event under the time cursor cut off stand as crosses for that one step.
+Instead of epochs the records' values can be shown, in the colours of their epochs.
 """
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from console.formats import number
+from console.formats import clean, number
 from console.glyphs import Glyphs
-from console.lines import Line, Span, fit, line
+from console.lines import Line, Span, cells, fit, line, width_of
+from console.tape_window import Record, Window, foreign_offsets, records_in, window_of
 from emulator.events import Event, LogTruncated
 
 if TYPE_CHECKING:
@@ -23,111 +26,82 @@ EPOCH_ROLES: Final = 6
 LABEL_WIDTH: Final = 16
 FIGURES_WIDTH: Final = 31
 """Room at the right end for HW, LEO and the distance to the leader."""
+MEMORY_WIDTH: Final = 19
+"""Room for what the leader remembers of a follower, and how long ago that fetched."""
 FIGURES_MIN_WIDTH: Final = 76
 """Narrower tapes leave the figures out."""
-LEGEND_WIDTH: Final = 118
+MEMORY_MIN_WIDTH: Final = 110
+"""Narrower tapes leave the leader's memory out."""
+VALUE_WIDTH_MAX: Final = 8
+"""Columns of a record's value that a cell shows."""
 RULER_STEP: Final = 5
-CELL_GROWTH_MAX: Final = 2
-"""Where few records leave room, each takes this many columns more."""
-
-Record = tuple[int, int]
-"""A record in a log: its leader epoch and its id."""
 
 
-class Window(Struct, frozen=True):
-    """The offsets that fit: ``first`` up to and without ``end``, each ``cell`` columns wide.
+class Drawing(Struct, frozen=True):
+    """How tapes are drawn: glyphs, the event under the time cursor, what is shown of records.
 
-    A cell is a column for a boundary, then the epoch, then with ``marks`` a column for a mark.
+    ``value_of`` gives the value of a record id; without it a record is shown as its epoch.
+    ``fetch_age_of`` says how long ago a follower fetched, in words.
     """
 
-    first: int
-    end: int
-    cell: int
-    marks: bool = False
+    glyphs: Glyphs
+    event: Event | None = None
+    pan: int = 0
+    value_of: Callable[[int], str] | None = None
+    fetch_age_of: Callable[[int], str] | None = None
 
-    @property
-    def offsets(self) -> range:
-        """The offsets, in order."""
-        return range(self.first, self.end)
-
-
-def window_of(
-    partition: "PartitionState", width: int, pan: int = 0, *, marks: bool = False
-) -> Window:
-    """The newest offsets that fit into ``width`` columns, or ``pan`` offsets older ones."""
-    replicas = partition.replica_states.values()
-    newest = max((replica.log_end_offset for replica in replicas), default=0)
-    oldest = min((replica.log_start for replica in replicas), default=0)
-    highest = max((run.leader_epoch for replica in replicas for run in replica.log[-8:]), default=0)
-    smallest = len(str(max(0, highest))) + 1 + marks
-    room = max(smallest, width - 1)
-    cell = max(smallest, min(smallest + CELL_GROWTH_MAX, room // max(1, newest - oldest)))
-    fitting = room // cell
-    end = max(min(newest, oldest + fitting), newest - max(0, pan))
-    return Window(first=max(oldest, end - fitting), end=end, cell=cell, marks=marks)
+    def text_of(self, record: Record) -> str:
+        """What a cell says of a record."""
+        if self.value_of is not None:
+            return clean(self.value_of(record[1]))
+        return self.glyphs.record if record[0] < 0 else str(record[0])
 
 
-def foreign_offsets(
-    partition: "PartitionState", window: Window, original: dict[int, Record]
-) -> dict[int, set[int]]:
-    """For each replica the offsets at which it holds another record than the leader."""
-    found: dict[int, set[int]] = {}
-    for broker, replica in partition.replica_states.items():
-        records = records_in(replica, window)
-        found[broker] = {
-            offset
-            for offset, (_, record_id) in records.items()
-            if offset in original and original[offset][1] != record_id
-        }
-    return found
-
-
-def records_in(replica: "ReplicaState", window: Window) -> dict[int, Record]:
-    """The replica's records by offset, inside the window."""
-    found: dict[int, Record] = {}
-    for run in reversed(replica.log):
-        if run.base_offset + run.count <= window.first:
-            break
-        first = max(run.base_offset, window.first)
-        for offset in range(first, min(run.base_offset + run.count, window.end)):
-            found[offset] = (run.leader_epoch, run.first_record + offset - run.base_offset)
-    return found
-
-
-def tape_lines(
-    partition: "PartitionState",
-    glyphs: Glyphs,
-    width: int,
-    *,
-    event: Event | None = None,
-    pan: int = 0,
-) -> list[Line]:
-    """The ruler and one tape a replica, the leader's first.
-
-    ``event`` is the one under the time cursor: what it cut off is shown.
-    """
-    figures = width >= FIGURES_MIN_WIDTH
-    room = width - LABEL_WIDTH - (FIGURES_WIDTH if figures else 0)
+def tape_lines(partition: "PartitionState", width: int, drawing: Drawing) -> list[Line]:
+    """The ruler and one tape for each replica, the leader's first."""
+    figures = FIGURES_WIDTH if width >= FIGURES_MIN_WIDTH else 0
+    memory = MEMORY_WIDTH if width >= MEMORY_MIN_WIDTH else 0
+    room = width - LABEL_WIDTH - figures - memory
     leader = partition.leader_replica
-    window = window_of(partition, room, pan)
-    original = records_in(leader, window) if leader is not None else {}
-    foreign = foreign_offsets(partition, window, original)
-    if any(foreign.values()):
-        window = window_of(partition, room, pan, marks=True)
+    window, foreign = _fitted(partition, room, drawing)
     room = min(room, 2 + len(window.offsets) * window.cell)
     rows = [ruler(window)]
     for broker in tape_order(partition):
         replica = partition.replica_states.get(broker)
         if replica is None:
-            rows.append(line(label(partition, broker, None, glyphs), Span("no log", "muted")))
+            rows.append(
+                line(label(partition, broker, None, drawing.glyphs), Span(" no log", "muted"))
+            )
             continue
-        gone = cut_by(event, partition.name, broker)
-        spans = tape(replica, window, glyphs, foreign=foreign[broker], leader=leader, gone=gone)
+        spans = tape(
+            replica, window, drawing, foreign=foreign[broker], leader=leader, tp=partition.name
+        )
         used = 1 + len(window.offsets) * window.cell
-        padding = Span(" " * max(0, room - used))
         tail = figures_of(replica, leader) if figures else ()
-        rows.append(line(label(partition, broker, replica, glyphs), *spans, padding, *tail))
+        tail += memory_of(replica, leader, drawing) if memory else ()
+        head = label(partition, broker, replica, drawing.glyphs)
+        rows.append(line(head, *spans, Span(" " * max(0, room - used)), *tail))
     return rows
+
+
+def _fitted(
+    partition: "PartitionState", room: int, drawing: Drawing
+) -> tuple[Window, dict[int, set[int]]]:
+    """The window, and what differs in it; a column is kept for marks only where one is needed."""
+    window = window_of(partition, room, drawing.pan)
+    text = 0
+    if drawing.value_of is not None:
+        shown = [
+            cells(drawing.text_of(record))
+            for replica in partition.replica_states.values()
+            for record in records_in(replica, window).values()
+        ]
+        text = min(VALUE_WIDTH_MAX, max(shown, default=1))
+    leader = partition.leader_replica
+    original = records_in(leader, window) if leader is not None else {}
+    foreign = foreign_offsets(partition, window, original)
+    marks = any(foreign.values())
+    return window_of(partition, room, drawing.pan, marks=marks, text=text), foreign
 
 
 def tape_order(partition: "PartitionState") -> list[int]:
@@ -173,19 +147,25 @@ def ruler(window: Window) -> Line:
 def tape(
     replica: "ReplicaState",
     window: Window,
-    glyphs: Glyphs,
+    drawing: Drawing,
     *,
     foreign: set[int],
     leader: "ReplicaState | None",
-    gone: range,
+    tp: str,
 ) -> list[Span]:
-    """One replica's cells: a boundary column, then the epoch, for each offset."""
+    """One replica's cells: a boundary column, the record, and a mark where there are any."""
+    glyphs = drawing.glyphs
     records = records_in(replica, window)
+    gone = cut_by(drawing.event, tp, replica.broker)
     width = window.cell - 1 - window.marks
     spans: list[Span] = []
     for offset in window.offsets:
         spans.append(boundary(offset, replica, leader, glyphs))
-        spans.append(cell(offset, records.get(offset), replica, width, glyphs, gone=gone))
+        record = records.get(offset)
+        if record is None:
+            spans.append(no_record(offset, replica, width, glyphs, gone=gone))
+        else:
+            spans.append(cell(offset, record, replica, width, drawing))
         if window.marks:
             differs = offset in foreign
             spans.append(Span(glyphs.different if differs else " ", "diverged" if differs else ""))
@@ -204,24 +184,22 @@ def boundary(
 
 
 def cell(
-    offset: int,
-    record: Record | None,
-    replica: "ReplicaState",
-    width: int,
-    glyphs: Glyphs,
-    *,
-    gone: range,
+    offset: int, record: Record, replica: "ReplicaState", width: int, drawing: Drawing
 ) -> Span:
-    """One record as its epoch; dimmed while the replica does not know it as committed."""
-    if record is None:
-        if offset in gone:
-            return Span(glyphs.truncated.rjust(width), "error")
-        missing = offset >= replica.log_end_offset
-        return Span((glyphs.no_record if missing else " ").rjust(width), "faint")
-    epoch = record[0]
-    text = glyphs.record if epoch < 0 else str(epoch)
+    """One record; dimmed while the replica does not know it as committed."""
     state = "epoch" if offset < replica.high_watermark else "pending"
-    return Span(text.rjust(width), f"{state}{max(0, epoch) % EPOCH_ROLES}")
+    shown = fit(drawing.text_of(record), width, right=True, more=drawing.glyphs.more)
+    return Span(shown, f"{state}{max(0, record[0]) % EPOCH_ROLES}")
+
+
+def no_record(
+    offset: int, replica: "ReplicaState", width: int, glyphs: Glyphs, *, gone: range
+) -> Span:
+    """Where the replica has no record: cut off just now, not there yet, or not there any more."""
+    if offset in gone:
+        return Span(glyphs.truncated.rjust(width), "error")
+    missing = offset >= replica.log_end_offset
+    return Span((glyphs.no_record if missing else " ").rjust(width), "faint")
 
 
 def figures_of(replica: "ReplicaState", leader: "ReplicaState | None") -> Line:
@@ -234,6 +212,16 @@ def figures_of(replica: "ReplicaState", leader: "ReplicaState | None") -> Line:
         f"{number(replica.log_end_offset):>7}",
         Span(f" {behind:>6}", "warning"),
     )
+
+
+def memory_of(replica: "ReplicaState", leader: "ReplicaState | None", drawing: Drawing) -> Line:
+    """What the leader remembers of a follower's LEO, and when that follower last fetched."""
+    if leader is None or replica is leader:
+        return ()
+    remembered = leader.remote_leo.get(replica.broker, -1)
+    known = "?" if remembered < 0 else number(remembered)
+    age = "" if drawing.fetch_age_of is None else drawing.fetch_age_of(replica.broker)
+    return line(Span(" REM ", "muted"), f"{known:>7}", Span(f" {age:>6}", "muted"))
 
 
 def _distance(replica: "ReplicaState", leader: "ReplicaState") -> str:
@@ -270,8 +258,10 @@ def legend(glyphs: Glyphs, width: int) -> Line:
         (glyphs.different, "not the leader's record", "other", "diverged"),
         (glyphs.truncated, "cut by this event", "cut now", "error"),
     )
-    roomy = width >= LEGEND_WIDTH
-    spans: list[Span] = [Span(" ")]
-    for sign, meaning, word, role in signs:
-        spans += [Span(sign, role), Span(f" {meaning if roomy else word}   ", "faint")]
+    for words in (1, 2):
+        spans = [Span(" ")]
+        for sign in signs:
+            spans += [Span(sign[0], sign[3]), Span(f" {sign[words]}   ", "faint")]
+        if width_of(spans) <= width:
+            break
     return line(*spans)

@@ -62,6 +62,9 @@ class VirtualView(ScrollView, can_focus=True, inherit_bindings=False):
     class Chosen(Selected):
         """A line was double-clicked."""
 
+    class Resized(Selected):
+        """The pane has another size, for which some of it may have to be drawn anew."""
+
     def __init__(
         self, stage: "Stage", *, id: str | None = None, classes: str | None = None
     ) -> None:
@@ -298,6 +301,7 @@ class VirtualView(ScrollView, can_focus=True, inherit_bindings=False):
         self.refresh()
         if self.has_cursor and (index := self.cursor_index()) is not None:
             self.call_after_refresh(self.show_line, index)
+        self.post_message(self.Resized(self))
 
     def on_click(self, event: events.Click) -> None:
         """Put the cursor where the mouse is; a double click opens."""

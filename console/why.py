@@ -3,15 +3,18 @@
 from typing import TYPE_CHECKING, Final
 
 from console.describe import describe
+from console.eventlog import FoundEvents, TouchScan
 from console.formats import clock
 from console.glyphs import Glyphs
 from console.lines import Line, Span, cut, line
 from console.reader import EventReader
-from emulator.events import Event, PartitionStateChanged
+from emulator.events import AuditChanged, Event, PartitionStateChanged
 
 if TYPE_CHECKING:
     from sessions.states import PartitionState, ViewState
 
+AUDIT_BUDGET_MS: Final = 5.0
+"""How long one look may search for the last audit."""
 NEARBY: Final = 2
 """How far a znode's write and what it says of the partition may stand apart."""
 SHOWN_MAX: Final = 8
@@ -23,24 +26,45 @@ def state_path(partition: "PartitionState") -> str:
     return f"/brokers/topics/{partition.topic}/partitions/{partition.partition}/state"
 
 
-def explaining_seq(reader: EventReader, state: "ViewState", partition: "PartitionState") -> int:
-    """The event behind the partition's state: its znode's last, else the last that touched it.
+class Explainer:
+    """Finds the event that says why a partition is as it is.
 
-    Fetches and HW moves touch a partition all the time; what it *is* stands in its znode.
+    That is the last word about lost or diverged records, where there are any; else what its
+    ``state`` znode says, since fetches and HW moves touch a partition all the time without changing
+    what it *is*; and before it has one, the last event that touched it.
     """
-    znode = state.znodes.get(state_path(partition))
-    stated = 0 if znode is None else znode.changed
-    if partition.diverged or partition.lost or partition.duplicated or not stated:
-        return partition.changed
-    return _said_by(reader, partition, stated)
 
+    def __init__(self, reader: EventReader) -> None:
+        self.reader = reader
+        self._tp = ""
+        self._audits: FoundEvents | None = None
 
-def _said_by(reader: EventReader, partition: "PartitionState", written: int) -> int:
-    """The event that says what the write of the znode means; else the write itself."""
-    for event in reader.page(written - NEARBY, written + NEARBY):
-        if isinstance(event, PartitionStateChanged) and event.tp == partition.name:
-            return event.seq
-    return written
+    def seq(self, state: "ViewState", partition: "PartitionState") -> int:
+        """The number of that event, at the time cursor."""
+        if partition.lost or partition.duplicated or partition.diverged or partition.consumed_lost:
+            audited = self._last_audit(partition.name, state.seq)
+            if audited is not None:
+                return audited
+        znode = state.znodes.get(state_path(partition))
+        if znode is None or not znode.changed:
+            return partition.changed
+        return self._said_by(partition, znode.changed)
+
+    def _last_audit(self, tp: str, seq: int) -> int | None:
+        if self._audits is None or tp != self._tp:
+            self._tp = tp
+            scan = TouchScan(self.reader, [tp], lambda event: isinstance(event, AuditChanged))
+            self._audits = FoundEvents(self.reader, scan)
+        self._audits.work(AUDIT_BUDGET_MS)
+        index = self._audits.index_of(seq)
+        return self._audits.seq_at(index) if index >= 0 else None
+
+    def _said_by(self, partition: "PartitionState", written: int) -> int:
+        """The event that says what the write of the znode means; else the write itself."""
+        for event in self.reader.page(written - NEARBY, written + NEARBY):
+            if isinstance(event, PartitionStateChanged) and event.tp == partition.name:
+                return event.seq
+        return written
 
 
 def chain(reader: EventReader, seq: int) -> list[Event]:

@@ -10,6 +10,7 @@ from msgspec import Struct
 from console.formats import clean, clock, hexadecimal
 from console.glyphs import Glyphs
 from console.lines import BLANK, Line, Span, cut, data, line, wrap
+from emulator.zookeeper.zkcli import date_text
 
 if TYPE_CHECKING:
     from sessions.states import ZnodeState
@@ -130,13 +131,17 @@ def _length(node: "ZnodeState") -> int:
     return 0 if node.data is None else len(node.data.encode())
 
 
+def _date(time_us: int) -> str:
+    return f"{date_text(time_us)}  {clock(time_us)}"
+
+
 def stat_of(node: "ZnodeState") -> list[tuple[str, str]]:
-    """The Stat as zkCli prints it, with virtual time for its dates."""
+    """The Stat as zkCli prints it, its dates also in virtual time."""
     return [
         ("cZxid", hexadecimal(node.czxid)),
-        ("ctime", clock(node.ctime_us)),
+        ("ctime", _date(node.ctime_us)),
         ("mZxid", hexadecimal(node.mzxid)),
-        ("mtime", clock(node.mtime_us)),
+        ("mtime", _date(node.mtime_us)),
         ("pZxid", hexadecimal(node.pzxid)),
         ("cversion", str(node.cversion)),
         ("dataVersion", str(node.version)),

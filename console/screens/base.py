@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from console.app import TidegaugeApp
     from console.stage import Stage
 
+PANE_KINDS = ("main", "side", "extra", "log")
+"""What panes can be; the style sheet says which gives way to which."""
 SIZE_NEEDED = (60, 15)
 """Columns and lines below which nothing useful fits."""
 
@@ -107,6 +109,10 @@ class ConsoleScreen(Screen[None], inherit_bindings=False):
         """Bars and titles are drawn for the new width."""
         self.call_after_refresh(self.desk.paint)
 
+    def on_virtual_view_resized(self) -> None:
+        """What was cut or placed for another size is drawn for this one."""
+        self.call_after_refresh(self.desk.paint)
+
     # ---- painting
 
     def show(self, changed: Collection[str]) -> None:
@@ -156,7 +162,7 @@ class ConsoleScreen(Screen[None], inherit_bindings=False):
     def _mark(self, pane: Pane) -> None:
         for one in self.panes:
             one.set_class(one is pane, "-current")
-        kinds = {f"-on-{kind}": kind == pane.kind for kind in ("main", "side", "log")}
+        kinds = {f"-on-{kind}": kind == pane.kind for kind in PANE_KINDS}
         self.update_classes(kinds, animate=False)
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:

@@ -137,10 +137,10 @@ class BrokersScreen(ConsoleScreen):
             return
         broker = self.stage.view.state.brokers[int(key)]
         self.inspector.show(broker_lines(self.stage, broker, self.inspector.columns))
-        log_pane.entitle(f"events of broker {key}", [self.log_view.status()])
         if log_pane.display:
             self.log_view.show_touching([broker_object(key)])
             self.log_view.follow()
+        log_pane.entitle(f"events of broker {key}", [self.log_view.status()])
 
     def selection(self) -> Sequence[str]:
         """The selected broker."""
@@ -200,11 +200,11 @@ class BrokerScreen(ConsoleScreen):
     def show_panes(self, changed: Collection[str]) -> None:
         """Log and inspector at the time cursor."""
         log, inspector = self.panes
+        self.log_view.follow()
         log.entitle(f"events of broker {self.broker}", [self.log_view.status()])
         inspector.entitle(
             f"broker {self.broker}", [f"{number(self.stage.index.leaders[self.broker])} leaders"]
         )
-        self.log_view.follow()
         broker = self.stage.view.state.brokers.get(self.broker)
         rows = [] if broker is None else broker_lines(self.stage, broker, self.inspector.columns)
         self.inspector.show(rows)

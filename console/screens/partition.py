@@ -10,17 +10,21 @@ from textual.containers import Horizontal
 from console.bindings import bindings_for
 from console.describe import CHANGE
 from console.event_view import EventView
-from console.inspector import nothing_lines, partition_lines
+from console.formats import age
+from console.inspector import fetch_age, nothing_lines, partition_lines
 from console.lines import Line, cut
 from console.pane import Pane
 from console.screens.base import ConsoleScreen
-from console.tapes import epoch_cache_line, legend, tape_lines
+from console.tapes import Drawing, epoch_cache_line, legend, tape_lines
 from console.text_view import TextView
-from console.why import explaining_seq
 
 if TYPE_CHECKING:
     from console.stage import Stage
     from sessions.states import PartitionState
+
+
+PAN_STEP = 8
+"""Offsets that left and right move the tapes by."""
 
 
 class TapeView(TextView):
@@ -29,23 +33,38 @@ class TapeView(TextView):
     def __init__(self, stage: "Stage", *, id: str | None = None) -> None:
         super().__init__(stage, id=id)
         self.pan = 0
+        self.shows_values = False
 
     def show_partition(self, partition: "PartitionState") -> None:
         """Draw the tapes at the time cursor; what the event under it cut off is shown going."""
         stage, width = self.stage, self.columns
-        event = stage.reader.get(stage.source.seq)
-        rows: list[Line] = tape_lines(partition, stage.glyphs, width, event=event, pan=self.pan)
+
+        def fetch_age_of(follower: int) -> str:
+            return age(fetch_age(stage, partition, follower))
+
+        drawing = Drawing(
+            glyphs=stage.glyphs,
+            event=stage.reader.get(stage.source.seq),
+            pan=self.pan,
+            value_of=stage.view.value if self.shows_values else None,
+            fetch_age_of=fetch_age_of,
+        )
+        rows: list[Line] = tape_lines(partition, width, drawing)
         rows += [epoch_cache_line(partition), legend(stage.glyphs, width)]
         self.styles.height = len(rows)
         self.show([cut(row, width, stage.glyphs.more) for row in rows])
 
     def do_move_left(self) -> None:
         """Older offsets."""
-        self.pan += 8
+        self.pan += PAN_STEP
 
     def do_move_right(self) -> None:
         """Newer offsets."""
-        self.pan = max(0, self.pan - 8)
+        self.pan = max(0, self.pan - PAN_STEP)
+
+    def do_wide(self) -> None:
+        """Show values, or epochs."""
+        self.shows_values = not self.shows_values
 
 
 class PartitionScreen(ConsoleScreen):
@@ -84,9 +103,9 @@ class PartitionScreen(ConsoleScreen):
         tapes, log, inspector = self.panes
         partition = self.stage.view.state.partitions.get(self.tp)
         tapes.entitle("tapes", [self.tp])
+        self.log_view.follow()
         log.entitle(f"events of {self.tp}", [self.log_view.status()])
         inspector.entitle(self.tp)
-        self.log_view.follow()
         if partition is None:
             gone = nothing_lines(
                 f"{self.tp} does not exist at this time.", "> goes to its next event", 60
@@ -115,4 +134,4 @@ class PartitionScreen(ConsoleScreen):
         """Open the event behind the partition's state."""
         state = self.stage.view.state
         if (partition := state.partitions.get(self.tp)) is not None:
-            self.desk.open_event(explaining_seq(self.stage.reader, state, partition))
+            self.desk.open_event(self.stage.explainer.seq(state, partition))

@@ -18,7 +18,6 @@ from console.partition_columns import FIELDS, columns
 from console.screens.base import ConsoleScreen
 from console.text_view import TextView
 from console.virtual_table import VirtualTable
-from console.why import explaining_seq
 from console.words import HEALTHY, STATE_WORDS
 
 if TYPE_CHECKING:
@@ -130,10 +129,10 @@ class PartitionsScreen(ConsoleScreen):
         tp = self.table.selected
         inspector_pane.entitle(tp or "inspector")
         self._show_inspector(tp)
-        log_pane.entitle(f"events of {tp}" if tp else "events", [self.log_view.status()])
         if log_pane.display and tp is not None:
             self.log_view.show_touching([tp])
             self.log_view.follow()
+        log_pane.entitle(f"events of {tp}" if tp else "events", [self.log_view.status()])
 
     def _show_inspector(self, tp: str | None) -> None:
         partition = None if tp is None else self.stage.view.state.partitions.get(tp)
@@ -193,7 +192,7 @@ class PartitionsScreen(ConsoleScreen):
         """Open the event behind the partition's state."""
         if (tp := self.table.selected) is not None:
             state = self.stage.view.state
-            self.desk.open_event(explaining_seq(self.stage.reader, state, state.partitions[tp]))
+            self.desk.open_event(self.stage.explainer.seq(state, state.partitions[tp]))
 
     def do_sort_menu(self) -> None:
         """Choose a column."""

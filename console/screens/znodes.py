@@ -59,10 +59,10 @@ class ZnodesScreen(ConsoleScreen):
             return
         detail.entitle(node.path, [f"v{node.version}", "ephemeral" if node.ephemeral_owner else ""])
         self.detail.show(znode_lines(node, self.detail.columns, self.stage.glyphs))
-        log.entitle(f"history of {node.path}", [self.log_view.status()])
         if log.display:
             self.log_view.show_touching([node.path])
             self.log_view.follow()
+        log.entitle(f"history of {node.path}", [self.log_view.status()])
 
     def selection(self) -> Sequence[str]:
         """The selected path."""

@@ -1,7 +1,7 @@
 from console.glyphs import ASCII
 from console.lines import Line, text_of, width_of
-from console.tapes import epoch_cache_line, legend, tape_lines, window_of
-from emulator.events import LogTruncated
+from console.tapes import Drawing, epoch_cache_line, legend, tape_lines
+from emulator.events import Event, LogTruncated
 from sessions.states import PartitionState, ReplicaState, Run
 
 
@@ -29,8 +29,8 @@ def rows(lines: list[Line]) -> list[str]:
 LEADER = replica(1, 5, 3, [Run(0, 3, 0, 100), Run(3, 2, 1, 200)], "leader")
 
 
-def narrow(*replicas: ReplicaState, **more: object) -> list[str]:
-    return rows(tape_lines(partition(*replicas), ASCII, 34, **more))  # type: ignore[arg-type]
+def narrow(*replicas: ReplicaState, event: Event | None = None) -> list[str]:
+    return rows(tape_lines(partition(*replicas), 34, Drawing(ASCII, event)))
 
 
 def test_a_tape_shows_epochs_and_the_high_watermark() -> None:
@@ -74,18 +74,30 @@ def test_records_of_old_formats_have_no_epoch() -> None:
     assert narrow(old)[1] == "  1 * leader       o   o|"
 
 
-def test_long_logs_show_their_newest_offsets_and_can_be_panned() -> None:
-    long = partition(replica(1, 1_000, 1_000, [Run(0, 1_000, 0, 0)], "leader"))
-    assert (window_of(long, 41).first, window_of(long, 41).end) == (980, 1_000)
-    assert (window_of(long, 41, pan=100).first, window_of(long, 41, pan=100).end) == (880, 900)
-    assert window_of(long, 41, pan=5_000).first == 0
-
-
 def test_wide_tapes_have_figures() -> None:
     follower = replica(2, 3, 1, [Run(0, 3, 0, 100)])
-    lines = rows(tape_lines(partition(LEADER, follower), ASCII, 100))
+    lines = rows(tape_lines(partition(LEADER, follower), 100, Drawing(ASCII)))
     assert lines[1].endswith("HW       3 LEO       5")
     assert lines[2].endswith("HW       1 LEO       3     -2")
+
+
+def test_on_a_large_screen_the_leaders_memory_stands_beside_each_follower() -> None:
+    leader = replica(1, 5, 3, [Run(0, 5, 0, 100)], "leader")
+    leader.remote_leo = {2: 3, 3: -1}
+    followers = [replica(2, 4, 3, [Run(0, 4, 0, 100)]), replica(3, 0, 0, [])]
+    drawing = Drawing(ASCII, fetch_age_of=lambda broker: f"{broker}00ms")
+    lines = rows(tape_lines(partition(leader, *followers), 120, drawing))
+    assert "REM" not in lines[1]
+    assert lines[2].endswith("HW       3 LEO       4     -1 REM       3  200ms")
+    assert lines[3].endswith("HW       0 LEO       0     -5 REM       ?  300ms")
+
+
+def test_values_can_be_shown_instead_of_epochs() -> None:
+    drawing = Drawing(ASCII, value_of=lambda record_id: f"m{record_id}")
+    tape = rows(tape_lines(partition(LEADER), 46, drawing))[1]
+    assert tape == "  1 * leader     m100 m101 m102|m200 m201"
+    hostile = Drawing(ASCII, value_of=lambda record_id: "\x1b[2Jvery long")
+    assert rows(tape_lines(partition(LEADER), 80, hostile))[1].isprintable()
 
 
 def test_the_ruler_names_offsets_above_their_cells() -> None:
@@ -96,7 +108,9 @@ def test_the_ruler_names_offsets_above_their_cells() -> None:
 def test_no_tape_is_wider_than_its_pane() -> None:
     long = replica(1, 5_000, 10, [Run(n, 1, n % 120, n) for n in range(5_000)], "leader")
     for width in (40, 80, 120):
-        assert all(width_of(row) <= width for row in tape_lines(partition(long), ASCII, width))
+        assert all(
+            width_of(row) <= width for row in tape_lines(partition(long), width, Drawing(ASCII))
+        )
 
 
 def test_epoch_caches_stand_below() -> None:

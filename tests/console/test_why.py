@@ -1,7 +1,7 @@
 from console.glyphs import ASCII
 from console.lines import text_of
 from console.reader import EventReader
-from console.why import SHOWN_MAX, chain, chain_lines, explaining_seq, moment, state_path
+from console.why import SHOWN_MAX, Explainer, chain, chain_lines, moment, state_path
 from emulator import events
 from tests.console.fakes import ListSource, Script, failover
 
@@ -9,16 +9,30 @@ from tests.console.fakes import ListSource, Script, failover
 def test_the_state_znode_explains_a_partition() -> None:
     source = ListSource(failover())
     state = source.view.state
-    seq = explaining_seq(EventReader(source), state, state.partitions["orders-5"])
+    seq = Explainer(EventReader(source)).seq(state, state.partitions["orders-5"])
     assert isinstance(source.history[seq - 1], events.PartitionStateChanged)
 
 
-def test_a_loss_is_explained_by_the_last_touch() -> None:
+def test_a_loss_is_explained_by_the_last_audit_up_to_the_cursor() -> None:
     history = failover()
-    lost = events.AuditChanged(171, 9_000_000, 5, "orders-0", [(3, 4)], [], [], [])
-    source = ListSource([*history, lost])
+    history += [
+        events.AuditChanged(171, 9_000_000, 5, "orders-0", [(3, 4)], [], [], []),
+        events.HighWatermarkChanged(172, 9_000_000, 5, "orders-0", 2, 11, 10, "fetch"),
+        events.AuditChanged(173, 9_000_000, 5, "orders-0", [(3, 4)], [], [(3, 4)], []),
+        events.HighWatermarkChanged(174, 9_000_000, 5, "orders-0", 2, 12, 11, "fetch"),
+    ]
+    source = ListSource(history)
+    explainer = Explainer(EventReader(source))
+    for cursor, audited in ((174, 173), (172, 171)):
+        source.seek_seq(cursor)
+        state = source.view.state
+        assert explainer.seq(state, state.partitions["orders-0"]) == audited
+
+
+def test_without_a_state_znode_the_last_touch_explains() -> None:
+    source = ListSource(failover(), at=16)
     state = source.view.state
-    assert explaining_seq(EventReader(source), state, state.partitions["orders-0"]) == 171
+    assert Explainer(EventReader(source)).seq(state, state.partitions["orders-0"]) == 16
 
 
 def test_a_chain_is_told_from_the_root() -> None:

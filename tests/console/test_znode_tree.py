@@ -62,7 +62,7 @@ def test_json_is_made_pretty_and_the_stat_is_zkclis() -> None:
     rows = [text_of(row).rstrip() for row in znode_lines(node, 60, ASCII)]
     assert rows[:3] == ["DATA  24 bytes", " leader  2", " isr     [2,3]"]
     assert " cZxid          0x1c" in rows
-    assert " mtime          00:00:05.000" in rows
+    assert " mtime          Sun Mar 15 10:16:05 UTC 2020  00:00:05.000" in rows
     assert " dataVersion    3" in rows
     assert " ephemeralOwner 0x0" in rows
 

@@ -19,7 +19,7 @@ async def test_health_and_faults_are_on_one_screen(size: tuple[int, int]) -> Non
 async def test_control_and_audit_stand_beside_or_behind_tab() -> None:
     async with console() as driven:
         assert "acknowledged       75" in driven.text()
-    async with console(None, "shift+tab", size=SMALL) as driven:
+    async with console(None, "shift+tab", "shift+tab", size=SMALL) as driven:
         assert "acknowledged       75" in driven.text()
 
 
