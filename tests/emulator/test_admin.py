@@ -1,4 +1,4 @@
-"""What administrators may ask, and how they are refused: Kafka's error, and a sentence that helps."""
+"""What administrators may ask, and how they are refused: an error name and a sentence."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""What must hold is checked as it is stated; what a release is known to break is stated as known."""
+"""What must hold is checked as it is stated; known violations of a release are told apart."""
 
 import pytest
 
