@@ -1,4 +1,4 @@
-"""A follower longer than its leader: cut to the leader's LEO, or (0.8.2 to 1.1) its process ends."""
+"""A follower longer than its leader is cut to its LEO, or (0.8.2 to 1.1) its process ends."""
 
 import pytest
 
