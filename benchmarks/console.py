@@ -13,7 +13,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from rich.console import RenderableType
 from textual import events as keys
@@ -151,11 +151,10 @@ class MeasuredApp(TidegaugeApp):
     """Renders what a terminal would get, and says when."""
 
     painted_at = 0.0
-    painted_bytes = 0
 
     def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
-        if isinstance(renderable, CompositorUpdate):
-            self.painted_bytes += len(renderable.render_segments(self.console))
+        if renderable is not None:
+            cast("CompositorUpdate", renderable).render_segments(self.console)
             self.painted_at = time.perf_counter()
         super()._display(screen, renderable)
 
@@ -197,7 +196,7 @@ def timed(work: Callable[[], object]) -> Taken:
 async def repaint(
     app: MeasuredApp, source: LargeSource, table: VirtualTable[Any], seconds: float
 ) -> tuple[float, float]:
-    """The share of a core that repainting changed cells takes, and how often a second it is done."""
+    """The share of a core that repainting changed cells takes, and how often it is done."""
     source.targets = [table.order[index] for index in range(IN_SIGHT)]
     app.stage.pacer.paused = False
     await asyncio.sleep(1.0)
