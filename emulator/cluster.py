@@ -292,7 +292,8 @@ class Cluster:
     def controller_epoch(self) -> int | None:
         """The number in /controller_epoch."""
         node = self.zookeeper.find("/controller_epoch")
-        return None if node is None or node.data is None else int(node.data)
+        data = None if node is None else node.data
+        return int(data) if data is not None and data.isdecimal() else None
 
     def host_works(self, broker: int) -> bool:
         """Whether a broker's process is up and not frozen."""

@@ -239,6 +239,7 @@ class ControlPlane:
         if was != OFFLINE:
             self.kernel.emit(events.ReplicaRoleChanged, replica.tp, self.broker.id, OFFLINE, -1, -1)
         if delete:
+            self.broker.rounds.forget(replica.tp)
             del self.broker.state.replicas[replica.tp]
             self.broker.state.unchecked_hw.pop(replica.tp, None)
             self.kernel.emit(events.LogDeleted, replica.tp, self.broker.id)

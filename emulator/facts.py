@@ -118,7 +118,7 @@ class ZnodeFacts:
             return
         try:
             found = _topic(data)
-            lists = {int(n): replicas for n, replicas in found.partitions.items()}
+            lists = {int(n): r for n, r in found.partitions.items() if n.isdecimal() and r}
         except (msgspec.MsgspecError, ValueError):
             return
         numbers = sorted(lists)

@@ -99,7 +99,8 @@ class Processes:
         """Start a process that is down."""
         broker = self.broker(wanted.broker)
         if broker.state.state not in DOWN:
-            raise RefusedError("NONE", f"Broker {broker.id} is {broker.state.state} already.")
+            state = self.cluster.broker_state(broker.id)
+            raise RefusedError("NONE", f"Broker {broker.id} is {state} already.")
         if wanted.clean:
             for tp in broker.state.replicas:
                 self.kernel.emit(events.LogDeleted, tp, broker.id)

@@ -51,6 +51,11 @@ class SingleRounds:
         self.broker.state.single_rounds[request] = replica.tp
         return request
 
+    def forget(self, tp: str) -> None:
+        """The replica is deleted: whatever comes for it is nobody's."""
+        state = self.broker.state
+        state.single_rounds = {r: each for r, each in state.single_rounds.items() if each != tp}
+
     def connection_lost(self, peer: int) -> None:
         """The connection to a leader broke: the rounds that wait for its answer are over."""
         state = self.broker.state

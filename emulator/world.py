@@ -76,6 +76,10 @@ class World:
         for observe in self.znode_observers:
             observe(kind, path, data, version)
 
+    def children(self, path: str) -> list[str]:
+        """The names below a znode, sorted; none if an outsider has deleted it."""
+        return [] if self.zookeeper.find(path) is None else self.zookeeper.children(path)
+
     # ---- the release
 
     def since(self, version: str) -> bool:

@@ -107,7 +107,7 @@ class Controller:
         if zookeeper.find(EPOCH) is None:
             zookeeper.create(world, mine.session, EPOCH, "0")
         node = zookeeper.get(EPOCH)
-        epoch = int(node.data or "0") + 1
+        epoch = _number(node.data) + 1
         zookeeper.multi(
             world,
             mine.session,
@@ -125,7 +125,7 @@ class Controller:
         if node is None:
             zookeeper.create(world, self.broker.state.session, EPOCH, "1")
             return 1, 0
-        epoch = int(node.data or "0") + 1
+        epoch = _number(node.data) + 1
         return epoch, zookeeper.set_data(world, EPOCH, str(epoch), node.version)
 
     def _take_office(self, epoch: tuple[int, int]) -> None:
@@ -136,17 +136,21 @@ class Controller:
         self._guarded(self.failover.run)
 
     def _guarded(self, work: Callable[[], None]) -> None:
-        """Do controller work; a ControllerMoved ends the office."""
+        """Do controller work; ControllerMoved ends the office, other refusals only the work."""
         try:
             work()
         except ControllerMovedError:
             self.resign("controller moved")
             self.stand()
+        except errors.ZooKeeperError as error:
+            step = (self.broker.id, "error", 1, error.name, str(error))
+            self.kernel.emit(events.ControllerStep, *step)
 
     def registered(self) -> dict[int, int]:
         """The brokers that are registered, with their registration epochs."""
-        zookeeper = self.world.zookeeper
-        ids = sorted(int(name) for name in zookeeper.children("/brokers/ids"))
+        zookeeper, hosts = self.world.zookeeper, self.kernel.state.hosts
+        named = [int(name) for name in self.world.children("/brokers/ids") if name.isdecimal()]
+        ids = sorted(b for b in named if b in hosts)
         return {b: zookeeper.get(f"/brokers/ids/{b}").czxid for b in ids}
 
     # ---- rebalancing
@@ -350,3 +354,8 @@ class Controller:
         """A connection of the controller to a broker broke."""
         del request
         self.channels.connection_lost(peer)
+
+
+def _number(data: str | None) -> int:
+    """An epoch as /controller_epoch holds it; what an outsider made of it counts as 0."""
+    return int(data) if data is not None and data.isdecimal() else 0

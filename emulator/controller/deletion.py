@@ -23,7 +23,7 @@ class TopicDeletion(Part):
         """TopicDeletion event: queue what /admin/delete_topics names."""
         zookeeper, state = self.world.zookeeper, self.state
         zookeeper.watch_children(self.broker.id, DELETE_TOPICS)
-        for topic in zookeeper.children(DELETE_TOPICS):
+        for topic in self.world.children(DELETE_TOPICS):
             if topic not in state.topics or not self.broker.config.delete_topic_enable:
                 zookeeper.delete(self.world, f"{DELETE_TOPICS}/{topic}")
             elif topic not in state.deleting:

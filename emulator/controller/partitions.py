@@ -60,12 +60,14 @@ class Partitions(Part):
     def refresh(self, tp: str) -> PartitionInfo | None:
         """Read a partition's state anew, as every decision does: leaders write ISRs themselves.
 
+        None: an outsider deleted the znode, or wrote what cannot be read; nothing is decided then.
+
         Raises:
             ControllerMovedError: a newer controller has written it.
         """
         found = self.read(tp)
         if found is None:
-            return self.state.infos.get(tp)
+            return None
         if found.controller_epoch > self.state.epoch:
             raise ControllerMovedError
         self.state.infos[tp] = found

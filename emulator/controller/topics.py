@@ -41,7 +41,7 @@ class Topics(Part):
 
     def load_all(self) -> None:
         """Read every topic and its assignment; watch them."""
-        for topic in self.world.zookeeper.children(TOPICS):
+        for topic in self.world.children(TOPICS):
             self._load(topic)
 
     def _load(self, topic: str) -> list[str]:
@@ -55,12 +55,13 @@ class Topics(Part):
         except msgspec.MsgspecError:
             return []
         new: list[str] = []
-        for number in sorted(found.partitions, key=int):
+        lists = {int(n): r for n, r in found.partitions.items() if n.isdecimal() and r}
+        for number in sorted(lists):
             tp = f"{topic}-{number}"
             if tp not in state.assignments:
                 new.append(tp)
-                state.assignments[tp] = found.partitions[number]
-        state.topics[topic] = len(found.partitions)
+                state.assignments[tp] = lists[number]
+        state.topics[topic] = len(lists)
         return new
 
     def changed(self, path: str) -> None:
@@ -103,7 +104,7 @@ class Topics(Part):
         zookeeper, state = self.world.zookeeper, self.state
         zookeeper.watch_children(self.broker.id, ISR_CHANGES)
         batch = Batch()
-        names = zookeeper.children(ISR_CHANGES)
+        names = self.world.children(ISR_CHANGES)
         for name in names:
             for tp in self._listed(zookeeper.get(f"{ISR_CHANGES}/{name}").data):
                 info = self.controller.partitions.read(tp)
@@ -136,7 +137,7 @@ class Topics(Part):
         """TopicChange: new topics get leaders; deleted ones are forgotten."""
         zookeeper, state = self.world.zookeeper, self.state
         zookeeper.watch_children(self.broker.id, TOPICS)
-        names = zookeeper.children(TOPICS)
+        names = self.world.children(TOPICS)
         new: list[str] = []
         for topic in names:
             if topic not in state.topics:
