@@ -29,7 +29,7 @@ FIELDS: Final = {
     "broker": ("state", "session"),
     "zk": ("exists", "data", "version", "children", "owner"),
     "producer": ("acked", "failed", "retries", "pending"),
-    "consumer": ("position", "values"),
+    "consumer": ("position", "values", "partitions"),
     "audit": (
         *("acked", "lost", "duplicated", "diverged", "consumed_lost"),
         *("unacked_visible", "invariants_violated"),
@@ -48,7 +48,7 @@ WRITTEN: Final = {
     "audit": "audit.lost",
 }
 """How a subject is written that starts with a fixed word."""
-TEXT_FIELDS: Final = {"state", "role", "data", "children", "values"}
+TEXT_FIELDS: Final = {"state", "role", "data", "children", "values", "partitions"}
 """Values that are words, or lists of words: digits beside them stay text."""
 TIME_FIELDS: Final = {"time", "caught_up_ms"}
 """Values in milliseconds, beside which a duration may stand."""

@@ -10,6 +10,7 @@ from typing import Any, Final
 from msgspec import Struct, structs
 
 from console import event_words as words
+from console import group_words
 from console.formats import clean
 from emulator import events
 from emulator.events import Event
@@ -94,6 +95,13 @@ KINDS: Final[dict[type[Event], Kind]] = {
     events.ProduceFailed: Kind("FAIL", FAULT, words.produce_failed),
     events.RecordsConsumed: Kind("READ", TRAFFIC, words.records_consumed),
     events.ConsumeFinished: Kind("READ", CHANGE, words.consume_finished),
+    events.GroupRecordsWritten: Kind("GROUP", TRAFFIC, group_words.group_records_written),
+    events.GroupsLoaded: Kind("GROUP", CHANGE, group_words.groups_loaded),
+    events.GroupStateChanged: Kind("GROUP", CHANGE, group_words.group_state_changed),
+    events.MemberJoined: Kind("GROUP", CHANGE, group_words.member_joined),
+    events.MemberLeft: Kind("GROUP", CHANGE, group_words.member_left),
+    events.AssignmentChanged: Kind("GROUP", CHANGE, group_words.assignment_changed),
+    events.OffsetCommitted: Kind("COMMIT", TRAFFIC, group_words.offset_committed),
     events.AuditChanged: Kind("AUDIT", FAULT, words.audit_changed),
     events.InvariantViolated: Kind("BROKEN", FAULT, words.invariant_violated),
 }

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from emulator import assignment, events, inputs
+from emulator.clients.assignors import COOPERATIVE
 from emulator.clients.sequences import idempotence_conflict
 from emulator.config import ConfigError, check_topic_config, resolve
 from emulator.controller.controller import Controller
+from emulator.topic_znodes import compact, write, write_topic
 from emulator.world import is_topic_name, split
 from emulator.zookeeper import errors, zkcli
 
@@ -38,11 +40,6 @@ class ZkOutcome(Struct, frozen=True):
     result: object = None
 
 
-def compact(value: object) -> str:
-    """JSON without spaces, as Kafka's tools write it."""
-    return json.dumps(value, separators=(",", ":"))
-
-
 class Admin:
     """Acts on a cluster from outside."""
 
@@ -61,8 +58,7 @@ class Admin:
         config = self._topic_config(wanted.config)
         lists = wanted.assignment or self._assign(wanted)
         self._check_lists(lists)
-        self._write(f"/config/topics/{topic}", compact({"version": 1, "config": config}))
-        self._write(f"/brokers/topics/{topic}", self._topic_json(lists))
+        write_topic(self.world, topic, lists, config)
 
     def _check_new_name(self, topic: str) -> None:
         if not is_topic_name(topic):
@@ -117,23 +113,6 @@ class Admin:
                     f"There is no broker {unknown[0]}; there are {ids}.",
                 )
 
-    def _topic_json(self, lists: list[list[int]]) -> str:
-        """The topic's znode as this release's own tool writes it."""
-        partitions = {str(i): replicas for i, replicas in enumerate(lists)}
-        if not self.world.profile.has("cancel_reassignment"):
-            return compact({"version": 1, "partitions": partitions})
-        moving: dict[str, object] = {"adding_replicas": {}, "removing_replicas": {}}
-        if not self.world.profile.has("topic_ids"):
-            return compact({"version": 2, "partitions": partitions, **moving})
-        topic_id = self.world.cluster_id()
-        return compact({"partitions": partitions, "topic_id": topic_id, **moving, "version": 3})
-
-    def _write(self, path: str, data: str) -> None:
-        if self.zookeeper.find(path) is None:
-            self.zookeeper.create(self.world, 0, path, data)
-        else:
-            self.zookeeper.set_data(self.world, path, data)
-
     def known_topic(self, topic: str) -> None:
         """Refuse a topic that does not exist, naming the nearest that does."""
         topics = self.cluster.topics()
@@ -170,7 +149,7 @@ class Admin:
         merged = {**self.world.settings.topics.get(wanted.topic, {}), **config}
         kept = {k: v for k, v in merged.items() if v}
         path = f"/config/topics/{wanted.topic}"
-        self._write(path, compact({"version": 1, "config": kept}))
+        write(self.world, path, compact({"version": 1, "config": kept}))
         self._notify_change("topics", wanted.topic)
 
     def _notify_change(self, kind: str, name: str) -> None:
@@ -313,8 +292,20 @@ class Admin:
                 "UNSUPPORTED_VERSION",
                 f"Consumers name racks since 2.4, not in {self.world.settings.version}.",
             )
-        if wanted.group is not None:
-            raise _not_yet("Consumer groups")
+        if wanted.group is None:
+            return
+        if not self.world.profile.has("consumer_groups"):
+            raise RefusedError(
+                "UNSUPPORTED_VERSION",
+                f"Consumer groups exist since 0.9, not in {self.world.settings.version}.",
+            )
+        cooperative = wanted.assignor == COOPERATIVE
+        if cooperative and not self.world.profile.has("cooperative_rebalance"):
+            raise RefusedError(
+                "UNSUPPORTED_VERSION",
+                f"The cooperative-sticky assignor exists since 2.4, not in"
+                f" {self.world.settings.version}.",
+            )
 
     # ---- ZooKeeper
 

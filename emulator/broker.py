@@ -15,6 +15,8 @@ from emulator.consumer_reads import ConsumerReads
 from emulator.control import ControlPlane
 from emulator.controller.controller import Controller
 from emulator.controller.state import ControllerState
+from emulator.coordinator.coordinator import Coordinator
+from emulator.coordinator.state import CoordinatorState
 from emulator.epochs import LeaderEpochCache
 from emulator.events import ZOOKEEPER
 from emulator.fetch_server import FetchServer, FetchSession
@@ -74,6 +76,7 @@ class BrokerState(Struct, array_like=True):
     producer_id: int = -1
     producer_id_end: int = -1
     controller: ControllerState | None = None
+    coordinator: CoordinatorState = field(default_factory=CoordinatorState)
 
 
 class Broker:
@@ -97,6 +100,7 @@ class Broker:
         self.producer_ids = ProducerIds(self)
         self.registration = Registration(self)
         self.controller = Controller(self)
+        self.coordinator = Coordinator(self)
         self._handlers = self._table()
         self._tasks = self._task_table()
 
@@ -136,6 +140,13 @@ class Broker:
             messages.UpdateMetadataRequest: request(self.control.update_metadata),
             messages.ControlledShutdownRequest: request(self.controller.controlled_shutdown),
             messages.AlterPartitionRequest: request(self.controller.alter_partition),
+            messages.FindCoordinatorRequest: request(self.coordinator.find),
+            messages.JoinGroupRequest: request(self.coordinator.join),
+            messages.SyncGroupRequest: request(self.coordinator.sync),
+            messages.HeartbeatRequest: request(self.coordinator.heartbeat),
+            messages.LeaveGroupRequest: request(self.coordinator.leave),
+            messages.OffsetCommitRequest: request(self.coordinator.commit),
+            messages.OffsetFetchRequest: request(self.coordinator.committed),
             messages.FetchResponse: self.follower.fetched,
             messages.OffsetsForLeaderEpochResponse: self.follower.epochs_answered,
             messages.ListOffsetsResponse: self.out_of_range.answered,
@@ -172,6 +183,7 @@ class Broker:
             "controller-retry": self.controller.retry,
             "control-timeout": self.controller.channels.check_timeouts,
             "rebalance": self.controller.rebalance,
+            "groups": self.coordinator.tick,
         }
 
     def _timer(self, _source: int, message: messages.Timer) -> None:
@@ -249,8 +261,11 @@ class Broker:
     # ---- answering
 
     def respond(self, destination: int, request: int, response: AnyMessage) -> None:
-        """Send the answer to ``request``."""
-        self.world.network.send(self.id, destination, response, request)
+        """Send the answer to ``request``; the coordinator's own writes are answered at once."""
+        if destination == self.id and isinstance(response, messages.ProduceResponse):
+            self.coordinator.offsets.stored(request, response)
+        else:
+            self.world.network.send(self.id, destination, response, request)
 
     def close_connection(self, client: int, request: int = 0) -> None:
         """Close the connection that a request came by (what acks=0 gets for an error)."""

@@ -20,7 +20,7 @@ class Subject(Struct, frozen=True, array_like=True):
     - ``broker``, ``2``: state session
     - ``zk``, ``/path``: exists data version children owner
     - ``producer``, ``p1``: acked failed retries pending
-    - ``consumer``, ``c1``: position values
+    - ``consumer``, ``c1``: position values partitions
     - ``audit``, empty: acked lost duplicated diverged unacked_visible invariants_violated
       consumed_lost
     - ``cluster``, empty: under_replicated offline under_min_isr time

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 from emulator.clauses import Clause, Subject, Value
+from emulator.coordinator import offsets_topic
 from emulator.log import Log
 from emulator.messages import PartitionInfo
 from emulator.replica import OFFLINE, Replica
@@ -207,6 +208,8 @@ def _consumer(cluster: "Cluster", name: str, field: str) -> Value:
         return NOTHING
     if field == "position":
         return consumer.position
+    if field == "partitions":
+        return [] if consumer.membership is None else sorted(consumer.membership.partitions)
     return [cluster.clients.value_of(f + i) for f, count in consumer.runs for i in range(count)]
 
 
@@ -223,7 +226,7 @@ def _unacked_visible(cluster: "Cluster") -> int:
     count = 0
     for tp, audited in cluster.state.audit.partitions.items():
         replica = cluster.replica(tp, audited.leader)
-        if replica is None:
+        if replica is None or tp.startswith(f"{offsets_topic.TOPIC}-"):
             continue
         acked = {each.first_record for each in audited.acked}
         for batch in replica.log.batches:

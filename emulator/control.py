@@ -163,6 +163,7 @@ class ControlPlane:
         if replica.high_watermark > replica.log.end:  # cut while it followed (up to 2.3)
             self.broker.set_high_watermark(replica, replica.log.start, "make-leader")
         self.broker.leader.check_high_watermark(replica, "make-leader")
+        self.broker.coordinator.leads(replica)
 
     def _make_follower(
         self, replica: Replica, info: PartitionInfo, live_brokers: list[int]
@@ -217,6 +218,7 @@ class ControlPlane:
         replica.remotes = {}
         self.broker.state.lagging.pop(replica.tp, None)
         self.broker.fetches.drop_partition(replica.tp)
+        self.broker.coordinator.leads_no_more(replica)
 
     # ---- StopReplica
 

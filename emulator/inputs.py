@@ -101,7 +101,9 @@ class Produce(Input, frozen=True, kw_only=True):
 class Consume(Input, frozen=True, kw_only=True):
     """Read up to the HW, at most ``max_records``, from ``offset``, the group's position or 0.
 
-    ``rack`` is where the consumer is (KIP-392): a leader may send it to a replica there.
+    With a group the consumer is a member of it, ``then`` until it leaves (in order, or by dying);
+    ``from_beginning``: a position out of range begins again at the log's start. ``rack`` is where
+    the consumer is (KIP-392): a leader may send it to a replica there.
     """
 
     topic: str
@@ -111,6 +113,9 @@ class Consume(Input, frozen=True, kw_only=True):
     group: str | None = None
     consumer: str = "c1"
     rack: str = ""
+    assignor: Literal["range", "roundrobin", "cooperative-sticky"] = "range"
+    from_beginning: bool = False
+    then: Literal["stay", "leave", "die"] = "stay"
 
 
 class FetchRound(Input, frozen=True, kw_only=True):

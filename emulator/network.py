@@ -125,6 +125,16 @@ class Network:
             if link is not None and link.cut:
                 self._lose_waiting(link)
 
+    def withdraw(self, source: int, destination: int, seq: int) -> None:
+        """Lose one message that waits on a cut link: its sender, one of many, hung up."""
+        link = self.state.links.get((source, destination))
+        if link is None or not link.cut:
+            return
+        kept = [waiting for waiting in link.waiting if waiting[1] != seq]
+        if len(kept) < len(link.waiting):
+            link.waiting = kept
+            self.kernel.emit(events.MessageLost, seq, "connection given up")
+
     def _lose_waiting(self, link: Link) -> None:
         for _, seq, _ in link.waiting:
             self.kernel.emit(events.MessageLost, seq, "connection given up")

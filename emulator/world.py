@@ -5,7 +5,7 @@ The kernel, the network, ZooKeeper, the release's features, the configuration.
 
 import re
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 from msgspec import Struct, field
 
@@ -33,6 +33,18 @@ class Settings(Struct, array_like=True):
     racks: dict[int, str] = field(default_factory=dict)
 
 
+class RecordLedger(Protocol):
+    """Where records are named: each has an id by which logs hold it."""
+
+    def name_records(
+        self, writer: str, tp: str, keys: list[str | None], values: list[str], /
+    ) -> int:
+        """Enter records; returns the id of the first."""
+
+    def value_of(self, record: int, /) -> str:
+        """A record's value."""
+
+
 ZnodeObserver = Callable[[str, str, str | None, int], None]
 """Is told of each committed znode change: kind, path, data, version."""
 
@@ -51,6 +63,7 @@ class World:
         self.profile = PROFILES[settings.version]
         self.stepwise = settings.stepwise
         self.session_opened: Callable[[], None] = _nobody
+        self.ledger: RecordLedger
         self.znode_observers: list[ZnodeObserver] = []
         self.config_version = 0
         self._configs: dict[int, BrokerConfig] = {}

@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterable, Iterator
 from operator import attrgetter
 from typing import Final
 
-from emulator.events import Event, MessageSent, ProduceSent
+from emulator.events import Event, MessageSent
 from sessions.blocks import BlockError
 from sessions.errors import SessionDamagedError
 from sessions.file import Chunk, SessionFile
+from sessions.folding.clients import NAMING, batch_of
 from sessions.states import Batch
 from sessions.touches import objects_of
 
@@ -177,22 +178,11 @@ def _weight(events: list[Event]) -> int:
 def _batch_in(events: Iterable[Event], record_id: int) -> Batch | None:
     """The batch of these events that carried a record."""
     for event in events:
-        if type(event) is ProduceSent and 0 <= record_id - event.first_record < len(event.values):
+        if not isinstance(event, NAMING):
+            continue
+        if 0 <= record_id - event.first_record < len(event.values):
             return batch_of(event)
     return None
-
-
-def batch_of(event: ProduceSent) -> Batch:
-    """What a produce request carried."""
-    return Batch(
-        event.first_record,
-        event.producer,
-        event.tp,
-        event.keys,
-        event.values,
-        event.acks,
-        event.time_us,
-    )
 
 
 _LAST_SEQ: Final = attrgetter("last_seq")

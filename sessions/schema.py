@@ -2,7 +2,7 @@
 
 from typing import Final
 
-SCHEMA: Final = 1
+SCHEMA: Final = 2
 """The version of tables, events and keyframes together; SQLite's ``user_version`` of a file."""
 APPLICATION_ID: Final = 0x74696465
 """``tide``: what SQLite's header says that the file is."""

@@ -1,8 +1,8 @@
 """Which objects an event touches, by name: what jumping to the next event of an object goes by.
 
 Names: ``orders-0`` a partition, ``/path`` a znode, ``broker.2``, ``topic.orders``, ``producer.p1``,
-``consumer.c1``. A broker is touched by what happens to its process, sessions, links and roles, not
-by every record that it writes.
+``consumer.c1``, ``group.g``. A broker is touched by what happens to its process, sessions, links
+and roles, not by every record that it writes.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -11,7 +11,12 @@ from typing import Any, Final
 from emulator import events
 from emulator.events import Event
 
-PREFIXES: Final = {"topic": "topic.", "producer": "producer.", "consumer": "consumer."}
+PREFIXES: Final = {
+    "topic": "topic.",
+    "producer": "producer.",
+    "consumer": "consumer.",
+    "group": "group.",
+}
 """What stands before the name in an event's field of that name (nothing in ``tp``, ``path``)."""
 
 BROKER_FIELDS: Final[dict[type[Event], tuple[str, ...]]] = {

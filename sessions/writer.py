@@ -13,6 +13,7 @@ from emulator.inputs import Statement
 from sessions import blocks, keyframes, touches
 from sessions.errors import SessionError, SessionMissingError
 from sessions.facts import Origin, Outcome
+from sessions.folding.clients import NAMING
 from sessions.folding.health import Counts
 from sessions.keyframes import Keyframe
 from sessions.schema import APPLICATION_ID, SCHEMA, TABLES
@@ -161,14 +162,14 @@ def _make(path: Path) -> sqlite3.Connection:
 
 def _records(groups: blocks.Groups) -> tuple[int, int]:
     """The lowest and highest id of the records that are named in these events; -1: none are."""
-    sent = groups.get(events.ProduceSent)
-    if not sent:
-        return -1, -1
     spans = [
         (event.first_record, event.first_record + len(event.values) - 1)
-        for event in sent
-        if isinstance(event, events.ProduceSent)
+        for kind in NAMING
+        for event in groups.get(kind, ())
+        if isinstance(event, NAMING)
     ]
+    if not spans:
+        return -1, -1
     return min(first for first, _ in spans), max(last for _, last in spans)
 
 

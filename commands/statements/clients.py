@@ -11,6 +11,8 @@ from emulator.inputs import Acks, Consume, Produce
 app = typer.Typer()
 
 PARTITIONERS = ("default", "roundrobin", "sticky")
+ASSIGNORS = ("range", "roundrobin", "cooperative-sticky")
+ENDINGS = ("stay", "leave", "die")
 
 Key = Annotated[str | None, option("--key", metavar="K", text="the records' key")]
 Value = Annotated[
@@ -120,36 +122,81 @@ def produce(
     )
 
 
+FromBeginning = Annotated[
+    bool, flag("--from-beginning", text="from offset 0; a group: if its position is gone")
+]
+Offset = Annotated[
+    int | None, option("--offset", metavar="O", parse=words.natural, text="from this offset")
+]
+MaxRecords = Annotated[
+    int | None, option("--max", metavar="N", parse=words.count, text="at most N records")
+]
+Group = Annotated[
+    str | None,
+    option("--group", metavar="G", text="share its partitions, commit its positions (0.9+)"),
+]
+ConsumerName = Annotated[
+    str, option("--consumer", metavar="CONSUMER", text="the consumer", default="c1")
+]
+Rack = Annotated[
+    str, option("--rack", metavar="R", text="where it is: replicas there may serve it (2.4+)")
+]
+Assignor = Annotated[
+    str,
+    option(
+        "--assignor",
+        metavar="|".join(ASSIGNORS),
+        parse=words.choice(*ASSIGNORS),
+        text="how the group shares partitions",
+        default="range",
+    ),
+]
+Then = Annotated[
+    str,
+    option(
+        "--then",
+        metavar="|".join(ENDINGS),
+        parse=words.choice(*ENDINGS),
+        text="what the group's member does next: it stays, leaves, or is killed",
+        default="stay",
+    ),
+]
+
+
 @app.command("consume")
 def consume(
     topic: Topic,
     partition: Partition = None,
-    from_beginning: Annotated[bool, flag("--from-beginning", text="from offset 0")] = False,
-    offset: Annotated[
-        int | None, option("--offset", metavar="O", parse=words.natural, text="from this offset")
-    ] = None,
-    max_records: Annotated[
-        int | None, option("--max", metavar="N", parse=words.count, text="at most N records")
-    ] = None,
-    group: Annotated[
-        str | None, option("--group", metavar="G", text="commit positions as this group")
-    ] = None,
-    consumer: Annotated[
-        str, option("--consumer", metavar="CONSUMER", text="the consumer", default="c1")
-    ] = "c1",
-    rack: Annotated[
-        str, option("--rack", metavar="R", text="where it is: replicas there may serve it (2.4+)")
-    ] = "",
+    from_beginning: FromBeginning = False,
+    offset: Offset = None,
+    max_records: MaxRecords = None,
+    group: Group = None,
+    consumer: ConsumerName = "c1",
+    rack: Rack = "",
+    assignor: Assignor = "range",
+    then: Then = "stay",
 ) -> Consume:
-    """Read up to the HW, never past it."""
+    """Read up to the HW, never past it.
+
+    With a group the consumer becomes a member, reads the partitions that it gets from where the
+    group stands (from 0 where it has no position), and commits. It then stays a member, which joins
+    again by itself when others come and go, until a statement of it says --then leave or --then
+    die: a dead one's partitions go to the others when its session has run out. With --partition
+    the consumer is no member: it only reads and commits the group's position.
+    """
     if from_beginning and offset is not None:
         raise typer.BadParameter("takes --from-beginning or --offset, not both")
+    if group is None and (assignor != "range" or then != "stay"):
+        raise typer.BadParameter("takes --assignor and --then only with --group")
     return Consume(
         topic=topic,
         partition=partition,
-        offset=0 if from_beginning else offset,
+        offset=0 if from_beginning and group is None else offset,
         max_records=max_records,
         group=group,
         consumer=consumer,
         rack=rack,
+        assignor=cast(Literal["range", "roundrobin", "cooperative-sticky"], assignor),
+        from_beginning=from_beginning and group is not None,
+        then=cast(Literal["stay", "leave", "die"], then),
     )

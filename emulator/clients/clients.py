@@ -6,6 +6,7 @@ One host that talks to the brokers and keeps the ledger of what was produced.
 from bisect import bisect_right
 
 from emulator.clients.consumer import Consumers
+from emulator.clients.groups import Groups
 from emulator.clients.producer import Producers
 from emulator.clients.state import ClientsState, LedgerEntry
 from emulator.events import CLIENTS
@@ -13,6 +14,7 @@ from emulator.messages import (
     AnyMessage,
     ConnectionLost,
     FetchResponse,
+    GroupResponse,
     InitProducerIdResponse,
     MetadataRequest,
     MetadataResponse,
@@ -35,8 +37,17 @@ class Clients:
         self.state = state
         self.world = world
         self.kernel = world.kernel
+        world.ledger = self
         self.producers = Producers(self)
         self.consumers = Consumers(self)
+        self.groups = Groups(self)
+        self._tasks = {
+            "producer": self.producers.timer,
+            "consumer": self.consumers.timer,
+            "group": self.groups.timer,
+            "heartbeat": self.groups.beat,
+            "group-limit": self.groups.positions.out_of_time,
+        }
 
     def handle(self, source: int, message: AnyMessage) -> None:
         """Take one message."""
@@ -48,16 +59,17 @@ class Clients:
             case FetchResponse():
                 self.consumers.fetched(message)
             case MetadataResponse():
-                if not self.producers.told(source, message):
+                if not (self.producers.told(source, message) or self.groups.told(message)):
                     self.consumers.told(source, message)
             case ConnectionLost():
                 self.producers.connection_lost(message.peer, message.request)
                 self.consumers.connection_lost(message.peer, message.request)
+                self.groups.connection_lost(message.peer, message.request)
             case Timer():
-                if message.task == "producer":
-                    self.producers.timer(message.key, message.number)
-                elif message.task == "consumer":
-                    self.consumers.timer(message.key, message.number)
+                self._tasks[message.task](message.key, message.number)
+            case _:
+                if isinstance(message, GroupResponse):
+                    self.groups.answered(message)
 
     # ---- shared by producers and consumers
 
@@ -90,12 +102,21 @@ class Clients:
 
     # ---- the ledger
 
+    def name_records(
+        self, writer: str, tp: str, keys: list[str | None], values: list[str], /
+    ) -> int:
+        """Enter records that no producer sends (a coordinator's); returns the id of the first."""
+        state = self.state
+        first, state.next_record = state.next_record, state.next_record + len(values)
+        state.ledger.append(LedgerEntry(first, writer, tp, keys, values, -1))
+        return first
+
     def entry_of(self, record: int) -> LedgerEntry:
         """The ledger's entry that holds a record id."""
         index = bisect_right(self.state.ledger, record, key=_first_record) - 1
         return self.state.ledger[index]
 
-    def value_of(self, record: int) -> str:
+    def value_of(self, record: int, /) -> str:
         """A record's value."""
         entry = self.entry_of(record)
         return entry.values[record - entry.first_record]

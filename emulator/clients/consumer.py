@@ -49,7 +49,21 @@ class Consumers:
             consumer.reading = consumer.queue.pop(0)
             consumer.runs = []
             consumer.error = "NONE"
+            if consumer.reading.input.group is None:
+                self._ask(consumer)
+            else:
+                self.clients.groups.positions.begin(consumer, consumer.reading)
+
+    def read_positions(self, consumer: Consumer) -> None:
+        """A group's statement knows where to begin: read its partitions one after another."""
+        reading = consumer.reading
+        assert reading is not None
+        reading.left = sorted(reading.positions)
+        if reading.left:
+            self._next_partition(reading)
             self._ask(consumer)
+        else:
+            self._finish(consumer, "NONE")
 
     # ---- finding leaders
 
@@ -92,6 +106,8 @@ class Consumers:
             named = reading.input.partition
             reading.left = sorted(message.leaders) if named is None else [named]
             self._next_partition(reading)
+        if consumer.membership is not None:
+            consumer.membership.counted(message.topic, len(message.leaders))
         leader = message.leaders.get(reading.partition, -1)
         if leader >= 0:
             reading.preferred = -1
@@ -102,7 +118,7 @@ class Consumers:
     def _next_partition(self, reading: Reading) -> None:
         assert reading.left
         reading.partition = reading.left.pop(0)
-        reading.offset = reading.input.offset or 0
+        reading.offset = reading.positions.get(reading.partition, reading.input.offset or 0)
         reading.patience_us = self.kernel.now + PATIENCE_US
 
     # ---- reading
@@ -129,6 +145,8 @@ class Consumers:
         tp, row = next(iter(message.partitions.items()))
         if row.error in ROUTING or (row.error != "NONE" and reading.preferred >= 0):
             self._look_again(consumer, reading, row.error)
+        elif row.error == "OFFSET_OUT_OF_RANGE" and self._resets(reading, row.log_start):
+            self._fetch(consumer, reading.target)
         elif row.error != "NONE":
             self._finish(consumer, row.error)
         elif row.preferred_read_replica >= 0:
@@ -142,6 +160,14 @@ class Consumers:
                 self._finish(consumer, "NONE")
         else:
             self._fetch(consumer, reading.target)
+
+    @staticmethod
+    def _resets(reading: Reading, log_start: int) -> bool:
+        """Out of range, begin at the log's start if asked to (auto.offset.reset=earliest)."""
+        if not reading.input.from_beginning or reading.offset == log_start:
+            return False
+        reading.offset = log_start
+        return True
 
     def _look_again(self, consumer: Consumer, reading: Reading, error: str) -> None:
         """Nobody leads there: ask for the leader after a pause, or end after a few seconds."""
@@ -181,10 +207,22 @@ class Consumers:
         self.kernel.emit(events.RecordsConsumed, consumer.name, tp, reading.offset, runs, offset)
         consumer.runs += runs
         reading.offset = offset
+        if reading.stage:
+            reading.positions[reading.partition] = offset
         reading.patience_us = self.kernel.now + PATIENCE_US
         return True
 
     def _finish(self, consumer: Consumer, error: str) -> None:
+        reading = consumer.reading
+        assert reading is not None
+        reading.target = reading.asked = -1
+        if reading.stage:
+            self.clients.groups.positions.finished(consumer, error)
+        else:
+            self.close(consumer, error)
+
+    def close(self, consumer: Consumer, error: str) -> None:
+        """The statement is over; the consumer goes on with its next one."""
         reading = consumer.reading
         assert reading is not None
         consumer.position, consumer.error = reading.offset, error

@@ -2,6 +2,7 @@
 
 from msgspec import Struct, field
 
+from emulator.clients.group_state import Membership
 from emulator.inputs import Consume, Produce
 from emulator.messages import RecordBatch
 
@@ -130,7 +131,8 @@ class Reading(Struct, array_like=True):
     """A `consume` statement under way.
 
     ``left`` partitions are still to be read, ``partition`` is being read from ``offset``;
-    ``preferred`` is the follower that its leader named for that (-1: none).
+    ``preferred`` is the follower that its leader named for that (-1: none). With a group ``stage``
+    tells how far the statement is, ``positions`` where it stands in each of its partitions.
     """
 
     id: int
@@ -147,12 +149,14 @@ class Reading(Struct, array_like=True):
     target: int = -1
     preferred: int = -1
     error: str = "NONE"
+    stage: str = ""
+    positions: dict[int, int] = field(default_factory=dict)
 
 
 class Consumer(Struct, array_like=True):
     """A consumer.
 
-    What it was given as runs of (first record id, count), where it stands, and its work.
+    What it was given as runs of (first record id, count), where it stands, its work and its group.
     """
 
     name: str
@@ -161,6 +165,7 @@ class Consumer(Struct, array_like=True):
     error: str = "NONE"
     reading: Reading | None = None
     queue: list[Reading] = field(default_factory=list)
+    membership: Membership | None = None
 
 
 class ClientsState(Struct, array_like=True):

@@ -36,6 +36,15 @@ from emulator.events.control import (
     ElectionFailed,
     LeaderElected,
 )
+from emulator.events.groups import (
+    AssignmentChanged,
+    GroupRecordsWritten,
+    GroupsLoaded,
+    GroupStateChanged,
+    MemberJoined,
+    MemberLeft,
+    OffsetCommitted,
+)
 from emulator.events.network import (
     BrokerRegistered,
     BrokerStateChanged,
@@ -91,6 +100,7 @@ from emulator.events.znodes import (
 __all__ = [
     "CLIENTS",
     "ZOOKEEPER",
+    "AssignmentChanged",
     "AuditChanged",
     "BookmarkSet",
     "BrokerRegistered",
@@ -105,6 +115,9 @@ __all__ = [
     "EpochCacheChanged",
     "Event",
     "ExpectationChecked",
+    "GroupRecordsWritten",
+    "GroupStateChanged",
+    "GroupsLoaded",
     "HighWatermarkChanged",
     "HighWatermarksCheckpointed",
     "InputFinished",
@@ -119,10 +132,13 @@ __all__ = [
     "LogLoaded",
     "LogStartOffsetChanged",
     "LogTruncated",
+    "MemberJoined",
+    "MemberLeft",
     "MessageHeld",
     "MessageLost",
     "MessageReleased",
     "MessageSent",
+    "OffsetCommitted",
     "PartitionStateChanged",
     "PartitionStateRemoved",
     "PartitionsAdded",

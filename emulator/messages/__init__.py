@@ -40,6 +40,25 @@ from emulator.messages.coordination import (
     ZkPing,
     ZkPong,
 )
+from emulator.messages.groups import (
+    FindCoordinatorRequest,
+    FindCoordinatorResponse,
+    GroupRequest,
+    GroupResponse,
+    HeartbeatRequest,
+    HeartbeatResponse,
+    JoinGroupRequest,
+    JoinGroupResponse,
+    LeaveGroupRequest,
+    LeaveGroupResponse,
+    OffsetCommitRequest,
+    OffsetCommitResponse,
+    OffsetFetchRequest,
+    OffsetFetchResponse,
+    Subscription,
+    SyncGroupRequest,
+    SyncGroupResponse,
+)
 from emulator.messages.replication import (
     FetchedPartition,
     FetchPartition,
@@ -65,6 +84,8 @@ AnyMessage = (
     | InitProducerIdResponse
     | MetadataRequest
     | MetadataResponse
+    | GroupRequest
+    | GroupResponse
     | LeaderAndIsrRequest
     | StopReplicaRequest
     | UpdateMetadataRequest
@@ -96,6 +117,13 @@ REQUESTS = (
     UpdateMetadataRequest,
     ControlledShutdownRequest,
     AlterPartitionRequest,
+    FindCoordinatorRequest,
+    JoinGroupRequest,
+    SyncGroupRequest,
+    HeartbeatRequest,
+    LeaveGroupRequest,
+    OffsetCommitRequest,
+    OffsetFetchRequest,
 )
 """What a broker takes from others only while its sockets are open."""
 
@@ -114,15 +142,29 @@ __all__ = [
     "FetchRequest",
     "FetchResponse",
     "FetchedPartition",
+    "FindCoordinatorRequest",
+    "FindCoordinatorResponse",
+    "GroupRequest",
+    "GroupResponse",
+    "HeartbeatRequest",
+    "HeartbeatResponse",
     "InitProducerIdRequest",
     "InitProducerIdResponse",
+    "JoinGroupRequest",
+    "JoinGroupResponse",
     "LeaderAndIsrRequest",
     "LeaderAndIsrResponse",
+    "LeaveGroupRequest",
+    "LeaveGroupResponse",
     "ListOffsetsRequest",
     "ListOffsetsResponse",
     "Message",
     "MetadataRequest",
     "MetadataResponse",
+    "OffsetCommitRequest",
+    "OffsetCommitResponse",
+    "OffsetFetchRequest",
+    "OffsetFetchResponse",
     "OffsetsForLeaderEpochRequest",
     "OffsetsForLeaderEpochResponse",
     "PartitionInfo",
@@ -131,6 +173,9 @@ __all__ = [
     "RecordBatch",
     "StopReplicaRequest",
     "StopReplicaResponse",
+    "Subscription",
+    "SyncGroupRequest",
+    "SyncGroupResponse",
     "Timer",
     "UpdateMetadataRequest",
     "UpdateMetadataResponse",

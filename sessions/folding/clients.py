@@ -32,21 +32,31 @@ def _consumer(model: Model, name: str, seq: int) -> ConsumerState:
     return consumer
 
 
+NAMING: Final = (events.ProduceSent, events.GroupRecordsWritten)
+"""The events that say what records are: keys and values stand in them and nowhere else."""
+
+
+def batch_of(event: events.ProduceSent | events.GroupRecordsWritten) -> Batch:
+    """The batch that such an event names; a coordinator's is sent by ``group NAME``."""
+    if isinstance(event, events.ProduceSent):
+        sender, acks = event.producer, event.acks
+    else:
+        sender, acks = f"group {event.group}", -1
+    return Batch(
+        event.first_record, sender, event.tp, event.keys, event.values, acks, event.time_us
+    )
+
+
 def produce_sent(model: Model, event: events.ProduceSent) -> None:
     """A batch is on its way; its values are named here and nowhere else."""
     producer = _producer(model, event.producer, event.seq)
     producer.pending += len(event.values)
-    model.state.batches.append(
-        Batch(
-            event.first_record,
-            event.producer,
-            event.tp,
-            event.keys,
-            event.values,
-            event.acks,
-            event.time_us,
-        )
-    )
+    model.state.batches.append(batch_of(event))
+
+
+def group_records_written(model: Model, event: events.GroupRecordsWritten) -> None:
+    """A coordinator's records are named: they stand among what producers sent."""
+    model.state.batches.append(batch_of(event))
 
 
 def produce_retried(model: Model, event: events.ProduceRetried) -> None:
@@ -88,6 +98,7 @@ def consume_finished(model: Model, event: events.ConsumeFinished) -> None:
 
 HANDLERS: Final[Handlers] = {
     events.ProduceSent: produce_sent,
+    events.GroupRecordsWritten: group_records_written,
     events.ProduceRetried: produce_retried,
     events.ProduceAcknowledged: produce_acknowledged,
     events.ProduceFailed: produce_failed,

@@ -1,0 +1,71 @@
+"""__consumer_offsets: which partition a group belongs to, and how the topic comes to be.
+
+Any broker that is asked for a group's coordinator makes the topic if there is none. Source:
+``KafkaApis.getOrCreateGroupMetadataTopic``, ``GroupMetadataManager.partitionFor`` 0.9 to 3.9.
+"""
+
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from emulator import assignment
+from emulator.facts import TopicJson
+from emulator.topic_znodes import write_topic
+
+if TYPE_CHECKING:
+    from emulator.broker import Broker
+
+TOPIC: Final = "__consumer_offsets"
+CONFIG: Final = {
+    "compression.type": "producer",
+    "cleanup.policy": "compact",
+    "segment.bytes": "104857600",
+}
+_topic = msgspec.json.Decoder(TopicJson)
+_MASK: Final = (1 << 32) - 1
+_POSITIVE: Final = (1 << 31) - 1
+
+
+def java_hash(text: str) -> int:
+    """Java's ``String.hashCode`` of a text, as an unsigned number."""
+    found = 0
+    units = text.encode("utf-16-be")
+    for high, low in zip(units[::2], units[1::2], strict=True):
+        found = (31 * found + (high << 8 | low)) & _MASK
+    return found
+
+
+def partition_of(group: str, partitions: int) -> str:
+    """The partition that holds a group (``Utils.abs``: the sign bit is dropped)."""
+    return f"{TOPIC}-{(java_hash(group) & _POSITIVE) % partitions}"
+
+
+def partition_count(broker: "Broker") -> int:
+    """How many partitions the topic has, or would be made with."""
+    node = broker.world.zookeeper.find(f"/brokers/topics/{TOPIC}")
+    try:
+        found = {} if node is None else _topic.decode(node.data or "").partitions
+    except msgspec.MsgspecError:
+        found = {}
+    return len(found) or broker.config.offsets_topic_num_partitions
+
+
+def create(broker: "Broker") -> None:
+    """Make the topic if enough brokers live (before KIP-115: with as many replicas as live)."""
+    world, config = broker.world, broker.config
+    live = broker.state.live_brokers
+    factor = config.offsets_topic_replication_factor
+    if not world.profile.has("offsets_topic_waits"):
+        factor = min(factor, len(live))
+    exists = world.zookeeper.find(f"/brokers/topics/{TOPIC}") is not None
+    if exists or not live or factor > len(live) or not broker.zk.usable():
+        return
+    draw = world.kernel.random_below
+    start, shift = draw(len(live)), draw(len(live))
+    partitions = config.offsets_topic_num_partitions
+    racks = {b: rack for b, rack in world.settings.racks.items() if b in live}
+    if racks and world.profile.has("broker_rack"):
+        lists = assignment.assign_rack_aware(racks, partitions, factor, start, shift)
+    else:
+        lists = assignment.assign_kafka(live, partitions, factor, start, shift)
+    write_topic(world, TOPIC, lists, CONFIG)

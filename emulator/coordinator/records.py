@@ -1,0 +1,75 @@
+"""What stands in the log of __consumer_offsets: a group's positions and its last generation.
+
+Kafka's ``GroupMetadataManager`` writes keys and values of its own binary forms; here they are JSON,
+so that a log can be read.
+"""
+
+import msgspec
+from msgspec import Struct
+
+from emulator.coordinator.state import Group
+
+
+class OffsetRecord(Struct, frozen=True, tag="offset", tag_field="record"):
+    """A group's committed position in a partition."""
+
+    group: str
+    tp: str
+    offset: int
+
+
+class MemberRecord(Struct, frozen=True):
+    """A member of a generation, and what it reads."""
+
+    consumer: str
+    topics: list[str]
+    partitions: list[str]
+    session_timeout_us: int
+    rebalance_timeout_us: int
+
+
+class GroupRecord(Struct, frozen=True, tag="group", tag_field="record", omit_defaults=True):
+    """A generation of a group; without members the group is empty."""
+
+    group: str
+    generation: int
+    leader: str = ""
+    assignor: str = ""
+    members: dict[str, MemberRecord] = {}
+
+
+Record = OffsetRecord | GroupRecord
+_decoder: msgspec.json.Decoder[Record] = msgspec.json.Decoder(Record)
+
+
+def key_of(record: Record) -> str:
+    """What compaction would keep the last record of."""
+    return f"{record.group} {record.tp}" if isinstance(record, OffsetRecord) else record.group
+
+
+def text_of(record: Record) -> str:
+    """A record's value in the log."""
+    return msgspec.json.encode(record).decode()
+
+
+def read(value: str) -> Record | None:
+    """The record of a value; None if that is none (somebody else wrote to the topic)."""
+    try:
+        return _decoder.decode(value)
+    except msgspec.MsgspecError:
+        return None
+
+
+def group_record(group: Group, assignment: dict[str, list[str]]) -> GroupRecord:
+    """A group's present generation with what its members are to read."""
+    members = {
+        member.id: MemberRecord(
+            member.consumer,
+            member.subscription.topics,
+            assignment.get(member.id, []),
+            member.session_timeout_us,
+            member.rebalance_timeout_us,
+        )
+        for member in group.members.values()
+    }
+    return GroupRecord(group.name, group.generation, group.leader, group.assignor, members)
