@@ -1,27 +1,108 @@
-"""A follower longer than its leader is cut to its LEO, or (0.8.2 to 1.1) its process ends."""
+"""A follower whose offset its leader does not have: it asks, cuts, begins anew, or ends."""
 
 import pytest
 
-from emulator import events
-from emulator.inputs import CrashBroker, Settle, StartBroker
+from emulator.events import BrokerStateChanged, LogStartOffsetChanged, MessageSent
+from emulator.inputs import PauseReplica, ResumeReplica
+from emulator.messages import ListOffsetsRequest
 from emulator.out_of_range import OutOfRange
-from tests.emulator.running import do, produce, replica, until, with_topic
+from emulator.profiles import VERSIONS
+from emulator.replica import Replica
+from tests.emulator.generations import since
+from tests.emulator.lab import TP, Lab
 
 
-@pytest.mark.parametrize("version", ["0.9", "0.10.2"])
-def test_after_an_unclean_election_a_longer_log_is_cut_to_the_leaders_end(version: str) -> None:
-    cluster, seen = with_topic(1, 2, version=version)
-    do(cluster, produce("a"), Settle(quiet_us=6_000_000), CrashBroker(broker=2))
-    do(cluster, until("t-0", "isr", [1]), produce("b", count=3), Settle(quiet_us=6_000_000))
-    do(cluster, CrashBroker(broker=1), until("t-0", "leader", -1), StartBroker(broker=2))
-    do(cluster, until("t-0", "leader", 2), StartBroker(broker=1), until("t-0", "isr", [1, 2]))
-    cut = [e for e in seen if isinstance(e, events.LogTruncated) and e.broker == 1]
-    assert "out of range" in cut[-1].reason
-    assert cluster.value_of(replica("t-0", 1, "leo")) == cluster.value_of(replica("t-0", 2, "leo"))
+def asleep(version: str, unclean: str = "true") -> tuple[Lab, Replica]:
+    """1 has a to e and is paused; the leader 0 is about to change behind its back."""
+    lab = Lab(version, brokers=3)
+    lab.topic(0, 1, config={"unclean.leader.election.enable": unclean})
+    lab.produce(*"abcde")
+    lab.wait(1200)
+    lab.do(PauseReplica(tp=TP, broker=1))
+    return lab, lab.replica(0)
 
 
-def test_the_question_is_a_brokers_own() -> None:
-    cluster, _ = with_topic(1, 2)
-    asking = cluster.brokers[2].out_of_range
-    assert isinstance(asking, OutOfRange)
-    assert asking.question("t-0").tp == "t-0"
+def wake(lab: Lab) -> None:
+    lab.do(ResumeReplica(tp=TP, broker=1))
+    lab.wait(3000)
+
+
+def forget_epochs(replica: Replica) -> None:
+    """Only without a common epoch does a follower of later releases get out of range."""
+    if replica.epochs is not None:
+        replica.epochs.clear()
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_log_that_begins_later_makes_the_follower_begin_anew(version: str) -> None:
+    lab, leader = asleep(version)
+    lab.produce(*"fghijklmnopqrst")
+    leader.log.start = 8
+    leader.log.batches = leader.log.batches[8:]
+    wake(lab)
+    assert lab.replica(1).log.start == 8
+    assert lab.replica(1).log.end == 20
+    assert [each.log_start for each in lab.seen.of(LogStartOffsetChanged, broker=1)] == [8]
+    assert lab.replica(1).log.batches == leader.log.batches
+
+
+@pytest.mark.parametrize("version", since("0.9"))
+def test_a_log_that_begins_later_but_not_too_late_is_fetched_on(version: str) -> None:
+    lab, leader = asleep(version)
+    lab.produce(*"fgh")
+    leader.log.start = 3
+    wake(lab)
+    assert (lab.replica(1).log.start, lab.replica(1).log.end) == (0, 8)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_shorter_log_makes_the_follower_cut_where_unclean_election_is_allowed(
+    version: str,
+) -> None:
+    lab, leader = asleep(version, unclean="true")
+    leader.log.truncate(2)
+    leader.high_watermark = 2
+    forget_epochs(leader)
+    forget_epochs(lab.replica(1))
+    wake(lab)
+    assert lab.replica(1).log.end == 2
+    assert lab.cluster.broker_state(1) == "running"
+
+
+@pytest.mark.parametrize("version", since("0.8.2", "0.10.2"))
+def test_a_shorter_log_ends_the_process_where_it_is_not_allowed(version: str) -> None:
+    lab, leader = asleep(version, unclean="false")
+    leader.log.truncate(2)
+    leader.high_watermark = 2
+    wake(lab)
+    assert lab.cluster.broker_state(1) == "crashed"
+    assert lab.seen.of(BrokerStateChanged, broker=1, state="crashed") != []
+    assert lab.replica(1).log.end == 5
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_the_question_carries_the_epoch_from_2_1(version: str) -> None:
+    lab, _ = asleep(version)
+    asking: OutOfRange = lab.cluster.brokers[1].out_of_range
+    fenced = version in since("2.1")
+    assert asking.question(TP) == ListOffsetsRequest(1, TP, 0 if fenced else -1)
+
+
+def test_while_it_asks_it_fetches_nothing() -> None:
+    lab, leader = asleep("0.10.2")
+    leader.log.truncate(2)
+    leader.high_watermark = 2
+    before = len(lab.seen.of(MessageSent, name="ListOffsetsRequest"))
+    wake(lab)
+    assert len(lab.seen.of(MessageSent, name="ListOffsetsRequest")) == before + 1
+
+
+@pytest.mark.parametrize("version", since("0.8.1", "0.10.2"))
+def test_a_single_round_asks_too(version: str) -> None:
+    lab = Lab(version, brokers=3, stepwise=True)
+    lab.topic(0, 1, config={"unclean.leader.election.enable": "true"})
+    lab.produce(*"abcde")
+    lab.fetch(1)
+    lab.replica(0).log.truncate(2)
+    lab.fetch(1)
+    assert lab.replica(1).log.end == 2
