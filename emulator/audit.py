@@ -34,7 +34,7 @@ class Acked(Struct, frozen=True, array_like=True, gc=False):
     base_offset: int
 
 
-class PartitionAudit(Struct, array_like=True):
+class PartitionAudit(Struct, array_like=True, gc=False):
     """What is known of one partition; ``newest_missing`` is the largest record id that is lost."""
 
     leader: int = -1
@@ -53,7 +53,7 @@ class PartitionAudit(Struct, array_like=True):
         return not (self.lost or self.duplicated or self.diverged or self.consumed_lost)
 
 
-class AuditState(Struct, array_like=True):
+class AuditState(Struct, array_like=True, gc=False):
     """The audit's memory: plain data. ``acked`` counts records.
 
     ``dirty`` partitions are to be looked at (because of which event), ``deferred`` ones at

@@ -14,7 +14,7 @@ UNDEFINED: Final = -1
 """An epoch or offset that nobody knows."""
 
 
-class LeaderEpochCache(Struct, array_like=True):
+class LeaderEpochCache(Struct, array_like=True, gc=False):
     """Entries of (epoch, start offset), oldest first; epochs strictly increase.
 
     The file ``leader-epoch-checkpoint`` is written on every change, so this is on disk as well.

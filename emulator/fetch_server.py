@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 NONE = "NONE"
 
 
-class FetchSession(Struct, array_like=True):
+class FetchSession(Struct, array_like=True, gc=False):
     """What a leader's broker knows of one follower's fetching.
 
     ``partitions`` is what it fetches and from where; ``outside`` those in whose ISR it is not,

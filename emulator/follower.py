@@ -38,7 +38,7 @@ Question = FetchRequest | OffsetsForLeaderEpochRequest | ListOffsetsRequest
 """What a fetcher asks a leader."""
 
 
-class FetchState(Struct, array_like=True):
+class FetchState(Struct, array_like=True, gc=False):
     """How a fetcher stands with one partition; ``resume_us`` is when a delayed one is tried again.
 
     ``epoch`` is the leader epoch under which it was added, ``asked_offset`` where the leader was
@@ -51,7 +51,7 @@ class FetchState(Struct, array_like=True):
     asked_offset: int = UNDEFINED
 
 
-class Fetcher(Struct, array_like=True):
+class Fetcher(Struct, array_like=True, gc=False):
     """A fetcher thread for one source broker. ``request`` is what is under way (0: nothing).
 
     ``changed`` are partitions whose fetch state the leader has not been told, ``forgotten`` those

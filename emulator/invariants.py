@@ -29,7 +29,7 @@ INVARIANTS = {
 """Name of each invariant and what it says."""
 
 
-class Watched(Struct, array_like=True):
+class Watched(Struct, array_like=True, gc=False):
     """What is remembered of one partition to check it.
 
     ``torn`` are replicas that lost records with their power or their disk, until they join the ISR.
@@ -43,7 +43,7 @@ class Watched(Struct, array_like=True):
     torn: dict[int, None] = field(default_factory=dict)
 
 
-class InvariantState(Struct, array_like=True):
+class InvariantState(Struct, array_like=True, gc=False):
     """The invariants' memory: plain data. ``violated`` counts by name.
 
     ``pending`` waits to be stated.

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from emulator.messages import RecordBatch
 
 
-class Log(Struct, array_like=True):
+class Log(Struct, array_like=True, gc=False):
     """Records as batches; ``end`` is the LEO. What lies below ``flushed`` survives a power loss.
 
     Batches are shared between replicas: they never change. Reading near the end, which is what

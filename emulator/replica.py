@@ -13,7 +13,7 @@ NEVER_US = -(10**15)
 """Longer ago than any lag time: virtual time begins at 0."""
 
 
-class Remote(Struct, array_like=True):
+class Remote(Struct, array_like=True, gc=False):
     """What a leader remembers of one follower (Kafka's class Replica); offsets of -1 are unknown.
 
     ``since_us`` is when the leader's epoch began: earlier fetches tell nothing.
@@ -27,7 +27,7 @@ class Remote(Struct, array_like=True):
     since_us: int = 0
 
 
-class PendingIsr(Struct, array_like=True):
+class PendingIsr(Struct, array_like=True, gc=False):
     """An ISR change that the controller has not answered yet (2.7+); ``request`` 0.
 
     Not sent yet.
@@ -38,7 +38,7 @@ class PendingIsr(Struct, array_like=True):
     request: int = 0
 
 
-class DelayedProduce(Struct, array_like=True):
+class DelayedProduce(Struct, array_like=True, gc=False):
     """An acks=all request that waits for the HW to reach ``required_offset``."""
 
     request: int
@@ -48,7 +48,7 @@ class DelayedProduce(Struct, array_like=True):
     deadline_us: int
 
 
-class Replica(Struct, array_like=True):
+class Replica(Struct, array_like=True, gc=False):
     """A replica. ``log``, ``epochs``, ``checkpointed_hw`` are on disk.
 
     Everything else ends with the process. ``isr`` is the committed ISR that a leader acts on (empty

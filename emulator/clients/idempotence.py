@@ -32,14 +32,14 @@ class RememberedBatch(Struct, frozen=True, array_like=True, gc=False):
     base_offset: int
 
 
-class ProducerState(Struct, array_like=True):
+class ProducerState(Struct, array_like=True, gc=False):
     """One producer's present epoch and its latest batches of that epoch, oldest first."""
 
     epoch: int
     batches: list[RememberedBatch] = field(default_factory=list)
 
 
-class ProducerStates(Struct, array_like=True):
+class ProducerStates(Struct, array_like=True, gc=False):
     """All producers of one replica by producer id."""
 
     producers: dict[int, ProducerState] = field(default_factory=dict)
