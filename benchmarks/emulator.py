@@ -1,8 +1,8 @@
 """The emulator's figures: events dispatched, records replicated, what recording costs, forks.
 
 ``python -m benchmarks.emulator [--rounds N] [--records N]``. Each figure is the median of N rounds
-(5); what is compared is measured in turns within one run. Time is the process's own CPU time, which is
-wall time on a machine that does nothing else: the emulator waits for nobody.
+(5); what is compared is measured in turns within one run. Time is the process's own CPU time, which
+is wall time on a machine that does nothing else: the emulator waits for nobody.
 """
 
 import argparse
