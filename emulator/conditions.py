@@ -226,7 +226,7 @@ def _unacked_visible(cluster: "Cluster") -> int:
     count = 0
     for tp, audited in cluster.state.audit.partitions.items():
         replica = cluster.replica(tp, audited.leader)
-        if replica is None or tp.startswith(f"{offsets_topic.TOPIC}-"):
+        if replica is None or tp.startswith(offsets_topic.PREFIX):
             continue
         acked = {each.first_record for each in audited.acked}
         for batch in replica.log.batches:

@@ -98,7 +98,9 @@ class Positions:
             partitions = [f"{wanted.topic}-{wanted.partition}"]
         else:
             partitions = [tp for tp in mine.partitions if split(tp)[0] == wanted.topic]
-        if wanted.offset is not None:
+        if not partitions and self.world.zookeeper.find(f"/brokers/topics/{wanted.topic}") is None:
+            self.end(consumer, "UNKNOWN_TOPIC_OR_PARTITION")
+        elif wanted.offset is not None:
             self._read(consumer, reading, dict.fromkeys(partitions, wanted.offset))
         else:
             message = OffsetFetchRequest(mine.group, partitions)

@@ -30,7 +30,6 @@ from emulator.messages import (
     SyncGroupResponse,
 )
 from emulator.replica import Replica
-from emulator.world import split
 
 if TYPE_CHECKING:
     from emulator.broker import Broker
@@ -89,7 +88,7 @@ class Coordinator:
     def leads(self, replica: Replica) -> None:
         """The broker leads a partition: if it is one of __consumer_offsets, load its groups."""
         partitions = self.broker.state.coordinator.partitions
-        if split(replica.tp)[0] == offsets_topic.TOPIC and replica.tp not in partitions:
+        if replica.tp.startswith(offsets_topic.PREFIX) and replica.tp not in partitions:
             partitions[replica.tp] = self.kernel.now + LOADING_US
             self.broker.later("groups", LOADING_US)
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from emulator.broker import Broker
 
 TOPIC: Final = "__consumer_offsets"
+PREFIX: Final = f"{TOPIC}-"
 CONFIG: Final = {
     "compression.type": "producer",
     "cleanup.policy": "compact",

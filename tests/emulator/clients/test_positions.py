@@ -117,3 +117,7 @@ def test_a_commit_that_is_never_replicated_ends_the_statement_after_a_minute() -
     begun_us = made.cluster.now_us
     assert consume(made).error == "REQUEST_TIMED_OUT"
     assert made.cluster.now_us - begun_us >= LIMIT_US
+
+
+def test_a_topic_that_does_not_exist_is_said_to_be_unknown() -> None:
+    assert consume(lab(), topic="nope").error == "UNKNOWN_TOPIC_OR_PARTITION"
