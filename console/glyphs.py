@@ -42,6 +42,7 @@ class Glyphs(Struct, frozen=True):
     no_record: str
     truncated: str
     different: str
+    mark: str
     up: str
     down: str
     sparks: str
@@ -77,6 +78,7 @@ UNICODE = Glyphs(
     no_record="·",
     truncated="\u00d7",
     different="≠",
+    mark="⚑",
     up="●",
     down="○",
     sparks="▁▂▃▄▅▆▇█",
@@ -112,6 +114,7 @@ ASCII = Glyphs(
     no_record=".",
     truncated="x",
     different="!",
+    mark="!",
     up="*",
     down="o",
     sparks="_.,-~=+#",

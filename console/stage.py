@@ -9,6 +9,7 @@ from console.history import History
 from console.pacer import Pacer
 from console.partition_index import PartitionIndex
 from console.reader import EventReader
+from console.timebar import TimeBar
 from console.why import Explainer
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ class Stage:
         self.pacer = Pacer(source, paused=paused)
         self.index = PartitionIndex()
         self.history = History(source)
+        self.time_bar = TimeBar()
         self.reader = EventReader(source)
         self.explainer = Explainer(self.reader)
         self.statements: list[str] = []

@@ -3,6 +3,9 @@
 from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
+from textual import events
+from textual.message import Message
+
 from console.lines import Line, width_of
 from console.virtual_view import VirtualView
 
@@ -55,3 +58,20 @@ class TextView(VirtualView):
 
 class LabelView(TextView, can_focus=False):
     """Lines that never take the keys: titles, bars, legends."""
+
+
+class TimeBarView(LabelView, can_focus=False):
+    """The time bar; a click on it names a time."""
+
+    class Pointed(Message):
+        """Somebody pointed at a place in time."""
+
+        def __init__(self, time_us: int) -> None:
+            self.time_us = time_us
+            super().__init__()
+
+    def on_click(self, event: events.Click) -> None:
+        """Say which time is there."""
+        event.stop()
+        event.prevent_default()
+        self.post_message(self.Pointed(self.stage.time_bar.time_at(event.x, self.size.width)))

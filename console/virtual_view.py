@@ -204,11 +204,11 @@ class VirtualView(ScrollView, can_focus=True, inherit_bindings=False):
 
     def refresh_lines_of(self, indexes: "list[int] | range") -> None:
         """Repaint some lines, as far as they are in sight."""
-        width = self.size.width
+        width, sight = self.size.width, self.in_sight()
+        above = sight.start - self.fixed_lines - self.gutter.top
         for index in indexes:
-            if index in self.in_sight():
-                y = index - self.top + self.fixed_lines + self.gutter.top
-                self.refresh(Region(0, y, width, 1))
+            if index in sight:
+                self.refresh(Region(0, index - above, width, 1))
 
     def refresh_fixed(self) -> None:
         """Repaint the titles if they say something else."""

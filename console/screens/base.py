@@ -12,7 +12,7 @@ from console.bars import footer_line, header_line, tabs_line
 from console.lines import Span, line
 from console.pane import Pane
 from console.prompt import Prompt
-from console.text_view import LabelView
+from console.text_view import LabelView, TimeBarView
 from console.virtual_view import VirtualView
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ class ConsoleScreen(Screen[None], inherit_bindings=False):
         self.stage = stage
         self.header = LabelView(stage, id="header")
         self.tabs = LabelView(stage, id="tabs")
+        self.time_bar = TimeBarView(stage, id="time-bar")
         self.footer = LabelView(stage, id="footer")
         self.too_small = LabelView(stage, id="too-small")
         self.prompt = Prompt(stage)
@@ -79,6 +80,7 @@ class ConsoleScreen(Screen[None], inherit_bindings=False):
         with Container(id="body"):
             yield from self.compose_body()
         yield self.prompt
+        yield self.time_bar
         yield self.footer
         yield self.too_small
 
@@ -127,6 +129,8 @@ class ConsoleScreen(Screen[None], inherit_bindings=False):
         stage = self.stage
         self.header.show([header_line(stage, width)])
         self.tabs.show([tabs_line(stage, self.app.current_mode, self.trail(), width)])
+        if self.time_bar.display:
+            self.time_bar.show(stage.time_bar.lines(stage, width))
         context = "prompt" if self.prompt.is_open else self.context
         read_only = stage.source.read_only
         self.footer.show([footer_line(context, width, read_only=read_only, more=stage.glyphs.more)])
@@ -139,6 +143,11 @@ class ConsoleScreen(Screen[None], inherit_bindings=False):
         """The titles of all panes."""
         for pane in self.panes:
             pane.show_heading()
+
+    def on_time_bar_view_pointed(self, message: TimeBarView.Pointed) -> None:
+        """A click on the time bar goes there."""
+        self.stage.pacer.seek_time(message.time_us)
+        self.desk.paint()
 
     # ---- panes
 
