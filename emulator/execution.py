@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from emulator import conditions, events, inputs
 from emulator.admin import Admin, RefusedError
+from emulator.coordinator import offsets_topic
 from emulator.inputs import Statement
 from emulator.processes import Processes
 
@@ -233,9 +234,15 @@ class Execution:
 
         def check() -> Outcome | None:
             error = finished.pop(number, None)
-            return None if error is None else Outcome(error)
+            return None if error is None else Outcome(error, self._why(error))
 
         return check
+
+    def _why(self, error: str) -> str:
+        """What a client cannot know of its error: that the topic for groups cannot be made."""
+        running = [b for b in self.cluster.brokers.values() if b.state.state == "running"]
+        unavailable = error == "COORDINATOR_NOT_AVAILABLE"
+        return offsets_topic.hindrance(running[0]) if running and unavailable else ""
 
     # ---- replication by hand
 

@@ -15,6 +15,7 @@ from emulator.clients.group_state import (
     JOINING,
     MEMBER,
     OUT,
+    POSITIONS,
     SYNCING,
     Membership,
 )
@@ -84,7 +85,7 @@ class Groups:
     @staticmethod
     def _has_to_join(consumer: Consumer, mine: Membership) -> bool:
         reading = consumer.reading
-        free = reading is None or reading.stage in ("", JOINING)
+        free = reading is None or reading.stage in ("", JOINING, POSITIONS)
         return free and (mine.phase == OUT or mine.rejoin)
 
     def ask(self, consumer: Consumer, target: int, message: AnyMessage, limit_us: int) -> None:

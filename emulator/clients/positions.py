@@ -140,7 +140,9 @@ class Positions:
         if reading.stage == LEAVING:
             self._close(consumer, reading)
         elif isinstance(message, OffsetFetchResponse):
-            if message.error == NONE:
+            if mine.subscribes and mine.phase != MEMBER:
+                self.groups.pump(consumer)
+            elif message.error == NONE:
                 self._read(consumer, reading, message.offsets)
             else:
                 self.groups.failed(consumer, message.error)

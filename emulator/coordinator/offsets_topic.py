@@ -51,15 +51,33 @@ def partition_count(broker: "Broker") -> int:
     return len(found) or broker.config.offsets_topic_num_partitions
 
 
+def _exists(broker: "Broker") -> bool:
+    return broker.world.zookeeper.find(f"/brokers/topics/{TOPIC}") is not None
+
+
+def _factor(broker: "Broker") -> int:
+    """How many replicas it gets: as configured, before KIP-115 at most as many as brokers live."""
+    factor = broker.config.offsets_topic_replication_factor
+    waits = broker.world.profile.has("offsets_topic_waits")
+    return factor if waits else min(factor, len(broker.state.live_brokers))
+
+
+def hindrance(broker: "Broker") -> str:
+    """Why the topic cannot be made, in a sentence; empty if it can be, or is there."""
+    live, factor = len(broker.state.live_brokers), _factor(broker)
+    if _exists(broker) or factor <= live:
+        return ""
+    return (
+        f"{TOPIC} is made with offsets.topic.replication.factor={factor}, and {live} brokers are"
+        f" alive: give the cluster more, or --config offsets.topic.replication.factor={live}."
+    )
+
+
 def create(broker: "Broker") -> None:
-    """Make the topic if enough brokers live (before KIP-115: with as many replicas as live)."""
+    """Make the topic, if enough brokers live."""
     world, config = broker.world, broker.config
-    live = broker.state.live_brokers
-    factor = config.offsets_topic_replication_factor
-    if not world.profile.has("offsets_topic_waits"):
-        factor = min(factor, len(live))
-    exists = world.zookeeper.find(f"/brokers/topics/{TOPIC}") is not None
-    if exists or not live or factor > len(live) or not broker.zk.usable():
+    live, factor = broker.state.live_brokers, _factor(broker)
+    if _exists(broker) or not live or factor > len(live) or not broker.zk.usable():
         return
     draw = world.kernel.random_below
     start, shift = draw(len(live)), draw(len(live))

@@ -209,5 +209,7 @@ def test_a_statement_that_finds_no_coordinator_ends_after_a_minute() -> None:
     made = Lab("3.9", brokers=2)
     made.topic(0)
     begun_us = made.cluster.now_us
-    assert consume(made).error == "COORDINATOR_NOT_AVAILABLE"
+    outcome = consume(made)
+    assert outcome.error == "COORDINATOR_NOT_AVAILABLE"
+    assert "offsets.topic.replication.factor=3, and 2 brokers are alive" in outcome.message
     assert made.cluster.now_us - begun_us == 60_000_000

@@ -121,3 +121,21 @@ def test_a_commit_that_is_never_replicated_ends_the_statement_after_a_minute() -
 
 def test_a_topic_that_does_not_exist_is_said_to_be_unknown() -> None:
     assert consume(lab(), topic="nope").error == "UNKNOWN_TOPIC_OR_PARTITION"
+
+
+def test_who_is_out_of_the_group_before_it_reads_joins_again_first() -> None:
+    made = lab(partitions=1)
+    made.produce("a")
+    consume(made, then="leave")
+    made.do(HoldMessages(source=0, destination=CLIENTS, api="OffsetFetchResponse"))
+    ticket = made.submit(Consume(topic="t", group="g", offset=None))
+    made.wait(5_000)
+    consumer = made.cluster.clients.state.consumers["c1"]
+    assert consumer.membership is not None
+    consumer.membership.refused("UNKNOWN_MEMBER_ID")
+    made.do(ReleaseMessages(source=0, destination=CLIENTS))
+    made.wait(60_000)
+    made.cluster.poll()
+    assert ticket.outcome is not None
+    assert ticket.outcome.error == "NONE"
+    assert consumer.membership.partitions == ["t-0"]
