@@ -13,6 +13,7 @@ from emulator.events import CLIENTS, ZOOKEEPER
 from emulator.inputs import (
     AddPartitions,
     AnyInput,
+    CancelReassignment,
     ConfigureTopic,
     Consume,
     CrashBroker,
@@ -20,6 +21,7 @@ from emulator.inputs import (
     CreateTopic,
     CutLink,
     DelayLink,
+    DeleteTopic,
     DropOnLink,
     ElectPreferred,
     ExpireSession,
@@ -30,6 +32,7 @@ from emulator.inputs import (
     IsolateBroker,
     PauseReplica,
     Produce,
+    Reassign,
     ReleaseMessages,
     ResumeReplica,
     StartBroker,
@@ -62,6 +65,7 @@ MILLISECOND_US = 1_000
 PROCESS = (StartBroker, StopBroker, ThawBroker, FreezeBroker)
 brokers = st.integers(0, BROKERS - 1)
 hosts = st.sampled_from([0, 1, 2, ZOOKEEPER])
+replica_lists = st.lists(brokers, min_size=1, max_size=BROKERS, unique=True)
 topics = st.builds(
     CreateTopic,
     topic=st.just("t"),
@@ -179,6 +183,22 @@ class AnythingGoes(RuleBasedStateMachine):
     def configure(self, unclean: str) -> None:
         config = {"unclean.leader.election.enable": unclean}
         self.do(ConfigureTopic(topic="t", config=config))
+
+    @rule(tp=st.sampled_from(["t-0", "t-1"]), replicas=replica_lists)
+    def move(self, tp: str, replicas: list[int]) -> None:
+        self.do(Reassign(tp=tp, replicas=replicas))
+
+    @rule(tp=st.sampled_from(["t-0", "t-1"]))
+    def take_back(self, tp: str) -> None:
+        self.do(CancelReassignment(tp=tp))
+
+    @rule()
+    def delete(self) -> None:
+        self.do(DeleteTopic(topic="t"))
+
+    @rule(topic=topics)
+    def create(self, topic: CreateTopic) -> None:
+        self.do(topic)
 
     @rule()
     def grow(self) -> None:
