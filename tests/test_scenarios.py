@@ -17,8 +17,8 @@ from emulator.profiles import VERSIONS
 
 FOLDER = Path(__file__).parent / "scenarios"
 ROWS = (
-    *("A1", "A2", "A3", "A4", "A5", "A6", "A7", "A8", "A9", "A10", "A11", "C2", "C3"),
-    *("B1", "B2", "B3", "B4", "B5", "B6", "B7", "C0", "C4", "C5", "C6"),
+    *("A1", "A2", "A3", "A4", "A5", "A6", "A7", "A8", "A9", "A10", "A11"),
+    *("B1", "B2", "B3", "B4", "B5", "B6", "B7", "C0", "C1", "C2", "C3", "C4", "C5", "C6"),
     *("D1", "D2", "D3", "D4", "D5", "E0", "E1", "E1b", "E2", "E3", "E4"),
 )
 VECTORS = (

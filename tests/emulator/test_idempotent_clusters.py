@@ -89,6 +89,22 @@ def test_a_cluster_answers_as_real_brokers_did(recorded: dict[str, Any]) -> None
     assert block == recorded["latest_producer_id_block"]
 
 
+@pytest.mark.parametrize("version", IDEMPOTENT)
+def test_v34_the_window_of_an_idempotent_producer(version: str) -> None:
+    lab = Lab(version, brokers=1)
+    lab.topic(0)
+    refused = ("OUT_OF_ORDER_SEQUENCE_NUMBER", -1)
+    assert [send(lab, 7, 0, n) for n in range(7)] == [("NONE", n) for n in range(7)]
+    assert send(lab, 7, 0, 2) == (refused if version == "0.11" else ("NONE", 2))
+    assert send(lab, 7, 0, 1) == refused
+    assert send(lab, 7, 0, 8) == refused
+    assert send(lab, 7, 0, 7) == ("NONE", 7)
+    assert send(lab, 7, 1, 3) == refused
+    assert send(lab, 7, 1, 0) == ("NONE", 8)
+    assert send(lab, 7, 0, 8) == ("INVALID_PRODUCER_EPOCH", -1)
+    assert lab.replica(0).log.end == 9
+
+
 # ---- through failures
 
 

@@ -217,7 +217,7 @@ def test_a_broken_connection_may_have_delivered_the_record() -> None:
     assert lab.values(0) == "a x"
 
 
-def test_acks_0_goes_on_after_an_error_and_learns_of_the_new_leader() -> None:
+def test_v5_acks_0_succeeds_at_a_broker_that_leads_no_longer_and_learns_of_the_leader() -> None:
     lab = Lab("3.9", brokers=2, config=FAST)
     lab.topic(0, 1)
     lab.produce("a", acks=0)
