@@ -3,7 +3,7 @@
 import pytest
 
 from emulator.events import BrokerStateChanged, LogStartOffsetChanged, MessageSent
-from emulator.inputs import PauseReplica, ResumeReplica
+from emulator.inputs import CrashBroker, PauseReplica, ResumeReplica, StartBroker
 from emulator.messages import ListOffsetsRequest
 from emulator.out_of_range import OutOfRange
 from emulator.profiles import VERSIONS
@@ -106,3 +106,23 @@ def test_a_single_round_asks_too(version: str) -> None:
     lab.replica(0).log.truncate(2)
     lab.fetch(1)
     assert lab.replica(1).log.end == 2
+
+
+@pytest.mark.parametrize("version", ["0.9", "0.10.2"])
+def test_after_an_unclean_election_a_longer_log_is_cut_to_the_leaders_end(version: str) -> None:
+    lab = Lab(version, brokers=3, config={"auto.leader.rebalance.enable": "false"})
+    lab.topic(1, 2)
+    lab.produce("a")
+    lab.wait(6000)
+    for broker in (2, 1):
+        lab.do(CrashBroker(broker=broker))
+        lab.wait(8000)
+        if broker == 2:
+            lab.produce("b", "c", "d")
+            lab.wait(6000)
+    for broker in (2, 1):
+        lab.do(StartBroker(broker=broker))
+        lab.wait(3000)
+    cuts = lab.truncated(1)
+    assert "out of range" in cuts[-1].reason
+    assert lab.replica(1).log.end == lab.replica(2).log.end

@@ -36,6 +36,13 @@ def test_an_empty_round_takes_as_long_as_the_leader_parks_it() -> None:
     assert 500_000 <= lab.cluster.now_us - before_us <= 501_000
 
 
+def test_in_stepwise_mode_nothing_is_fetched_by_itself() -> None:
+    lab = followed_by_1()
+    lab.produce("a")
+    lab.wait(5000)
+    assert lab.values(1) == ""
+
+
 def test_several_rounds_come_one_after_another() -> None:
     lab = followed_by_1()
     lab.produce("a")
