@@ -23,11 +23,6 @@ from emulator.messages import (
 )
 from emulator.world import World
 
-RETRY_US = 100_000
-"""The pause before a client tries again (retry.backoff.ms)."""
-PATIENCE_US = 3_000_000
-"""How long errors that only say where the leader is not cost no retry."""
-
 
 class Clients:
     """The clients' behaviour."""

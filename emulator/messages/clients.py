@@ -51,10 +51,6 @@ class InitProducerIdResponse(Message, frozen=True):
     producer_id: int
     producer_epoch: int
 
-    def detail(self) -> Detail:
-        """Error, id and epoch."""
-        return [[self.error, self.producer_id, self.producer_epoch]]
-
 
 class MetadataRequest(Message, frozen=True):
     """Asks a broker what it knows of a topic."""

@@ -110,7 +110,7 @@ TABLE: list[tuple[str, Meaning]] = [
     ("produce t", Produce(topic="t")),
     (
         "produce t --partition 1 --key k --value v --count 10 --acks all --retries 0 "
-        "--timeout 500ms --batch 5 --idempotent --producer P --partitioner sticky "
+        "--timeout 500ms --batch 5 --in-flight 3 --idempotent --producer P --partitioner sticky "
         "--every 200ms --async",
         Produce(
             topic="t",
@@ -122,6 +122,7 @@ TABLE: list[tuple[str, Meaning]] = [
             retries=0,
             timeout_us=500_000,
             batch=5,
+            in_flight=3,
             idempotent=True,
             producer="P",
             partitioner="sticky",
@@ -268,12 +269,14 @@ def test_every_statement_says_what_it_does_and_what_its_words_are(name: str) -> 
         count=st.integers(1, 10**9),
         acks=st.none() | st.sampled_from([-1, 0, 1]),
         timeout_us=st.integers(1, 10**6).map(lambda ms: ms * 1000),
+        in_flight=st.integers(1, 99),
         idempotent=st.booleans(),
     )
 )
 def test_whatever_is_produced_reads_back_as_it_is_written(produce: Produce) -> None:
     words = ["produce", produce.topic, "--value", produce.value, "--count", str(produce.count)]
     words += ["--timeout", f"{produce.timeout_us // 1000}ms"]
+    words += ["--in-flight", str(produce.in_flight)]
     words += ["--partition", str(produce.partition)] if produce.partition is not None else []
     words += ["--key", produce.key] if produce.key is not None else []
     words += ["--acks", str(produce.acks)] if produce.acks is not None else []

@@ -22,9 +22,10 @@ from emulator.inputs import (
     StartBroker,
     WaitUntil,
 )
-from emulator.messages import InitProducerIdRequest, ProduceRequest, RecordBatch
+from emulator.messages import ProduceRequest, RecordBatch
 from tests.emulator.lab import SECOND_US, TP, Lab
 from tests.emulator.releases import profile_of
+from tests.emulator.test_producer_ids import ask
 
 RECORDED: list[dict[str, Any]] = json.loads(
     (Path(__file__).parents[1] / "golden" / "idempotence.json").read_text("utf-8")
@@ -51,11 +52,9 @@ def led_by(broker: int) -> list[Clause]:
 
 def identify(lab: Lab) -> int:
     """A producer id from broker 0."""
-    lab.cluster.network.send(CLIENTS, 0, InitProducerIdRequest())
-    lab.wait(ANSWER_MS)
-    answer = lab.seen.of(MessageSent, name="InitProducerIdResponse")[-1]
-    assert answer.detail[0][0] == "NONE"
-    return int(answer.detail[0][1])
+    [(error, producer_id, _)] = ask(lab)
+    assert error == "NONE"
+    return producer_id
 
 
 def send(lab: Lab, producer: int, epoch: int, sequence: int, count: int = 1) -> tuple[str, int]:

@@ -178,3 +178,22 @@ def test_a_copy_of_a_cluster_goes_on_with_what_is_under_way() -> None:
         cluster.run_until(cluster.now_us + SECOND_US)
     assert copy.clients.state.producers["p1"].acked == 10
     assert copy.state_hash == lab.cluster.state_hash
+
+
+@pytest.mark.parametrize("version", ["seed", "0.8.2", "0.10.2"])
+def test_before_0_11_there_are_no_idempotent_producers(version: str) -> None:
+    outcome = one_broker(version).do(Produce(topic="t", idempotent=True))
+    assert outcome.refused
+    assert outcome.error == "UNSUPPORTED_VERSION"
+    assert "0.11" in outcome.message
+
+
+@pytest.mark.parametrize("options", [{"acks": 1}, {"acks": 0}, {"retries": 0}, {"in_flight": 6}])
+def test_what_contradicts_idempotence_is_refused_before_anything_is_sent(
+    options: dict[str, int],
+) -> None:
+    lab = one_broker()
+    outcome = lab.do(Produce(topic="t", idempotent=True, **options))
+    assert outcome.refused
+    assert outcome.error == "INVALID_CONFIG"
+    assert lab.seen.of(MessageSent, source=CLIENTS) == []
