@@ -5,6 +5,7 @@ by the caller. Source: ``DefaultPartitioner``, ``RoundRobinPartitioner``, ``Buil
 ``Utils.murmur2`` of the Java client.
 """
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from typing import Final
 
@@ -56,12 +57,17 @@ def sticky(previous: int | None, available: Sequence[int], partitions: int, draw
 
     Called when a batch is complete (``previous`` None: for the first). Another available partition
     than ``previous`` is chosen at random; the only available one if there is just one; any at all
-    if there is none. ``draw`` is a random number in [0, 1).
+    if there is none. ``available`` is in order; ``draw`` is a random number in [0, 1).
     """
     if len(available) == 1:
         return available[0]
-    choices = [each for each in available if each != previous] or list(range(partitions))
-    return choices[int(draw * len(choices))]
+    if not available:
+        return int(draw * partitions)
+    at = -1 if previous is None else bisect_left(available, previous)
+    if not 0 <= at < len(available) or available[at] != previous:
+        return available[int(draw * len(available))]
+    chosen = int(draw * (len(available) - 1))
+    return available[chosen if chosen < at else chosen + 1]
 
 
 def uniform(available: Sequence[int], partitions: int, draw: float) -> int:

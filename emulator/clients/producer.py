@@ -75,7 +75,7 @@ class Producers:
 
         ``resumed``: the pause before the next batch is over.
         """
-        if producer.identity.partitions:
+        if producer.identity.in_doubt:
             self.sequencer.resolve(producer)
         self._send_again(producer)
         while producer.jobs:

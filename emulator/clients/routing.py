@@ -41,17 +41,19 @@ class Routing:
 
     def learn(self, producer: Producer, topic: str, leaders: Leaders) -> None:
         """Believe what a broker said of a topic."""
+        self.forget(producer, topic)
         producer.leaders[topic] = dict(leaders)
         producer.learned_us[topic] = self.kernel.now
 
     def forget(self, producer: Producer, topic: str) -> None:
         """Ask again before the next batch for that topic."""
         producer.leaders.pop(topic, None)
+        producer.available.pop(topic, None)
 
     def forget_broker(self, producer: Producer, broker: int) -> None:
         """A connection closed: the next batch for a topic that is led there begins by asking."""
         for topic in [t for t, led in producer.leaders.items() if broker in led.values()]:
-            del producer.leaders[topic]
+            self.forget(producer, topic)
 
     # ---- partitions
 
@@ -73,11 +75,13 @@ class Routing:
     def _next_in_turn(self, producer: Producer, topic: str, leaders: Leaders, *, start: int) -> int:
         turn = producer.round_robin.get(topic, start)
         producer.round_robin[topic] = turn + 1
-        return partitioner.round_robin(turn, *_choices(leaders))
+        return partitioner.round_robin(turn, *_choices(producer, topic, leaders))
 
     def _next_sticky(self, producer: Producer, topic: str, leaders: Leaders) -> int:
         previous = producer.sticky.get(topic)
-        chosen = partitioner.sticky(previous, *_choices(leaders), self.kernel.random())
+        chosen = partitioner.sticky(
+            previous, *_choices(producer, topic, leaders), self.kernel.random()
+        )
         producer.sticky[topic] = chosen
         return chosen
 
@@ -85,7 +89,7 @@ class Routing:
         chosen = producer.sticky.get(topic)
         given = producer.sticky_bytes.get(topic, 0)
         if chosen is None or given >= self.defaults.batch_size_bytes:
-            chosen = partitioner.uniform(*_choices(leaders), self.kernel.random())
+            chosen = partitioner.uniform(*_choices(producer, topic, leaders), self.kernel.random())
             producer.sticky[topic] = chosen
             producer.sticky_bytes[topic] = 0
         return chosen
@@ -98,7 +102,16 @@ class Routing:
             producer.sticky_bytes[wanted.topic] = given + size_bytes
 
 
-def _choices(leaders: Leaders) -> tuple[list[int], int]:
+def _choices(producer: Producer, topic: str, leaders: Leaders) -> tuple[list[int], int]:
     """The partitions that have a leader, and how many there are in all."""
-    available = [p for p, leader in sorted(leaders.items()) if leader >= 0]
-    return available, max(1, len(leaders))
+    count = max(1, len(leaders))
+    if producer.leaders.get(topic) is not leaders:
+        return _available(leaders), count
+    found = producer.available.get(topic)
+    if found is None:
+        found = producer.available[topic] = _available(leaders)
+    return found, count
+
+
+def _available(leaders: Leaders) -> list[int]:
+    return [p for p, leader in sorted(leaders.items()) if leader >= 0]

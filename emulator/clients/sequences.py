@@ -161,13 +161,17 @@ class Sequencer:
         if batch is not None and found is not None and _is_numbered(flight):
             following = advance(batch.base_sequence, batch.count)
             found.unresolved = max(found.unresolved, following)
+            producer.identity.in_doubt[flight.tp] = None
 
     def resolve(self, producer: Producer) -> None:
         """Once nothing of an unresolved partition is under way: see whether its numbers add up."""
-        for tp, found in list(producer.identity.partitions.items()):
-            if found.unresolved < 0 or next(_numbered(producer, tp), None) is not None:
+        identity = producer.identity
+        for tp in list(identity.in_doubt):
+            if next(_numbered(producer, tp), None) is not None:
                 continue
+            found = identity.partitions[tp]
             found.unresolved = -1
+            del identity.in_doubt[tp]
             if found.next == found.acked + 1:
                 continue
             if not self.bumps_epoch:
@@ -181,6 +185,7 @@ class Sequencer:
         producer.identity.epoch += 1
         found = _partition(producer, tp)
         found.unresolved = -1
+        producer.identity.in_doubt.pop(tp, None)
         _start_at_zero(producer, tp, found)
 
 
@@ -235,4 +240,4 @@ def _close_gap(producer: Producer, tp: str, gone: RecordBatch, found: PartitionS
 def _forget_identity(producer: Producer) -> None:
     """Up to 2.4: throw the id away with all counts; a new one will be asked for."""
     producer.identity.producer_id = producer.identity.epoch = NONE
-    producer.identity.partitions = {}
+    producer.identity.partitions, producer.identity.in_doubt = {}, {}

@@ -75,11 +75,15 @@ class PartitionSequences(Struct, array_like=True):
 
 
 class Identity(Struct, array_like=True):
-    """What makes a producer idempotent: its id and epoch (-1: none yet) and its counts by tp."""
+    """What makes a producer idempotent: its id and epoch (-1: none yet) and its counts by tp.
+
+    ``in_doubt`` are the partitions with something unresolved.
+    """
 
     producer_id: int = -1
     epoch: int = -1
     partitions: dict[str, PartitionSequences] = field(default_factory=dict)
+    in_doubt: dict[str, None] = field(default_factory=dict)
 
 
 class Job(Struct, array_like=True):
@@ -100,7 +104,8 @@ class Job(Struct, array_like=True):
 class Producer(Struct, array_like=True):
     """A producer: its counts, its view of the leaders (by topic and partition), its work.
 
-    ``learned_us`` tells when it was told of a topic, ``sticky_bytes`` how much it has given to the
+    ``learned_us`` tells when it was told of a topic, ``available`` which partitions have a leader
+    (as far as that was asked), ``sticky_bytes`` how much it has given to the
     ``sticky`` partition of a topic. ``flights`` are its batches that are not done, in the order in
     which they are to be sent. ``unanswered`` is the last request without acks that it sent.
     """
@@ -112,6 +117,7 @@ class Producer(Struct, array_like=True):
     errors: list[str] = field(default_factory=list)
     leaders: dict[str, dict[int, int]] = field(default_factory=dict)
     learned_us: dict[str, int] = field(default_factory=dict)
+    available: dict[str, list[int]] = field(default_factory=dict)
     round_robin: dict[str, int] = field(default_factory=dict)
     sticky: dict[str, int] = field(default_factory=dict)
     sticky_bytes: dict[str, int] = field(default_factory=dict)

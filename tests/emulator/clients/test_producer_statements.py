@@ -1,6 +1,7 @@
 """Statements of a producer: batches one after another or several under way, pauses, questions."""
 
 from itertools import pairwise
+from typing import Any
 
 import pytest
 
@@ -26,7 +27,7 @@ def one_broker(version: str = "3.9") -> Lab:
     return lab
 
 
-def under_way(lab: Lab, **options: int) -> int:
+def under_way(lab: Lab, **options: Any) -> int:
     """How many requests are out while no answer comes."""
     lab.produce("first")
     lab.do(HoldMessages(source=0, destination=CLIENTS, api="ProduceResponse"))
@@ -45,7 +46,7 @@ def under_way(lab: Lab, **options: int) -> int:
         ({"count": 9, "batch": 4, "in_flight": 50}, 3),
     ],
 )
-def test_as_many_requests_are_under_way_as_asked(options: dict[str, int], expected: int) -> None:
+def test_as_many_requests_are_under_way_as_asked(options: dict[str, Any], expected: int) -> None:
     assert under_way(one_broker(), **options) == expected
 
 
@@ -190,7 +191,7 @@ def test_before_0_11_there_are_no_idempotent_producers(version: str) -> None:
 
 @pytest.mark.parametrize("options", [{"acks": 1}, {"acks": 0}, {"retries": 0}, {"in_flight": 6}])
 def test_what_contradicts_idempotence_is_refused_before_anything_is_sent(
-    options: dict[str, int],
+    options: dict[str, Any],
 ) -> None:
     lab = one_broker()
     outcome = lab.do(Produce(topic="t", idempotent=True, **options))
