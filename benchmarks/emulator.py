@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from emulator.cluster import Cluster
-from emulator.inputs import CreateCluster, CreateTopic, Input, Produce, Statement, Wait
+from emulator.inputs import AnyInput, CreateCluster, CreateTopic, Produce, Statement, Wait
 from sessions.facts import Origin
 from sessions.record import Recorder
 
@@ -23,7 +23,7 @@ IDLE_SECONDS = 120
 BATCH = 100
 
 
-def _run(cluster: Cluster, wanted: Input) -> None:
+def _run(cluster: Cluster, wanted: AnyInput) -> None:
     cluster.execute(Statement(wanted, type(wanted).__name__))
 
 

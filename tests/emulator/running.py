@@ -5,9 +5,9 @@ from emulator.cluster import Cluster
 from emulator.events import Event
 from emulator.execution import Outcome
 from emulator.inputs import (
+    AnyInput,
     CreateCluster,
     CreateTopic,
-    Input,
     Produce,
     Settle,
     Statement,
@@ -17,7 +17,7 @@ from emulator.inputs import (
 QUICK = {"zookeeper.session.timeout.ms": "4000", "auto.leader.rebalance.enable": "false"}
 
 
-def do(cluster: Cluster, *wanted: Input) -> Outcome:
+def do(cluster: Cluster, *wanted: AnyInput) -> Outcome:
     """Run statements to their ends; the last one's outcome."""
     outcome = Outcome()
     for each in wanted:

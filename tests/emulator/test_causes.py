@@ -6,18 +6,18 @@ from emulator import events
 from emulator.cluster import Cluster
 from emulator.events import ZOOKEEPER, Event
 from emulator.inputs import (
+    AnyInput,
     CrashBroker,
     CreateCluster,
     CreateTopic,
     CutLink,
     FreezeBroker,
-    Input,
     Statement,
     Wait,
 )
 from emulator.zookeeper import server
 
-SILENCERS = [
+SILENCERS: list[AnyInput] = [
     CrashBroker(broker=1),
     FreezeBroker(broker=1),
     CutLink(source=1, destination=ZOOKEEPER),
@@ -31,12 +31,18 @@ def _root_of(event: Event, seen: list[Event]) -> Event:
 
 
 @pytest.mark.parametrize("silencer", SILENCERS, ids=lambda each: type(each).__name__)
-def test_an_election_unfolds_to_what_silenced_the_leader(silencer: Input) -> None:
+def test_an_election_unfolds_to_what_silenced_the_leader(silencer: AnyInput) -> None:
     seen: list[Event] = []
     config = {"zookeeper.session.timeout.ms": "4000"}
     cluster = Cluster(CreateCluster(config=config), [seen.append])
     topic = CreateTopic(topic="t", assignment=[[1, 2]])
-    for step in (topic, Wait(duration_us=1_000_000), silencer, Wait(duration_us=8_000_000)):
+    steps: tuple[AnyInput, ...] = (
+        topic,
+        Wait(duration_us=1_000_000),
+        silencer,
+        Wait(duration_us=8_000_000),
+    )
+    for step in steps:
         cluster.execute(Statement(step, type(step).__name__))
     elected = [each for each in seen if isinstance(each, events.LeaderElected)][-1]
     assert elected.leader == 2

@@ -5,6 +5,7 @@ import pytest
 from emulator.cluster import Cluster
 from emulator.events import CLIENTS, ZOOKEEPER
 from emulator.inputs import (
+    AnyInput,
     CrashBroker,
     CutLink,
     DelayLink,
@@ -56,7 +57,7 @@ def cluster() -> Cluster:
     ],
     ids=lambda each: type(each).__name__ if isinstance(each, Input) else None,
 )
-def test_what_cannot_be_done_is_refused(cluster: Cluster, wanted: Input, words: str) -> None:
+def test_what_cannot_be_done_is_refused(cluster: Cluster, wanted: AnyInput, words: str) -> None:
     outcome = do(cluster, wanted)
     assert outcome.refused
     assert words in outcome.message
