@@ -79,7 +79,8 @@ class FetchServer:
         """Look on its next fetch at what each follower said under the epoch before (KIP-320)."""
         for follower in replica.remotes:
             session = self.broker.state.fetch_sessions.get(follower)
-            if session is not None and replica.tp in session.partitions:
+            fenced = self.broker.leader.fencing
+            if fenced and session is not None and replica.tp in session.partitions:
                 session.ready[replica.tp] = None
         self.isr_moved(replica)
 
