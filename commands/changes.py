@@ -13,6 +13,7 @@ from emulator.profiles import VERSIONS
 
 CLIENTS: Final = {
     "acks": "acks",
+    "batch_size_bytes": "batch.size",
     "retries": "retries",
     "enable_idempotence": "enable.idempotence",
     "retry_backoff_us": "retry.backoff.ms",
