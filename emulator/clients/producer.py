@@ -109,10 +109,11 @@ class Producers:
         """Go on with the batches that have waited, in order; each holds back those behind it."""
         held_back: dict[str, None] = {}
         for flight in list(producer.flights):
+            if flight.phase == WAITING and self.kernel.now >= flight.deadline_us:
+                self.delivery.expired(producer, flight)
+                continue
             if flight.phase == WAITING and flight.tp not in held_back:
-                if self.kernel.now >= flight.deadline_us:
-                    self.delivery.expired(producer, flight)
-                elif self.kernel.now >= flight.resume_us:
+                if self.kernel.now >= flight.resume_us:
                     self._go_on(producer, flight)
                 if flight.phase == WAITING:
                     held_back[flight.tp] = None

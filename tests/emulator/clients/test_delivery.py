@@ -1,5 +1,7 @@
 """What becomes of a batch: errors, retries, time limits."""
 
+from typing import Any
+
 import pytest
 
 from emulator.clients.delivery import FORGETS_LEADER, ROUTING
@@ -197,6 +199,20 @@ def test_the_error_that_came_last_is_the_one_that_stands() -> None:
     lab.produce("a")
     lab.do(FreezeBroker(broker=0))
     assert seconds_for(lab, retries=None) == ("LEADER_NOT_AVAILABLE", 120)
+
+
+@pytest.mark.parametrize("version", ["2.4", "3.9"])
+def test_batches_that_wait_for_their_turn_end_in_time_too(version: str) -> None:
+    """Only the oldest is sent again; the others never have their turn."""
+    lab = refusing(version)
+    options: dict[str, Any] = {"retries": None, "idempotent": True, "count": 4, "in_flight": 4}
+    options["acks"] = None
+    error, seconds = seconds_for(lab, **options)
+    assert error == "NOT_ENOUGH_REPLICAS"
+    assert 120 <= seconds < 120.1
+    producer = lab.cluster.clients.state.producers["p1"]
+    assert (producer.acked, producer.failed, producer.pending) == (1, 4, 0)
+    assert lab.values(0) == "a"
 
 
 def test_a_longer_request_timeout_makes_the_whole_time_longer() -> None:
