@@ -138,6 +138,14 @@ class LargeSource:
         """None are set."""
         return ()
 
+    def put_bookmark(self, name: str, note: str = "", seq: int | None = None) -> Bookmark:
+        """It is not kept."""
+        return Bookmark(name, note, self.seq if seq is None else seq, self.time_us)
+
+    def remove_bookmark(self, seq: int) -> bool:
+        """There is none."""
+        return False
+
     def samples(self) -> Sequence[tuple[int, int, Counts]]:
         """None are kept."""
         return ()

@@ -52,6 +52,13 @@ class Chunks:
         tail = self._open_chunk()
         return tail[-1].time_us if tail else self.session.last_us
 
+    def time_of(self, seq: int) -> int:
+        """The virtual time of an event; 0 for what lies before the first."""
+        if seq <= 0:
+            return 0
+        chunk = self.containing(seq)
+        return chunk[seq - chunk[0].seq].time_us
+
     def events(self, first: int, last: int) -> list[Event]:
         """The events numbered ``first`` to ``last``, as far as they exist."""
         found: list[Event] = []

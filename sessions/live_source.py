@@ -8,6 +8,7 @@ from emulator.events import Event
 from emulator.execution import Ticket
 from emulator.inputs import Statement
 from sessions import pump
+from sessions.bookmarks import bookmark
 from sessions.chunks import Chunks
 from sessions.cursor import MS_PER_SECOND, US_PER_SECOND, Cursor, Reply
 from sessions.file import SessionFile
@@ -163,7 +164,18 @@ class LiveSource:
 
     def bookmarks(self) -> Sequence[Bookmark]:
         """All named places so far."""
-        return self.recorder.view.state.bookmarks
+        return self.recorder.bookmarks
+
+    def put_bookmark(self, name: str, note: str = "", seq: int | None = None) -> Bookmark:
+        """Name a place, the cursor's if none is given; the cluster does not notice."""
+        place = self.seq if seq is None else min(seq, self.last_seq)
+        mark = bookmark(name, note, place, self._chunks.time_of(place))
+        self.recorder.put_bookmark(mark)
+        return mark
+
+    def remove_bookmark(self, seq: int) -> bool:
+        """Take the bookmark at an event away; False if there is none."""
+        return self.recorder.remove_bookmark(seq)
 
     def samples(self) -> Sequence[tuple[int, int, Counts]]:
         """Where the counts changed so far."""

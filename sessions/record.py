@@ -17,10 +17,12 @@ from emulator import events
 from emulator.events import Event
 from emulator.inputs import Statement
 from sessions import blocks, keyframes
+from sessions.bookmarks import merged
 from sessions.errors import SessionError
 from sessions.facts import Origin, Outcome
 from sessions.folding.model import Snapshot
 from sessions.schema import SUFFIX
+from sessions.states import Bookmark
 from sessions.view import ClusterView
 from sessions.writer import SessionWriter
 
@@ -90,6 +92,7 @@ class Recorder:
         self.view.history = []
         self.tail: list[Event] = []
         self.failure: SessionError | None = None
+        self._by_hand: dict[int, Bookmark | None] = {}
         self.inputs: list[tuple[events.InputReceived, Statement | None]] = []
         self.chunk_listeners: list[ChunkListener] = []
         self.cluster: Recorded | None = None
@@ -141,6 +144,37 @@ class Recorder:
         if self.tail and monotonic() - self._flushed >= FLUSH_SECONDS:
             self.flush()
 
+    # ---- bookmarks
+
+    @property
+    def bookmarks(self) -> list[Bookmark]:
+        """The named places so far, by statements and by hand, in order."""
+        return merged(self.view.state.bookmarks, self._by_hand)
+
+    def put_bookmark(self, mark: Bookmark) -> None:
+        """Name a place by hand, and write it at once.
+
+        Raises:
+            SessionError: the recording had failed, or does now.
+        """
+        self._note(mark.seq, mark)
+
+    def remove_bookmark(self, seq: int) -> bool:
+        """Take the bookmark at an event away; False if there is none. Raises as the one above."""
+        if all(mark.seq != seq for mark in self.bookmarks):
+            return False
+        self._note(seq, None)
+        return True
+
+    def _note(self, seq: int, mark: Bookmark | None) -> None:
+        self.flush()
+        writer = self.writer
+        self._guarded(lambda: writer.put_bookmark(mark) if mark else writer.remove_bookmark(seq))
+        self._guarded(writer.commit)
+        if self.failure is not None:
+            raise self.failure
+        self._by_hand[seq] = mark
+
     # ---- writing
 
     def flush(self) -> None:
@@ -190,9 +224,7 @@ class Recorder:
         if self.tail and self.tail[-1].seq > self._stored_seq:
             self._tail_bytes, groups = self.writer.put_chunk(self.tail)
             self._put_inputs(groups)
-            for event in groups.get(events.BookmarkSet, ()):
-                assert isinstance(event, events.BookmarkSet)
-                self.writer.put_bookmark(event)
+            self._put_marks(groups)
             self._put_counts()
             self._stored_seq = self.tail[-1].seq
         self.writer.commit()
@@ -210,6 +242,7 @@ class Recorder:
         frame = self._frames.take_if_due()
         if frame is not None:
             self._frames.note_frame(self.writer.put_keyframe(frame))
+            self.writer.commit()  # others may want to write bookmarks
 
     def _adapt(self, size: int) -> None:
         """Shorter chunks while events are large, longer ones again when they are not."""
@@ -226,6 +259,13 @@ class Recorder:
                 statement = self._statement(event)
                 self.inputs.append((event, statement))
                 self.writer.put_input(event, statement)
+
+    def _put_marks(self, groups: blocks.Groups) -> None:
+        for event in groups.get(events.BookmarkSet, ()):
+            assert isinstance(event, events.BookmarkSet)
+            if event.seq > self._stored_seq:
+                mark = Bookmark(event.name, event.note, event.seq, event.time_us)
+                self.writer.put_bookmark(mark)
 
     def _statement(self, event: events.InputReceived) -> Statement | None:
         """What was announced for this input; None if it was given behind the recorder's back."""

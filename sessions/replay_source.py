@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Final
 
 from emulator.events import Event
+from sessions.bookmarks import bookmark, put_bookmark, remove_bookmark
 from sessions.chunks import Chunks
 from sessions.cursor import US_PER_SECOND, Cursor, Reply
 from sessions.file import SessionFile
@@ -96,6 +97,17 @@ class ReplaySource:
     def bookmarks(self) -> Sequence[Bookmark]:
         """All named places of the recording."""
         return self.session.bookmarks()
+
+    def put_bookmark(self, name: str, note: str = "", seq: int | None = None) -> Bookmark:
+        """Name a place, the cursor's if none is given; it is written into the file at once."""
+        place = self.seq if seq is None else min(seq, self.last_seq)
+        mark = bookmark(name, note, place, self._cursor.chunks.time_of(place))
+        put_bookmark(self.session, mark)
+        return mark
+
+    def remove_bookmark(self, seq: int) -> bool:
+        """Take the bookmark at an event out of the file; False if there is none."""
+        return remove_bookmark(self.session, seq)
 
     def samples(self) -> Sequence[tuple[int, int, Counts]]:
         """Where the counts changed."""

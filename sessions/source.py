@@ -78,6 +78,18 @@ class Source(Protocol):
     def bookmarks(self) -> Sequence[Bookmark]:
         """All named places, before and after the cursor."""
 
+    def put_bookmark(self, name: str, note: str = "", seq: int | None = None) -> Bookmark:
+        """Name a place, the cursor's if none is given, instead of a bookmark that is there.
+
+        It is written into the session's file at once, and is no event.
+
+        Raises:
+            SessionError: the name or the note is none, or the file cannot be written.
+        """
+
+    def remove_bookmark(self, seq: int) -> bool:
+        """Take the bookmark at an event away; False if there is none. Raises as the one above."""
+
     def samples(self) -> Sequence[tuple[int, int, Counts]]:
         """Where the counts changed: event, time, counts after it."""
 

@@ -10,13 +10,14 @@ import msgspec
 from emulator import events
 from emulator.events import Event
 from emulator.inputs import Statement
-from sessions import blocks, keyframes, touches
+from sessions import blocks, bookmarks, keyframes, touches
 from sessions.errors import SessionError, SessionMissingError
 from sessions.facts import Origin, Outcome
 from sessions.folding.clients import NAMING
 from sessions.folding.health import Counts
 from sessions.keyframes import Keyframe
 from sessions.schema import APPLICATION_ID, SCHEMA, TABLES
+from sessions.states import Bookmark
 
 PAGE_BYTES: Final = 1024
 """Small pages keep small sessions small: a campaign has thousands of them."""
@@ -86,12 +87,13 @@ class SessionWriter:
             ),
         )
 
-    def put_bookmark(self, event: events.BookmarkSet) -> None:
-        """Store a named place."""
-        self._execute(
-            "INSERT OR REPLACE INTO bookmarks VALUES (?, ?, ?, ?)",
-            (event.seq, event.time_us, event.name, event.note),
-        )
+    def put_bookmark(self, mark: Bookmark) -> None:
+        """Store a named place, instead of one at the same event."""
+        self._execute(bookmarks.PUT, (mark.name, mark.note, mark.seq, mark.time_us))
+
+    def remove_bookmark(self, seq: int) -> None:
+        """Have no named place at an event."""
+        self._execute(bookmarks.REMOVE, (seq,))
 
     def put_counts(self, changes: Iterable[tuple[int, int, Counts]]) -> None:
         """Store what the time bar draws: event, time and counts after it."""

@@ -6,6 +6,7 @@ from typing import Any
 
 from emulator import events
 from emulator.events import Event
+from sessions.bookmarks import bookmark, merged
 from sessions.folding.health import Counts
 from sessions.source import Reply
 from sessions.states import Bookmark, PartitionState, ReplicaState, ViewState
@@ -39,6 +40,7 @@ class ListSource:
         self.read_only = kind == "REPLAY"
         self.history = list(history)
         self.view = ClusterView()
+        self.by_hand: dict[int, Bookmark | None] = {}
         self.submitted: list[str] = []
         self.reply = Reply()
         self._time_us = 0
@@ -102,11 +104,24 @@ class ListSource:
         return next((n for n in numbers if objects_of(self.history[n - 1]) & wanted), None)
 
     def bookmarks(self) -> Sequence[Bookmark]:
-        return [
+        marked = (
             Bookmark(event.name, event.note, event.seq, event.time_us)
             for event in self.history
             if isinstance(event, events.BookmarkSet)
-        ]
+        )
+        return merged(marked, self.by_hand)
+
+    def put_bookmark(self, name: str, note: str = "", seq: int | None = None) -> Bookmark:
+        place = self.seq if seq is None else seq
+        mark = bookmark(name, note, place, self.history[place - 1].time_us if place else 0)
+        self.by_hand[place] = mark
+        return mark
+
+    def remove_bookmark(self, seq: int) -> bool:
+        if all(mark.seq != seq for mark in self.bookmarks()):
+            return False
+        self.by_hand[seq] = None
+        return True
 
     def samples(self) -> Sequence[tuple[int, int, Counts]]:
         view = ClusterView()
