@@ -11,6 +11,9 @@ from console.registry import ACTIONS, ANYWHERE, FOOTER, GROUPS, PROMPT, SCREENS,
 
 __all__ = ["ACTIONS", "ANYWHERE", "FOOTER", "PROMPT", "SCREENS", "Action"]
 
+OVERLAYS = ("menu", "page")
+"""Screens that one leaves as soon as one has seen them."""
+
 
 def in_context(context: str) -> list[Action]:
     """The actions that belong to one screen (or :data:`ANYWHERE`, or :data:`PROMPT`) itself."""
@@ -26,8 +29,9 @@ def available(context: str) -> list[Action]:
 def footer_actions(context: str) -> list[Action]:
     """The actions that the footer of a screen shows, the most useful first."""
     shown = [action for action in available(context) if action.label]
-    order = FOOTER if any(action.verb == "drill" for action in shown) else ("go.back", *FOOTER)
-    places = {verb: place for place, verb in reversed(list(enumerate(order)))}
+    places = {verb: place for place, verb in enumerate(FOOTER)}
+    if context in OVERLAYS:
+        places["go.back"] = -1
     return sorted(shown, key=lambda action: places.get(action.verb, len(FOOTER)))
 
 

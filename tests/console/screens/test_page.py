@@ -1,5 +1,5 @@
 from console.lines import text_of
-from console.screens.page import help_lines
+from console.screens.page import MenuScreen, help_lines
 from console.stage import Stage
 from console.text_view import TextView
 from tests.console.driving import SMALL, console
@@ -41,10 +41,9 @@ async def test_a_menu_is_left_with_escape_without_choosing() -> None:
 
 async def test_a_double_click_chooses_from_a_menu() -> None:
     async with console(None, "2", "s") as driven:
-        row = next(
-            n for n, text in enumerate(driven.lines()) if "LEO" in text and "STAT" not in text
-        )
-        column = driven.lines()[row].index("LEO")
-        await driven.pilot.click(offset=(column, row), times=2)
+        assert isinstance(driven.screen, MenuScreen)
+        menu = driven.screen.menu
+        x, y = menu.region.offset
+        await driven.pilot.click(offset=(x + 4, y + menu.choices.index("LEO")), times=2)
         await driven.settle()
         assert "sort LEO" in driven.lines()[2]
