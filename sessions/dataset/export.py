@@ -57,11 +57,13 @@ def export_session(
     facts: SessionFacts,
     dataset: str | os.PathLike[str],
     progress: Progress | None = None,
+    ended: Callable[[], SessionFacts] | None = None,
 ) -> ExportReport:
     """Add a session to the dataset, which is made if need be, in bounded memory.
 
-    ``events`` is read once, in order. Nothing is seen of the session in the dataset before all of
-    it is there, and nothing at all if this fails or is interrupted. Raises
+    ``events`` is read once, in order; ``ended`` gives the facts anew when they have been read (the
+    id stays), for a session that only then has a final state. Nothing is seen of the session in the
+    dataset before all of it is there, and nothing at all if this fails or is interrupted. Raises
     :class:`~sessions.dataset.folder.DatasetError`.
     """
     if find_spec("pyarrow") is None:
@@ -71,7 +73,7 @@ def export_session(
         while export.add_block(source):
             if progress is not None:
                 progress(export.events)
-        return export.finish(facts)
+        return export.finish(facts if ended is None else ended())
 
 
 class _Export:

@@ -40,6 +40,10 @@ class DatasetUnreadable(DatasetError):
     """A dataset is damaged, or another version of this program wrote it."""
 
 
+class SessionBusy(DatasetError):
+    """Another process is adding the same session just now."""
+
+
 class Marker(Struct, frozen=True):
     """What the marker file says: that this is a dataset of tidegauge, and by which layout."""
 
@@ -57,6 +61,19 @@ class DatasetFolder:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.exists = _is_dataset(path)
+
+    def make(self) -> None:
+        """Have an empty dataset there if there is none.
+
+        Raises :class:`DatasetError` if it cannot be written.
+        """
+        with self._writing(), self._made():
+            pass
+        self.exists = True
+
+    def __contains__(self, session: str) -> bool:
+        """Whether a session is in it."""
+        return self._place(SESSIONS.name, session).is_dir()
 
     def sessions(self) -> list[str]:
         """The ids of the sessions in it, sorted."""
@@ -88,13 +105,19 @@ class DatasetFolder:
             )
         new = not self.exists
         try:
-            with self._made(), self._hidden(session) as hidden:
+            with self._writing(), self._made(), self._hidden(session) as hidden:
                 yield hidden
+        finally:
+            self.exists = not new or _is_dataset(self.path)
+
+    @contextlib.contextmanager
+    def _writing(self) -> Iterator[None]:
+        """Errors of the system become :class:`DatasetError`."""
+        try:
+            yield
         except OSError as error:
             reason = error.strerror or error
             raise DatasetError(f"{self.path} could not be written to: {reason}") from error
-        finally:
-            self.exists = not new or _is_dataset(self.path)
 
     @contextlib.contextmanager
     def _made(self) -> Iterator[None]:
@@ -124,7 +147,7 @@ class DatasetFolder:
         hidden = self.path / f"{HIDDEN}{session}"
         with _locked(hidden, make=True) as ours:
             if not ours:
-                raise DatasetError(f"session {session} is being exported to {self.path} just now")
+                raise SessionBusy(f"session {session} is being exported to {self.path} just now")
             try:
                 self._settle_one(hidden)
                 if any(self._place(table.name, session).exists() for table in TABLES):

@@ -57,6 +57,24 @@ def test_a_session_without_events_has_empty_tables_and_a_row_of_its_own(tmp_path
     assert rows(tmp_path, "sessions")[0]["last_seq"] == 0
 
 
+def test_facts_can_be_told_when_the_events_have_been_read(tmp_path: Path) -> None:
+    read: list[Event] = []
+
+    def events() -> Iterator[Event]:
+        for event in committed_story().events:
+            read.append(event)
+            yield event
+
+    export_session(
+        events(),
+        SessionFacts("s1"),
+        tmp_path,
+        ended=lambda: SessionFacts("s1", state_hash=f"after {len(read)}"),
+    )
+    (row,) = rows(tmp_path, "sessions")
+    assert row["state_hash"] == f"after {len(committed_story().events)}"
+
+
 def test_the_columns_of_an_event_are_taken_from_its_fields(tmp_path: Path) -> None:
     story = Story()
     sent = story.tell(MessageSent, "FetchRequest", 1, 0, 0, [["orders-0", 5]])

@@ -14,6 +14,7 @@ from sessions.dataset.folder import (
     DatasetError,
     DatasetFolder,
     DatasetUnreadable,
+    SessionBusy,
 )
 from sessions.dataset.tables import TABLES
 
@@ -35,6 +36,23 @@ def test_a_session_has_a_folder_in_every_table(tmp_path: Path) -> None:
     for table in TABLES:
         assert (tmp_path / table.name / "session=s1" / "part-00000.parquet").exists()
     assert list(tmp_path.glob(".*")) == []
+
+
+def test_a_dataset_can_be_made_before_there_is_a_session(tmp_path: Path) -> None:
+    folder = DatasetFolder(tmp_path / "deep" / "dataset")
+    folder.make()
+    folder.make()
+    assert folder.exists
+    assert DatasetFolder(folder.path).sessions() == []
+    add(folder.path)
+    assert "s1" in folder
+    assert "s2" not in folder
+
+
+def test_a_dataset_that_cannot_be_made_is_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(DatasetError, match="could not be"):
+        DatasetFolder(tmp_path / "file" / "dataset").make()
 
 
 def test_a_file_is_no_dataset(tmp_path: Path) -> None:
@@ -78,7 +96,7 @@ def test_an_id_that_is_no_folder_name_is_refused(tmp_path: Path, session: str) -
 
 def test_two_exports_of_one_session_at_once_are_refused(tmp_path: Path) -> None:
     with DatasetFolder(tmp_path).adding("s1") as hidden:
-        with pytest.raises(DatasetError, match="is being exported"):
+        with pytest.raises(SessionBusy, match="is being exported"):
             add(tmp_path)
         DatasetFolder(tmp_path).settle()
         written(hidden)
