@@ -1,0 +1,55 @@
+"""The columns that many results have."""
+
+from typing import Final
+
+from sessions.dataset.schema import SESSION, Column, partition_columns
+
+MARKS: Final = (
+    ("p50", "median"),
+    ("p95", "95th percentile"),
+    ("p99", "99th percentile"),
+    ("max", "longest"),
+)
+
+
+def session_column() -> Column:
+    """The column that leads back to a session."""
+    return Column(SESSION, "string", "", "the session")
+
+
+def place_columns() -> tuple[Column, ...]:
+    """A session and a partition in it."""
+    return session_column(), *partition_columns()
+
+
+def text(name: str, meaning: str, null: str = "") -> Column:
+    """A column of words."""
+    return Column(name, "string", "", meaning, null)
+
+
+def time(name: str, meaning: str, null: str = "") -> Column:
+    """A column of virtual microseconds, a point in time or a length of it."""
+    return Column(name, "int64", "us", meaning, null)
+
+
+def event(name: str, meaning: str, null: str = "") -> Column:
+    """A column of event numbers, by which a value leads back to where it comes from."""
+    return Column(name, "int64", "event", meaning, null)
+
+
+def count(name: str, unit: str, meaning: str, null: str = "") -> Column:
+    """A column that counts something."""
+    return Column(name, "int64", unit, meaning, null)
+
+
+def broker(name: str, meaning: str, null: str = "") -> Column:
+    """A column of broker ids."""
+    return Column(name, "int32", "broker id", meaning, null)
+
+
+def percentile_columns(prefix: str, what: str, null: str) -> tuple[Column, ...]:
+    """``PREFIX_p50_us``, .. and ``PREFIX_max_us`` of the time ``what``."""
+    return tuple(
+        Column(f"{prefix}_{mark}_us", "int64", "us", f"{word} of the time {what}", null)
+        for mark, word in MARKS
+    )
