@@ -5,6 +5,8 @@ waits and goes on when it heals, unless either end has given the connection up b
 that ends closes its connections: its peers are told if they can be reached.
 """
 
+from collections.abc import Collection
+
 from msgspec import Struct, field
 
 from emulator import events
@@ -125,15 +127,21 @@ class Network:
             if link is not None and link.cut:
                 self._lose_waiting(link)
 
-    def withdraw(self, source: int, destination: int, seq: int) -> None:
-        """Lose one message that waits on a cut link: its sender, one of many, hung up."""
+    def withdraw(self, source: int, destination: int, requests: Collection[int]) -> None:
+        """Lose requests that wait on a cut link, and answers to them: one of many hung up."""
+        for key in ((source, destination), (destination, source)):
+            link = self.state.links.get(key)
+            if link is not None and link.cut:
+                kept = [waiting for waiting in link.waiting if not _concerns(waiting, requests)]
+                going = [waiting for waiting in link.waiting if _concerns(waiting, requests)]
+                link.waiting = going
+                self._lose_waiting(link)
+                link.waiting = kept
+
+    def waiting(self, source: int, destination: int) -> list[tuple[int, AnyMessage]]:
+        """What waits on one direction of a link: numbers and messages."""
         link = self.state.links.get((source, destination))
-        if link is None or not link.cut:
-            return
-        kept = [waiting for waiting in link.waiting if waiting[1] != seq]
-        if len(kept) < len(link.waiting):
-            link.waiting = kept
-            self.kernel.emit(events.MessageLost, seq, "connection given up")
+        return [] if link is None else [(seq, message) for _, seq, message in link.waiting]
 
     def _lose_waiting(self, link: Link) -> None:
         for _, seq, _ in link.waiting:
@@ -234,6 +242,12 @@ class Network:
         )
         if link.plain:
             del self.state.links[source, destination]
+
+
+def _concerns(waiting: Waiting, requests: Collection[int]) -> bool:
+    """Whether a message is one of these requests, or the answer to one."""
+    _, seq, message = waiting
+    return seq in requests or getattr(message, "request", 0) in requests
 
 
 def _held(link: Link, name: str) -> bool:

@@ -241,7 +241,7 @@ class Consumers:
         if reading is None or reading.token != token:
             return
         if reading.target >= 0:
-            self.world.network.give_up(CLIENTS, reading.target)
+            self.world.network.withdraw(CLIENTS, reading.target, {reading.request})
             self._finish(consumer, "NETWORK_EXCEPTION")
         elif reading.asked >= 0:
             self._ask_next(consumer)

@@ -15,7 +15,7 @@ from emulator.config import ProducerDefaults
 from emulator.errors import ERRORS
 from emulator.events import CLIENTS
 from emulator.inputs import Produce
-from emulator.messages import ProduceRequest, ProduceResponse
+from emulator.messages import AnyMessage, ProduceRequest, ProduceResponse
 
 if TYPE_CHECKING:
     from emulator.clients.clients import Clients
@@ -96,10 +96,23 @@ class Delivery:
     def unanswered(self, producer: Producer, flight: Flight) -> None:
         """No answer came in time: the connection is closed under all that is sent there."""
         target = flight.target
-        self.network.give_up(CLIENTS, target)
+        self._hang_up(producer, target)
         for each in list(producer.flights):
             if each.phase == SENT and each.target == target:
                 self.failed(producer, each, "NETWORK_EXCEPTION")
+
+    def _hang_up(self, producer: Producer, target: int) -> None:
+        """Close one producer's connection: what of it waits on a cut link is lost."""
+        waiting = self.network.waiting(CLIENTS, target)
+        unanswered = {seq for seq, message in waiting if self._is_unanswered(producer, message)}
+        sent = {f.request for f in producer.flights if f.phase == SENT and f.target == target}
+        self.network.withdraw(CLIENTS, target, sent | unanswered)
+
+    def _is_unanswered(self, producer: Producer, message: AnyMessage) -> bool:
+        """Whether it is a request of this producer that nobody will answer (acks=0)."""
+        if not isinstance(message, ProduceRequest) or message.acks:
+            return False
+        return self.clients.entry_of(message.batch.first_record).producer == producer.name
 
     def expired(self, producer: Producer, flight: Flight) -> None:
         """The batch's whole time is over."""

@@ -143,9 +143,9 @@ class Groups:
     def _hang_up(self, mine: Membership) -> None:
         """Take back what has no answer; what is on its way there may still arrive."""
         if mine.request:
-            self.world.network.withdraw(CLIENTS, mine.target, mine.request)
+            self.world.network.withdraw(CLIENTS, mine.target, {mine.request})
         if mine.heartbeat:
-            self.world.network.withdraw(CLIENTS, mine.coordinator, mine.heartbeat)
+            self.world.network.withdraw(CLIENTS, mine.coordinator, {mine.heartbeat})
         mine.request = mine.heartbeat = 0
 
     # ---- joining

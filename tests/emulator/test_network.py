@@ -14,7 +14,13 @@ from emulator.kernel import (
     Kernel,
     KernelState,
 )
-from emulator.messages import AnyMessage, ConnectionLost, MetadataRequest, ZkPing
+from emulator.messages import (
+    AnyMessage,
+    ConnectionLost,
+    MetadataRequest,
+    MetadataResponse,
+    ZkPing,
+)
 from emulator.network import Network, NetworkState
 
 LATENCY_MAX_US = LATENCY_MIN_US + LATENCY_SPREAD_US
@@ -207,6 +213,34 @@ def test_a_connection_given_up_loses_what_waits_on_it() -> None:
     net.pass_time()
     assert net.got() == [2]
     assert net.reasons() == ["connection given up"]
+
+
+def test_single_requests_can_be_withdrawn_from_a_cut_link_with_their_answers() -> None:
+    net = Net()
+    net.network.change(0, 1, cut=True)
+    net.network.change(1, 0, cut=True)
+    first, _, third = net.send(1, 2, 3)
+    for request in (first, third):
+        net.network.send(1, 0, MetadataResponse(request, "t", "NONE", {}))
+    assert [seq for seq, _ in net.network.waiting(0, 1)] == [first, first + 2, third]
+    net.network.withdraw(0, 1, {first})
+    net.network.heal(0, 1)
+    net.network.heal(1, 0)
+    net.pass_time()
+    assert net.got() == [2, 3]
+    assert [each.request for each in net.hosts[0].messages if hasattr(each, "request")] == [third]
+    assert net.reasons() == ["connection given up"] * 2
+
+
+def test_nothing_can_be_withdrawn_from_a_link_that_is_not_cut() -> None:
+    net = Net()
+    net.network.hold(0, 1, None)
+    [request] = net.send(1)
+    net.network.withdraw(0, 1, {request})
+    net.network.withdraw(1, 2, {request})
+    net.network.release(0, 1, None, lose=False)
+    net.pass_time()
+    assert net.got() == [1]
 
 
 def test_giving_up_a_whole_link_changes_nothing() -> None:

@@ -2,9 +2,19 @@
 
 import pytest
 
-from emulator.clients.consumer import Consumers
+from emulator.clients.consumer import ANSWER_US, Consumers
 from emulator.cluster import Cluster
-from emulator.inputs import Consume, CrashBroker, FreezeBroker, Settle
+from emulator.events import CLIENTS
+from emulator.inputs import (
+    Consume,
+    CrashBroker,
+    CutLink,
+    FreezeBroker,
+    HealLinks,
+    Settle,
+    Statement,
+    Wait,
+)
 from tests.emulator.running import do, produce, until, with_topic
 
 
@@ -57,3 +67,18 @@ def test_a_partition_without_leader_is_not_available() -> None:
 def test_a_topic_that_does_not_exist_is_unknown() -> None:
     cluster, _ = with_topic(1)
     assert do(cluster, Consume(topic="x")).error == "UNKNOWN_TOPIC_OR_PARTITION"
+
+
+def test_a_consumer_that_gives_up_loses_nobody_elses_requests() -> None:
+    cluster, _ = with_topic(1)
+    do(cluster, produce("a"), Consume(topic="t", consumer="hasty"))
+    do(cluster, CutLink(source=CLIENTS, destination=1))
+    hasty = cluster.submit(Statement(Consume(topic="t", consumer="hasty"), "consume t"))
+    do(cluster, Wait(duration_us=ANSWER_US - 100_000))
+    patient = cluster.submit(Statement(produce("b", acks=1), "produce t"))
+    do(cluster, Wait(duration_us=200_000))
+    assert hasty.outcome is not None
+    assert hasty.outcome.error == "NETWORK_EXCEPTION"
+    do(cluster, HealLinks(), Settle())
+    assert patient.outcome is not None
+    assert patient.outcome.error == "NONE"

@@ -6,7 +6,7 @@ import pytest
 
 from emulator.clients.delivery import FORGETS_LEADER, ROUTING
 from emulator.errors import ERRORS
-from emulator.events import CLIENTS, MessageSent, ProduceFailed, ProduceRetried
+from emulator.events import CLIENTS, MessageLost, MessageSent, ProduceFailed, ProduceRetried
 from emulator.inputs import (
     ConfigureTopic,
     CrashBroker,
@@ -14,6 +14,7 @@ from emulator.inputs import (
     DeleteTopic,
     DropOnLink,
     FreezeBroker,
+    HealLinks,
     HoldMessages,
     PauseReplica,
     Produce,
@@ -288,6 +289,47 @@ def test_a_cut_link_holds_a_record_until_the_client_gives_up() -> None:
     lab.do(CutLink(source=CLIENTS, destination=0))
     assert seconds_for(lab, timeout_us=SECOND_US) == ("NETWORK_EXCEPTION", 3)
     assert lab.values(0) == "a"
+
+
+def test_a_producer_that_gives_up_loses_its_own_records_only() -> None:
+    """Behind a cut link each client waits on a connection of its own."""
+    lab = alone("2.0.1")
+    for name in ("hasty", "patient", "silent"):
+        lab.produce("a", producer=name, acks=0 if name == "silent" else 1)
+    lab.wait(50)
+    lab.do(CutLink(source=CLIENTS, destination=0))
+    patient = Produce(
+        topic="t", partition=0, value="b", producer="patient", timeout_us=9 * SECOND_US
+    )
+    ticket = lab.submit(patient)
+    lab.produce("c", acks=0, producer="silent")
+    lab.produce("lost", acks=0, producer="hasty")
+    assert (
+        seconds_for(lab, "lost", producer="hasty", timeout_us=SECOND_US)[0] == "NETWORK_EXCEPTION"
+    )
+    lab.do(HealLinks())
+    lab.wait(50)
+    assert lab.values(0) == "a a a b c"
+    assert ticket.outcome is not None
+    assert ticket.outcome.error == "NONE"
+
+
+def test_answers_on_their_way_to_others_are_kept_when_one_gives_up() -> None:
+    lab = alone("2.0.1")
+    for name in ("hasty", "patient"):
+        lab.produce("a", producer=name)
+    lab.do(CutLink(source=0, destination=CLIENTS, one_way=True))
+    patient = Produce(
+        topic="t", partition=0, value="b", producer="patient", timeout_us=9 * SECOND_US
+    )
+    ticket = lab.submit(patient)
+    assert seconds_for(lab, "c", producer="hasty", timeout_us=SECOND_US)[0] == "NETWORK_EXCEPTION"
+    assert len(lab.seen.of(MessageLost)) == 1
+    lab.do(HealLinks())
+    lab.wait(50)
+    assert lab.values(0) == "a a b c"
+    assert ticket.outcome is not None
+    assert ticket.outcome.error == "NONE"
 
 
 def test_a_duplicate_without_an_offset_counts_as_success() -> None:
