@@ -86,6 +86,7 @@ def test_the_fetch_offset_is_the_acknowledgement(version: str) -> None:
 @pytest.mark.parametrize("version", VERSIONS)
 def test_a_fetch_at_the_log_end_is_caught_up(version: str) -> None:
     assert fetched(version, 9, 9, SECOND_US).last_caught_up_us == SECOND_US
+    assert fetched(version, 10, 9, SECOND_US).last_caught_up_us == SECOND_US
 
 
 @pytest.mark.parametrize("version", versions("seed", "0.8.2"))
@@ -103,6 +104,18 @@ def test_reaching_the_end_of_the_fetch_before_counts_from_that_fetch(version: st
     remote = fetched(version, 80, 90, SECOND_US)
     fetched(version, 90, 100, 2 * SECOND_US, remote)
     assert remote.last_caught_up_us == SECOND_US
+    fetched(version, 101, 110, 3 * SECOND_US, remote)
+    assert remote.last_caught_up_us == 2 * SECOND_US
+    fetched(version, 109, 120, 4 * SECOND_US, remote)
+    assert remote.last_caught_up_us == 2 * SECOND_US
+
+
+@pytest.mark.parametrize(("leader_leo_then", "counts"), [(UNKNOWN, False), (0, True)])
+def test_a_fetch_before_counts_only_if_there_was_one(leader_leo_then: int, counts: bool) -> None:
+    """Of an empty log too; the clock of a leader that has just been elected is none."""
+    remote = Remote(last_fetch_leader_leo=leader_leo_then, last_fetch_us=SECOND_US)
+    fetched("3.9", 0, 5, 2 * SECOND_US, remote)
+    assert remote.last_caught_up_us == (SECOND_US if counts else NEVER_US)
 
 
 @pytest.mark.parametrize("version", versions("0.9", "0.10.0"))
@@ -148,6 +161,9 @@ def test_a_member_leaves_once_it_has_lagged_for_longer_than_the_limit(version: s
     remote = Remote(leo=3, last_caught_up_us=0)
     assert not is_out(version, remote, 5, LAG_US)
     assert is_out(version, remote, 5, LAG_US + 1)
+    remote.last_caught_up_us = SECOND_US
+    assert not is_out(version, remote, 5, SECOND_US + LAG_US)
+    assert is_out(version, remote, 5, SECOND_US + LAG_US + 1)
 
 
 @pytest.mark.parametrize("version", versions("seed", "0.8.2"))
@@ -155,6 +171,7 @@ def test_up_to_0_8_a_member_leaves_that_is_more_than_4000_messages_behind(versio
     remote = Remote(leo=1000, last_caught_up_us=0)
     assert not is_out(version, remote, 5000, 0)
     assert is_out(version, remote, 5001, 0)
+    assert is_out(version, Remote(leo=0, last_caught_up_us=0), 4001, 0)
 
 
 @pytest.mark.parametrize("version", versions("0.9"))
@@ -173,6 +190,11 @@ def test_a_silent_member_that_has_everything_stays_from_2_1(version: str) -> Non
     assert is_out(version, remote, 5, 60 * SECOND_US) == (version in versions("seed", "2.0.1"))
 
 
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_silent_member_that_is_ahead_of_its_new_leader_does_not(version: str) -> None:
+    assert is_out(version, Remote(leo=6, last_caught_up_us=0), 5, 60 * SECOND_US)
+
+
 # ---- who holds the HW without being in the ISR
 
 
@@ -186,6 +208,7 @@ def test_a_replica_that_was_just_caught_up_holds_the_high_watermark_from_0_10_2(
 ) -> None:
     remote = Remote(leo=7, last_caught_up_us=0)
     assert holds(version, remote) == (version in versions("0.10.2"))
+    assert holds(version, remote, now_us=LAG_US - 1) == (version in versions("0.10.2"))
     assert not holds(version, remote, now_us=LAG_US + 1)
 
 
@@ -193,6 +216,7 @@ def test_a_replica_that_was_just_caught_up_holds_the_high_watermark_from_0_10_2(
 def test_a_replica_at_the_log_end_holds_it_however_silent_from_3_5(version: str) -> None:
     remote = Remote(leo=9, last_caught_up_us=NEVER_US)
     assert holds(version, remote) == (version in versions("3.5"))
+    assert not holds(version, Remote(leo=10, last_caught_up_us=NEVER_US))
 
 
 # ---- who may join the ISR
@@ -262,6 +286,12 @@ def test_the_same_epoch_is_cut_where_it_ends_first(version: str) -> None:
 @pytest.mark.parametrize("version", TELLING_EPOCHS)
 def test_an_older_epoch_of_its_own_makes_the_follower_ask_again(version: str) -> None:
     assert cut(version, (2, 7), own=(1, 5)) == Truncation(5, done=False)
+    assert cut(version, (2, 7), own=(3, 5)) == Truncation(5, done=False)
+
+
+@pytest.mark.parametrize("version", WITH_EPOCHS)
+def test_an_answer_without_an_epoch_is_where_to_cut_whatever_the_follower_has(version: str) -> None:
+    assert cut(version, (UNKNOWN, 7), own=(2, 5)) == Truncation(7, done=True)
 
 
 def test_after_a_fast_failover_only_epochs_in_answers_cut_enough() -> None:
