@@ -15,9 +15,10 @@ from typer.main import get_command
 
 from commands import output
 from commands.exits import CommandError, ExitCode
-from commands.program import analyze, console, looking, matrix, run, sessions
+from commands.program import analyze, console, looking, matrix, run, scenarios, sessions
 from commands.program.examples import examples
 from commands.usage import Command, UsageError, explained
+from sessions.collector import collect_seldom
 
 NAME = "tidegauge"
 TRACEBACK = "TIDEGAUGE_TRACEBACK"
@@ -26,6 +27,7 @@ TRACEBACK = "TIDEGAUGE_TRACEBACK"
 
 def main() -> None:
     """Run the program with the shell's arguments and end the process."""
+    collect_seldom()
     sys.exit(run_program(sys.argv[1:]))
 
 
@@ -110,7 +112,15 @@ app = typer.Typer(
         "tidegauge run -c 'cluster; topic create t --partitions 1 --replication-factor 3; settle'",
     ),
 )
-for part in (run.app, console.app, sessions.app, matrix.app, analyze.app, looking.app):
+for part in (
+    run.app,
+    console.app,
+    sessions.app,
+    matrix.app,
+    scenarios.app,
+    analyze.app,
+    looking.app,
+):
     app.add_typer(part)
 
 

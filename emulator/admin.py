@@ -14,8 +14,9 @@ from emulator.clients.assignors import COOPERATIVE
 from emulator.clients.sequences import idempotence_conflict
 from emulator.config import ConfigError, check_topic_config, resolve
 from emulator.controller.controller import Controller
-from emulator.topic_znodes import compact, write, write_topic
+from emulator.topic_znodes import write, write_topic
 from emulator.world import is_topic_name, split
+from emulator.znode_json import compact
 from emulator.zookeeper import errors, zkcli
 
 if TYPE_CHECKING:

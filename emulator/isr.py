@@ -3,7 +3,6 @@
 By a conditional ZooKeeper write (up to 2.6), or by asking the controller (2.7+, KIP-497).
 """
 
-import json
 from typing import TYPE_CHECKING
 
 from emulator import events, replication
@@ -15,6 +14,7 @@ from emulator.messages import (
 )
 from emulator.replica import LEADER, PendingIsr, Replica
 from emulator.world import split
+from emulator.znode_json import compact
 from emulator.zookeeper.errors import ZooKeeperError
 
 if TYPE_CHECKING:
@@ -35,15 +35,14 @@ def state_path(tp: str) -> str:
 
 def state_json(leader: int, leader_epoch: int, isr: list[int], controller_epoch: int) -> str:
     """The content of a state znode, in the order in which Kafka prints its fields."""
-    return json.dumps(
+    return compact(
         {
             "controller_epoch": controller_epoch,
             "leader": leader,
             "version": 1,
             "leader_epoch": leader_epoch,
             "isr": isr,
-        },
-        separators=(",", ":"),
+        }
     )
 
 

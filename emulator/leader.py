@@ -228,6 +228,8 @@ class LeaderSide:
 
         True if it rose.
         """
+        if replica.high_watermark >= replica.log.end:
+            return False
         isr = replica.isr
         if self.hw_waits and len(isr) < self.effective_min_isr(replica):
             return False
@@ -302,10 +304,11 @@ class LeaderSide:
     def note_lag(self, replica: Replica) -> None:
         """Remember whether any follower of a partition lacks something: only those can fall out."""
         end = replica.log.end
-        if any(remote.leo != end for remote in replica.remotes.values()):
-            self.broker.state.lagging[replica.tp] = None
-        else:
-            self.broker.state.lagging.pop(replica.tp, None)
+        for remote in replica.remotes.values():
+            if remote.leo != end:
+                self.broker.state.lagging[replica.tp] = None
+                return
+        self.broker.state.lagging.pop(replica.tp, None)
 
     def caught_up_us(self, replica: Replica, follower: int) -> int:
         """When a follower was last known to have everything (virtual time; 0: never)."""

@@ -6,13 +6,13 @@ broker has not used of its block is lost when it restarts. Brokers take a block 
 Source: ``ProducerIdManager`` 0.11 to 3.9 (KIP-98).
 """
 
-import json
 from typing import TYPE_CHECKING, Final
 
 from msgspec import DecodeError, Struct, ValidationError
 from msgspec.json import decode
 
 from emulator.messages import InitProducerIdRequest, InitProducerIdResponse
+from emulator.znode_json import compact
 from emulator.zookeeper import errors
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class ProducerIds:
                 "block_start": str(start),
                 "block_end": str(end),
             }
-            text = json.dumps(data, separators=(",", ":"))
+            text = compact(data)
             self.world.zookeeper.set_data(self.world, PATH, text, node.version)
         except (errors.ZooKeeperError, ValueError):
             return False

@@ -3,7 +3,6 @@
 The paths that must exist, its own znode, leaving in order, and telling of ISR changes.
 """
 
-import json
 from typing import TYPE_CHECKING
 
 from emulator import events
@@ -11,6 +10,7 @@ from emulator.controller.channels import CONTROLLER_SOCKET_TIMEOUT_US
 from emulator.events import ZOOKEEPER
 from emulator.messages import ControlledShutdownRequest, ControlledShutdownResponse
 from emulator.replica import FOLLOWER
+from emulator.znode_json import compact
 from emulator.zookeeper import errors
 from emulator.zookeeper.operations import Create, Operation, SetData
 from emulator.zookeeper.tree import STARTED_MS
@@ -46,11 +46,6 @@ RECONNECT_US = 1_000_000
 ISR_CHECK_US = 2_500_000
 ISR_QUIET_US = 5_000_000
 ISR_CAP_US = 60_000_000
-
-
-def compact(value: object) -> str:
-    """JSON without spaces, fields in the order given, as Kafka writes it."""
-    return json.dumps(value, separators=(",", ":"))
 
 
 class Registration:

@@ -1,13 +1,7 @@
 """The znodes that make a topic, as each release writes them."""
 
-import json
-
 from emulator.world import World
-
-
-def compact(value: object) -> str:
-    """JSON without spaces, as Kafka's tools write it."""
-    return json.dumps(value, separators=(",", ":"))
+from emulator.znode_json import compact
 
 
 def write_topic(world: World, topic: str, lists: list[list[int]], config: dict[str, str]) -> None:

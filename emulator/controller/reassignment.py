@@ -14,6 +14,7 @@ from emulator.controller.part import Part
 from emulator.controller.state import Move
 from emulator.isr import state_path
 from emulator.world import split
+from emulator.znode_json import compact
 from emulator.zookeeper import errors
 
 REASSIGN = "/admin/reassign_partitions"
@@ -111,7 +112,7 @@ class Reassignment(Part):
                     found[name].pop(str(number), None)
         self.controller.partitions.check_office()
         self.state.assignments[tp] = replicas
-        data = json.dumps(found, separators=(",", ":"))
+        data = compact(found)
         self.world.zookeeper.set_data(self.world, path, data)
 
     def check(self, tp: str) -> None:
@@ -179,7 +180,7 @@ class Reassignment(Part):
             kept = [
                 {"topic": m.topic, "partition": m.partition, "replicas": m.replicas} for m in left
             ]
-            data = json.dumps({"version": 1, "partitions": kept}, separators=(",", ":"))
+            data = compact({"version": 1, "partitions": kept})
             self.world.zookeeper.set_data(self.world, REASSIGN, data)
         else:
             self._delete_node()

@@ -2,7 +2,8 @@
 
 import pytest
 
-from emulator.topic_znodes import compact, topic_json, write, write_topic
+from emulator.topic_znodes import topic_json, write, write_topic
+from emulator.znode_json import compact
 from tests.emulator.lab import Lab
 
 

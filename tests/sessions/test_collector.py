@@ -1,10 +1,10 @@
-"""The collector is back as it was."""
+"""When the collector looks, and that it is back as it was."""
 
 import gc
 
 import pytest
 
-from sessions.collector import collector_paused
+from sessions.collector import YOUNG_OBJECTS, collect_seldom, collector_paused
 
 
 def test_the_collector_is_off_within_and_on_again_after() -> None:
@@ -27,3 +27,15 @@ def test_a_collector_that_was_off_stays_off() -> None:
         assert not gc.isenabled()
     finally:
         gc.enable()
+
+
+def test_a_process_of_its_own_collects_seldom_from_then_on() -> None:
+    before = gc.get_threshold()
+    try:
+        collect_seldom()
+        assert gc.isenabled()
+        assert gc.get_threshold()[0] == YOUNG_OBJECTS
+        assert gc.get_freeze_count() > 0
+    finally:
+        gc.unfreeze()
+        gc.set_threshold(*before)
