@@ -1,7 +1,7 @@
 """Every scenario runs on each release that it names, and all that it expects holds.
 
 A scenario's second line lists its releases; its name begins with the row of the seed documents, or
-with the worked example, that it shows.
+with the worked example, that it shows. Those that come with the program are links to its library.
 """
 
 import re
@@ -20,10 +20,25 @@ ROWS = (
     *("A1", "A2", "A3", "A4", "A5", "A6", "A7", "A8", "A9", "A10", "A11"),
     *("B1", "B2", "B3", "B4", "B5", "B6", "B7", "C0", "C1", "C2", "C3", "C4", "C5", "C6"),
     *("D1", "D2", "D3", "D4", "D5", "E0", "E1", "E1b", "E2", "E3", "E4"),
+    *("E5", "E6", "E7", "E8", "E9", "E10", "E11"),
 )
 VECTORS = (
     *("V1", "V2", "V4", "V5", "V6", "V7", "V8", "V9", "V10", "V12", "V14", "V16", "V23", "V24"),
-    *("V30", "V25", "V26", "V27", "V28", "V32", "V37", "V38", "V39", "KAFKA-7128"),
+    *(
+        "V17",
+        "V21",
+        "V30",
+        "V31",
+        "V25",
+        "V26",
+        "V27",
+        "V28",
+        "V32",
+        "V37",
+        "V38",
+        "V39",
+        "KAFKA-7128",
+    ),
 )
 """Worked examples of the protocol, each named in the first line of a scenario."""
 TWINS = (

@@ -44,7 +44,7 @@ def console(
     The script is run to its end; then the cluster goes on, and takes statements on the : line.
     Everything is recorded, so one can walk back in time, for good with --record.
     """
-    _need_terminal()
+    need_terminal()
     from commands.live import completer, live_source
     from console import run
 
@@ -84,7 +84,7 @@ def replay(
     from commands.live import completer, replay_source
 
     source = replay_source(Path(file))
-    _need_terminal()
+    need_terminal()
     from console import run
 
     try:
@@ -94,7 +94,12 @@ def replay(
         source.close()
 
 
-def _need_terminal() -> None:
+def need_terminal() -> None:
+    """Refuse to go on without a terminal to draw on.
+
+    Raises:
+        CommandError: input or output is none.
+    """
     for stream in (sys.stdin, sys.stdout):
         if stream is None or stream.closed or not stream.isatty():
             message = "the console needs a terminal; 'tidegauge run' does without one"

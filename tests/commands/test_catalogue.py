@@ -1,15 +1,54 @@
 """The scenarios that come with the program: named, found, and whole scripts on every release."""
 
+from pathlib import Path
+
 import pytest
 
-from commands.catalogue import FOLDER, MEANINGS, SCENARIOS, Scenario, find
+from commands.catalogue import FOLDER, GROUPS, MEANINGS, SCENARIOS, Scenario, find, library, read
 from commands.parser import parse_script
 from commands.words import BadWord
 from emulator.profiles import VERSIONS
 
 
-def test_each_scenario_has_its_script_and_each_script_its_scenario() -> None:
-    assert sorted(scenario.path for scenario in SCENARIOS) == sorted(FOLDER.glob("*.tide"))
+def test_the_library_is_the_folder() -> None:
+    assert sorted(scenario.path for scenario in library()) == sorted(FOLDER.glob("*.tide"))
+    assert set(SCENARIOS) == {scenario for scenario in library() if scenario.outcomes}
+
+
+def test_flows_come_first_in_order_then_failures() -> None:
+    names = [scenario.name for scenario in library()]
+    groups = list(dict.fromkeys(scenario.group for scenario in library()))
+    assert groups == list(GROUPS.values())
+    assert names.index("A2-five-rules") < names.index("A10-leader-epochs-decide")
+    failures = [scenario.name for scenario in library() if scenario.group == GROUPS[""]]
+    assert failures[: len(SCENARIOS)] == [scenario.name for scenario in SCENARIOS]
+
+
+@pytest.mark.parametrize("scenario", library(), ids=lambda scenario: scenario.name)
+def test_a_scenario_has_a_title_what_to_watch_and_questions(scenario: Scenario) -> None:
+    assert 0 < len(scenario.title) <= 44
+    assert scenario.watch.endswith((".", ")"))
+    assert len(scenario.questions) >= 2
+    assert all("?" in question for question in scenario.questions)
+    assert scenario.version in scenario.versions
+    assert scenario.outcomes or "\nexpect " in scenario.text()
+
+
+def test_a_scenario_is_shown_on_the_newest_release_that_it_is_written_for() -> None:
+    assert find("A1", library()).version == "3.9"
+    assert find("E1-isr-lag-messages", library()).version == "0.8.2"
+
+
+def test_headings_go_on_in_indented_comments(tmp_path: Path) -> None:
+    path = tmp_path / "X.tide"
+    path.write_text(
+        "# X: about\n# title: a\n# watch: b\n#   c\n# not a heading\n# ask: d?\n"
+        "# versions: 0.11 1.1\n# outcomes: seed loss, 0.11 ok\ncluster\n# title: e\n"
+    )
+    found = read(path)
+    assert (found.title, found.watch, found.questions) == ("a", "b c", ("d?",))
+    assert found.versions == ("0.11", "1.1")
+    assert (found.known("0.9"), found.known("3.9")) == ("loss", "ok")
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.name)
@@ -56,3 +95,8 @@ def test_a_name_that_is_nothing_like_one_is_told_them_all() -> None:
 def test_a_part_of_a_number_is_no_beginning() -> None:
     with pytest.raises(BadWord):
         find("V1")
+
+
+def test_a_beginning_of_several_names_is_told_which() -> None:
+    with pytest.raises(BadWord, match="A8-loss-1-acks-0, A8-loss-2-acks-1"):
+        find("A8", library())

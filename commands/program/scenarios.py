@@ -1,0 +1,157 @@
+"""``tidegauge scenarios``: the library of flows and failures, to be read and run."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from commands import output, words
+from commands.exits import CommandError, ExitCode
+from commands.program.examples import examples
+from commands.program.options import Record, Seed, Version, cluster_options
+from commands.statements.kinds import Settings, argument, flag
+
+if TYPE_CHECKING:
+    from commands.catalogue import Scenario
+
+app = typer.Typer(
+    name="scenarios",
+    help="Flows of replication and known failures: list, show or run them.",
+    epilog=examples("tidegauge scenarios list", "tidegauge scenarios run V7 --version 0.10.2"),
+)
+
+Name = Annotated[str, argument("NAME", text="a scenario, or how its name begins")]
+AsJson = Annotated[bool, flag("--json", text="as JSON")]
+
+
+@app.command("list", epilog=examples("tidegauge scenarios list", "tidegauge scenarios list --json"))
+def list_scenarios(as_json: AsJson = False) -> None:
+    """List the scenarios: flows of replication first, then known failures."""
+    from commands.catalogue import library
+    from commands.grids import Grid
+    from commands.session_tables import as_json as encoded
+
+    if as_json:
+        output.emit(encoded([_plain(each) for each in library()]))
+        return
+    grids = []
+    for group in dict.fromkeys(each.group for each in library()):
+        rows = [
+            (each.name, each.title, span(each.versions))
+            for each in library()
+            if each.group == group
+        ]
+        grids.append(Grid(group, ("NAME", "TITLE", "RELEASES"), list(rows)))
+    output.emit_tables(grids)
+
+
+@app.command(
+    "show",
+    epilog=examples(
+        "tidegauge scenarios show V7", "tidegauge scenarios show A3-normal-flow-read-first --json"
+    ),
+)
+def show(
+    name: Name,
+    as_json: AsJson = False,
+    script: Annotated[
+        bool, flag("--script", text="only the script, to be changed and run")
+    ] = False,
+) -> None:
+    """Show what a scenario is about, what to watch, what to predict, and its script."""
+    from commands.session_tables import as_json as encoded
+
+    scenario = _find(name)
+    if as_json:
+        output.emit(encoded({**_plain(scenario), "script": scenario.text()}))
+    elif script:
+        output.emit(scenario.text())
+    else:
+        output.emit(briefing(scenario))
+        output.emit(f"\n{scenario.text()}")
+
+
+@app.command("run", epilog=examples("tidegauge scenarios run V7 --version 0.10.2 --json"))
+def run(
+    name: Name,
+    version: Version = None,
+    config: Settings = None,
+    seed: Seed = None,
+    record: Record = None,
+    as_json: Annotated[bool, flag("--json", text="one JSON object on standard output")] = False,
+) -> int:
+    """Run a scenario as 'tidegauge run' does, with the same output and exit status.
+
+    On a release for which its expectations are not written some may fail.
+    """
+    from pathlib import Path
+
+    from commands.driver import Pace
+    from commands.parser import parse_script
+    from commands.recording import recorder
+    from commands.running import run_script
+
+    scenario = _find(name)
+    chosen = _judged_version(scenario, version)
+    options = cluster_options(chosen, seed, config)
+    parsed = parse_script(scenario.text(), scenario.path.name, {}, options)
+    recording = None if record is None else recorder(parsed, Path(record), {})
+    output.narrate(f"{scenario.title}: {scenario.watch}")
+    return run_script(parsed, Pace(), recording, None, as_json)
+
+
+def briefing(scenario: "Scenario") -> str:
+    """Title, what to watch, and the questions."""
+    rows = [scenario.title, f"  name: {scenario.name}", f"  releases: {span(scenario.versions)}"]
+    rows.append(f"  watch: {scenario.watch}")
+    rows += [f"  predict: {question}" for question in scenario.questions]
+    if scenario.change:
+        rows.append(f"  since: {scenario.change}")
+    return "\n".join(rows) + "\n"
+
+
+def _find(name: str) -> "Scenario":
+    from commands.catalogue import find, library
+
+    try:
+        return find(name, library())
+    except words.BadWord as error:
+        raise CommandError(ExitCode.USAGE, f"'tidegauge scenarios': {error}") from None
+
+
+def _judged_version(scenario: "Scenario", version: str | None) -> str:
+    """The release to run on; one for which the expectations are not written is told of."""
+    chosen = version or scenario.version
+    if chosen not in scenario.versions:
+        written = span(scenario.versions)
+        output.narrate(
+            f"{scenario.name} is written for {written}; on {chosen} what it expects may fail"
+        )
+    return chosen
+
+
+def span(versions: tuple[str, ...]) -> str:
+    """Releases in a few words: ``all``, ``0.11 to 3.9``, or each of them."""
+    from emulator.profiles import VERSIONS
+
+    if versions == VERSIONS:
+        return "all"
+    within = VERSIONS[VERSIONS.index(versions[0]) : VERSIONS.index(versions[-1]) + 1]
+    missing = [each for each in within if each not in versions]
+    if len(versions) < len(missing) + 2:
+        return ", ".join(versions)
+    without = f", not {', '.join(missing)}" if missing else ""
+    return f"{versions[0]} to {versions[-1]}{without}"
+
+
+def _plain(scenario: "Scenario") -> dict[str, object]:
+    return {
+        "name": scenario.name,
+        "title": scenario.title,
+        "group": scenario.group,
+        "watch": scenario.watch,
+        "questions": list(scenario.questions),
+        "versions": list(scenario.versions),
+        "version": scenario.version,
+        "since": scenario.change,
+        "outcomes": [{"since": since, "outcome": outcome} for since, outcome in scenario.outcomes],
+    }
