@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from emulator.events import (
     BrokerStateChanged,
+    ConsumeFinished,
     ControllerElected,
     ControllerResigned,
     ControllerStep,
@@ -128,22 +129,27 @@ FACTS: Final[dict[type[Event], tuple[str, Callable[[Any], Row]]]] = {
 
 
 class ConsumedFold:
-    """Makes the runs of ``consumed`` rows."""
+    """Makes the runs of ``consumed`` rows; counts what each consumer has finished."""
 
     def __init__(self, add: Callable[[Row], object]) -> None:
         self._add = add
+        self._finished: dict[str, int] = {}
 
     def handlers(self) -> dict[type[Event], Callable[[Any], None]]:
         """What to call for each type of event that matters here."""
-        return {RecordsConsumed: self._consumed}
+        return {RecordsConsumed: self._consumed, ConsumeFinished: self._finish}
 
     def finish(self) -> None:
         """End the session; nothing is ever held back."""
 
+    def _finish(self, event: ConsumeFinished) -> None:
+        self._finished[event.consumer] = self._finished.get(event.consumer, 0) + 1
+
     def _consumed(self, event: RecordsConsumed) -> None:
+        place = (*_place(event), event.consumer, self._finished.get(event.consumer, 0) + 1)
         offset = event.offset
         for first, count in event.runs:
-            self._add((*_place(event), event.consumer, event.tp, offset, first, count))
+            self._add((*place, event.tp, offset, first, count))
             offset += count
 
 

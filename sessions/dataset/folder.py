@@ -22,7 +22,7 @@ from msgspec import Struct
 from sessions.dataset.schema import SESSION
 from sessions.dataset.tables import SESSIONS, TABLES
 
-LAYOUT: Final = 1
+LAYOUT: Final = 2
 """The version of folders, tables and columns that this program writes and reads."""
 PROGRAM: Final = "tidegauge"
 MARKER: Final = "_tidegauge.json"

@@ -8,6 +8,7 @@ length of the session.
 from collections.abc import Callable
 from typing import Any, Final
 
+from emulator.config import resolve
 from emulator.events import (
     ClusterCreated,
     ConfigChanged,
@@ -28,10 +29,12 @@ from emulator.events import (
     TopicCreated,
     TopicDeleted,
 )
+from emulator.profiles import DEFAULT_VERSION
 from sessions.dataset.states import Partition, Replica
 from sessions.dataset.writer import Row
 
 MIN_ISR: Final = "min.insync.replicas"
+UNCLEAN: Final = "unclean.leader.election.enable"
 
 
 class StateFold:
@@ -43,7 +46,7 @@ class StateFold:
         self._add_partition = add_partition
         self._add_replica = add_replica
         self._partitions: dict[str, Partition] = {}
-        self._min_isr = "1"
+        self._defaults = resolve(DEFAULT_VERSION, {})
 
     def handlers(self) -> dict[type[Event], Callable[[Any], None]]:
         """What to call for each type of event that matters here."""
@@ -112,24 +115,36 @@ class StateFold:
     # ---- topics
 
     def _cluster_created(self, event: ClusterCreated) -> None:
-        self._min_isr = event.config.get(MIN_ISR, self._min_isr)
+        self._defaults = resolve(event.version, event.config)
 
     def _topic_created(self, event: TopicCreated) -> None:
-        min_isr = int(event.config.get(MIN_ISR, self._min_isr))
-        self._add_partitions(event.topic, 0, event.assignment, min_isr, event)
+        min_isr = self._min_isr(event.config.get(MIN_ISR, ""))
+        unclean = self._unclean(event.config.get(UNCLEAN, ""))
+        self._add_partitions(event, 0, min_isr, unclean)
 
     def _partitions_added(self, event: PartitionsAdded) -> None:
-        min_isr = next((p.min_isr for p in self._of_topic(event.topic)), int(self._min_isr))
-        self._add_partitions(event.topic, event.first, event.assignment, min_isr, event)
+        known = next(iter(self._of_topic(event.topic)), None)
+        min_isr = self._min_isr("") if known is None else known.min_isr
+        unclean = self._unclean("") if known is None else known.unclean_election
+        self._add_partitions(event, event.first, min_isr, unclean)
 
     def _add_partitions(
-        self, topic: str, first: int, assignment: list[list[int]], min_isr: int, event: Event
+        self, event: TopicCreated | PartitionsAdded, first: int, min_isr: int, unclean: bool
     ) -> None:
-        for number, replicas in enumerate(assignment, first):
-            partition = self._partition(f"{topic}-{number}")
+        for number, replicas in enumerate(event.assignment, first):
+            partition = self._partition(f"{event.topic}-{number}")
             self._end_partition(partition, event)
-            partition.replicas, partition.min_isr = tuple(replicas), min_isr
+            partition.replicas = tuple(replicas)
+            partition.min_isr, partition.unclean_election = min_isr, unclean
             partition.since_seq, partition.since_us = event.seq, event.time_us
+
+    def _min_isr(self, value: str) -> int:
+        """What a topic's value (empty: it has none) means for it."""
+        return int(value) if value else self._defaults.min_insync_replicas
+
+    def _unclean(self, value: str) -> bool:
+        """What a topic's value (empty: it has none) means for it."""
+        return value == "true" if value else self._defaults.unclean_leader_election_enable
 
     def _of_topic(self, topic: str) -> list[Partition]:
         """The topic's partitions that exist."""
@@ -152,11 +167,14 @@ class StateFold:
 
     def _config_changed(self, event: ConfigChanged) -> None:
         """Only topics' values count: one broker's own value has no place in a partition's row."""
-        if event.entity != "topic" or event.key != MIN_ISR:
+        if event.entity != "topic" or event.key not in (MIN_ISR, UNCLEAN):
             return
         for partition in self._of_topic(event.name):
             self._end_partition(partition, event)
-            partition.min_isr = int(event.value or self._min_isr)
+            if event.key == MIN_ISR:
+                partition.min_isr = self._min_isr(event.value)
+            else:
+                partition.unclean_election = self._unclean(event.value)
 
     # ---- the state znode
 

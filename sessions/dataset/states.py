@@ -74,6 +74,7 @@ class Partition:
         "since_us",
         "state",
         "tp",
+        "unclean_election",
         "zk_version",
     )
 
@@ -83,6 +84,7 @@ class Partition:
         self.remembered: dict[int, dict[int, int]] = {}
         self.replicas: tuple[int, ...] = ()
         self.min_isr = 1
+        self.unclean_election = False
         self.since_seq = 0
         self.since_us = 0
         self.forget_znode()
@@ -116,6 +118,7 @@ class Partition:
             self.isr,
             self.replicas,
             self.min_isr,
+            self.unclean_election,
             None if leader is None else leader.hw,
             None if leader is None else leader.leo,
             self.since_seq,

@@ -60,6 +60,12 @@ PARTITION_STATES: Final = Table(
             "replicas", "list<int32>", "broker id", "assigned replicas, the preferred leader first"
         ),
         Column("min_isr", "int32", "replicas", "min.insync.replicas in force for the topic"),
+        Column(
+            "unclean_election",
+            "bool",
+            "",
+            "unclean.leader.election.enable in force for the topic",
+        ),
         Column("hw", "int64", "offset", "the leader's own HW", "no leader, or it has no log yet"),
         Column("leo", "int64", "offset", "the leader's own LEO", "as `hw`"),
         *validity_columns(),
@@ -141,6 +147,7 @@ CONSUMED: Final = Table(
     (
         *fact_columns(),
         Column("consumer", "string", "", "the consumer's name"),
+        Column("consume", "int32", "", "which of its `consume` statements, counted from 1"),
         *partition_columns(),
         Column("offset", "int64", "offset", "offset at which it was read"),
         Column("record", "int64", "record id", "which record it was, as in `produced`"),

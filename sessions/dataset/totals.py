@@ -12,6 +12,7 @@ from emulator.events import (
     Event,
     ExpectationChecked,
     InvariantViolated,
+    PartitionStateRemoved,
     ProduceAcknowledged,
     ProduceFailed,
 )
@@ -55,6 +56,7 @@ class Totals:
             ExpectationChecked: self._checked,
             InvariantViolated: self._violated,
             AuditChanged: self._audited,
+            PartitionStateRemoved: self._removed,
         }
 
     def row(self, facts: SessionFacts, events: int, last: Event | None) -> Row:
@@ -107,3 +109,7 @@ class Totals:
             len(event.diverged),
             len(event.consumed_lost),
         )
+
+    def _removed(self, event: PartitionStateRemoved) -> None:
+        """With its partition goes what was wrong with it."""
+        self.audits.pop(event.tp, None)

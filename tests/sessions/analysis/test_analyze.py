@@ -10,7 +10,7 @@ import pytest
 
 from sessions.analysis.analyze import JOBS, analyze
 from sessions.analysis.errors import AnalysisError, SparkUnavailable
-from sessions.dataset.folder import MARKER, DatasetError
+from sessions.dataset.folder import LAYOUT, MARKER, DatasetError
 from tests.sessions.dataset.reading import exported
 from tests.sessions.dataset.streams import committed_story
 
@@ -94,7 +94,7 @@ def test_a_dataset_that_does_not_exist_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_dataset_without_sessions_is_refused(tmp_path: Path) -> None:
-    (tmp_path / MARKER).write_text('{"dataset": "tidegauge", "layout": 1}')
+    (tmp_path / MARKER).write_text(f'{{"dataset": "tidegauge", "layout": {LAYOUT}}}')
     with pytest.raises(DatasetError, match="there is no session in"):
         analyze(tmp_path, tmp_path / "out")
 

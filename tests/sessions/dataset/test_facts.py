@@ -3,6 +3,7 @@
 import pytest
 
 from emulator.events import (
+    ConsumeFinished,
     ControllerElected,
     ControllerResigned,
     ControllerStep,
@@ -159,3 +160,17 @@ def test_runs_of_consumed_records_have_consecutive_offsets() -> None:
     fold.handlers()[RecordsConsumed](RecordsConsumed(1, 2, 0, "c1", TP, 10, [(7, 2), (20, 1)], 13))
     rows = runs_to_table(CONSUMED, found).to_pylist()
     assert [(row["offset"], row["record"]) for row in rows] == [(10, 7), (11, 8), (12, 20)]
+
+
+def test_a_consumer_s_statements_are_counted() -> None:
+    found: list[Row] = []
+    handlers = ConsumedFold(found.append).handlers()
+    for event in (
+        RecordsConsumed(1, 2, 0, "c1", TP, 0, [(7, 1)], 1),
+        ConsumeFinished(2, 2, 0, "c1", TP, 1, "NONE"),
+        RecordsConsumed(3, 2, 0, "c2", TP, 0, [(7, 1)], 1),
+        RecordsConsumed(4, 2, 0, "c1", TP, 0, [(7, 1)], 1),
+    ):
+        handlers[type(event)](event)
+    rows = runs_to_table(CONSUMED, found).to_pylist()
+    assert [(row["consumer"], row["consume"]) for row in rows] == [("c1", 1), ("c2", 1), ("c1", 2)]

@@ -6,6 +6,7 @@ from itertools import pairwise
 from hypothesis import given
 
 from emulator.events import (
+    ClusterCreated,
     ConfigChanged,
     Event,
     LogCreated,
@@ -17,6 +18,7 @@ from emulator.events import (
     PartitionStateRemoved,
     ReplicaRoleChanged,
     ReplicasAssigned,
+    TopicCreated,
     TopicDeleted,
 )
 from sessions.dataset.schema import Table
@@ -137,6 +139,23 @@ def test_deleting_a_topic_ends_its_rows_and_its_logs_go_one_by_one() -> None:
     partitions, replicas = folded(story.events)
     assert partitions[-1]["to_seq"] == len(story.events) - 1
     assert {row["broker"] for row in replicas if row["to_seq"] is None} == {1, 2}
+
+
+def test_unclean_election_is_the_topics_or_the_releases() -> None:
+    old = ClusterCreated(1, 0, 0, "0.10.2", 1, list(BROKERS), [], {}, False)
+    key, assignment = "unclean.leader.election.enable", [list(BROKERS)]
+    partitions, _ = folded(
+        [
+            old,
+            TopicCreated(2, 0, 1, "orders", assignment, {}),
+            ConfigChanged(3, 0, 1, "topic", "orders", key, "false"),
+            PartitionsAdded(4, 0, 1, "orders", 1, assignment),
+            ConfigChanged(5, 0, 1, "topic", "orders", key, ""),
+        ]
+    )
+    of_first = [row["unclean_election"] for row in partitions if row["partition"] == 0]
+    of_second = [row["unclean_election"] for row in partitions if row["partition"] == 1]
+    assert (of_first, of_second) == ([True, False, True], [False, True])
 
 
 def test_min_isr_is_the_topics() -> None:
