@@ -82,6 +82,7 @@ FEATURES: Final = (
         "KAFKA-1028",
         "a follower with a longer log than its leader's halts, unless unclean election is on",
     ),
+    Feature("out_of_range_wipes", "seed", "0.8.2", "", "a follower out of range begins a log anew"),
     Feature(
         "isr_change_notifications",
         "0.9",

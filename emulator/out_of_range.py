@@ -23,6 +23,7 @@ class OutOfRange:
         self.broker = broker
         self.world = broker.world
         self.follower = broker.follower
+        self.wipes = broker.world.profile.has("out_of_range_wipes")
 
     def found(self, fetcher: Fetcher, tp: str) -> None:
         """A fetch was refused: nothing more is fetched until the leader has been asked."""
@@ -38,7 +39,8 @@ class OutOfRange:
     def answered(self, source: int, message: ListOffsetsResponse) -> None:
         """The leader's log start and end, after a fetch out of range.
 
-        Cut to its LEO, or begin anew at its start.
+        Cut to its LEO; if it has grown past the follower's since, go on there, or begin anew at its
+        start if that is later (up to 0.8 in any case).
         """
         state = self.broker.state
         if message.request in state.single_rounds:
@@ -75,7 +77,7 @@ class OutOfRange:
             self.follower.truncate(
                 replica, message.log_end_offset, "out of range: to the leader's LEO"
             )
-        elif message.log_start > replica.log.end:
+        elif self.wipes or message.log_start > replica.log.end:
             self.broker.restart_log(replica, message.log_start)
         return True
 

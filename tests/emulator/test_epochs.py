@@ -44,17 +44,17 @@ def test_real_leaders_gave_the_same_answers(recorded: dict[str, Any]) -> None:
         (UNDEFINED, (UNDEFINED, UNDEFINED)),
     ],
 )
-def test_an_epoch_ends_where_the_next_begins(requested: int, answer: tuple[int, int]) -> None:
+def test_v33_an_epoch_ends_where_the_next_begins(requested: int, answer: tuple[int, int]) -> None:
     assert LeaderEpochCache(list(THREE_EPOCHS)).end_offset_for(requested, 14, NOW) == answer
 
 
-def test_up_to_2_0_0_an_epoch_below_the_first_is_unknown() -> None:
+def test_v33_up_to_2_0_0_an_epoch_below_the_first_is_unknown() -> None:
     cache = LeaderEpochCache(list(THREE_EPOCHS))
     assert cache.end_offset_for(1, 14, KIP_279) == (UNDEFINED, UNDEFINED)
     assert cache.end_offset_for(1, 14, KIP_101) == (UNDEFINED, UNDEFINED)
 
 
-def test_a_gap_is_answered_with_the_largest_smaller_epoch() -> None:
+def test_v33_a_gap_is_answered_with_the_largest_smaller_epoch() -> None:
     cache = LeaderEpochCache([(2, 6), (5, 8)])
     assert cache.end_offset_for(3, 14, KIP_279) == (2, 8)
     assert cache.end_offset_for(3, 14, KIP_101) == (UNDEFINED, 8)
@@ -65,27 +65,27 @@ def test_an_empty_cache_knows_nothing() -> None:
     assert LeaderEpochCache().latest == UNDEFINED
 
 
-def test_cutting_the_end_drops_epochs_that_start_there_or_later() -> None:
+def test_v33_cutting_the_end_drops_epochs_that_start_there_or_later() -> None:
     cache = LeaderEpochCache(list(THREE_EPOCHS))
     assert cache.truncate_from_end(11)
     assert cache.entries == [(2, 6), (3, 8)]
     assert not cache.truncate_from_end(9)
 
 
-def test_cutting_the_start_leaves_one_entry_for_what_is_gone() -> None:
+def test_v33_cutting_the_start_leaves_one_entry_for_what_is_gone() -> None:
     cache = LeaderEpochCache(list(THREE_EPOCHS))
     assert cache.truncate_from_start(9)
     assert cache.entries == [(3, 9), (4, 11)]
     assert not cache.truncate_from_start(9)
 
 
-def test_a_new_entry_replaces_what_contradicts_it() -> None:
+def test_v33_a_new_entry_replaces_what_contradicts_it() -> None:
     cache = LeaderEpochCache([(2, 6), (4, 8)])
     assert cache.assign(3, 9, repair=True)
     assert cache.entries == [(2, 6), (3, 9)]
 
 
-def test_up_to_2_0_0_a_contradicting_entry_is_ignored() -> None:
+def test_v33_up_to_2_0_0_a_contradicting_entry_is_ignored() -> None:
     cache = LeaderEpochCache([(2, 6), (4, 8)])
     assert not cache.assign(3, 9, repair=False)
     assert not cache.assign(5, 7, repair=False)

@@ -4,7 +4,7 @@ import pytest
 
 from emulator.events import BrokerStateChanged, LogStartOffsetChanged, MessageSent
 from emulator.inputs import CrashBroker, PauseReplica, ResumeReplica, StartBroker
-from emulator.messages import ListOffsetsRequest
+from emulator.messages import ListOffsetsRequest, ListOffsetsResponse
 from emulator.out_of_range import OutOfRange
 from emulator.profiles import VERSIONS
 from emulator.replica import Replica
@@ -34,7 +34,7 @@ def forget_epochs(replica: Replica) -> None:
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_a_log_that_begins_later_makes_the_follower_begin_anew(version: str) -> None:
+def test_v22_a_log_that_begins_later_makes_the_follower_begin_anew(version: str) -> None:
     lab, leader = asleep(version)
     lab.produce(*"fghijklmnopqrst")
     leader.log.start = 8
@@ -46,8 +46,23 @@ def test_a_log_that_begins_later_makes_the_follower_begin_anew(version: str) -> 
     assert lab.replica(1).log.batches == leader.log.batches
 
 
+@pytest.mark.parametrize("version", VERSIONS)
+def test_v22_a_log_that_has_grown_past_the_follower_since_is_fetched_on_from_0_9(
+    version: str,
+) -> None:
+    """Up to 0.8 the follower throws its log away and begins where the leader's log does."""
+    lab, leader = asleep(version)
+    lab.produce(*"fgh")
+    leader.log.start = 3
+    rules = lab.cluster.brokers[1].out_of_range
+    assert rules._adjust(lab.replica(1), ListOffsetsResponse(0, TP, "NONE", 3, 8))
+    wiped = version in since("seed", "0.8.2")
+    ends = (lab.replica(1).log.start, lab.replica(1).log.end)
+    assert ends == ((3, 3) if wiped else (0, 5))
+
+
 @pytest.mark.parametrize("version", since("0.9"))
-def test_a_log_that_begins_later_but_not_too_late_is_fetched_on(version: str) -> None:
+def test_v22_a_log_that_begins_later_but_not_too_late_is_fetched_on(version: str) -> None:
     lab, leader = asleep(version)
     lab.produce(*"fgh")
     leader.log.start = 3

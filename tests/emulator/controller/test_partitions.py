@@ -83,7 +83,7 @@ def test_a_write_under_an_old_version_is_made_again_on_what_is_there_now(version
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_a_state_of_a_newer_controller_ends_the_office(version: str) -> None:
+def test_v21_a_state_of_a_newer_controller_ends_the_office(version: str) -> None:
     lab, partitions = led_by_1(version)
     outsider_writes(lab, controller_epoch=2)
     with pytest.raises(ControllerMovedError):
@@ -94,7 +94,7 @@ def test_a_state_of_a_newer_controller_ends_the_office(version: str) -> None:
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_a_zombie_writes_what_nobody_else_has_written_only_up_to_2_0(version: str) -> None:
+def test_v21_a_zombie_writes_what_nobody_else_has_written_only_up_to_2_0(version: str) -> None:
     lab, partitions = led_by_1(version)
     lab.do(ZkCommand(command="set", path="/controller_epoch", data="2"))
     if version in FENCED:

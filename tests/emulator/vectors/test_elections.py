@@ -71,7 +71,7 @@ def only_the_dead_leader_has_it(version: str, config: dict[str, str]) -> Lab:
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_without_unclean_election_the_last_replica_is_waited_for(version: str) -> None:
+def test_v16_without_unclean_election_the_last_replica_is_waited_for(version: str) -> None:
     lab = only_the_dead_leader_has_it(version, CLEAN)
     assert lab.state() == "leader -1 e2 isr [1] v2"
     start(lab, 2)
@@ -85,7 +85,7 @@ def test_without_unclean_election_the_last_replica_is_waited_for(version: str) -
 
 
 @pytest.mark.parametrize("version", ["seed", *BY_HIGH_WATERMARK, *WITH_EPOCHS])
-def test_an_unclean_election_loses_what_only_the_dead_leader_had(version: str) -> None:
+def test_v16_an_unclean_election_loses_what_only_the_dead_leader_had(version: str) -> None:
     lab = only_the_dead_leader_has_it(version, UNCLEAN)
     empties = version in since("0.8.2", "0.11")
     assert lab.state() == f"leader -1 e2 isr {[] if empties else [1]} v2"
@@ -157,7 +157,7 @@ def not_rechecked(version: str) -> bool:
 
 
 @pytest.mark.parametrize("version", since("0.8.2"))
-def test_a_record_admitted_before_the_isr_shrank_stays(version: str) -> None:
+def test_v17_a_record_admitted_before_the_isr_shrank_stays(version: str) -> None:
     lab = under_min_isr(version)
     (outcome,) = lab.produce("q", acks=-1, timeout_us=18_000_000)
     waits = held_by_min_isr(version) or not_rechecked(version)
@@ -168,7 +168,7 @@ def test_a_record_admitted_before_the_isr_shrank_stays(version: str) -> None:
 
 
 @pytest.mark.parametrize("version", since("0.8.2"))
-def test_under_min_isr_acks_all_is_refused_and_acks_1_is_not(version: str) -> None:
+def test_v17_under_min_isr_acks_all_is_refused_and_acks_1_is_not(version: str) -> None:
     lab = under_min_isr(version)
     lab.produce("q", acks=-1, timeout_us=15_000_000)
     assert lab.state() == "leader 1 e1 isr [1] v2"
@@ -181,7 +181,7 @@ def test_under_min_isr_acks_all_is_refused_and_acks_1_is_not(version: str) -> No
 
 
 @pytest.mark.parametrize("version", since("0.8.2"))
-def test_when_a_member_returns_everything_is_committed(version: str) -> None:
+def test_v17_when_a_member_returns_everything_is_committed(version: str) -> None:
     lab = under_min_isr(version)
     lab.produce("q", acks=-1, timeout_us=15_000_000)
     lab.do(ThawBroker(broker=2))
@@ -196,7 +196,7 @@ def test_when_a_member_returns_everything_is_committed(version: str) -> None:
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_a_dead_preferred_replica_is_neither_leader_nor_in_the_isr(version: str) -> None:
+def test_v36_a_dead_preferred_replica_is_neither_leader_nor_in_the_isr(version: str) -> None:
     lab = Lab(version, brokers=4)
     crash(lab, 3)
     lab.topic(3, 1, 2)
@@ -204,7 +204,7 @@ def test_a_dead_preferred_replica_is_neither_leader_nor_in_the_isr(version: str)
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_without_a_live_replica_there_is_no_state_until_one_appears(version: str) -> None:
+def test_v36_without_a_live_replica_there_is_no_state_until_one_appears(version: str) -> None:
     lab = Lab(version, brokers=4)
     crash(lab, 2)
     crash(lab, 3)
@@ -229,7 +229,7 @@ def four_kinds(version: str) -> Lab:
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_a_controlled_shutdown_moves_leaders_and_leaves_isrs(version: str) -> None:
+def test_v25_a_controlled_shutdown_moves_leaders_and_leaves_isrs(version: str) -> None:
     lab = four_kinds(version)
     assert lab.do(StopBroker(broker=1)).error == "NONE"
     lab.wait(1000)
@@ -241,7 +241,7 @@ def test_a_controlled_shutdown_moves_leaders_and_leaves_isrs(version: str) -> No
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_a_broker_that_leads_what_nobody_can_take_goes_after_three_tries(version: str) -> None:
+def test_v25_a_broker_that_leads_what_nobody_can_take_goes_after_three_tries(version: str) -> None:
     lab = four_kinds(version)
     crash(lab, 2)
     before_us = lab.cluster.now_us
@@ -254,7 +254,7 @@ def test_a_broker_that_leads_what_nobody_can_take_goes_after_three_tries(version
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_a_broker_that_returned_leads_again_only_by_a_preferred_election(version: str) -> None:
+def test_v26_a_broker_that_returned_leads_again_only_by_a_preferred_election(version: str) -> None:
     lab = four_kinds(version)
     lab.do(StopBroker(broker=1))
     start(lab, 1)
@@ -267,7 +267,7 @@ def test_a_broker_that_returned_leads_again_only_by_a_preferred_election(version
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_the_automatic_rebalance_elects_the_preferred_replica(version: str) -> None:
+def test_v26_the_automatic_rebalance_elects_the_preferred_replica(version: str) -> None:
     config = {"leader.imbalance.check.interval.seconds": "10"}
     lab = Lab(version, brokers=3, config=config)
     lab.topic(1, 2)
@@ -281,7 +281,7 @@ def test_the_automatic_rebalance_elects_the_preferred_replica(version: str) -> N
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_a_reassignment_ends_with_the_new_replicas_in_sync_and_the_old_logs_gone(
+def test_v27_a_reassignment_ends_with_the_new_replicas_in_sync_and_the_old_logs_gone(
     version: str,
 ) -> None:
     lab = Lab(version, brokers=7, config=NO_REBALANCE)
@@ -300,7 +300,7 @@ def test_a_reassignment_ends_with_the_new_replicas_in_sync_and_the_old_logs_gone
 
 
 @pytest.mark.parametrize("version", since("1.1"))
-def test_a_topic_with_a_dead_replica_waits_for_it_to_be_deleted(version: str) -> None:
+def test_v28_a_topic_with_a_dead_replica_waits_for_it_to_be_deleted(version: str) -> None:
     lab = Lab(version, brokers=3)
     lab.topic(1, 2)
     lab.produce("a")
@@ -322,7 +322,7 @@ def test_a_topic_with_a_dead_replica_waits_for_it_to_be_deleted(version: str) ->
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_a_frozen_controller_is_replaced_and_resigns_when_it_wakes(version: str) -> None:
+def test_v21_a_frozen_controller_is_replaced_and_resigns_when_it_wakes(version: str) -> None:
     lab = Lab(version, brokers=3, config=NO_REBALANCE)
     lab.topic(1, 2)
     lab.do(FreezeBroker(broker=0))
@@ -336,7 +336,7 @@ def test_a_frozen_controller_is_replaced_and_resigns_when_it_wakes(version: str)
 
 
 @pytest.mark.parametrize("version", since("2.2"))
-def test_a_session_that_expired_costs_the_broker_its_leaderships_only(version: str) -> None:
+def test_v38_a_session_that_expired_costs_the_broker_its_leaderships_only(version: str) -> None:
     lab = Lab(version, brokers=3, config=NO_REBALANCE)
     lab.topic(1, 2)
     before = lab.cluster.brokers[1].state.broker_epoch
@@ -347,7 +347,7 @@ def test_a_session_that_expired_costs_the_broker_its_leaderships_only(version: s
 
 
 @pytest.mark.parametrize("version", since("0.8.2"))
-def test_a_leader_without_zookeeper_writes_on_until_it_is_told(version: str) -> None:
+def test_v38_a_leader_without_zookeeper_writes_on_until_it_is_told(version: str) -> None:
     lab = Lab(version, brokers=3, config=NO_REBALANCE)
     lab.topic(1, 2)
     lab.produce("a", acks=-1)
@@ -365,7 +365,7 @@ def test_a_leader_without_zookeeper_writes_on_until_it_is_told(version: str) -> 
 
 
 @pytest.mark.parametrize("version", WITH_EPOCHS)
-def test_bounces_show_when_an_epoch_enters_the_cache(version: str) -> None:
+def test_v30_bounces_show_when_an_epoch_enters_the_cache(version: str) -> None:
     lab = Lab(version, brokers=3, config=NO_REBALANCE)
     lab.topic(1, 2)
     lab.produce("a", acks=-1)
@@ -388,7 +388,9 @@ def test_bounces_show_when_an_epoch_enters_the_cache(version: str) -> None:
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_znode_versions_count_the_controllers_bumps_and_the_leaders_writes(version: str) -> None:
+def test_v39_znode_versions_count_the_controllers_bumps_and_the_leaders_writes(
+    version: str,
+) -> None:
     lab = Lab(version, brokers=2, config=NO_REBALANCE)
     zookeeper = lab.cluster.zookeeper
     multi = version in since("2.1")

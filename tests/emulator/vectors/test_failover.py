@@ -78,7 +78,7 @@ def before_the_leader_dies(version: str) -> Lab:
 
 
 @pytest.mark.parametrize("version", PRE_BY_HIGH_WATERMARK + WITH_EPOCHS)
-def test_the_next_leader_takes_its_own_leo_and_hw_with_it(version: str) -> None:
+def test_v3_the_next_leader_takes_its_own_leo_and_hw_with_it(version: str) -> None:
     lab = before_the_leader_dies(version)
     crash(lab, 1)
     assert lab.state() == "leader 2 e1 isr [2, 3] v1"
@@ -90,7 +90,7 @@ def test_the_next_leader_takes_its_own_leo_and_hw_with_it(version: str) -> None:
 
 
 @pytest.mark.parametrize("version", PRE_BY_HIGH_WATERMARK + WITH_EPOCHS)
-def test_followers_and_the_old_leader_agree_with_the_new_leader_in_the_end(version: str) -> None:
+def test_v3_followers_and_the_old_leader_agree_with_the_new_leader_in_the_end(version: str) -> None:
     by_epochs = version in WITH_EPOCHS
     lab = before_the_leader_dies(version)
     crash(lab, 1)
@@ -118,14 +118,14 @@ def test_followers_and_the_old_leader_agree_with_the_new_leader_in_the_end(versi
 
 
 @pytest.mark.parametrize("version", BY_HIGH_WATERMARK)
-def test_without_epochs_the_returning_leader_is_cut_to_its_high_watermark(version: str) -> None:
+def test_v3_without_epochs_the_returning_leader_is_cut_to_its_high_watermark(version: str) -> None:
     lab = before_the_leader_dies(version)
     crash(lab, 1)
     start(lab, 1)
     assert lab.ends(1) == "3/3"
 
 
-def test_an_acknowledged_record_that_only_the_dead_leader_had_is_lost() -> None:
+def test_v3_an_acknowledged_record_that_only_the_dead_leader_had_is_lost() -> None:
     lab = before_the_leader_dies("3.9")
     crash(lab, 1)
     lab.fetch(3, times=2)
@@ -153,7 +153,7 @@ def after_the_follower_died(version: str) -> Lab:
 
 
 @pytest.mark.parametrize("version", ["seed", *PRE_BY_HIGH_WATERMARK])
-def test_a_returning_follower_is_cut_to_its_high_watermark(version: str) -> None:
+def test_v4_a_returning_follower_is_cut_to_its_high_watermark(version: str) -> None:
     lab = after_the_follower_died(version)
     start(lab, 2)
     assert lab.ends(2) == "3/3"
@@ -165,7 +165,7 @@ def test_a_returning_follower_is_cut_to_its_high_watermark(version: str) -> None
 
 
 @pytest.mark.parametrize("version", WITH_EPOCHS)
-def test_with_epochs_a_returning_follower_keeps_what_the_leader_has(version: str) -> None:
+def test_v4_with_epochs_a_returning_follower_keeps_what_the_leader_has(version: str) -> None:
     lab = after_the_follower_died(version)
     start(lab, 2)
     assert lab.ends(2) == "5/3"
@@ -199,7 +199,7 @@ def acknowledged_by_the_leader(version: str) -> Lab:
 
 
 @pytest.mark.parametrize("version", PRE_BY_HIGH_WATERMARK + WITH_EPOCHS)
-def test_with_acks_1_a_record_is_lost_in_every_release(version: str) -> None:
+def test_v6_with_acks_1_a_record_is_lost_in_every_release(version: str) -> None:
     lab = acknowledged_by_the_leader(version)
     crash(lab, 1)
     assert lab.state() == "leader 2 e1 isr [2, 3] v1"
@@ -222,7 +222,7 @@ def test_with_acks_1_a_record_is_lost_in_every_release(version: str) -> None:
 
 
 @pytest.mark.parametrize("version", ["seed", "0.8.1", "0.10.2", "2.0.1", "3.9"])
-def test_with_acks_0_a_write_that_fails_is_a_success_to_its_producer(version: str) -> None:
+def test_v5_with_acks_0_a_write_that_fails_is_a_success_to_its_producer(version: str) -> None:
     lab = Lab(version, brokers=2)
     lab.topic(1)
     lab.produce("a")
@@ -256,7 +256,7 @@ def with_a_stale_high_watermark(version: str) -> Lab:
 
 
 @pytest.mark.parametrize("version", PRE_BY_HIGH_WATERMARK)
-def test_a_quick_restart_cuts_a_committed_record_and_logs_differ_for_good(version: str) -> None:
+def test_v7_a_quick_restart_cuts_a_committed_record_and_logs_differ_for_good(version: str) -> None:
     lab = with_a_stale_high_watermark(version)
     assert lab.ends(1, 2) == "2/2 2/1"
     crash(lab, 2)
@@ -273,7 +273,7 @@ def test_a_quick_restart_cuts_a_committed_record_and_logs_differ_for_good(versio
 
 
 @pytest.mark.parametrize("version", WITH_EPOCHS)
-def test_with_epochs_the_same_run_loses_nothing(version: str) -> None:
+def test_v7_with_epochs_the_same_run_loses_nothing(version: str) -> None:
     lab = with_a_stale_high_watermark(version)
     crash(lab, 2)
     start(lab, 2)
@@ -305,14 +305,14 @@ def both_down_with_hw_0(version: str) -> Lab:
     return lab
 
 
-def test_the_documents_third_loss_happens_in_their_own_profile_only() -> None:
+def test_v8_the_documents_third_loss_happens_in_their_own_profile_only() -> None:
     lab = both_down_with_hw_0("seed")
     assert lab.ends(2) == "0/0"
     assert lab.cluster.audit.count("lost") == 1
 
 
 @pytest.mark.parametrize("version", [*BY_HIGH_WATERMARK, *WITH_EPOCHS])
-def test_a_replica_that_becomes_leader_is_never_cut(version: str) -> None:
+def test_v8_a_replica_that_becomes_leader_is_never_cut(version: str) -> None:
     lab = both_down_with_hw_0(version)
     assert (lab.values(2), lab.ends(2)) == ("m1", "1/1")
     assert lab.cluster.audit.count("lost") == 0
@@ -322,7 +322,7 @@ def test_a_replica_that_becomes_leader_is_never_cut(version: str) -> None:
 
 
 @pytest.mark.parametrize("version", since("0.8.2"))
-def test_a_retry_after_the_leaders_death_writes_the_record_twice(version: str) -> None:
+def test_v9_a_retry_after_the_leaders_death_writes_the_record_twice(version: str) -> None:
     lab = Lab(version, brokers=4, stepwise=True)
     lab.topic(1, 2, 3)
     lab.fetch(2)
@@ -344,6 +344,28 @@ def test_a_retry_after_the_leaders_death_writes_the_record_twice(version: str) -
     assert lab.cluster.audit.count("duplicated") == 1
 
 
+@pytest.mark.parametrize("version", WITH_EPOCHS)
+def test_v9_an_idempotent_retry_is_recognised_by_what_was_replicated(version: str) -> None:
+    lab = Lab(version, brokers=4, stepwise=True)
+    lab.topic(1, 2, 3)
+    lab.fetch(2)
+    lab.fetch(3)
+    ticket = lab.submit(Produce(topic="t", value="x", idempotent=True, retries=1000))
+    lab.wait(20)
+    lab.fetch(2)
+    assert lab.ends(1, 2, 3) == "1/0 1/0 0/0"
+    crash(lab, 1)
+    lab.wait(2000)
+    assert (lab.log(2), lab.ends(2)) == ("x/0", "1/0")
+    assert not ticket.done
+    lab.fetch(3, times=2)
+    lab.wait(20)
+    assert (lab.log(3), lab.ends(2, 3)) == ("x/0", "1/1 1/1")
+    assert ticket.outcome is not None
+    assert ticket.outcome.error == "NONE"
+    assert lab.cluster.audit.count("duplicated") == 0
+
+
 # ---- power loss
 
 
@@ -354,7 +376,7 @@ def test_a_retry_after_the_leaders_death_writes_the_record_twice(version: str) -
         *[(version, ("m1 m3", "m1 m3")) for version in WITH_EPOCHS],
     ],
 )
-def test_a_power_loss_makes_logs_differ_for_good_only_without_epochs(
+def test_v10_a_power_loss_makes_logs_differ_for_good_only_without_epochs(
     version: str, final: tuple[str, str]
 ) -> None:
     lab = Lab(version, brokers=3, stepwise=True)
@@ -382,7 +404,7 @@ def test_a_power_loss_makes_logs_differ_for_good_only_without_epochs(
     assert lab.cluster.audit.count("lost") == 1
 
 
-def test_a_last_replica_that_loses_its_tail_is_elected_again_and_that_is_known() -> None:
+def test_v24_a_last_replica_that_loses_its_tail_is_elected_again_and_that_is_known() -> None:
     lab = Lab("3.9", brokers=3, stepwise=True)
     lab.topic(1, 2)
     lab.produce(*"ab")

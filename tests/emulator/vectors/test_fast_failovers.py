@@ -34,7 +34,7 @@ def follow(lab: Lab) -> None:
 
 
 @pytest.mark.parametrize("version", [*BY_HIGH_WATERMARK, *BY_EPOCH])
-def test_by_hw_or_by_epochs_in_answers_the_logs_are_equal_in_the_end(version: str) -> None:
+def test_v11_by_hw_or_by_epochs_in_answers_the_logs_are_equal_in_the_end(version: str) -> None:
     lab = two_leaders_in_turn(version)
     lab.produce("a3", producer="p3")
     follow(lab)
@@ -47,7 +47,7 @@ def test_by_hw_or_by_epochs_in_answers_the_logs_are_equal_in_the_end(version: st
 
 
 @pytest.mark.parametrize("version", BY_OFFSET)
-def test_an_offset_alone_leaves_the_logs_different_for_good(version: str) -> None:
+def test_v11_an_offset_alone_leaves_the_logs_different_for_good(version: str) -> None:
     lab = two_leaders_in_turn(version)
     lab.produce("a3", producer="p3")
     follow(lab)
@@ -59,7 +59,7 @@ def test_an_offset_alone_leaves_the_logs_different_for_good(version: str) -> Non
 
 
 @pytest.mark.parametrize("version", BY_OFFSET)
-def test_before_the_new_leader_has_written_it_answers_nothing_and_the_hw_helps(
+def test_v11_before_the_new_leader_has_written_it_answers_nothing_and_the_hw_helps(
     version: str,
 ) -> None:
     lab = two_leaders_in_turn(version)
@@ -69,7 +69,7 @@ def test_before_the_new_leader_has_written_it_answers_nothing_and_the_hw_helps(
 
 
 @pytest.mark.parametrize("version", BY_EPOCH)
-def test_the_follower_is_cut_where_the_two_epochs_part(version: str) -> None:
+def test_v11_the_follower_is_cut_where_the_two_epochs_part(version: str) -> None:
     lab = two_leaders_in_turn(version)
     lab.produce("a3", producer="p3")
     follow(lab)
@@ -101,7 +101,7 @@ def asked_too_early(version: str) -> Lab:
 
 
 @pytest.mark.parametrize("version", since("0.11", "2.0.1"))
-def test_a_leader_that_knows_no_such_epoch_makes_a_member_cut_what_is_committed(
+def test_v12_a_leader_that_knows_no_such_epoch_makes_a_member_cut_what_is_committed(
     version: str,
 ) -> None:
     lab = asked_too_early(version)
@@ -112,7 +112,7 @@ def test_a_leader_that_knows_no_such_epoch_makes_a_member_cut_what_is_committed(
 
 
 @pytest.mark.parametrize("version", FENCED)
-def test_with_fencing_the_leader_answers_once_it_has_been_told(version: str) -> None:
+def test_v12_with_fencing_the_leader_answers_once_it_has_been_told(version: str) -> None:
     lab = asked_too_early(version)
     assert lab.values(2) == "m0 m1"
     lab.tell(leader=1, epoch=2, isr=[1, 2], brokers=[1])
@@ -127,7 +127,7 @@ def test_with_fencing_the_leader_answers_once_it_has_been_told(version: str) -> 
 
 
 @pytest.mark.parametrize("version", FENCED)
-def test_a_fetch_of_an_older_epoch_is_fenced_and_acknowledges_nothing(version: str) -> None:
+def test_v14_a_fetch_of_an_older_epoch_is_fenced_and_acknowledges_nothing(version: str) -> None:
     lab = Lab(version, brokers=3, stepwise=True)
     lab.topic(1, 2)
     lab.fetch(2)
@@ -140,7 +140,9 @@ def test_a_fetch_of_an_older_epoch_is_fenced_and_acknowledges_nothing(version: s
 
 
 @pytest.mark.parametrize("version", FENCED)
-def test_a_fetch_of_a_newer_epoch_is_told_that_the_leader_does_not_know_it(version: str) -> None:
+def test_v14_a_fetch_of_a_newer_epoch_is_told_that_the_leader_does_not_know_it(
+    version: str,
+) -> None:
     lab = Lab(version, brokers=3, stepwise=True)
     lab.topic(1, 2)
     lab.fetch(2)
@@ -151,7 +153,7 @@ def test_a_fetch_of_a_newer_epoch_is_told_that_the_leader_does_not_know_it(versi
 
 
 @pytest.mark.parametrize("version", since("0.8.2", "2.0.1"))
-def test_without_fencing_a_stale_follower_acknowledges_records(version: str) -> None:
+def test_v14_without_fencing_a_stale_follower_acknowledges_records(version: str) -> None:
     lab = Lab(version, brokers=3, stepwise=True)
     lab.topic(1, 2)
     lab.fetch(2)

@@ -46,7 +46,7 @@ def fetch_at(lab: Lab, follower: int, offset: int, leader: int = 0) -> None:
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_joining_takes_the_high_watermark_and_not_the_log_end(version: str) -> None:
+def test_v19_joining_takes_the_high_watermark_and_not_the_log_end(version: str) -> None:
     lab = out_of_the_isr(version, 0, 1, 2)
     lab.produce("r", count=20)
     fetch_at(lab, 2, 15)
@@ -59,7 +59,7 @@ def test_joining_takes_the_high_watermark_and_not_the_log_end(version: str) -> N
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_from_2_0_1_joining_takes_the_start_of_the_leaders_epoch_too(version: str) -> None:
+def test_v19_from_2_0_1_joining_takes_the_start_of_the_leaders_epoch_too(version: str) -> None:
     """A leader may begin with a HW behind its LEO: what lies between is not committed again yet."""
     lab = Lab(version, brokers=4, stepwise=True)
     lab.topic(1, 2, 3)
@@ -83,7 +83,7 @@ def test_from_2_0_1_joining_takes_the_start_of_the_leaders_epoch_too(version: st
 
 
 @pytest.mark.parametrize("version", since("0.8.2"))
-def test_a_slow_joiner_joins_from_0_10_2_and_waits_for_ever_before(version: str) -> None:
+def test_v31_a_slow_joiner_joins_from_0_10_2_and_waits_for_ever_before(version: str) -> None:
     """KAFKA-4485: the leader writes on while the follower is always one batch behind."""
     lab = out_of_the_isr(version, 0, 1)
     holds = version in since("0.10.2")
@@ -105,7 +105,7 @@ def test_a_slow_joiner_joins_from_0_10_2_and_waits_for_ever_before(version: str)
 
 
 @pytest.mark.parametrize("version", since("seed", "0.8.2"))
-def test_up_to_0_8_a_member_leaves_that_is_more_than_4000_messages_behind(version: str) -> None:
+def test_v32_up_to_0_8_a_member_leaves_that_is_more_than_4000_messages_behind(version: str) -> None:
     lab = Lab(version, stepwise=True)
     lab.topic(0, 1)
     lab.produce("r", count=1000, batch=1000)
@@ -163,7 +163,7 @@ def joining(version: str) -> Lab:
 
 
 @pytest.mark.parametrize("version", BY_CONTROLLER)
-def test_an_admission_counts_for_the_high_watermark_before_it_is_granted(version: str) -> None:
+def test_v23_an_admission_counts_for_the_high_watermark_before_it_is_granted(version: str) -> None:
     lab = joining(version)
     assert lab.replica(1).isr == [1, 3]
     assert lab.replica(1).maximal_isr == [1, 3, 2]
@@ -179,7 +179,7 @@ def test_an_admission_counts_for_the_high_watermark_before_it_is_granted(version
 
 
 @pytest.mark.parametrize("version", BY_CONTROLLER)
-def test_one_change_of_a_partition_is_under_way_at_a_time(version: str) -> None:
+def test_v23_one_change_of_a_partition_is_under_way_at_a_time(version: str) -> None:
     lab = joining(version)
     before = len(lab.seen.of(IsrChangeStarted))
     fetch_at(lab, 2, 10, leader=1)
@@ -188,7 +188,7 @@ def test_one_change_of_a_partition_is_under_way_at_a_time(version: str) -> None:
 
 
 @pytest.mark.parametrize("version", BY_CONTROLLER)
-def test_a_removal_counts_only_when_it_is_granted(version: str) -> None:
+def test_v23_a_removal_counts_only_when_it_is_granted(version: str) -> None:
     lab = Lab(version, brokers=4, stepwise=True, config={"replica.lag.time.max.ms": "2000"})
     lab.topic(1, 2, 3)
     lab.produce("r", count=10)

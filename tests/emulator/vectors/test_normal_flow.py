@@ -32,7 +32,7 @@ def begin_fetch(lab: Lab, for_ms: float = 2) -> None:
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_three_records_then_two_as_the_documents_table_them(version: str) -> None:
+def test_v1_three_records_then_two_as_the_documents_table_them(version: str) -> None:
     lab = fetched_once(version)
     lab.produce("a", "b", "c")
     assert (lab.ends(0, 1), lab.remote(0)) == ("3/0 0/0", {1: 0})
@@ -54,7 +54,7 @@ def test_three_records_then_two_as_the_documents_table_them(version: str) -> Non
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_three_records_and_no_more(version: str) -> None:
+def test_v1_three_records_and_no_more(version: str) -> None:
     lab = fetched_once(version)
     lab.produce("a", "b", "c")
     lab.fetch(1)
@@ -65,7 +65,7 @@ def test_three_records_and_no_more(version: str) -> None:
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_acks_all_is_answered_when_the_next_fetch_says_that_the_records_are_there(
+def test_v1_acks_all_is_answered_when_the_next_fetch_says_that_the_records_are_there(
     version: str,
 ) -> None:
     lab = fetched_once(version)
@@ -94,7 +94,7 @@ def all_equal(version: str) -> Lab:
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_without_news_a_fetch_is_answered_after_500_ms(version: str) -> None:
+def test_v2_without_news_a_fetch_is_answered_after_500_ms(version: str) -> None:
     lab = all_equal(version)
     lab.wait(3000)
     sent = {each.seq: each.time_us for each in lab.seen.of(MessageSent, name="FetchRequest")}
@@ -106,7 +106,7 @@ def test_without_news_a_fetch_is_answered_after_500_ms(version: str) -> None:
 
 
 @pytest.mark.parametrize("version", READ_FIRST)
-def test_a_record_wakes_a_parked_fetch_at_once_with_the_old_high_watermark(version: str) -> None:
+def test_v2_a_record_wakes_a_parked_fetch_at_once_with_the_old_high_watermark(version: str) -> None:
     lab = fetched_once(version)
     lab.produce(*"abcde")
     lab.fetch(1, times=2)
@@ -121,7 +121,7 @@ def test_a_record_wakes_a_parked_fetch_at_once_with_the_old_high_watermark(versi
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_after_the_last_record_everybody_knows_the_high_watermark_within_500_ms(
+def test_v2_after_the_last_record_everybody_knows_the_high_watermark_within_500_ms(
     version: str,
 ) -> None:
     lab = all_equal(version)
@@ -138,7 +138,7 @@ def test_after_the_last_record_everybody_knows_the_high_watermark_within_500_ms(
         assert 500_000 <= late_us <= 500_000 + LATENCY_MAX_US
 
 
-def test_consumers_see_a_record_as_soon_as_the_leaders_high_watermark_is_past_it() -> None:
+def test_v2_consumers_see_a_record_as_soon_as_the_leaders_high_watermark_is_past_it() -> None:
     lab = fetched_once("3.9")
     lab.produce("a")
     lab.do(Consume(topic="t"))
@@ -164,7 +164,7 @@ def nine_of_which_six(version: str) -> Lab:
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_with_hw_6_in_a_log_of_9_consumers_read_offsets_0_to_5(version: str) -> None:
+def test_v37_with_hw_6_in_a_log_of_9_consumers_read_offsets_0_to_5(version: str) -> None:
     lab = nine_of_which_six(version)
     lab.do(Consume(topic="t"))
     assert lab.consumed() == list("abcdef")
@@ -174,7 +174,7 @@ def test_with_hw_6_in_a_log_of_9_consumers_read_offsets_0_to_5(version: str) -> 
     ("offset", "error"),
     [(6, "NONE"), (9, "NONE"), (10, "OFFSET_OUT_OF_RANGE")],
 )
-def test_past_the_high_watermark_there_is_nothing_and_past_the_end_an_error(
+def test_v37_past_the_high_watermark_there_is_nothing_and_past_the_end_an_error(
     offset: int, error: str
 ) -> None:
     lab = nine_of_which_six("3.9")
@@ -199,7 +199,7 @@ def three_replicas(version: str) -> Lab:
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_the_picture_of_14_12_8_has_hw_7_because_remote_leos_lag(version: str) -> None:
+def test_v37_the_picture_of_14_12_8_has_hw_7_because_remote_leos_lag(version: str) -> None:
     lab = three_replicas(version)
     assert [lab.replica(broker).log.end for broker in (0, 1, 2)] == [14, 12, 8]
     assert lab.remote(0) == {1: 8, 2: 7}
@@ -207,14 +207,14 @@ def test_the_picture_of_14_12_8_has_hw_7_because_remote_leos_lag(version: str) -
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_once_the_leader_has_seen_the_fetch_at_8_the_hw_is_8(version: str) -> None:
+def test_v37_once_the_leader_has_seen_the_fetch_at_8_the_hw_is_8(version: str) -> None:
     lab = three_replicas(version)
     lab.fetch_at(2, 0, 8)
     assert lab.replica(0).high_watermark == 8
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_a_follower_outside_the_isr_does_not_hold_the_hw_back(version: str) -> None:
+def test_v37_a_follower_outside_the_isr_does_not_hold_the_hw_back(version: str) -> None:
     lab = three_replicas(version)
     lab.do(PauseReplica(tp=TP, broker=2))
     lab.tell(0, 1, [0, 1], [0])
