@@ -112,16 +112,8 @@ app = typer.Typer(
         "tidegauge run -c 'cluster; topic create t --partitions 1 --replication-factor 3; settle'",
     ),
 )
-for part in (
-    run.app,
-    console.app,
-    sessions.app,
-    matrix.app,
-    scenarios.app,
-    analyze.app,
-    looking.app,
-):
-    app.add_typer(part)
+for part in (run, console, sessions, matrix, scenarios, analyze, looking):
+    app.add_typer(part.app)
 
 
 @app.callback()
