@@ -70,6 +70,8 @@ def test_v33_cutting_the_end_drops_epochs_that_start_there_or_later() -> None:
     assert cache.truncate_from_end(11)
     assert cache.entries == [(2, 6), (3, 8)]
     assert not cache.truncate_from_end(9)
+    assert cache.truncate_from_end(7)
+    assert cache.entries == [(2, 6)]
 
 
 def test_v33_cutting_the_start_leaves_one_entry_for_what_is_gone() -> None:
@@ -77,12 +79,16 @@ def test_v33_cutting_the_start_leaves_one_entry_for_what_is_gone() -> None:
     assert cache.truncate_from_start(9)
     assert cache.entries == [(3, 9), (4, 11)]
     assert not cache.truncate_from_start(9)
+    assert cache.truncate_from_start(11)
+    assert cache.entries == [(4, 11)]
 
 
 def test_v33_a_new_entry_replaces_what_contradicts_it() -> None:
     cache = LeaderEpochCache([(2, 6), (4, 8)])
     assert cache.assign(3, 9, repair=True)
     assert cache.entries == [(2, 6), (3, 9)]
+    assert cache.assign(2, 8, repair=True)
+    assert cache.entries == [(2, 8)]
 
 
 def test_v33_up_to_2_0_0_a_contradicting_entry_is_ignored() -> None:
@@ -90,7 +96,8 @@ def test_v33_up_to_2_0_0_a_contradicting_entry_is_ignored() -> None:
     assert not cache.assign(3, 9, repair=False)
     assert not cache.assign(5, 7, repair=False)
     assert cache.assign(5, 8, repair=False)
-    assert cache.entries == [(2, 6), (4, 8), (5, 8)]
+    assert cache.assign(6, 9, repair=False)
+    assert cache.entries == [(2, 6), (4, 8), (5, 8), (6, 9)]
 
 
 def test_an_epoch_without_records_gives_way_to_the_next_at_the_same_offset() -> None:
@@ -102,6 +109,7 @@ def test_an_epoch_without_records_gives_way_to_the_next_at_the_same_offset() -> 
 def test_the_latest_epoch_is_not_moved_forward() -> None:
     cache = LeaderEpochCache([(0, 0), (1, 5)])
     assert not cache.assign(1, 7, repair=True)
+    assert not cache.assign(1, 5, repair=True)
     assert cache.assign(1, 4, repair=True)
     assert cache.entries == [(0, 0), (1, 4)]
 
