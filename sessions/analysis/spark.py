@@ -5,6 +5,7 @@ import os
 import re
 import socket
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 LOCAL: Final = re.compile(r"local(-cluster)?(\[[\d*, ]+\])?")
+THIS_MACHINE: Final = "local[*,3]"
+"""All cores; a task whose Python process dies is tried again, as on a cluster."""
+WORKERS_PYTHON: Final = "PYSPARK_PYTHON"
+"""The environment variable that names the Python of workers; Spark's own guess is ``python3``."""
 CONNECT_MAX_S: Final = 5.0
 END_MAX_S: Final = 20.0
 PORTS: Final = {"spark": 7077, "sc": 15002}
@@ -57,7 +62,7 @@ def spark_session(master: str | None = None, remote: str | None = None) -> "Iter
             raise AnalysisError(f"this process runs Spark on {running} already, not on {master}")
         yield active
     else:
-        with _own_session(master or "local[*]") as session:
+        with _own_session(master or THIS_MACHINE) as session:
             yield session
 
 
@@ -67,6 +72,8 @@ def _own_session(master: str) -> "Iterator[SparkSession]":
     from pyspark.sql import SparkSession
 
     require_java()
+    if LOCAL.fullmatch(master):
+        os.environ.setdefault(WORKERS_PYTHON, sys.executable)
     with tempfile.TemporaryDirectory(
         prefix="tidegauge-spark-", ignore_cleanup_errors=True
     ) as scratch:
