@@ -24,6 +24,7 @@ from console.app import TidegaugeApp
 from console.screens.partitions import PartitionsScreen
 from console.virtual_table import VirtualTable
 from emulator.events import Event, HighWatermarkChanged, RecordsAppended
+from sessions.collector import collect_seldom
 from sessions.folding.health import Counts
 from sessions.source import Reply
 from sessions.states import Bookmark, BrokerState, PartitionState, ReplicaState, ViewState
@@ -272,6 +273,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--partitions", type=int, default=100_000)
     parser.add_argument("--seconds", type=float, default=10.0, help="how long to repaint")
     chosen = parser.parse_args(arguments)
+    collect_seldom()
     asyncio.run(measured(chosen.partitions, chosen.seconds))
     return 0
 

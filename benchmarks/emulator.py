@@ -15,6 +15,7 @@ from pathlib import Path
 
 from emulator.cluster import Cluster
 from emulator.inputs import AnyInput, CreateCluster, CreateTopic, Produce, Statement, Wait
+from sessions.collector import collect_seldom
 from sessions.facts import Origin
 from sessions.record import Recorder
 
@@ -99,6 +100,7 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--records", type=int, default=200_000)
     chosen = parser.parse_args()
+    collect_seldom()
     records = chosen.records
     dispatched, idle, plain, recorded, fork = _medians(
         chosen.rounds,

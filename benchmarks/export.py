@@ -14,6 +14,7 @@ from pathlib import Path
 
 from benchmarks.synthetic import synthetic_events
 from emulator.events import Event
+from sessions.collector import collect_seldom
 from sessions.dataset.export import ExportReport, export_session
 from sessions.dataset.totals import SessionFacts
 
@@ -54,6 +55,7 @@ def memory_mib() -> float:
 
 def main() -> None:
     """Print the figures."""
+    collect_seldom()
     events = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
     measured(events // 10)
     before = memory_mib()
