@@ -31,23 +31,28 @@ def spokesman(partition: "PartitionState") -> "ReplicaState | None":
     return max(held, key=lambda replica: replica.log_end_offset, default=None)
 
 
+# The next three are asked of every partition at once when a table is sorted by them: they look
+# for the leader's replica themselves, since that is the usual case and a call costs as much.
+
+
 def high_watermark(partition: "PartitionState") -> int | None:
     """The partition's HW."""
-    replica = spokesman(partition)
+    states, leader = partition.replica_states, partition.leader
+    replica = states[leader] if leader in states else spokesman(partition)
     return None if replica is None else replica.high_watermark
 
 
 def log_end_offset(partition: "PartitionState") -> int | None:
     """The partition's LEO."""
-    replica = spokesman(partition)
+    states, leader = partition.replica_states, partition.leader
+    replica = states[leader] if leader in states else spokesman(partition)
     return None if replica is None else replica.log_end_offset
 
 
 def lag(partition: "PartitionState") -> int:
     """Records in the leader's log that are not committed yet."""
     states, leader = partition.replica_states, partition.leader
-    # Asked of every partition at once when a table is sorted by it: no call for the usual case.
-    replica = states[leader] if leader is not None and leader in states else spokesman(partition)
+    replica = states[leader] if leader in states else spokesman(partition)
     if replica is None:
         return 0
     behind = replica.log_end_offset - replica.high_watermark
