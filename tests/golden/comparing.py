@@ -1,0 +1,31 @@
+"""Recordings of real Kafka, and what the emulator makes of the same scripts."""
+
+import json
+from functools import cache
+from pathlib import Path
+
+from commands.driver import Pace
+from commands.parser import parse_script
+from commands.report import as_json, json_object
+from commands.running import started
+from tests.emulator.releases import profile_of
+from tests.golden.facts import Facts, facts
+
+HERE = Path(__file__).parent
+RECORDINGS = HERE / "recordings"
+
+
+@cache
+def recordings(script: str) -> dict[str, Facts]:
+    """What each release did with a script of ``scripts/``."""
+    groups = json.loads((RECORDINGS / f"{script}.json").read_text("utf-8"))
+    return {release: group["facts"] for group in groups for release in group["releases"]}
+
+
+def emulated(script: Path, release: str) -> Facts:
+    """What the emulator does, through the command language and the read model."""
+    options = ("--version", profile_of(release).version)
+    parsed = parse_script(script.read_text("utf-8"), str(script), {}, options)
+    runner = started(parsed, Pace(), None)
+    runner.run(lambda step, outcome: None)
+    return facts(json.loads(as_json(json_object(runner))))
