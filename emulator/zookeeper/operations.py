@@ -52,14 +52,14 @@ Operation = Create | SetData | Delete | Check
 
 def admit_create(look: Look, path: str, *, sequential: bool) -> str:
     """Return the path at which a znode may be created; the order of the checks is ZooKeeper's."""
-    parent = look(parent_path(path)) if path != "/" else None
-    if path != "/" and parent is None:
+    parent = look(parent_path(path))
+    if parent is None:
         raise errors.NoNodeError(path, f"The parent of {path} does not exist.")
-    if parent is not None and sequential:
+    if sequential:
         path = f"{path}{parent.child_creates:010d}"
     if look(path) is not None:
         raise errors.NodeExistsError(path, f"{path} exists.")
-    if parent is not None and parent.ephemeral_owner:
+    if parent.ephemeral_owner:
         raise errors.NoChildrenForEphemeralsError(path, f"The parent of {path} is ephemeral.")
     return path
 

@@ -15,6 +15,7 @@ from msgspec import Struct
 from emulator import events
 from emulator.zookeeper import errors, operations
 from emulator.zookeeper.environment import ZkEnvironment
+from emulator.zookeeper.hash_order import hash_order
 from emulator.zookeeper.operations import ANY_VERSION, Check, Create, Delete, Operation, SetData
 from emulator.zookeeper.sessions import Session, Sessions, first_session_id
 from emulator.zookeeper.watches import Watches
@@ -216,7 +217,7 @@ class ZooKeeper(Struct, array_like=True):
         if is_latest:
             self.watches.forget(ended.host)
         env.emit(events.SessionEnded, session, ended.host, reason, zxid)
-        for path in ended.ephemerals:
+        for path in hash_order(ended.ephemerals):
             self._delete(env, zxid, path)
 
     def _perform(

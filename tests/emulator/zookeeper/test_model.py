@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from emulator.zookeeper.errors import ZooKeeperError
+from emulator.zookeeper.hash_order import hash_order
 from emulator.zookeeper.operations import Check, Create, Delete, Operation, SetData
 from emulator.zookeeper.tree import ZooKeeper
 from tests.emulator.zookeeper.surroundings import Notes, notes
@@ -102,7 +103,8 @@ class Model:
     def end(self, session: int) -> None:
         self.zxid += 1
         self.sessions.remove(session)
-        for path in [path for path, each in self.records.items() if each.owner == session]:
+        owned = [path for path, each in self.records.items() if each.owner == session]
+        for path in hash_order(owned):
             self.remove(path)
 
     def fire(

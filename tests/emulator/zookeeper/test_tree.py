@@ -196,8 +196,8 @@ def test_a_session_takes_its_ephemerals_along_in_one_write(
     zxid = zookeeper.zxid
     assert env.taken("SessionEnded", "ZnodeDeleted") == [
         ("SessionEnded", session, 1, "expired", zxid),
-        ("ZnodeDeleted", "/b", zxid),
         ("ZnodeDeleted", "/a", zxid),
+        ("ZnodeDeleted", "/b", zxid),
     ]
     assert zookeeper.children("/") == ["p", "zookeeper"]
     assert not zookeeper.heard_from(session, 0)

@@ -1,0 +1,48 @@
+"""The order in which Java's HashSet holds strings: in this order a session's ephemerals go.
+
+Clients can tell: their watch events come in it. Source: ``java.util.HashMap`` and
+``String.hashCode``; ``DataTree.getEphemerals`` copies the set before it is walked.
+"""
+
+from collections.abc import Collection
+
+CAPACITY_MIN = 16
+LOAD_FACTOR = 0.75
+
+
+def hash_code(text: str) -> int:
+    """``String.hashCode`` over UTF-16 units, as an unsigned 32-bit number."""
+    units = text.encode("utf-16-be", "surrogatepass")
+    code = 0
+    for high, low in zip(units[::2], units[1::2], strict=True):
+        code = code * 31 + (high << 8 | low) & 0xFFFFFFFF
+    return code
+
+
+def hash_order(texts: Collection[str]) -> list[str]:
+    """Return ``texts``, given in the order in which they were added, as a copied HashSet has them.
+
+    Equal buckets of the copy keep the order of the set that was copied, and equal buckets of that
+    one the order in which they were filled.
+    """
+    original, copy = _capacity_grown(len(texts)), _capacity_fitted(len(texts))
+
+    def buckets(text: str) -> tuple[int, int]:
+        code = hash_code(text)
+        spread = code ^ code >> 16
+        return spread & copy - 1, spread & original - 1
+
+    return sorted(texts, key=buckets)
+
+
+def _capacity_grown(size: int) -> int:
+    """The table of a set that has grown to ``size`` one by one."""
+    capacity = CAPACITY_MIN
+    while size > capacity * LOAD_FACTOR:
+        capacity *= 2
+    return capacity
+
+
+def _capacity_fitted(size: int) -> int:
+    """The table of a copy of a set of ``size``: the power of two that fits it."""
+    return 1 << (int(size / LOAD_FACTOR + 1) - 1).bit_length()
