@@ -7,6 +7,7 @@ from commands.grids import Cell, Grid
 from commands.statements.showing import Show
 from commands.words import BadWord, nearest
 from console.formats import clock, hexadecimal
+from emulator.profiles import Profile
 from sessions.states import PartitionState, ReplicaState
 from sessions.view import ClusterView
 
@@ -168,7 +169,7 @@ def _epochs(view: ClusterView, tp: str) -> list[Grid]:
         (
             broker,
             replica.role,
-            "no epochs in this release"
+            f"leader epochs exist since {Profile.first_with('leader_epochs')}"
             if replica.epochs is None
             else [f"{epoch}:{start}" for epoch, start in replica.epochs],
         )

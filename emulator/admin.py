@@ -14,6 +14,7 @@ from emulator.clients.assignors import COOPERATIVE
 from emulator.clients.sequences import idempotence_conflict
 from emulator.config import ConfigError, check_topic_config, resolve
 from emulator.controller.controller import Controller
+from emulator.profiles import Profile
 from emulator.topic_znodes import write, write_topic
 from emulator.world import is_topic_name, split
 from emulator.znode_json import compact
@@ -155,9 +156,9 @@ class Admin:
 
     def _notify_change(self, kind: str, name: str) -> None:
         change: object = {"version": 2, "entity_path": f"{kind}/{name}"}
-        if not self.world.since("0.9"):
+        if not self.world.profile.has("typed_config_changes"):
             change = name
-        elif not self.world.since("0.10.2"):
+        elif not self.world.profile.has("config_entity_paths"):
             change = {"version": 1, "entity_type": kind, "entity_name": name}
         self.zookeeper.create(
             self.world, 0, "/config/changes/config_change_", compact(change), sequential=True
@@ -215,12 +216,8 @@ class Admin:
     def elect_unclean(self, wanted: inputs.ElectUnclean) -> None:
         """Ask the controller to elect from outside the ISR (ElectLeaders, 2.4+; KIP-460)."""
         self.known_partition(wanted.tp)
-        if not self.world.profile.has("elect_leaders"):
-            raise RefusedError(
-                "UNSUPPORTED_VERSION",
-                f"Unclean elections on demand exist since 2.4, not in"
-                f" {self.world.settings.version}: set unclean.leader.election.enable=true.",
-            )
+        hint = "; set unclean.leader.election.enable=true"
+        needs(self.world.profile, "elect_leaders", "Unclean elections on demand exist", hint)
         error = self._controller().partitions.elect_unclean(wanted.tp)
         if error == "ELECTION_NOT_NEEDED":
             raise RefusedError(error, f"{wanted.tp} has a leader.")
@@ -245,11 +242,7 @@ class Admin:
     def cancel_reassignment(self, wanted: inputs.CancelReassignment) -> None:
         """Let the controller take a move back (AlterPartitionReassignments, 2.4+)."""
         self.known_partition(wanted.tp)
-        if not self.world.profile.has("cancel_reassignment"):
-            raise RefusedError(
-                "UNSUPPORTED_VERSION",
-                f"Reassignments can be cancelled since 2.4, not in {self.world.settings.version}.",
-            )
+        needs(self.world.profile, "cancel_reassignment", "Reassignments can be cancelled")
         controller = self._controller()
         if wanted.tp not in controller.in_office.reassigning:
             raise RefusedError(
@@ -277,36 +270,20 @@ class Admin:
     def check_produce(self, wanted: inputs.Produce) -> None:
         """Refuse what a producer cannot be asked."""
         if wanted.idempotent:
-            if not self.world.profile.has("idempotence"):
-                raise RefusedError(
-                    "UNSUPPORTED_VERSION",
-                    f"Idempotent producers exist since 0.11, not in {self.world.settings.version}.",
-                )
+            needs(self.world.profile, "idempotence", "Idempotent producers exist")
             conflict = idempotence_conflict(self.world.profile, wanted)
             if conflict is not None:
                 raise RefusedError("INVALID_CONFIG", conflict)
 
     def check_consume(self, wanted: inputs.Consume) -> None:
         """Refuse what a consumer cannot be asked."""
-        if wanted.rack and not self.world.profile.has("read_from_followers"):
-            raise RefusedError(
-                "UNSUPPORTED_VERSION",
-                f"Consumers name racks since 2.4, not in {self.world.settings.version}.",
-            )
-        if wanted.group is None:
-            return
-        if not self.world.profile.has("consumer_groups"):
-            raise RefusedError(
-                "UNSUPPORTED_VERSION",
-                f"Consumer groups exist since 0.9, not in {self.world.settings.version}.",
-            )
-        cooperative = wanted.assignor == COOPERATIVE
-        if cooperative and not self.world.profile.has("cooperative_rebalance"):
-            raise RefusedError(
-                "UNSUPPORTED_VERSION",
-                f"The cooperative-sticky assignor exists since 2.4, not in"
-                f" {self.world.settings.version}.",
-            )
+        profile = self.world.profile
+        if wanted.rack:
+            needs(profile, "read_from_followers", "Consumers name racks")
+        if wanted.group is not None:
+            needs(profile, "consumer_groups", "Consumer groups exist")
+            if wanted.assignor == COOPERATIVE:
+                needs(profile, "cooperative_rebalance", "The cooperative-sticky assignor exists")
 
     # ---- ZooKeeper
 
@@ -369,5 +346,8 @@ class Admin:
         return ZkOutcome(output="\n".join(lines), result=rows)
 
 
-def _not_yet(what: str) -> RefusedError:
-    return RefusedError("UNSUPPORTED_VERSION", f"{what} is not emulated yet.")
+def needs(profile: Profile, feature: str, what: str, hint: str = "") -> None:
+    """Refuse what a later release brought, and say which."""
+    if not profile.has(feature):
+        since = f"since {profile.first_with(feature)}, not in {profile.version}"
+        raise RefusedError("UNSUPPORTED_VERSION", f"{what} {since}{hint}.")

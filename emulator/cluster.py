@@ -16,7 +16,7 @@ from emulator.broker import Broker, BrokerState
 from emulator.clauses import Subject, Value
 from emulator.clients.clients import Clients
 from emulator.clients.state import ClientsState
-from emulator.config import ConfigError, resolve, version_index
+from emulator.config import ConfigError, profile_of, resolve
 from emulator.copying import copier
 from emulator.events import CLIENTS, ZOOKEEPER
 from emulator.execution import Execution, Outcome, Ticket
@@ -308,9 +308,12 @@ class Cluster:
 
 def _fresh(spec: CreateCluster) -> ClusterState:
     """The state of a cluster in which nothing has started yet."""
-    version_index(spec.version)
+    profile = profile_of(spec.version)
     resolve(spec.version, spec.config)
     ids = list(range(spec.first_id, spec.first_id + spec.brokers))
+    if spec.racks and not profile.has("broker_rack"):
+        since = profile.first_with("broker_rack")
+        raise ConfigError(f"Brokers have racks since {since}, not in {spec.version}.")
     if spec.racks and len(spec.racks) != len(ids):
         raise ConfigError(f"There are {len(spec.racks)} racks for {len(ids)} brokers.")
     hosts = {number: Host(number) for number in (*ids, ZOOKEEPER, CLIENTS)}
@@ -325,7 +328,7 @@ def _fresh(spec: CreateCluster) -> ClusterState:
         spec,
         kernel,
         NetworkState(),
-        ZooKeeper.fresh(has_config_node=version_index(spec.version) >= version_index("2.5")),
+        ZooKeeper.fresh(has_config_node=profile.has("zookeeper_config_node")),
         ServerState(),
         settings,
         {number: BrokerState(number) for number in ids},

@@ -20,7 +20,7 @@ from emulator.config_names import (
     Parsed,
     Setting,
 )
-from emulator.profiles import VERSIONS
+from emulator.profiles import PROFILES, VERSIONS, Profile
 
 _BY_NAME: Final = {setting.name: setting for setting in SETTINGS}
 _MICROSECONDS: Final[dict[Kind, int]] = {"milliseconds": 1_000, "seconds": 1_000_000}
@@ -83,13 +83,13 @@ class ConsumerDefaults(Struct, frozen=True):
     retry_backoff_us: int = 100_000
 
 
-def version_index(version: str) -> int:
-    """Return a version's place among all, or refuse it."""
+def profile_of(version: str) -> Profile:
+    """Return a version's profile, or refuse it."""
     if version not in VERSIONS:
         raise ConfigError(
             f"There is no version {version!r}; the nearest is {_nearest_version(version)!r}."
         )
-    return VERSIONS.index(version)
+    return PROFILES[version]
 
 
 def validate(name: str, value: str, version_index: int) -> Parsed:
@@ -103,7 +103,7 @@ def resolve(version: str, overrides: Mapping[str, str]) -> BrokerConfig:
     Raises:
         ConfigError: an unknown version or name, or a value that is not allowed.
     """
-    index = version_index(version)
+    index = profile_of(version).index
     values: dict[str, Parsed] = {}
     for setting in SETTINGS:
         values[setting.attribute] = _in_microseconds(setting, setting.default(index))
@@ -131,9 +131,9 @@ def check_topic_config(overrides: Mapping[str, str]) -> dict[str, str]:
 
 def producer_defaults(version: str) -> ProducerDefaults:
     """Return what a release's producer does by default (KIP-91 in 2.1, KIP-679 in 3.0)."""
-    index = version_index(version)
-    is_strict = index >= VERSIONS.index("3.5")
-    has_delivery_timeout = index >= VERSIONS.index("2.1")
+    profile = profile_of(version)
+    is_strict = profile.has("acks_all_by_default")
+    has_delivery_timeout = profile.has("delivery_timeout")
     return ProducerDefaults(
         acks=-1 if is_strict else 1,
         retries=INT_MAX if has_delivery_timeout else 0,
@@ -144,10 +144,10 @@ def producer_defaults(version: str) -> ProducerDefaults:
 
 def consumer_defaults(version: str) -> ConsumerDefaults:
     """Return what a release's group member does by default (KIP-62 in 0.10.1, KIP-735 in 3.0)."""
-    index = version_index(version)
-    if index >= VERSIONS.index("3.5"):
+    profile = profile_of(version)
+    if profile.has("long_group_sessions"):
         return ConsumerDefaults(45_000_000, 300_000_000)
-    if index >= VERSIONS.index("0.10.2"):
+    if profile.has("rebalance_timeout"):
         return ConsumerDefaults(10_000_000, 300_000_000)
     return ConsumerDefaults(30_000_000, 30_000_000)
 

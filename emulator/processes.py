@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from emulator import events, inputs
-from emulator.admin import RefusedError
+from emulator.admin import RefusedError, needs
 from emulator.broker import Broker
 from emulator.events import ZOOKEEPER
 from emulator.invariants import POWER_LOSS
@@ -13,6 +13,15 @@ if TYPE_CHECKING:
     from emulator.cluster import Cluster
 
 DOWN = ("stopped", "crashed")
+BROUGHT_BY = {
+    **{"AlterPartition": "alter_isr", "AlterIsr": "alter_isr"},
+    **{"OffsetsForLeaderEpoch": "leader_epochs", "InitProducerId": "idempotence"},
+    **{"FindCoordinator": "consumer_groups", "JoinGroup": "consumer_groups"},
+    **{"SyncGroup": "consumer_groups", "Heartbeat": "consumer_groups"},
+    **{"LeaveGroup": "consumer_groups", "OffsetCommit": "consumer_groups"},
+    **{"OffsetFetch": "consumer_groups"},
+}
+"""Requests that did not always exist, each with the feature that needs it."""
 
 
 class Processes:
@@ -204,6 +213,9 @@ class Processes:
     def hold(self, wanted: inputs.HoldMessages) -> None:
         """Keep messages back."""
         self._both(wanted.source, wanted.destination, one_way=True)
+        request = (wanted.api or "").removesuffix("Request").removesuffix("Response")
+        if request in BROUGHT_BY:
+            needs(self.cluster.world.profile, BROUGHT_BY[request], f"{request} exists")
         self.network.hold(wanted.source, wanted.destination, wanted.api)
 
     def release(self, wanted: inputs.ReleaseMessages) -> None:

@@ -47,6 +47,11 @@ class Profile(Struct, frozen=True):
         """Whether this release has the feature of that name in :data:`FEATURES`."""
         return self.features[feature]
 
+    @staticmethod
+    def first_with(feature: str) -> str:
+        """The first release that has a feature."""
+        return next(each.since for each in FEATURES if each.name == feature)
+
 
 def _holds(feature: Feature, index: int) -> bool:
     last = len(VERSIONS) - 1 if feature.until is None else VERSIONS.index(feature.until)

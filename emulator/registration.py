@@ -19,26 +19,26 @@ if TYPE_CHECKING:
     from emulator.broker import Broker
 
 PATHS = (
-    ("seed", "/consumers"),
-    ("seed", "/brokers"),
-    ("seed", "/brokers/ids"),
-    ("seed", "/brokers/topics"),
-    ("0.9", "/brokers/seqid"),
-    ("seed", "/config"),
-    ("seed", "/config/changes"),
-    ("seed", "/config/topics"),
-    ("0.9", "/config/clients"),
-    ("1.1", "/config/users"),
-    ("1.1", "/config/brokers"),
-    ("2.8", "/config/ips"),
-    ("seed", "/admin"),
-    ("seed", "/admin/delete_topics"),
-    ("0.9", "/isr_change_notification"),
-    ("0.11", "/latest_producer_id_block"),
-    ("1.1", "/log_dir_event_notification"),
-    ("2.7", "/feature"),
+    ("", "/consumers"),
+    ("", "/brokers"),
+    ("", "/brokers/ids"),
+    ("", "/brokers/topics"),
+    ("generated_broker_ids", "/brokers/seqid"),
+    ("", "/config"),
+    ("", "/config/changes"),
+    ("", "/config/topics"),
+    ("client_quotas", "/config/clients"),
+    ("dynamic_broker_config", "/config/users"),
+    ("dynamic_broker_config", "/config/brokers"),
+    ("ip_quotas", "/config/ips"),
+    ("", "/admin"),
+    ("", "/admin/delete_topics"),
+    ("isr_change_folder", "/isr_change_notification"),
+    ("idempotence", "/latest_producer_id_block"),
+    ("log_dir_events", "/log_dir_event_notification"),
+    ("finalized_features", "/feature"),
 )
-"""Persistent paths that a broker makes when it starts, with the release from which it does."""
+"""Persistent paths that a broker makes when it starts, each with the feature that needs it."""
 
 BOOT_US = 200_000
 """How long a process takes from its start to reaching for ZooKeeper."""
@@ -63,24 +63,22 @@ class Registration:
     def _timestamp(self) -> str:
         return str(STARTED_MS + self.kernel.now // 1000)
 
-    def _since(self, version: str) -> bool:
-        return self.world.since(version)
-
     def broker_json(self) -> str:
         """The content of /brokers/ids/N in this release (semantics of ZkData.BrokerIdZNode)."""
         port = 9092 + self.broker.id
         host = f"broker-{self.broker.id}"
         basic = {"jmx_port": -1, "timestamp": self._timestamp(), "host": host}
-        if not self._since("0.9"):
+        if not self.profile.has("broker_endpoints"):
             return compact({**basic, "version": 1, "port": port})
         endpoints = {"endpoints": [f"PLAINTEXT://{host}:{port}"]}
-        if not self._since("0.10.0"):
+        if not self.profile.has("broker_rack"):
             return compact({**basic, **endpoints, "version": 2, "port": port})
         rack = self.world.settings.racks.get(self.broker.id)
         racks = {} if rack is None else {"rack": rack}
-        if not self._since("0.10.2"):
+        if not self.profile.has("listener_map"):
             return compact({**basic, **endpoints, **racks, "version": 3, "port": port})
-        features: dict[str, object] = {"features": {}} if self._since("2.7") else {}
+        listed = self.profile.has("finalized_features")
+        features: dict[str, object] = {"features": {}} if listed else {}
         return compact(
             {
                 **features,
@@ -97,7 +95,7 @@ class Registration:
         """The content of /controller."""
         data: dict[str, object] = {"version": 1, "brokerid": self.broker.id}
         data["timestamp"] = self._timestamp()
-        if self._since("3.5"):
+        if self.profile.has("kraft_controller_epoch"):
             data = {**data, "version": 2, "kraftControllerEpoch": -1}
         return compact(data)
 
@@ -177,11 +175,11 @@ class Registration:
 
     def _make_paths(self) -> None:
         zookeeper, world = self.world.zookeeper, self.world
-        wanted = [path for since, path in PATHS if self._since(since)]
+        wanted = [path for need, path in PATHS if not need or self.profile.has(need)]
         for path in wanted:
             if zookeeper.find(path) is None:
                 zookeeper.create(world, 0, path, None)
-        if self._since("0.10.2") and zookeeper.find("/cluster/id") is None:
+        if self.profile.has("cluster_id") and zookeeper.find("/cluster/id") is None:
             zookeeper.create(world, 0, "/cluster", None)
             identity = compact({"version": "1", "id": world.cluster_id()})
             zookeeper.create(world, 0, "/cluster/id", identity)

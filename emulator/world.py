@@ -95,10 +95,6 @@ class World:
 
     # ---- the release
 
-    def since(self, version: str) -> bool:
-        """Whether this cluster is of that release or a later one (for what ZooKeeper is told)."""
-        return self.profile.index >= PROFILES[version].index
-
     def cluster_id(self) -> str:
         """A cluster id of 22 characters, drawn from the seeded sequence."""
         draw = self.kernel.random_below

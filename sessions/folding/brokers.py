@@ -3,13 +3,10 @@
 from typing import Any, Final
 
 from emulator import events
-from emulator.profiles import VERSIONS
+from emulator.profiles import PROFILES
 from sessions.folding.model import Handlers, Model
 from sessions.folding.replicas import process_ended
 from sessions.states import BrokerState, LinkState
-
-ZOOKEEPER_CONFIG_SINCE: Final = "2.5"
-"""The first release with a ZooKeeper that has /zookeeper/config (3.5)."""
 
 
 def cluster_created(model: Model, event: events.ClusterCreated) -> None:
@@ -21,7 +18,8 @@ def cluster_created(model: Model, event: events.ClusterCreated) -> None:
     racks: list[Any] = list(event.racks) or [None] * len(event.brokers)
     for broker, rack in zip(event.brokers, racks, strict=False):
         state.brokers[broker] = BrokerState(broker, rack or None, changed=event.seq)
-    if event.version in VERSIONS[: VERSIONS.index(ZOOKEEPER_CONFIG_SINCE)]:
+    profile = PROFILES.get(event.version)
+    if profile is not None and not profile.has("zookeeper_config_node"):
         _without_config_node(model, event.seq)
     model.count_brokers()
 

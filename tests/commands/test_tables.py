@@ -108,7 +108,7 @@ def test_the_audit_names_every_record(view: ClusterView) -> None:
 def test_epoch_caches_stand_side_by_side(view: ClusterView) -> None:
     assert only(view, "epochs", "t-0").rows == [
         (0, "leader", ["0:0", "1:2"]),
-        (1, "offline", "no epochs in this release"),
+        (1, "offline", "leader epochs exist since 0.11"),
     ]
 
 

@@ -11,9 +11,9 @@ from emulator.config import (
     check_topic_config,
     consumer_defaults,
     producer_defaults,
+    profile_of,
     resolve,
     validate,
-    version_index,
 )
 from emulator.config_names import INT_MAX, PRODUCERS, SETTINGS, WITHOUT_EFFECT
 from emulator.profiles import VERSIONS
@@ -117,7 +117,7 @@ def test_a_fetch_may_not_wait_longer_than_the_follower_does() -> None:
 )
 def test_an_unknown_version_is_refused_with_the_nearest(version: str, nearest: str) -> None:
     with pytest.raises(ConfigError, match=re.escape(repr(nearest))):
-        version_index(version)
+        profile_of(version)
 
 
 def test_topics_take_their_own_names_in_kafkas_spelling() -> None:

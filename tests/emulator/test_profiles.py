@@ -1,9 +1,21 @@
 """The table of features: which release does what, at its boundaries."""
 
+import ast
+from pathlib import Path
+
 import pytest
 
-from emulator.features import FEATURES, Feature
-from emulator.profiles import DEFAULT_VERSION, PROFILES, VERSIONS
+from emulator.features import FEATURES
+from emulator.features.base import Feature
+from emulator.features.clients import CLIENTS
+from emulator.features.controller import CONTROLLER
+from emulator.features.replication import REPLICATION
+from emulator.features.znodes import ZNODES
+from emulator.profiles import DEFAULT_VERSION, PROFILES, VERSIONS, Profile
+
+ROOT = Path(__file__).parents[2] / "emulator"
+TABLES = {"profiles.py", "config_names.py", "inputs.py"}
+"""Where releases are listed, or one is the default."""
 
 
 def test_the_releases_are_in_order_and_the_newest_is_the_default() -> None:
@@ -71,6 +83,27 @@ def test_the_boundaries_are_where_kafkas_trees_have_them(
 ) -> None:
     assert PROFILES[first].has(feature)
     assert not PROFILES[without].has(feature)
+
+
+def test_rules_read_features_and_never_version_numbers() -> None:
+    numbers = set(VERSIONS) - {"seed"}  # a policy of assignment has that name too
+    found = [
+        f"{path.relative_to(ROOT)}:{node.lineno} {node.value}"
+        for path in sorted(ROOT.rglob("*.py"))
+        if path.relative_to(ROOT).as_posix() not in TABLES and path.parent.name != "features"
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Constant) and node.value in numbers
+    ]
+    assert found == []
+
+
+@pytest.mark.parametrize("feature", FEATURES, ids=lambda feature: feature.name)
+def test_a_feature_says_which_release_brought_it(feature: Feature) -> None:
+    assert Profile.first_with(feature.name) == feature.since
+
+
+def test_the_table_has_a_part_for_each_subject() -> None:
+    assert len(REPLICATION) + len(CONTROLLER) + len(CLIENTS) + len(ZNODES) == len(FEATURES)
 
 
 def test_an_unknown_feature_is_a_mistake_and_not_a_no() -> None:
