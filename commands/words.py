@@ -300,12 +300,17 @@ def api(word: str) -> str:
 
 
 def apis() -> tuple[str, ...]:
-    """The names of all requests and responses; one without ``Request`` stands for the request."""
+    """The names of all requests and responses; one without ``Request`` stands for the request.
+
+    AlterPartition was called AlterIsr in 2.7.
+    """
     from emulator.messages import Message
 
     sent = [message.__name__ for message in Message.__subclasses__()]
     names = [name.removesuffix("Request") for name in sent if name.endswith("Request")]
-    return tuple(dict.fromkeys([*names, *sent, *(f"{name}Response" for name in names)]))
+    found = [*names, *sent, *(f"{name}Response" for name in names)]
+    earlier = [name.replace("AlterPartition", "AlterIsr") for name in found]
+    return tuple(dict.fromkeys([*found, *earlier]))
 
 
 def choice(*known: str) -> Callable[[str], str]:

@@ -71,7 +71,52 @@ REFUSED = [
     ("broker crash 9", "REFUSED BROKER_NOT_AVAILABLE: There is no broker 9; there are 0, 1, 2."),
     ("broker start 1", "REFUSED: Broker 1 is running already."),
     ("fetch t-7@1", "REFUSED UNKNOWN_TOPIC_OR_PARTITION: There is no partition t-7; the nearest"),
+    (
+        "topic config t min.insync.replica=2",
+        "REFUSED INVALID_CONFIG: There is no configuration 'min.insync.replica'; the nearest is"
+        " 'min.insync.replicas'.",
+    ),
+    (
+        "topic config t min.insync.replicas=0",
+        "REFUSED INVALID_CONFIG: min.insync.replicas must be 1 or more, not 0.",
+    ),
+    (
+        "topic config t replica.lag.time.max.ms=1",
+        "REFUSED INVALID_CONFIG: replica.lag.time.max.ms belongs to brokers, not to topics,",
+    ),
+    (
+        "config broker 0 unclean.leader.election.enable=yes",
+        "REFUSED INVALID_CONFIG: unclean.leader.election.enable must be true or false, not 'yes'.",
+    ),
+    (
+        "config broker 0 replica.lag.max.messages=9",
+        "REFUSED INVALID_CONFIG: replica.lag.max.messages does not exist in 3.9: 0.8.2 was the",
+    ),
+    ("topic create 'a b' --partitions 1 --replication-factor 1", "REFUSED INVALID_TOPIC_EXCEPTION"),
+    ("topic create t --partitions 1 --replication-factor 1", "REFUSED TOPIC_ALREADY_EXISTS: Topic"),
+    ("topic create u --replica-assignment 0:0", "REFUSED INVALID_REPLICA_ASSIGNMENT: Partition 0"),
+    ("topic create u --replica-assignment 0:7", "REFUSED INVALID_REPLICA_ASSIGNMENT: There is no"),
+    (
+        "topic alter t --partitions 1",
+        "REFUSED INVALID_PARTITIONS: Topic t has 1 partitions already",
+    ),
+    ("reassign cancel t-0", "REFUSED NO_REASSIGNMENT_IN_PROGRESS: t-0 is not being reassigned."),
+    ("election unclean t-0", "REFUSED ELECTION_NOT_NEEDED: t-0 has a leader."),
 ]
+
+LATER = [
+    ("0.8.2", "consume t --group g", "Consumer groups exist since 0.9, not in 0.8.2."),
+    ("0.10.2", "produce t --idempotent", "Idempotent producers exist since 0.11, not in 0.10.2."),
+    ("1.1", "network hold 0 1 --only AlterIsr", "AlterIsr exists since 2.7, not in 1.1."),
+    (
+        "0.10.2",
+        "network hold 0 1 --only OffsetsForLeaderEpoch",
+        "OffsetsForLeaderEpoch exists since 0.11, not in 0.10.2.",
+    ),
+    ("2.2", "election unclean t-0", "Unclean elections on demand exist since 2.4, not in 2.2;"),
+    ("2.2", "reassign cancel t-0", "Reassignments can be cancelled since 2.4, not in 2.2."),
+]
+"""A release, a statement that it cannot do, and what is said of it."""
 
 COMMAND_LINES = [
     (["rnu"], "'tidegauge' has no command 'rnu'; did you mean 'run'?"),
@@ -146,6 +191,21 @@ def test_what_the_cluster_refuses_fails_the_run(
 ) -> None:
     assert run_program(["run", "-c", f"{CLUSTER}; {statement}"]) == ExitCode.FAILED
     assert message in said(capsys).splitlines()[-1]
+
+
+@pytest.mark.parametrize(("version", "statement", "message"), LATER)
+def test_what_a_release_cannot_do_yet_fails_the_run_and_names_the_release_that_can(
+    version: str, statement: str, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["run", "-c", f"{CLUSTER}; {statement}", "--version", version]
+    assert run_program(arguments) == ExitCode.FAILED
+    assert f"REFUSED UNSUPPORTED_VERSION: {message}" in said(capsys).splitlines()[-1]
+
+
+def test_racks_are_refused_by_a_release_without_them(capsys: pytest.CaptureFixture[str]) -> None:
+    script = "cluster --brokers 2 --racks a,b --version 0.9"
+    assert run_program(["run", "-c", script]) == ExitCode.USAGE
+    assert said(capsys).startswith("-c:1: Brokers have racks since 0.10.0, not in 0.9")
 
 
 @pytest.mark.parametrize(

@@ -55,7 +55,11 @@ def test_errors_of_kafka_and_of_zookeeper_are_known() -> None:
 
 
 @pytest.mark.parametrize(
-    "word", ["LeaderAndIsr", "LeaderAndIsrRequest", "LeaderAndIsrResponse", "FetchResponse"]
+    "word",
+    [
+        *("LeaderAndIsr", "LeaderAndIsrRequest", "LeaderAndIsrResponse", "FetchResponse"),
+        *("AlterIsr", "AlterIsrResponse", "AlterPartition", "JoinGroup"),
+    ],
 )
 def test_requests_and_responses_are_known_by_kafkas_names(word: str) -> None:
     assert words.api(word) == word
