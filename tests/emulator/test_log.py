@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from emulator.log import Log
+from emulator.log import Log, tail_of
 from emulator.messages import RecordBatch
 
 
@@ -27,7 +27,8 @@ def records(batches: list[RecordBatch]) -> list[tuple[int, int]]:
 
 
 def test_a_new_log_is_empty() -> None:
-    assert (Log().start, Log().end, Log().batches) == (0, 0, [])
+    assert (Log().start, Log().end, Log().flushed, Log().batches) == (0, 0, 0, [])
+    assert Log().position(0) == 0
 
 
 def test_the_end_is_the_next_offset_to_be_written() -> None:
@@ -58,7 +59,9 @@ def test_reading_stops_below_its_bound() -> None:
 
 def test_reading_at_the_end_gives_nothing() -> None:
     assert log_of(3).read(3, 3) == []
+    assert log_of(3).read(2, 1) == []
     assert Log().read(0, 0) == []
+    assert Log().read(0, 1) == []
 
 
 def test_a_position_is_found_in_the_middle_of_a_batch() -> None:
@@ -118,6 +121,12 @@ def test_a_log_begins_anew_where_it_is_told() -> None:
     assert (log.start, log.end, log.flushed, log.batches) == (8, 8, 8, [])
     log.append(batch(8))
     assert log.end == 9
+
+
+def test_the_tail_of_a_batch_begins_with_the_record_at_that_offset() -> None:
+    tail = tail_of(batch(7, 5), 9)
+    assert records([tail]) == [(9, 109), (10, 110), (11, 111)]
+    assert tail_of(batch(7, 5), 7) == batch(7, 5)
 
 
 Step = tuple[str, int]

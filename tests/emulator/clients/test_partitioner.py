@@ -14,6 +14,7 @@ from emulator.clients.partitioner import (
     round_robin,
     sticky,
     to_positive,
+    uniform,
 )
 
 RECORDED: list[dict[str, Any]] = json.loads(
@@ -81,6 +82,28 @@ def test_round_robin_survives_the_counters_overflow() -> None:
 
 def test_sticky_leaves_the_previous_partition() -> None:
     assert [sticky(1, [0, 1, 2], 3, draw) for draw in (0.0, 0.49, 0.5, 0.99)] == [0, 0, 2, 2]
+
+
+@pytest.mark.parametrize(
+    ("previous", "available", "chosen"),
+    [
+        pytest.param(0, [0, 1, 2], [1, 1, 2, 2], id="the first"),
+        pytest.param(2, [0, 1, 2], [0, 0, 1, 1], id="the last"),
+        pytest.param(None, [0, 1, 2], [0, 1, 1, 2], id="none yet"),
+        pytest.param(1, [0, 2, 3], [0, 2, 2, 3], id="one without a leader"),
+        pytest.param(5, [0, 2, 3], [0, 2, 2, 3], id="one without a leader, the last"),
+    ],
+)
+def test_sticky_chooses_among_the_others_by_the_draw(
+    previous: int | None, available: list[int], chosen: list[int]
+) -> None:
+    draws = (0.0, 0.49, 0.51, 0.99)
+    assert [sticky(previous, available, 6, draw) for draw in draws] == chosen
+
+
+def test_uniform_takes_any_partition_with_a_leader_perhaps_the_same_again() -> None:
+    assert [uniform([1, 3], 4, draw) for draw in (0.0, 0.49, 0.5, 0.99)] == [1, 1, 3, 3]
+    assert [uniform([], 3, draw) for draw in (0.0, 0.34, 0.99)] == [0, 1, 2]
 
 
 def test_sticky_stays_with_the_only_available_partition() -> None:
