@@ -1,5 +1,6 @@
 """Running the Spark jobs for the terminal: their tables as text, their errors as sentences."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from commands import output
@@ -10,8 +11,14 @@ if TYPE_CHECKING:
     from sessions.analysis.analyze import AnalysisReport
 
 
-def analysis(dataset: str, out: str, master: str | None, remote: str | None) -> list[Grid]:
-    """The results of all jobs over a dataset.
+def analysis(
+    dataset: str,
+    out: str,
+    master: str | None,
+    remote: str | None,
+    tell: Callable[[str], None] = output.narrate,
+) -> list[Grid]:
+    """The results of all jobs over a dataset; ``tell`` is told what is being done.
 
     Raises:
         CommandError: no Java, no Spark, no dataset, or Spark failed.
@@ -22,7 +29,7 @@ def analysis(dataset: str, out: str, master: str | None, remote: str | None) -> 
     try:
         from sessions.analysis.analyze import analyze
 
-        report = analyze(dataset, out, master, remote, output.narrate)
+        report = analyze(dataset, out, master, remote, tell)
     except ImportError as error:
         message = f"analysis needs the 'spark' extra (pip install 'tidegauge[spark]'): {error}"
         raise CommandError(ExitCode.UNREACHABLE, message) from None

@@ -15,6 +15,7 @@ from msgspec import Struct
 from emulator.cluster import Cluster
 from emulator.execution import Outcome, Ticket
 from emulator.inputs import Statement, Wait
+from sessions import pump
 
 EVENTS_BETWEEN_LOOKS: Final = 2_000
 """Kernel events between two looks at the wall clock: about 10 ms."""
@@ -76,13 +77,41 @@ class Driver:
             KeyboardInterrupt: ctrl-c was pressed, or an end was asked for; no event is half done.
             TimeLimitError: the limit ran out; no event is half done.
         """
-        ticket = self.cluster.submit(statement)
+        ticket = self.begin(statement)
         while not ticket.done:
             self._watch()
             if not (self._paced(ticket) if self._speed else self._advance_many(ticket)):
                 break
         self._watch()
         return ticket.outcome or Outcome()
+
+    def begin(self, statement: Statement) -> Ticket:
+        """Give a statement, and let no time pass."""
+        return self.cluster.submit(statement)
+
+    def go_to(self, time_us: int, steps: int | None = None) -> bool:
+        """Let time pass to a moment, as fast as possible; False if it lies in the past.
+
+        With ``steps`` to the very place between two kernel events at which so many were dispatched.
+
+        Raises:
+            KeyboardInterrupt: ctrl-c was pressed, or an end was asked for; no event is half done.
+            TimeLimitError: the limit ran out; no event is half done.
+        """
+        cluster = self.cluster
+        if cluster.now_us > time_us or (steps is not None and cluster.steps > steps):
+            return False
+        while steps is not None and cluster.steps < steps:
+            self._watch()
+            before = cluster.steps
+            pump.run_to(cluster, min(steps, before + EVENTS_BETWEEN_LOOKS), cluster.now_us)
+            if cluster.steps == before:
+                break
+        while steps is None and not pump.run_for(cluster, time_us, NAP_SECONDS_MAX):
+            self._watch()
+        pump.run_to(cluster, steps or 0, time_us)
+        self._watch()
+        return cluster.now_us == time_us and steps in (None, cluster.steps)
 
     def _advance_many(self, ticket: Ticket) -> bool:
         if isinstance(ticket.statement.input, Wait) and ticket.wake_us is not None:

@@ -1,6 +1,7 @@
 """Handing recorded sessions on to a dataset, and telling how far that has come."""
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 from time import monotonic
 from typing import Final
@@ -13,8 +14,12 @@ from sessions.schema import SUFFIX
 PROGRESS_SECONDS: Final = 0.5
 
 
-def export_file(session: SessionFile, dataset: Path) -> str:
+def export_file(
+    session: SessionFile, dataset: Path, tell: Callable[[str], None] = output.progress
+) -> str:
     """Add a session to a dataset; returns a line about what was written.
+
+    ``tell`` is told now and then how far that has come, and an empty text at its end.
 
     Raises:
         CommandError: pyarrow is not installed, or the dataset cannot be added to.
@@ -36,13 +41,14 @@ def export_file(session: SessionFile, dataset: Path) -> str:
         end_us=None if outcome is None else outcome.time_us,
     )
     try:
-        done = export_session(session.all_events(), facts, dataset, _Progress(session.last_seq))
+        progress = _Progress(session.last_seq, tell)
+        done = export_session(session.all_events(), facts, dataset, progress)
     except DatasetUnreadable as error:
         raise CommandError(ExitCode.BAD_SESSION, str(error)) from None
     except DatasetError as error:
         raise CommandError(ExitCode.UNREACHABLE, str(error)) from None
     finally:
-        output.progress("")
+        tell("")
     rows = sum(done.rows.values())
     return f"{session.path}: {done.events:,} events, {rows:,} rows, {done.size_bytes:,} bytes"
 
@@ -56,11 +62,12 @@ def session_id(path: Path) -> str:
 class _Progress:
     """A passing line, twice a second at most."""
 
-    def __init__(self, events: int) -> None:
+    def __init__(self, events: int, tell: Callable[[str], None]) -> None:
         self.events = events
+        self.tell = tell
         self.shown = monotonic()
 
     def __call__(self, done: int) -> None:
         if monotonic() - self.shown >= PROGRESS_SECONDS:
             self.shown = monotonic()
-            output.progress(f"exporting {done:,} of {self.events:,} events")
+            self.tell(f"exporting {done:,} of {self.events:,} events")

@@ -25,11 +25,12 @@ from commands.statements import (
 )
 from commands.statements.cluster import Include
 from commands.statements.showing import Show
+from commands.statements.time import At
 from commands.usage import Command, UsageError, explained
 from commands.words import BadWord, nearest
 from emulator.inputs import AnyInput
 
-Meaning = AnyInput | Show | Include
+Meaning = AnyInput | Show | At | Include
 """What a statement's words mean."""
 
 

@@ -11,7 +11,14 @@ from commands.completion import complete_line
 from commands.driver import Pace
 from commands.exits import ExitCode
 from commands.grids import as_text
-from commands.parser import ScriptError, ShowStatement, parse_line, parse_script, read_text
+from commands.parser import (
+    AtStatement,
+    ScriptError,
+    ShowStatement,
+    parse_line,
+    parse_script,
+    read_text,
+)
 from commands.recording import recorder
 from commands.running import driven, started
 from commands.statements.showing import Show
@@ -68,7 +75,9 @@ def asked(text: str, variables: dict[str, str] | None = None) -> list[Asked]:
     except ScriptError as error:
         raise ValueError(error.problems[0]) from None
     return [
-        partial(_shown, step.show) if isinstance(step, ShowStatement) else step for step in steps
+        partial(_shown, step.show) if isinstance(step, ShowStatement) else step
+        for step in steps
+        if not isinstance(step, AtStatement)
     ]
 
 

@@ -13,6 +13,7 @@ from commands.language import Meaning, meaning
 from commands.lines import Line, split_lines, split_words, substitute, variables_in
 from commands.statements.cluster import Include
 from commands.statements.showing import Show
+from commands.statements.time import At
 from commands.words import BadWord
 from emulator.config import ConfigError, resolve
 from emulator.inputs import CreateCluster, ExpectError, Statement
@@ -31,7 +32,15 @@ class ShowStatement(Struct, frozen=True):
     line: int = 0
 
 
-Step = Statement | ShowStatement
+class AtStatement(Struct, frozen=True):
+    """An ``at`` with the text and line that it was written as; it is for whoever runs a script."""
+
+    at: At
+    text: str
+    line: int = 0
+
+
+Step = Statement | ShowStatement | AtStatement
 
 
 class Script(Struct, frozen=True):
@@ -156,6 +165,8 @@ def parse_line(text: str, variables: Mapping[str, str] | None = None) -> list[St
     problems = [problem.removeprefix(":1: ") for problem in reader.problems]
     if any(isinstance(each.meaning, CreateCluster) for each in written):
         problems.append("there is a cluster already; 'cluster' stands first in a script")
+    if any(isinstance(each.meaning, At) for each in written):
+        problems.append("'at' stands in scripts; here 'wait' lets time pass")
     if problems:
         raise ScriptError(problems, reader.code)
     return _steps(written)
@@ -233,6 +244,8 @@ def _steps(written: Sequence[_Written]) -> list[Step]:
 def _step(written: _Written, after: _Written | None) -> Step:
     if isinstance(written.meaning, Show):
         return ShowStatement(written.meaning, written.text, written.line)
+    if isinstance(written.meaning, At):
+        return AtStatement(written.meaning, written.text, written.line)
     assert not isinstance(written.meaning, Include)
     expected = after.meaning.error if after and isinstance(after.meaning, ExpectError) else ""
     return Statement(written.meaning, written.text, written.line, expected)

@@ -1,6 +1,7 @@
 """Running a script on a cluster: statement by statement, with all that a run yields."""
 
 from collections.abc import Callable
+from itertools import zip_longest
 from typing import Any
 
 from msgspec import Struct
@@ -8,19 +9,21 @@ from msgspec import Struct
 from commands.driver import Driver, Pace
 from commands.exits import CommandError, ExitCode
 from commands.grids import as_text
-from commands.parser import Script, ShowStatement, Step
+from commands.parser import AtStatement, Script, ShowStatement, Step
 from commands.tables import grids
 from commands.tally import Tally
-from commands.words import BadWord
+from commands.words import BadWord, moment_text
 from emulator.cluster import Cluster
 from emulator.config import ConfigError
-from emulator.execution import Outcome
+from emulator.execution import Outcome, Ticket
 from emulator.inputs import Mark, Statement
 from sessions.record import Recorder
 from sessions.view import ClusterView
 
 UNKNOWN_SUBJECT = "UNKNOWN_TOPIC_OR_PARTITION"
 """How a ``show`` of something that does not exist ends."""
+TOO_LATE = "TOO_LATE"
+"""How an ``at`` ends that lies in the past."""
 
 
 class Output(Struct, frozen=True):
@@ -62,6 +65,7 @@ class Runner:
             recorder.follow(self.cluster)
         self.driver = Driver(self.cluster, pace, self._look)
         self.watchers: list[Callable[[], None]] = []
+        self._left: list[tuple[Step, Ticket]] = []
 
     def run(self, finished: Finished, until: Statement | None = None) -> None:
         """Give all statements, then go on until a condition holds.
@@ -77,10 +81,15 @@ class Runner:
 
     def _run(self, finished: Finished, until: Statement | None) -> None:
         with self.driver:
-            for step in self.script.steps:
-                outcome = self.perform(step)
-                self.tally.note(step, outcome)
-                finished(step, outcome)
+            steps = self.script.steps
+            for step, following in zip_longest(steps, steps[1:]):
+                if isinstance(step, Statement) and isinstance(following, AtStatement):
+                    self._begin(step)
+                elif isinstance(step, AtStatement):
+                    self._at(step, finished)
+                else:
+                    self._end(step, self.perform(step), finished)
+                self._end_what_was_left(finished)
             if until is not None:
                 outcome = self.perform(until)
                 self.reached_until = outcome.passed is not False
@@ -90,14 +99,46 @@ class Runner:
         """Give one statement and let time pass until it has ended."""
         if isinstance(step, ShowStatement):
             return self._show(step)
+        assert isinstance(step, Statement)
         if self.recorder is not None:
             self.recorder.announce(step)
-        outcome = self.driver.execute(step)
+        return self._performed(step, self.driver.execute(step))
+
+    def _performed(self, step: Statement, outcome: Outcome) -> Outcome:
+        """Keep what a statement that has ended put out."""
         if outcome.output is not None or outcome.result is not None:
             self._put_out(step, outcome.output or "", outcome.result)
         if isinstance(step.input, Mark):
             self.marks[step.input.name] = self.view.copy()
         return outcome
+
+    # ---- statements that go on while others are given
+
+    def _begin(self, step: Statement) -> None:
+        """Give a statement whose end the script does not wait for: ``at`` says when to go on."""
+        if self.recorder is not None:
+            self.recorder.announce(step)
+        self._left.append((step, self.driver.begin(step)))
+
+    def _at(self, step: AtStatement, finished: Finished) -> None:
+        """Go to a moment; only one that is past is worth a word."""
+        if not self.driver.go_to(step.at.time_us, step.at.steps):
+            now = moment_text(self.cluster.now_us)
+            self._end(step, Outcome(TOO_LATE, f"it is {now} already", refused=True), finished)
+
+    def _end_what_was_left(self, finished: Finished) -> None:
+        """Take note of the statements that have ended meanwhile."""
+        for step, ticket in list(self._left):
+            if ticket.outcome is not None:
+                self._left.remove((step, ticket))
+                assert isinstance(step, Statement)
+                self._end(step, self._performed(step, ticket.outcome), finished)
+
+    def _end(self, step: Step, outcome: Outcome, finished: Finished) -> None:
+        self.tally.note(step, outcome)
+        finished(step, outcome)
+
+    # ---- tables
 
     def _show(self, step: ShowStatement) -> Outcome:
         try:

@@ -29,6 +29,7 @@ HOSTS: Final = {"zk": -1, "clients": -2}
 """The hosts that are not brokers, with the numbers that events give them."""
 
 _DURATION = re.compile(r"(\d{1,12})(ms|s|m|h)", re.ASCII)
+_MOMENT = re.compile(r"(\d{1,10})\.(\d{1,6})s", re.ASCII)
 _INTEGER = re.compile(r"-?\d{1,18}", re.ASCII)
 _TOPIC_PARTITION = re.compile(r"[A-Za-z0-9._-]+-(?:0|[1-9]\d{0,9})", re.ASCII)
 _REPLICA = re.compile(rf"({_TOPIC_PARTITION.pattern})@(\d{{1,9}})", re.ASCII)
@@ -140,6 +141,20 @@ def duration(word: str) -> int:
     if duration_us > HOURS_MAX * UNITS_US["h"]:
         raise BadWord(f"'{word}' is too long a time (at most {HOURS_MAX}h, a hundred years)")
     return duration_us
+
+
+def moment(word: str) -> int:
+    """A time since the beginning, such as ``4s`` or (exactly) ``4.081322s``, in microseconds."""
+    match = _MOMENT.fullmatch(word)
+    if not match:
+        return duration(word)
+    return int(match[1]) * UNITS_US["s"] + int(match[2].ljust(6, "0"))
+
+
+def moment_text(time_us: int) -> str:
+    """A time since the beginning to the microsecond, as it is written."""
+    seconds, rest = divmod(time_us, UNITS_US["s"])
+    return f"{seconds}.{rest:06}s"
 
 
 def positive_duration(word: str) -> int:

@@ -1,14 +1,25 @@
-"""Virtual time: wait, settle."""
+"""Virtual time: wait, settle, at."""
 
 from typing import Annotated
 
 import typer
+from msgspec import Struct
 
 from commands import conditions, words
-from commands.statements.kinds import RAW, argument
+from commands.statements.kinds import RAW, argument, option
 from emulator.inputs import Settle, Wait, WaitUntil
 
 app = typer.Typer()
+
+
+class At(Struct, frozen=True):
+    """Where the next statement is given: a time, after so many kernel events (None: all till then).
+
+    It is for whoever runs a script; the cluster knows nothing of it.
+    """
+
+    time_us: int
+    steps: int | None = None
 
 
 @app.command("wait", context_settings=RAW)
@@ -44,3 +55,21 @@ def settle(
 ) -> Settle:
     """Let time pass until nothing but idle traffic has happened for D; at most 20s."""
     return Settle(quiet_us=quiet)
+
+
+@app.command("at")
+def at(
+    moment: Annotated[int, argument("TIME", words.moment, "since the beginning: 4s, 4.081322s")],
+    steps: Annotated[
+        int | None,
+        option(
+            "--steps", metavar="N", parse=words.natural, text="after so many steps of the emulator"
+        ),
+    ] = None,
+) -> At:
+    """Go on at this time, even if the statement before has not ended (scripts only).
+
+    Nothing is asked of the cluster, so a saved script comes to the same state as what it was saved
+    from.
+    """
+    return At(time_us=moment, steps=steps)

@@ -26,6 +26,7 @@ from commands.statements import (
 from commands.statements.cluster import Include
 from commands.statements.kinds import parsed
 from commands.statements.showing import Show
+from commands.statements.time import At
 from commands.words import natural
 from emulator import inputs
 from emulator.clauses import Clause, Subject
@@ -214,6 +215,8 @@ TABLE: list[tuple[str, Meaning]] = [
     ("show log t-0@1", Show("log", "t-0@1")),
     ("show truths t-0", Show("truths", "t-0")),
     ("run other.tide", Include("other.tide")),
+    ("at 4s", At(4_000_000)),
+    ("at 4.08s --steps 70", At(4_080_000, 70)),
 ]
 
 

@@ -1,0 +1,169 @@
+"""What a statement would do, found out by doing it: on a copy of the cluster, with time run on.
+
+A second copy is left alone for as long, so that what would have happened anyway is not blamed on
+the statement. Nothing that is done here touches the cluster itself.
+"""
+
+from collections.abc import Sequence
+from time import perf_counter
+from typing import Final
+
+from msgspec import Struct
+
+from emulator.cluster import Cluster
+from emulator.config import resolve
+from emulator.events import Event, PartitionStateChanged
+from emulator.inputs import Statement
+from sessions import pump
+from sessions.folding.health import Counts
+from sessions.view import ClusterView
+
+BEYOND_US: Final = 5_000_000
+"""How far a forecast goes on after the longest time that the cluster's settings wait."""
+
+
+class Effect(Struct, frozen=True):
+    """What a statement changes, beside what would change without it.
+
+    ``now`` are the counts before it; ``after`` those when ``seconds`` have passed; ``worst`` the
+    highest of each in between. ``unserved`` partitions have a leader that is not running right
+    after it, and none of them is left after ``unserved_us`` (None: some are to the end). ``moved``
+    change their leader. ``lost``, ``duplicated`` and ``diverged`` are numbers of records.
+    ``controller`` is the broker that has the office afterwards, None if that does not change.
+    ``refused`` is why the cluster would not do it at all.
+    """
+
+    now: Counts
+    after: Counts
+    worst: Counts
+    seconds: int
+    unserved: int = 0
+    unserved_us: int | None = 0
+    moved: int = 0
+    lost: int = 0
+    duplicated: int = 0
+    diverged: int = 0
+    controller: int | None = None
+    refused: str = ""
+
+
+class Copy:
+    """A copy of a cluster with its own read model, which goes on by itself."""
+
+    def __init__(self, cluster: Cluster, view: ClusterView) -> None:
+        """Copy the cluster as it is; ``view`` has seen all of its events."""
+        self.cluster = cluster.fork()
+        self.view = view.copy()
+        self.view.history = []
+        self.elected_us = self.cluster.now_us
+        self.cluster.subscribe(self._note)
+
+    def _note(self, event: Event) -> None:
+        self.view.apply(event)
+        if isinstance(event, PartitionStateChanged):
+            self.elected_us = event.time_us
+
+    def records(self) -> tuple[int, int, int]:
+        """How many records are lost, duplicated, and diverged."""
+        partitions = self.view.state.partitions.values()
+        return (
+            sum(len(each.lost) for each in partitions),
+            sum(len(each.duplicated) for each in partitions),
+            sum(len(each.diverged) for each in partitions),
+        )
+
+    def leaders(self) -> dict[str, int | None]:
+        """The leader of each partition, as its znode says."""
+        return {tp: each.leader for tp, each in self.view.state.partitions.items()}
+
+    def unserved(self) -> int:
+        """How many partitions have a leader that is not running."""
+        state = self.view.state
+        running = {broker for broker, each in state.brokers.items() if each.state == "running"}
+        leaders = (each.leader for each in state.partitions.values())
+        return sum(leader is not None and 0 <= leader not in running for leader in leaders)
+
+
+class Forecast:
+    """One forecast: :meth:`go_on` until it is done, then :attr:`effect` is there."""
+
+    def __init__(
+        self, cluster: Cluster, view: ClusterView, statements: Sequence[Statement]
+    ) -> None:
+        """Give the statements to a copy of the cluster; no time has passed yet."""
+        self.effect: Effect | None = None
+        self._now = view.counts()
+        self._plain, self._tried = Copy(cluster, view), Copy(cluster, view)
+        self._begin_us = cluster.now_us
+        self._until_us = cluster.now_us + horizon_us(cluster)
+        self._refused = ""
+        for statement in statements:
+            outcome = self._tried.cluster.submit(statement).outcome
+            if outcome is not None and outcome.refused:
+                self._refused = outcome.message or outcome.error
+        self._unserved = self._tried.unserved()
+
+    @property
+    def share(self) -> float:
+        """How much of the way is gone, from 0 to 1."""
+        gone = sum(copy.cluster.now_us - self._begin_us for copy in (self._plain, self._tried))
+        return min(1.0, gone / (2 * (self._until_us - self._begin_us)))
+
+    def go_on(self, wall_seconds: float) -> bool:
+        """Work for about so long; says whether the effect is known."""
+        deadline = perf_counter() + wall_seconds
+        for copy in (self._tried, self._plain):
+            left = deadline - perf_counter()
+            if not pump.run_for(copy.cluster, self._until_us, max(0.0, left)):
+                return False
+        if self.effect is None:
+            self.effect = self._compared()
+        return True
+
+    def _compared(self) -> Effect:
+        plain, tried = self._plain, self._tried
+        before, after = plain.leaders(), tried.leaders()
+        lost, duplicated, diverged = (
+            max(0, with_it - without)
+            for with_it, without in zip(tried.records(), plain.records(), strict=True)
+        )
+        offices = plain.view.state.controller.broker, tried.view.state.controller.broker
+        left = max(0, tried.unserved() - plain.unserved())
+        return Effect(
+            now=self._now,
+            after=_shift(self._now, plain.view.counts(), tried.view.counts()),
+            worst=_shift(self._now, _worst(plain), _worst(tried)),
+            seconds=(self._until_us - self._begin_us) // 1_000_000,
+            unserved=self._unserved,
+            unserved_us=None if left else tried.elected_us - self._begin_us,
+            moved=sum(leader != before.get(tp) for tp, leader in after.items()),
+            lost=lost,
+            duplicated=duplicated,
+            diverged=diverged,
+            controller=None if offices[0] == offices[1] else offices[1],
+            refused=self._refused,
+        )
+
+
+def horizon_us(cluster: Cluster) -> int:
+    """How far to look ahead: until sessions have expired, and the ISR has been looked at."""
+    config = resolve(cluster.spec.version, cluster.spec.config)
+    lag_us = config.replica_lag_time_max_us
+    return config.zookeeper_session_timeout_us + 2 * lag_us + BEYOND_US
+
+
+def _worst(copy: Copy) -> Counts:
+    """The highest of each count since the copy was made."""
+    seen = [counts for _, _, counts in copy.view.settle_history()] or [copy.view.counts()]
+    columns = zip(*(_numbers(counts) for counts in seen), strict=True)
+    return Counts(*(max(column) for column in columns))
+
+
+def _shift(now: Counts, plain: Counts, tried: Counts) -> Counts:
+    """The counts now, changed by what the statement makes different."""
+    numbers = zip(_numbers(now), _numbers(plain), _numbers(tried), strict=True)
+    return Counts(*(at + with_it - without for at, without, with_it in numbers))
+
+
+def _numbers(counts: Counts) -> tuple[int, ...]:
+    return tuple(getattr(counts, name) for name in Counts.__struct_fields__)
