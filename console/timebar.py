@@ -5,6 +5,7 @@ by a column, so a long live session costs no more than a short one.
 """
 
 from bisect import bisect_right
+from collections.abc import Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
@@ -17,6 +18,8 @@ from console.lines import Line, Span, cells, line
 if TYPE_CHECKING:
     from console.stage import Stage
     from sessions.folding.health import Counts
+
+    Samples = Sequence[tuple[int, int, Counts]]
 
 ROLES: Final = (
     ("offline", "error"),
@@ -67,7 +70,7 @@ class TimeBar:
         if (columns, grown) != self._key or end_us < self.end_us:
             self.end_us = end_us
             self._key = (columns, end_us // max(1, end_us // columns))
-            self._bars = bars_of(stage, columns, end_us)
+            self._bars = bars_of(stage.source.samples(), columns, end_us)
         return [self._bar_line(stage), self._mark_line(stage, columns)]
 
     def column_of(self, time_us: int, columns: int) -> int:
@@ -110,9 +113,8 @@ def place(row: list[Span], column: int, text: str, role: str) -> None:
         row[column:end] = [Span(character, role) for character in text]
 
 
-def bars_of(stage: "Stage", columns: int, end_us: int) -> list[Bar]:
+def bars_of(samples: "Samples", columns: int, end_us: int) -> list[Bar]:
     """The worst of each of ``columns`` equal parts of what exists."""
-    samples = stage.source.samples()
     times = [time_us for _, time_us, _ in samples]
     bars = []
     for column in range(columns):

@@ -43,7 +43,7 @@ def test_a_column_takes_the_role_of_its_worst() -> None:
 
 def test_every_column_is_filled() -> None:
     stage = stage_at()
-    assert len(bars_of(stage, 77, stage.source.last_time_us)) == 77
+    assert len(bars_of(stage.source.samples(), 77, stage.source.last_time_us)) == 77
     assert all(width_of(line) <= 80 for line in TimeBar().lines(stage, 80))
 
 
