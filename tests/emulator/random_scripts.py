@@ -11,6 +11,7 @@ from emulator.events import CLIENTS, ZOOKEEPER
 from emulator.inputs import (
     AddPartitions,
     AnyInput,
+    CancelReassignment,
     ConfigureTopic,
     Consume,
     CrashBroker,
@@ -20,6 +21,7 @@ from emulator.inputs import (
     DelayLink,
     DropOnLink,
     ElectPreferred,
+    ElectUnclean,
     ExpireSession,
     FreezeBroker,
     HealLinks,
@@ -27,6 +29,7 @@ from emulator.inputs import (
     IsolateBroker,
     PauseReplica,
     Produce,
+    Reassign,
     ReleaseMessages,
     ResumeReplica,
     Settle,
@@ -96,7 +99,18 @@ def _produce(draw: Random) -> AnyInput:
         timeout_us=draw.choice([300_000, 2_000_000]),
         producer=draw.choice(["p1", "p2"]),
         background=draw.random() < 0.7,
+        idempotent=draw.random() < 0.2,
     )
+
+
+def _consume(draw: Random) -> AnyInput:
+    group = draw.choice([None, None, "g"])
+    return Consume(topic="t", consumer=draw.choice(["c1", "c2"]), group=group)
+
+
+def _reassign(draw: Random) -> AnyInput:
+    replicas = draw.sample(range(BROKERS), draw.choice([1, 2, 3]))
+    return Reassign(tp=_tp(draw), replicas=replicas)
 
 
 def _cut(draw: Random) -> AnyInput:
@@ -144,7 +158,9 @@ STATEMENTS: tuple[Callable[[Random], AnyInput], ...] = (
     *(_produce, _produce, _produce),
     *(_wait, _wait, _wait),
     *(_crash, _cut, _drop, _delay, _hold, _release),
-    lambda draw: Consume(topic="t", consumer=draw.choice(["c1", "c2"])),
+    *(_consume, _reassign),
+    lambda draw: CancelReassignment(tp=_tp(draw)),
+    lambda draw: ElectUnclean(tp=_tp(draw)),
     lambda draw: StartBroker(broker=_broker(draw)),
     lambda draw: StartBroker(broker=_broker(draw)),
     lambda draw: StopBroker(broker=_broker(draw)),
