@@ -13,7 +13,10 @@ class ExitCode(IntEnum):
     USAGE = 2
     """The command line or a script does not parse; nothing was run."""
     UNREACHABLE = 3
-    """A file, a folder, Java or Spark cannot be reached or used."""
+    """A file, a folder, Java or Spark cannot be reached or used.
+
+    Also what would have to be overwritten: a target that exists is never touched.
+    """
     TIME_LIMIT = 4
     """A time limit ran out."""
     BAD_SESSION = 5

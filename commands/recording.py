@@ -13,10 +13,20 @@ from sessions.record import Recorder
 from sessions.schema import SUFFIX
 
 NUMBERS_MAX: Final = 100_000
+TEMPORARY_BYTES_MAX: Final = 1 << 30
+"""How large a recording may become for which nobody asked."""
 
 
-def recorder(script: Script, target: Path | None, variables: dict[str, str]) -> Recorder:
+def recorder(
+    script: Script,
+    target: Path | None,
+    variables: dict[str, str],
+    limit_bytes: int | None = None,
+) -> Recorder:
     """A recorder of this script's run; without a target into a file that goes with the process.
+
+    With ``limit_bytes`` the file keeps about that size: the oldest events are dropped. One that
+    goes with the process always has a limit.
 
     Raises:
         CommandError: the target is there already, or cannot be written.
@@ -33,7 +43,9 @@ def recorder(script: Script, target: Path | None, variables: dict[str, str]) -> 
         script=clean(script.name),
         variables=variables,
     )
-    return Recorder(path, origin)
+    if path is None and limit_bytes is None:
+        limit_bytes = TEMPORARY_BYTES_MAX
+    return Recorder(path, origin, limit_bytes=limit_bytes)
 
 
 def session_path(target: Path, stem: str) -> Path:
@@ -43,15 +55,32 @@ def session_path(target: Path, stem: str) -> Path:
         CommandError: the file exists, or its folder cannot be written.
     """
     if target.name.endswith(SUFFIX):
-        if target.exists():
-            message = f"'{target}' exists already; a recording never overwrites a file"
-            raise CommandError(ExitCode.USAGE, message)
-        folder = target.parent
-    else:
-        folder = _folder(target)
-        names = (stem, *(f"{stem}-{number}" for number in range(2, NUMBERS_MAX)))
-        free = (path for name in names if not (path := folder / f"{name}{SUFFIX}").exists())
-        target = next(free)
+        return new_session(target)
+    folder = _folder(target)
+    names = (stem, *(f"{stem}-{number}" for number in range(2, NUMBERS_MAX)))
+    return _writable(
+        next(path for name in names if not (path := folder / f"{name}{SUFFIX}").exists())
+    )
+
+
+def new_session(target: Path) -> Path:
+    """The name of a session file that is about to be written.
+
+    Raises:
+        CommandError: it is no such name, the file exists, or its folder cannot be written.
+    """
+    if not target.name.endswith(SUFFIX):
+        message = f"'{target}' is no name for a session: a session file is named *{SUFFIX}"
+        raise CommandError(ExitCode.USAGE, message)
+    if target.exists():
+        message = f"'{target}' exists already; a recording never overwrites a file"
+        raise CommandError(ExitCode.UNREACHABLE, message)
+    return _writable(target)
+
+
+def _writable(target: Path) -> Path:
+    """The target, if files can be made in its folder."""
+    folder = target.parent
     if not folder.is_dir():
         raise CommandError(ExitCode.UNREACHABLE, f"cannot record: there is no folder '{folder}'")
     if not os.access(folder, os.W_OK):

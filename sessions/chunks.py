@@ -3,12 +3,13 @@
 from bisect import bisect_left, bisect_right
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from operator import attrgetter
 from typing import Final
 
 from emulator.events import Event, MessageSent
 from sessions.blocks import BlockError
-from sessions.errors import SessionDamagedError
+from sessions.errors import SessionDamagedError, SessionDroppedError
 from sessions.file import Chunk, SessionFile
 from sessions.folding.clients import NAMING, batch_of
 from sessions.states import Batch
@@ -20,6 +21,7 @@ CACHED_WEIGHT_MAX: Final = 1 << 18
 _FIRST_SEQ: Final = attrgetter("first_seq")
 _FIRST_US: Final = attrgetter("first_us")
 _TIME: Final = attrgetter("time_us")
+_FIRST_RECORD: Final = attrgetter("first_record")
 
 Tail = Callable[[], list[Event]]
 
@@ -37,8 +39,14 @@ class Chunks:
         self._tail = tail
         self._cache: OrderedDict[int, list[Event]] = OrderedDict()
         self._weights: dict[int, int] = {}
+        self._early: tuple[int, list[Batch]] = (1, [])
 
     # ---- by number
+
+    @property
+    def first_seq(self) -> int:
+        """The number of the first event that is kept."""
+        return self.session.first_seq
 
     @property
     def last_seq(self) -> int:
@@ -53,18 +61,22 @@ class Chunks:
         return tail[-1].time_us if tail else self.session.last_us
 
     def time_of(self, seq: int) -> int:
-        """The virtual time of an event; 0 for what lies before the first."""
-        if seq <= 0:
-            return 0
+        """The virtual time of an event; for what lies before the first, of the one before it."""
+        if seq < self.first_seq:
+            return self.session.extent.before_us
         chunk = self.containing(seq)
         return chunk[seq - chunk[0].seq].time_us
 
     def events(self, first: int, last: int) -> list[Event]:
         """The events numbered ``first`` to ``last``, as far as they exist."""
         found: list[Event] = []
-        first, last = max(first, 1), min(last, self.last_seq)
+        first, last = max(first, self.first_seq), min(last, self.last_seq)
         while first <= last:
-            chunk = self.containing(first)
+            try:
+                chunk = self.containing(first)
+            except SessionDroppedError:
+                first = self.first_seq
+                continue
             begin = first - chunk[0].seq
             part = chunk[begin : begin + last - first + 1]
             found += part
@@ -117,14 +129,14 @@ class Chunks:
     # ---- by time
 
     def seq_at(self, time_us: int) -> int:
-        """The number of the last event at or before a virtual time; 0 if there is none."""
+        """The number of the last event at or before a virtual time; before the first if none is."""
         tail = self._open_chunk()
         if tail and tail[0].time_us <= time_us:
             return tail[0].seq - 1 + bisect_right(tail, time_us, key=_TIME)
         chunks = self.session.chunks
         index = bisect_right(chunks, time_us, key=_FIRST_US) - 1
         if index < 0:
-            return 0
+            return self.first_seq - 1
         events = self._decoded(chunks[index])
         return events[0].seq - 1 + bisect_right(events, time_us, key=_TIME)
 
@@ -132,12 +144,43 @@ class Chunks:
 
     def batch(self, record_id: int) -> Batch | None:
         """The batch that carried a record, from the event that named it."""
-        for chunk in self.session.chunks:
+        for chunk in tuple(self.session.chunks):
             if chunk.first_record <= record_id <= chunk.last_record:
-                found = _batch_in(self._decoded(chunk), record_id)
-                if found is not None:
-                    return found
-        return _batch_in(self._open_chunk(), record_id)
+                with suppress(SessionDroppedError):
+                    found = _batch_in(self._decoded(chunk), record_id)
+                    if found is not None:
+                        return found
+        return _batch_in(self._open_chunk(), record_id) or self._early_batch(record_id)
+
+    def batches_before(self, seq: int, records: int) -> list[Batch]:
+        """The last batches that were named before an event, of so many records or a few more."""
+        found: list[Batch] = []
+        places = [place for place in self.session.chunks if place.first_seq < seq]
+        for place in reversed(places):
+            if place.last_record >= 0:
+                events = [event for event in self._decoded(place) if event.seq < seq]
+                found += [
+                    batch_of(event) for event in reversed(events) if isinstance(event, NAMING)
+                ]
+            if sum(len(batch.values) for batch in found) >= records:
+                return found[::-1]
+        return [*self._beginning(), *found[::-1]]
+
+    def _early_batch(self, record_id: int) -> Batch | None:
+        """The batch of a record that was named before the first event that is kept."""
+        early = self._beginning()
+        index = bisect_right(early, record_id, key=_FIRST_RECORD) - 1
+        if index < 0 or record_id >= early[index].first_record + len(early[index].values):
+            return None
+        return early[index]
+
+    def _beginning(self) -> list[Batch]:
+        """The batches that stand at the file's beginning."""
+        first = self.first_seq
+        if self._early[0] != first:
+            frame = self.session.beginning()
+            self._early = (first, [] if frame is None else frame.state.batches)
+        return self._early[1]
 
     # ---- by object
 
@@ -164,7 +207,8 @@ class Chunks:
             places = chunks[::-1]
         for place in places:
             if (not tail or place.first_seq < tail[0].seq) and self._may_touch(place, names):
-                yield self._decoded(place)
+                with suppress(SessionDroppedError):
+                    yield self._decoded(place)
         if tail and direction > 0:
             yield tail
 

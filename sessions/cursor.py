@@ -30,7 +30,7 @@ class Cursor:
         """Begin before the first event of ``chunks``."""
         self.chunks = chunks
         self.replay = Replay(chunks)
-        self.replay_us = 0
+        self.replay_us = self.replay.view.time_us
 
     def seek_seq(self, seq: int) -> None:
         """Go to right after an event."""

@@ -17,8 +17,16 @@ class SessionNewerError(SessionError):
     """The file was written by a newer program whose schema this one does not know."""
 
 
+class SessionOlderError(SessionError):
+    """The file was written by an older program whose schema this one reads no more."""
+
+
 class SessionDamagedError(SessionError):
     """The file is a session of which nothing, or not the part that was asked for, can be read."""
+
+
+class SessionDroppedError(SessionDamagedError):
+    """The part that was asked for has been dropped since by a recorder that keeps its size."""
 
 
 class SessionIncompleteError(SessionError):

@@ -44,6 +44,24 @@ class Outcome(Struct, frozen=True):
     outcome: str = ""
 
 
+class Extent(Struct, frozen=True):
+    """Which part of what happened a file holds; a file without it holds everything.
+
+    ``first_seq`` is its first event, ``before_us`` the time of the one before. ``last_seq`` is the
+    last event of what it was cut from, 0 for a recording of bounded size, whose beginning is
+    dropped as it goes on.
+    """
+
+    first_seq: int = 1
+    before_us: int = 0
+    last_seq: int = 0
+
+    @property
+    def is_trimmed(self) -> bool:
+        """Whether somebody cut it from a longer recording."""
+        return self.last_seq > 0
+
+
 class RecordedInput(Struct, frozen=True):
     """A statement and the place where it was given; ``statement`` None: known by its text only."""
 

@@ -6,6 +6,7 @@ after its writer was killed, and up to the place where it is damaged.
 
 import sqlite3
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, TypeVar
@@ -15,8 +16,8 @@ import msgspec
 from emulator.events import Event
 from emulator.inputs import Statement
 from sessions import blocks, keyframes
-from sessions.errors import SessionDamagedError, SessionMissingError
-from sessions.facts import Origin, Outcome, RecordedInput
+from sessions.errors import SessionDamagedError, SessionDroppedError, SessionMissingError
+from sessions.facts import Extent, Origin, Outcome, RecordedInput
 from sessions.folding.health import Counts
 from sessions.header import read_header
 from sessions.keyframes import Keyframe
@@ -75,6 +76,7 @@ class SessionFile:
         header = read_header(self.path)
         self._short = self.path.stat().st_size < header.bytes_expected
         self._database = _connect(self.path, is_short=self._short)
+        self.extent = Extent()
         self.chunks: list[Chunk] = []
         self.keyframes: list[KeyframePlace] = []
         try:
@@ -106,14 +108,19 @@ class SessionFile:
     # ---- what is there
 
     @property
+    def first_seq(self) -> int:
+        """The number of the first event that is kept: 1, unless the beginning was dropped."""
+        return self.extent.first_seq
+
+    @property
     def last_seq(self) -> int:
-        """The number of the last event that can be read; 0 if there is none."""
-        return self.chunks[-1].last_seq if self.chunks else 0
+        """The number of the last event that can be read; if there is none, of the one before."""
+        return self.chunks[-1].last_seq if self.chunks else self.first_seq - 1
 
     @property
     def last_us(self) -> int:
         """The time of that event."""
-        return self.chunks[-1].last_us if self.chunks else 0
+        return self.chunks[-1].last_us if self.chunks else self.extent.before_us
 
     @property
     def complete(self) -> bool:
@@ -129,9 +136,37 @@ class SessionFile:
             return None
 
     def refresh(self) -> None:
-        """Take notice of what was written since the last look; stop at damage."""
+        """Take notice of what was written or dropped since the last look; stop at damage."""
+        with self._one_moment():
+            self._look_at_extent()
+            self._look_at_chunks()
+            self._look_at_keyframes()
+
+    @contextmanager
+    def _one_moment(self) -> Iterator[None]:
+        """What is read within is of one moment, where somebody may be writing."""
+        if self._short:  # SQLite has no transactions on what is cut short
+            yield
+            return
+        self._database.execute("BEGIN")
+        try:
+            yield
+        finally:
+            if self._database.in_transaction:  # damage ends one
+                self._database.execute("COMMIT")
+
+    def _look_at_extent(self) -> None:
+        known = self.first_seq
+        with suppress(SessionDamagedError):  # without it, what begins late counts as damaged
+            self.extent = self._meta("extent", Extent)
+        first = self.first_seq
+        if first != known:
+            self.chunks = [chunk for chunk in self.chunks if chunk.first_seq >= first]
+            self.keyframes = [place for place in self.keyframes if place.seq >= first - 1]
+
+    def _look_at_chunks(self) -> None:
         last = self.chunks.pop() if self.chunks else None
-        expected = last.first_seq if last is not None else 1
+        expected = last.first_seq if last is not None else self.first_seq
         statement = _CHUNKS.format("events" if self._check else "NULL")
         for *numbers, checksum, data in self._rows(statement, (expected,)):
             is_whole = not self._check or _is_whole(data, checksum, *numbers)
@@ -141,6 +176,8 @@ class SessionFile:
             chunk = Chunk(*numbers)
             self.chunks.append(chunk)
             expected = chunk.last_seq + 1
+
+    def _look_at_keyframes(self) -> None:
         known = self.keyframes[-1].seq if self.keyframes else 0
         statement = "SELECT seq, base_seq FROM keyframes WHERE seq > ? ORDER BY seq"
         for seq, base_seq in self._typed_rows(tuple[int, int], statement, (known,)):
@@ -152,8 +189,19 @@ class SessionFile:
 
         Raises:
             SessionDamagedError: they cannot be read.
+            SessionDroppedError: they have been dropped since.
         """
-        row = self._row("SELECT events FROM chunks WHERE first_seq = ?", (chunk.first_seq,))
+        statement = "SELECT events FROM chunks WHERE first_seq = ?"
+        try:
+            row = self._row(statement, (chunk.first_seq,))
+        except SessionDamagedError:
+            self.refresh()
+            if chunk.first_seq < self.first_seq:
+                raise SessionDroppedError(
+                    f"{self.path} begins with event {self.first_seq:,} by now: "
+                    "what was before has been dropped."
+                ) from None
+            raise
         try:
             events = blocks.decode(row[0])
             if (events[0].seq, events[-1].seq) != (chunk.first_seq, chunk.last_seq):
@@ -169,6 +217,21 @@ class SessionFile:
         """All events in order; only one chunk of them is in memory."""
         for chunk in self.chunks:
             yield from self.events(chunk)
+
+    def beginning(self) -> Keyframe | None:
+        """The state before the first event, with batches that came before it; None: nothing.
+
+        Raises:
+            SessionDamagedError: the file begins late, and that state cannot be read.
+        """
+        if self.first_seq == 1:
+            return None
+        frame = self.keyframe(KeyframePlace(self.first_seq - 1, 0))
+        if frame is None:
+            raise SessionDamagedError(
+                f"{self.path} is damaged: the state before its first event cannot be read."
+            )
+        return frame
 
     def keyframe(self, place: KeyframePlace) -> Keyframe | None:
         """A keyframe; None if it is damaged."""

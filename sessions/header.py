@@ -1,5 +1,6 @@
 """Telling a session file from others by its first 100 bytes, before any database code sees it."""
 
+from contextlib import suppress
 from pathlib import Path
 
 from msgspec import Struct
@@ -9,6 +10,7 @@ from sessions.errors import (
     SessionDamagedError,
     SessionMissingError,
     SessionNewerError,
+    SessionOlderError,
 )
 from sessions.nearest import nearest_file
 from sessions.schema import (
@@ -16,6 +18,7 @@ from sessions.schema import (
     APPLICATION_ID_AT,
     HEADER_BYTES,
     MAGIC,
+    OLDEST,
     PAGE_SIZE_AT,
     PAGES_AT,
     SCHEMA,
@@ -38,6 +41,7 @@ def read_header(path: Path) -> Header:
         NotASessionError: it is something else.
         SessionDamagedError: it is cut off within the header.
         SessionNewerError: a newer program wrote it.
+        SessionOlderError: an older program wrote it, which nobody reads any more.
     """
     try:
         with path.open("rb") as file:
@@ -61,8 +65,24 @@ def read_header(path: Path) -> Header:
             f"{path} has schema {schema} and this program knows schemas up to {SCHEMA}: "
             "open it with a newer tidegauge."
         )
+    if schema < OLDEST:
+        raise SessionOlderError(
+            f"{path} has schema {schema} and this program reads schemas from {OLDEST} on: "
+            "open it with the tidegauge that recorded it, or record it again."
+        )
     page_size = int.from_bytes(head[PAGE_SIZE_AT : PAGE_SIZE_AT + 2], "big")
     return Header(schema, _number(head, PAGES_AT) * (65_536 if page_size == 1 else page_size))
+
+
+def require_session(path: Path) -> None:
+    """Make sure that a file is a session, be it damaged or of another version.
+
+    Raises:
+        SessionMissingError: there is no such file, or it cannot be read.
+        NotASessionError: it is something else.
+    """
+    with suppress(SessionDamagedError, SessionNewerError, SessionOlderError):
+        read_header(path)
 
 
 def _number(head: bytes, at: int) -> int:

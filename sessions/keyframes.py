@@ -15,7 +15,7 @@ import msgspec
 from sessions import blocks
 from sessions.folding.changes import Changes
 from sessions.folding.model import Snapshot
-from sessions.states import PartitionState, Run, ViewState
+from sessions.states import Batch, PartitionState, Run, ViewState
 from sessions.view import ClusterView
 
 
@@ -37,6 +37,13 @@ class Keyframe(msgspec.Struct, array_like=True):
     def seq(self) -> int:
         """The number of the last event in it."""
         return self.state.seq
+
+
+class Beginning(msgspec.Struct, frozen=True):
+    """What a recording that begins late begins with: a state, and batches that came before."""
+
+    snapshot: Snapshot
+    batches: list[Batch]
 
 
 EMPTY: Final = ClusterView().snapshot()

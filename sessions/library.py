@@ -1,21 +1,26 @@
 """A folder of sessions: what there is, and how each came out, without reading their events."""
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 from msgspec import Struct
 
 from sessions.errors import SessionError, SessionMissingError
-from sessions.facts import Origin, Outcome
+from sessions.facts import Extent, Origin, Outcome
 from sessions.file import SessionFile
 from sessions.folding.health import Counts
+from sessions.header import require_session
 from sessions.schema import SUFFIX
+from sessions.writer import delete_files
 
 
 class Listed(Struct, frozen=True):
     """One session file. ``problem`` says why it could not be opened, or up to where it could.
 
     ``origin`` None: nothing could be read; ``outcome`` None: it is still being written, or its
-    writer was killed. ``alerts`` are the changes of the counts, for a strip of where it hurt.
+    writer was killed. ``events`` are those in the file, ``extent`` says if they are a part of more.
+    ``alerts`` are the changes of the counts, for a strip of where it hurt.
     """
 
     path: Path
@@ -27,6 +32,7 @@ class Listed(Struct, frozen=True):
     bookmarks: int = 0
     alerts: list[tuple[int, int, Counts]] = []
     problem: str = ""
+    extent: Extent = Extent()
 
     @property
     def ended(self) -> str:
@@ -34,7 +40,7 @@ class Listed(Struct, frozen=True):
         if self.problem:
             return "damaged" if self.origin is not None else "unreadable"
         if self.outcome is None:
-            return "not closed"
+            return "trimmed" if self.extent.is_trimmed else "not closed"
         return self.outcome.outcome or "closed"
 
 
@@ -54,6 +60,36 @@ def list_sessions(folder: Path | str) -> list[Listed]:
     return [show_session(path) for path in paths]
 
 
+def delete_session(path: Path | str) -> None:
+    """Delete a session's file, with what a killed recorder left beside it.
+
+    Damaged sessions and those of other versions are deleted, too; what is no session is not.
+
+    Raises:
+        SessionError: it is no session, is being used, or cannot be deleted.
+    """
+    path = Path(path)
+    require_session(path)
+    if _is_in_use(path):
+        raise SessionError(f"{path} is being recorded or read just now, so it was not deleted.")
+    try:
+        delete_files(path)
+    except OSError as error:
+        reason = error.strerror or error
+        raise SessionMissingError(f"{path} cannot be deleted: {reason}.") from error
+
+
+def _is_in_use(path: Path) -> bool:
+    """Whether another process has the file open for recording, or for reading such a one."""
+    try:
+        with closing(sqlite3.connect(path, isolation_level=None, timeout=0)) as database:
+            # Nobody but the last one who has the file open may end its log.
+            database.execute("PRAGMA journal_mode = DELETE")
+    except sqlite3.Error as error:
+        return "locked" in str(error)
+    return False
+
+
 def show_session(path: Path | str) -> Listed:
     """One session's facts; a file that cannot be opened is described by its problem."""
     path = Path(path)
@@ -68,9 +104,10 @@ def show_session(path: Path | str) -> Listed:
             size,
             session.origin,
             session.outcome,
-            session.last_seq,
+            session.last_seq - session.first_seq + 1,
             session.last_us,
             len(session.bookmarks()),
             session.summary(),
             session.damage,
+            session.extent,
         )

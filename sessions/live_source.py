@@ -66,6 +66,7 @@ class LiveSource:
         self._session = SessionFile(recorder.path)
         self._chunks = Chunks(self._session, lambda: recorder.tail)
         recorder.chunk_listeners.append(self._chunks.remember)
+        recorder.drop_listeners.append(self._session.refresh)
         self._past: Cursor | None = None
         self._errands: list[Errand] = []
         self._finished: list[tuple[str, Reply]] = []
@@ -97,6 +98,12 @@ class LiveSource:
     def last_time_us(self) -> int:
         """The cluster's virtual time."""
         return self.cluster.now_us
+
+    @property
+    def trouble(self) -> str:
+        """Why the recording has ended, if it could not be written."""
+        failure = self.recorder.failure
+        return "" if failure is None else f"The recording has ended: {failure}"
 
     @property
     def at_tail(self) -> bool:
@@ -177,6 +184,10 @@ class LiveSource:
         """Take the bookmark at an event away; False if there is none."""
         return self.recorder.remove_bookmark(seq)
 
+    def flush(self) -> None:
+        """Have everything that happened in the session's file."""
+        self.recorder.flush()
+
     def samples(self) -> Sequence[tuple[int, int, Counts]]:
         """Where the counts changed so far."""
         known = self._samples[-1][0] if self._samples else 0
@@ -211,6 +222,7 @@ class LiveSource:
     def close(self) -> None:
         """Read no more; the cluster and its recorder are the caller's."""
         self.recorder.chunk_listeners.remove(self._chunks.remember)
+        self.recorder.drop_listeners.remove(self._session.refresh)
         self._session.close()
 
     # ---- running

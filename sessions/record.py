@@ -16,11 +16,14 @@ from typing import Final, Protocol
 from emulator import events
 from emulator.events import Event
 from emulator.inputs import Statement
-from sessions import blocks, keyframes
+from sessions import blocks
 from sessions.bookmarks import merged
+from sessions.bounding import Bound, newest
 from sessions.errors import SessionError
-from sessions.facts import Origin, Outcome
+from sessions.facts import Extent, Origin, Outcome, RecordedInput
 from sessions.folding.model import Snapshot
+from sessions.keyframe_taker import KeyframeTaker
+from sessions.keyframes import Beginning
 from sessions.schema import SUFFIX
 from sessions.states import Bookmark
 from sessions.view import ClusterView
@@ -37,14 +40,6 @@ REWRITE_BYTES_MAX: Final = 1 << 15
 """A chunk that is as large when it is flushed is not written again: it ends there."""
 LOOK_AT_CLOCK_EVERY: Final = 64
 """Events between two looks at the wall clock while events come fast."""
-
-KEYFRAME_EVENTS_MIN: Final = 24_576
-KEYFRAME_EVENTS_MAX: Final = 1 << 17
-"""Between these, a keyframe is taken when the chunks since the last one outweigh it."""
-KEYFRAME_SHARE: Final = 3
-"""How many times larger than a keyframe the chunks before it should be."""
-CHAIN_MAX: Final = 24
-"""After how many keyframes that stand on each other there is a full one."""
 COUNTS_PER_CHUNK_MAX: Final = 256
 """How many changes of the counts the time bar keeps of one chunk."""
 
@@ -75,8 +70,18 @@ class Recorder:
     :attr:`failure` says why, and :meth:`close` raises it.
     """
 
-    def __init__(self, path: Path | str | None, origin: Origin) -> None:
+    def __init__(
+        self,
+        path: Path | str | None,
+        origin: Origin,
+        *,
+        begin: Beginning | None = None,
+        limit_bytes: int | None = None,
+    ) -> None:
         """Record into a new file; None: into a temporary one that goes with the recorder.
+
+        With ``begin`` the first event is the one after that state. With ``limit_bytes`` the file's
+        beginning is dropped as the recording goes on, so that it keeps about this size.
 
         Raises:
             SessionError: the file exists or cannot be made.
@@ -88,22 +93,31 @@ class Recorder:
         self.path = Path(path)
         self.temporary = self._folder is not None
         self.writer = SessionWriter(self.path, origin)
-        self.view = ClusterView()
+        self.view = ClusterView() if begin is None else ClusterView.of(begin.snapshot)
         self.view.history = []
         self.tail: list[Event] = []
+        self.extent = Extent()
         self.failure: SessionError | None = None
         self._by_hand: dict[int, Bookmark | None] = {}
         self.inputs: list[tuple[events.InputReceived, Statement | None]] = []
         self.chunk_listeners: list[ChunkListener] = []
+        self.drop_listeners: list[Callable[[], object]] = []
         self.cluster: Recorded | None = None
         self.closed = False
         self._origin = origin
         self._announced: deque[Statement] = deque()
-        self._stored_seq = self._tail_bytes = 0
+        self._stored_seq = self.view.seq
+        self._tail_bytes = 0
         self._chunk_limit = CHUNK_EVENTS_MAX
         self._next_look = 0
         self._looked = self._flushed = monotonic()
         self._frames = KeyframeTaker(self.view)
+        self._bound = None if limit_bytes is None else Bound(limit_bytes)
+        if begin is not None:
+            frame = self._frames.take_full(begin.batches)
+            self._frames.note_frame(self.writer.put_keyframe(frame))
+            self.writer.put_counts([(self.view.seq, self.view.time_us, self.view.counts())])
+            self.writer.commit()
 
     # ---- taking events
 
@@ -148,8 +162,9 @@ class Recorder:
 
     @property
     def bookmarks(self) -> list[Bookmark]:
-        """The named places so far, by statements and by hand, in order."""
-        return merged(self.view.state.bookmarks, self._by_hand)
+        """The named places so far that the file has, by statements and by hand, in order."""
+        marks = merged(self.view.state.bookmarks, self._by_hand)
+        return [mark for mark in marks if mark.seq >= self.extent.first_seq - 1]
 
     def put_bookmark(self, mark: Bookmark) -> None:
         """Name a place by hand, and write it at once.
@@ -235,14 +250,34 @@ class Recorder:
         self._write_tail()
         for listen in self.chunk_listeners:
             listen(self.tail)
-        self._frames.note_chunk(len(self.tail), self._tail_bytes)
-        self._adapt(self._tail_bytes)
+        size, self._tail_bytes = self._tail_bytes, 0
+        self._frames.note_chunk(len(self.tail), size)
+        self._adapt(size)
         self.tail = []
-        self._tail_bytes = 0
+        if self._bound is not None:
+            self._keep_bound(self._bound, size)
         frame = self._frames.take_if_due()
         if frame is not None:
             self._frames.note_frame(self.writer.put_keyframe(frame))
-            self.writer.commit()  # others may want to write bookmarks
+        self.writer.commit()  # others may want to write bookmarks
+
+    def _keep_bound(self, bound: Bound, size: int) -> None:
+        """After a chunk of ``size`` bytes: have places to begin at, and begin there if need be."""
+        bound.note_chunk(size)
+        if bound.is_place_due:
+            frame = self._frames.take_full(newest(self.view.state.batches))
+            size = self.writer.put_keyframe(frame)
+            self._frames.note_frame(size)
+            bound.note_place(self.view.seq, self.view.time_us, size)
+        begins = None
+        while (extent := bound.next_beginning(self.writer.used_bytes)) is not None:
+            self.writer.drop_before(extent)
+            begins = extent
+        if begins is not None:
+            self.writer.commit()
+            self.extent = begins
+            for listen in self.drop_listeners:
+                listen()
 
     def _adapt(self, size: int) -> None:
         """Shorter chunks while events are large, longer ones again when they are not."""
@@ -258,7 +293,8 @@ class Recorder:
             if event.seq > self._stored_seq:
                 statement = self._statement(event)
                 self.inputs.append((event, statement))
-                self.writer.put_input(event, statement)
+                place = (event.seq, event.time_us, event.steps, event.line, event.text)
+                self.writer.put_input(RecordedInput(*place, statement))
 
     def _put_marks(self, groups: blocks.Groups) -> None:
         for event in groups.get(events.BookmarkSet, ()):
@@ -303,43 +339,3 @@ class Recorder:
             violations=len(state.invariants),
             outcome=word,
         )
-
-
-class KeyframeTaker:
-    """Decides when a keyframe is due and what it stands on: bytes against the time of a seek."""
-
-    def __init__(self, view: ClusterView) -> None:
-        """Take keyframes of ``view``."""
-        self.view = view
-        self.last: Snapshot = keyframes.EMPTY
-        self._events = self._bytes = 0
-        self._frame_bytes = self._chain_bytes = self._full_bytes = self._chain = 0
-
-    def note_chunk(self, count: int, size: int) -> None:
-        """A chunk of ``count`` events took ``size`` bytes."""
-        self._events += count
-        self._bytes += size
-
-    def take_if_due(self) -> keyframes.Keyframe | None:
-        """A keyframe of the view as it is now, if enough has happened since the last one."""
-        if self._events < KEYFRAME_EVENTS_MIN:
-            return None
-        light = self._bytes < KEYFRAME_SHARE * self._frame_bytes
-        if light and self._events < KEYFRAME_EVENTS_MAX:
-            return None
-        full = self._chain >= CHAIN_MAX or self._chain_bytes > self._full_bytes > 0
-        snapshot = self.view.snapshot()
-        frame = keyframes.take(self.view, keyframes.EMPTY if full else self.last, snapshot)
-        self._chain = 0 if full else self._chain + 1
-        self.last = snapshot
-        self._events = self._bytes = 0
-        return frame
-
-    def note_frame(self, size: int) -> None:
-        """The keyframe just taken has ``size`` bytes."""
-        if self._chain == 0:
-            self._full_bytes, self._chain_bytes = size, 0
-        else:
-            self._frame_bytes = size
-            self._chain_bytes += size
-            self._full_bytes = self._full_bytes or size

@@ -12,6 +12,7 @@ from typing import Final
 from sessions import keyframes
 from sessions.chunks import Chunks
 from sessions.collector import collector_paused
+from sessions.errors import SessionDroppedError
 from sessions.file import KeyframePlace
 from sessions.folding.model import Snapshot
 from sessions.keyframes import EMPTY, Keyframe
@@ -36,9 +37,10 @@ class Replay:
     def __init__(self, chunks: Chunks) -> None:
         """Begin before the first event."""
         self.chunks = chunks
-        self.view = self._view_of(EMPTY)
+        self._start = EMPTY
         self._snapshots: OrderedDict[int, Snapshot] = OrderedDict()
         self._broken: set[int] = set()
+        self.view = self._view_of(self._beginning())
 
     @property
     def seq(self) -> int:
@@ -50,7 +52,15 @@ class Replay:
     def seek_seq(self, seq: int) -> None:
         """Go to the state right after event ``seq``; numbers outside what exists mean its ends."""
         with collector_paused():
-            self._seek(max(0, min(seq, self.chunks.last_seq)))
+            while True:
+                begin = self._beginning().seq
+                if self.view.seq < begin:
+                    self.view = self._view_of(self._start)
+                try:
+                    self._seek(max(begin, min(seq, self.chunks.last_seq)))
+                except SessionDroppedError:  # just now: the beginning is another one
+                    continue
+                return
 
     def _seek(self, seq: int) -> None:
         distance = seq - self.view.seq
@@ -83,6 +93,18 @@ class Replay:
 
     # ---- where to start from
 
+    def _beginning(self) -> Snapshot:
+        """The state before the first event that is kept."""
+        first = self.chunks.first_seq
+        if self._start.seq != first - 1:
+            frame = self.chunks.session.beginning()
+            assert frame is not None
+            self._start = keyframes.rebuild(EMPTY, [frame]).snapshot()
+            self._snapshots = OrderedDict(
+                (seq, each) for seq, each in self._snapshots.items() if seq >= first
+            )
+        return self._start
+
     def _restart(self, seq: int) -> None:
         """Go to the nearest known state at or before ``seq``."""
         kept = self._nearest_snapshot(seq)
@@ -102,8 +124,8 @@ class Replay:
 
     def _nearest_snapshot(self, seq: int) -> Snapshot:
         best = max((known for known in self._snapshots if known <= seq), default=0)
-        if not best:
-            return EMPTY
+        if best <= self._start.seq:
+            return self._start
         self._snapshots.move_to_end(best)
         return self._snapshots[best]
 

@@ -2,11 +2,15 @@
 
 from typing import Final
 
-SCHEMA: Final = 2
+SCHEMA: Final = 3
 """The version of tables, events and keyframes together; SQLite's ``user_version`` of a file."""
+OLDEST: Final = 2
+"""The oldest version whose events and keyframes this program reads."""
 APPLICATION_ID: Final = 0x74696465
 """``tide``: what SQLite's header says that the file is."""
 SUFFIX: Final = ".tide.db"
+LIMIT_BYTES_MIN: Final = 1 << 20
+"""A recording of less could not hold the state of a cluster and some of its past."""
 
 MAGIC: Final = b"SQLite format 3\x00"
 HEADER_BYTES: Final = 100
@@ -48,4 +52,7 @@ CREATE TABLE bookmarks (
 run it all again. ``chunks`` hold consecutive events (:mod:`sessions.blocks`); the last one is
 replaced by a longer one until it is full. ``touches`` names the objects of each chunk.
 ``keyframes``: :mod:`sessions.keyframes`. ``summary`` has the counts after each change.
+``meta`` holds structs of :mod:`sessions.facts` as JSON: ``origin``, ``outcome`` once the recording
+is closed, and ``extent`` if the file holds a part of what happened. A file that begins late has a
+keyframe on which everything stands right before its first event.
 """

@@ -66,15 +66,16 @@ def _shown(event: Event | None) -> str:
 class Comparer:
     """An observer that compares each event with the recorded one, up to the first difference."""
 
-    def __init__(self, recorded: Iterator[Event]) -> None:
-        """Expect the ``recorded`` events in order."""
+    def __init__(self, recorded: Iterator[Event], first_seq: int = 1) -> None:
+        """Expect the ``recorded`` events in order, of which the first is ``first_seq``."""
+        self._first_seq = first_seq
         self.difference: Difference | None = None
         self.count = 0
         self._recorded = recorded
 
     def __call__(self, event: Event) -> None:
-        """Compare; what is stated after the recording's end is not looked at."""
-        if self.difference is not None:
+        """Compare; what is stated before or after the recording is not looked at."""
+        if self.difference is not None or event.seq < self._first_seq:
             return
         recorded = next(self._recorded, None)
         if recorded is None:
@@ -102,7 +103,7 @@ def verify(path: Path | str) -> Verification:
         statements = [_statement(session, each) for each in inputs]
         if not inputs:
             raise SessionIncompleteError(f"{session.path} holds no statement: nothing to run.")
-        comparer = Comparer(session.all_events())
+        comparer = Comparer(session.all_events(), session.first_seq)
         cluster = _run(session, inputs, statements, comparer)
         comparer.finish()
         outcome = session.outcome
@@ -121,9 +122,13 @@ def verify(path: Path | str) -> Verification:
 def _note(session: SessionFile, outcome: Outcome | None) -> str:
     if session.damage:
         return f" {session.damage}"
+    first, note = session.first_seq, ""
+    if first > 1:
+        note = f" What was before event {first:,} is not in it."
     if outcome is None:
-        return " The recording was not closed, so there is no final state to compare."
-    return ""
+        how = "was cut there" if session.extent.is_trimmed else "was not closed"
+        note += f" The recording {how}, so there is no final state to compare."
+    return note
 
 
 def _statement(session: SessionFile, given: RecordedInput) -> Statement:

@@ -7,12 +7,10 @@ from typing import Final
 
 import msgspec
 
-from emulator import events
 from emulator.events import Event
-from emulator.inputs import Statement
 from sessions import blocks, bookmarks, keyframes, touches
 from sessions.errors import SessionError, SessionMissingError
-from sessions.facts import Origin, Outcome
+from sessions.facts import Extent, Origin, Outcome, RecordedInput
 from sessions.folding.clients import NAMING
 from sessions.folding.health import Counts
 from sessions.keyframes import Keyframe
@@ -25,6 +23,8 @@ FREE_SHARE: Final = 20
 """A file of which more than one page in so many is empty is rewritten when it is closed."""
 LOG_PAGES_MAX: Final = 8_000
 """How long SQLite's log beside the file may grow before it is taken into it."""
+BESIDE: Final = ("-wal", "-shm", "-journal")
+"""What the files are called that SQLite may have beside a session's: its name and one of these."""
 
 _JSON: Final = msgspec.json.Encoder().encode
 
@@ -39,15 +39,22 @@ class SessionWriter:
     def __init__(self, path: Path, origin: Origin) -> None:
         """Make the file; one that is there already is refused."""
         self.path = path
-        if path.exists():
-            raise SessionError(f"{path} exists already: a recording never overwrites a file.")
+        try:
+            path.open("xb").close()
+        except FileExistsError:
+            message = f"{path} exists already: a recording never overwrites a file."
+            raise SessionError(message) from None
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise SessionMissingError(f"{path} cannot be written: {reason}.") from error
+        self._begun = False
         try:
             self._database = _make(path)
+            self.put_meta("origin", origin)
+            self.commit()
         except sqlite3.Error as error:
+            delete_files(path)
             raise SessionMissingError(f"{path} cannot be written: {error}.") from error
-        self._begun = False
-        self.put_meta("origin", origin)
-        self.commit()
 
     def put_meta(self, key: str, value: msgspec.Struct) -> None:
         """Store one of the structs of :mod:`sessions.facts`."""
@@ -73,18 +80,12 @@ class SessionWriter:
         self._execute("INSERT OR REPLACE INTO touches VALUES (?, ?)", (first.seq, objects))
         return len(data) + len(objects), groups
 
-    def put_input(self, event: events.InputReceived, statement: Statement | None) -> None:
+    def put_input(self, given: RecordedInput) -> None:
         """Store a statement that was given."""
+        stored = None if given.statement is None else _text(given.statement)
         self._execute(
             "INSERT OR REPLACE INTO inputs VALUES (?, ?, ?, ?, ?, ?)",
-            (
-                event.seq,
-                event.time_us,
-                event.steps,
-                event.line,
-                event.text,
-                None if statement is None else _text(statement),
-            ),
+            (given.seq, given.time_us, given.steps, given.line, given.text, stored),
         )
 
     def put_bookmark(self, mark: Bookmark) -> None:
@@ -111,6 +112,33 @@ class SessionWriter:
             (frame.seq, frame.base_seq, blocks.checksum(data, frame.seq, frame.base_seq), data),
         )
         return len(data)
+
+    def drop_before(self, extent: Extent) -> None:
+        """Let the file begin at the extent's first event, before which there is a full keyframe.
+
+        Statements stay: with them the session can still be run again.
+        """
+        first = extent.first_seq
+        for table in ("chunks", "touches"):
+            self._execute(f"DELETE FROM {table} WHERE first_seq < ?", (first,))
+        for table in ("keyframes", "bookmarks"):
+            self._execute(f"DELETE FROM {table} WHERE seq < ?", (first - 1,))
+        kept = "(SELECT max(seq) FROM summary WHERE seq < ?)"
+        self._execute(f"DELETE FROM summary WHERE seq < {kept}", (first,))
+        self.put_meta("extent", extent)
+
+    def replace_bookmarks(self, marks: Iterable[Bookmark]) -> None:
+        """Have these bookmarks and no others."""
+        self._execute("DELETE FROM bookmarks", ())
+        for mark in marks:
+            self.put_bookmark(mark)
+
+    @property
+    def used_bytes(self) -> int:
+        """How much of the file is in use; more than that it will not grow by what comes next."""
+        (pages,) = self._database.execute("PRAGMA page_count").fetchone()
+        (free,) = self._database.execute("PRAGMA freelist_count").fetchone()
+        return int(pages - free) * PAGE_BYTES
 
     def commit(self) -> None:
         """What was put is now safe from this process's death."""
@@ -145,6 +173,17 @@ class SessionWriter:
             self._database.execute("BEGIN")
             self._begun = True
         self._database.execute(statement, values)
+
+
+def delete_files(path: Path) -> None:
+    """Delete a session's file and what SQLite has beside it.
+
+    Raises:
+        OSError: it cannot be deleted.
+    """
+    for beside in BESIDE:
+        path.with_name(f"{path.name}{beside}").unlink(missing_ok=True)
+    path.unlink(missing_ok=True)
 
 
 def _make(path: Path) -> sqlite3.Connection:

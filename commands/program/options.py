@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Annotated
 
 from commands import words
+from commands.session_words import size
 from commands.statements.kinds import option
 
 Version = Annotated[
@@ -20,6 +21,17 @@ Record = Annotated[
     str | None,
     option(
         "--record", metavar="PATH", parse=words.file_name, text="a session *.tide.db, or a folder"
+    ),
+]
+
+Keep = Annotated[
+    int | None,
+    option(
+        "--keep",
+        metavar="SIZE",
+        parse=size,
+        text="how large the recording may become (64MB): its oldest events are dropped",
+        default="no limit",
     ),
 ]
 

@@ -9,7 +9,15 @@ import typer
 from commands import words
 from commands.exits import CommandError, ExitCode
 from commands.program.examples import examples
-from commands.program.options import Record, Seed, Variables, Version, cluster_options, named
+from commands.program.options import (
+    Keep,
+    Record,
+    Seed,
+    Variables,
+    Version,
+    cluster_options,
+    named,
+)
 from commands.statements.kinds import Settings, argument, flag, option
 
 if TYPE_CHECKING:
@@ -39,6 +47,7 @@ def run(
     variables: Variables = None,
     seed: Seed = None,
     record: Record = None,
+    keep: Keep = None,
     as_json: Annotated[bool, flag("--json", text="one JSON object on standard output")] = False,
     until: Annotated[
         str | None,
@@ -70,11 +79,14 @@ def run(
     One line a statement goes to standard error, the result to standard output. Options for the
     cluster go before what the script's cluster line says. Exit status: 0 all expectations hold, 1
     an expectation or invariant failed, 2 the script or the command line does not parse, 3 a file
-    cannot be reached, 4 a time limit, 130 interrupted.
+    cannot be reached or exists already, 4 a time limit, 130 interrupted.
     """
     given = named(variables)
     if within is not None and until is None:
         message = "'tidegauge run' --within: it is the time for --until, which is missing"
+        raise CommandError(ExitCode.USAGE, message)
+    if keep is not None and record is None:
+        message = "'tidegauge run' --keep: it is the size of --record, which is missing"
         raise CommandError(ExitCode.USAGE, message)
     script = _script(file, text, given, cluster_options(version, seed, config))
     ending = None if until is None else _ending(until, within or "60s")
@@ -82,7 +94,7 @@ def run(
     from commands.recording import recorder
     from commands.running import run_script
 
-    recording = None if record is None else recorder(script, Path(record), given)
+    recording = None if record is None else recorder(script, Path(record), given, keep)
     return run_script(script, Pace(speed, limit), recording, ending, as_json)
 
 

@@ -1,21 +1,20 @@
 """``tidegauge sessions``: look at recordings, verify them, and hand them on to analysis."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from commands import output
 from commands.exits import CommandError, ExitCode
+from commands.opening import opened
+from commands.program import session_files, session_script
 from commands.program.examples import examples
 from commands.statements.kinds import argument, flag, option
 
-if TYPE_CHECKING:
-    from sessions.file import SessionFile
-
 app = typer.Typer(
     name="sessions",
-    help="List, show, verify and export recordings.",
+    help="List, show, verify, compare, cut, export and delete recordings.",
     epilog=examples(
         "tidegauge sessions list recordings/",
         "tidegauge sessions verify recordings/scenario.tide.db",
@@ -46,7 +45,7 @@ def show(file: File, as_json: AsJson = False) -> None:
     """Show a session's facts, statements and end."""
     from commands import session_tables
 
-    with _opened(file) as session:
+    with opened(file) as session:
         if as_json:
             output.emit(session_tables.as_json(session_tables.facts(session)))
         else:
@@ -89,18 +88,12 @@ def export(
     from commands.exporting import export_file
 
     for file in files:
-        with _opened(file) as session:
+        with opened(file) as session:
             if session.damage and not session.last_seq:
                 message = f"{file}: there is no event to export"
                 raise CommandError(ExitCode.BAD_SESSION, message)
             output.narrate(export_file(session, Path(out)))
 
 
-def _opened(file: str) -> "SessionFile":
-    """The session; what is damaged in it is told."""
-    from sessions.file import SessionFile
-
-    session = SessionFile(file)
-    if session.damage:
-        output.narrate(session.damage)
-    return session
+app.add_typer(session_files.app)
+app.add_typer(session_script.app)

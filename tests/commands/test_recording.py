@@ -35,7 +35,7 @@ def test_a_folder_is_made_if_need_be(tmp_path: Path) -> None:
 def test_a_recording_never_overwrites(tmp_path: Path) -> None:
     path = tmp_path / "a.tide.db"
     path.touch()
-    assert refused(path).code is ExitCode.USAGE
+    assert refused(path).code is ExitCode.UNREACHABLE
     assert "exists already" in refused(path).message
 
 

@@ -38,7 +38,7 @@ from emulator.inputs import (
     Wait,
     ZkCommand,
 )
-from sessions import pump, record
+from sessions import keyframe_taker, pump, record
 from sessions.facts import Origin
 from sessions.record import Recorder
 from sessions.view import ClusterView
@@ -170,8 +170,8 @@ def small_chunks(events: int = 64, keyframes: int = 200) -> Iterator[None]:
     """Recordings with chunks and keyframes so close that a small one has many."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(record, "CHUNK_EVENTS_MAX", events)
-        patch.setattr(record, "KEYFRAME_EVENTS_MIN", keyframes)
-        patch.setattr(record, "KEYFRAME_EVENTS_MAX", keyframes * 2)
+        patch.setattr(keyframe_taker, "KEYFRAME_EVENTS_MIN", keyframes)
+        patch.setattr(keyframe_taker, "KEYFRAME_EVENTS_MAX", keyframes * 2)
         yield
 
 

@@ -10,9 +10,10 @@ from sessions.errors import (
     SessionDamagedError,
     SessionMissingError,
     SessionNewerError,
+    SessionOlderError,
 )
-from sessions.header import read_header
-from sessions.schema import MAGIC, SCHEMA
+from sessions.header import read_header, require_session
+from sessions.schema import MAGIC, OLDEST, SCHEMA
 from tests.sessions.examples import record_story
 
 
@@ -58,6 +59,19 @@ def test_a_newer_schema_is_refused_with_both_versions_named(tmp_path: Path) -> N
     database.close()
     with pytest.raises(SessionNewerError, match=rf"schema {SCHEMA + 1} .* up to {SCHEMA}"):
         read_header(path)
+
+
+def test_an_older_schema_that_nobody_reads_is_refused_and_still_is_a_session(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "a.tide.db"
+    record_story(path, ())
+    database = sqlite3.connect(path)
+    database.execute(f"PRAGMA user_version = {OLDEST - 1}")
+    database.close()
+    with pytest.raises(SessionOlderError, match=rf"schema {OLDEST - 1} .* from {OLDEST} on"):
+        read_header(path)
+    require_session(path)
 
 
 def test_a_file_that_cannot_be_reached_is_missing(tmp_path: Path) -> None:

@@ -1,0 +1,60 @@
+"""Recordings of bounded size: their beginning is dropped as they go on.
+
+Now and then a recording gets a place from which it could begin: a full keyframe, with the batches
+that name the records before it. Once the file is too large, it begins at the next such place.
+"""
+
+from collections import deque
+from collections.abc import Sequence
+from typing import Final
+
+from sessions.facts import Extent
+from sessions.states import Batch
+
+PLACES: Final = 8
+"""How many places to begin at there are in a file of full size."""
+EARLY_RECORDS_MAX: Final = 100_000
+"""Of how many records before its first event a file knows the keys and values."""
+
+
+def newest(batches: Sequence[Batch], records: int = EARLY_RECORDS_MAX) -> list[Batch]:
+    """The last of these batches, of so many records or a few more."""
+    found: list[Batch] = []
+    for batch in reversed(batches):
+        if records <= 0:
+            break
+        found.append(batch)
+        records -= len(batch.values)
+    return found[::-1]
+
+
+class Bound:
+    """Decides where a recording could begin, and when it has to."""
+
+    def __init__(self, limit_bytes: int) -> None:
+        """Keep a file at about ``limit_bytes``, as far as a state and a part of its past fit."""
+        self.limit_bytes = limit_bytes
+        self._places: deque[Extent] = deque()
+        self._since = 0
+        self._frame_bytes = 0
+
+    def note_chunk(self, size: int) -> None:
+        """A chunk of so many bytes was written."""
+        self._since += size
+
+    @property
+    def is_place_due(self) -> bool:
+        """Whether there should be a place to begin at after the last chunk."""
+        return self._since >= max(self.limit_bytes // PLACES, self._frame_bytes)
+
+    def note_place(self, seq: int, time_us: int, size: int) -> None:
+        """The file could begin after event ``seq``; its keyframe there has ``size`` bytes."""
+        self._places.append(Extent(first_seq=seq + 1, before_us=time_us))
+        self._since = 0
+        self._frame_bytes = size
+
+    def next_beginning(self, used_bytes: int) -> Extent | None:
+        """Where a file of this size has to begin; None: where it does."""
+        if used_bytes <= self.limit_bytes or not self._places:
+            return None
+        return self._places.popleft()
