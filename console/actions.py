@@ -4,14 +4,16 @@ Bindings, footer, help screen, command palette, ``tidegauge keys``, the keys pag
 the read-only gate come from here. Nothing heavy is imported, so keys are listed without a console.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
+
+from msgspec.structs import replace
 
 from console.registry import ACTIONS, ANYWHERE, FOOTER, GROUPS, PROMPT, SCREENS, Action
 
 __all__ = ["ACTIONS", "ANYWHERE", "FOOTER", "PROMPT", "SCREENS", "Action"]
 
-OVERLAYS = ("menu", "page")
+OVERLAYS = ("menu", "page", "notice")
 """Screens that one leaves as soon as one has seen them."""
 
 
@@ -39,8 +41,8 @@ def refusal(action: Action, *, read_only: bool) -> str | None:
     """The read-only gate: a sentence that refuses the action, or None if it may be done."""
     if action.writes and read_only:
         return (
-            f"READ-ONLY: a recording cannot be changed, so '{action.keys[0]}' does nothing here. "
-            "Open the console on a live cluster to give statements."
+            f"READ-ONLY: nothing can be changed from here, so '{action.keys[0]}' does nothing. "
+            "Statements need a live cluster, and a console without --read-only."
         )
     return None
 
@@ -58,6 +60,19 @@ def clashes(actions: Iterable[Action] | None = None) -> list[tuple[str, str, lis
                     ids.setdefault(key, []).append(action.id)
         found += [(context, key, owners) for key, owners in ids.items() if len(owners) > 1]
     return found
+
+
+def with_keys(actions: Iterable[Action], keys: Mapping[str, tuple[str, ...]]) -> list[Action]:
+    """The actions, with other keys for those whose id is named."""
+    return [
+        replace(action, keys=keys[action.id], shown="") if action.id in keys else action
+        for action in actions
+    ]
+
+
+def remap(keys: Mapping[str, tuple[str, ...]]) -> None:
+    """Give actions other keys, for this process and all that reads the registry in it."""
+    ACTIONS.update({action.id: action for action in with_keys(list(ACTIONS.values()), keys)})
 
 
 def headings(actions: Iterable[Action]) -> dict[str, list[Action]]:

@@ -1,11 +1,18 @@
 """Textual's bindings, made from the registry: every key leads to ``dispatch`` with an id."""
 
+from collections.abc import Mapping
+
 from textual.binding import Binding
 
 from console.actions import Action, in_context
 
 NAMED_KEYS = {",": "comma"}
 """Textual writes lists of keys with commas, so a comma needs its name."""
+
+
+def keymap(keys: Mapping[str, tuple[str, ...]]) -> dict[str, str]:
+    """The user's own keys by action id, as Textual takes them."""
+    return {id: ",".join(NAMED_KEYS.get(key, key) for key in own) for id, own in keys.items()}
 
 
 def bindings_for(context: str) -> list[Binding]:

@@ -1,0 +1,93 @@
+"""The colour themes of the console, beside those that Textual brings.
+
+Roles are mixed from a theme's colours in ``console.tcss``, so a theme is nothing but its colours.
+The colour-blind safe ones use the palette of Okabe and Ito (Color Universal Design, 2008), in which
+no meaning hangs on red against green; words and glyphs say everything that colours say anyway.
+"""
+
+from typing import Final
+
+from textual.theme import BUILTIN_THEMES, Theme
+
+DARK: Final = "dark"
+"""The theme that is used if nothing else is asked for."""
+
+THEMES: Final = {
+    theme.name: theme
+    for theme in (
+        Theme(
+            name=DARK,
+            primary="#7AA2F7",
+            secondary="#BB9AF7",
+            warning="#E0AF68",
+            error="#F7768E",
+            success="#9ECE6A",
+            accent="#FF9E64",
+            foreground="#C0CAF5",
+            background="#1A1B26",
+            surface="#24283B",
+            panel="#2F3549",
+        ),
+        Theme(
+            name="light",
+            primary="#1D5FBF",
+            secondary="#7A3FA0",
+            warning="#8A5A00",
+            error="#B3142B",
+            success="#2C6E1F",
+            accent="#B5420F",
+            foreground="#1F2430",
+            background="#FAFAF7",
+            surface="#EFEFEA",
+            panel="#E2E3DC",
+            dark=False,
+        ),
+        Theme(
+            name="high-contrast",
+            primary="#5CD6FF",
+            secondary="#FF9CFF",
+            warning="#FFFF00",
+            error="#FF6B6B",
+            success="#5CFF5C",
+            accent="#FFB000",
+            foreground="#FFFFFF",
+            background="#000000",
+            surface="#101010",
+            panel="#202020",
+            text_alpha=1.0,
+        ),
+        Theme(
+            name="colour-blind",
+            primary="#56B4E9",
+            secondary="#CC79A7",
+            warning="#F0E442",
+            error="#D55E00",
+            success="#009E73",
+            accent="#E69F00",
+            foreground="#E8E8E8",
+            background="#15181C",
+            surface="#1F242A",
+            panel="#2A3038",
+        ),
+        Theme(
+            name="colour-blind-light",
+            primary="#0072B2",
+            secondary="#94467A",
+            warning="#7A5C00",
+            error="#B04A00",
+            success="#00664A",
+            accent="#8A5A00",
+            foreground="#1C1F24",
+            background="#FBFBF9",
+            surface="#F0F0EC",
+            panel="#E3E4DF",
+            dark=False,
+        ),
+    )
+}
+"""The console's own themes by name."""
+
+
+def theme_names() -> list[str]:
+    """All names that a theme can be chosen by: the console's own first."""
+    return [*THEMES, *sorted(BUILTIN_THEMES)]
