@@ -1,8 +1,9 @@
 """The colour themes of the console, beside those that Textual brings.
 
 Roles are mixed from a theme's colours in ``console.tcss``, so a theme is nothing but its colours.
-The colour-blind safe ones use the palette of Okabe and Ito (Color Universal Design, 2008), in which
-no meaning hangs on red against green; words and glyphs say everything that colours say anyway.
+The colour-blind safe ones use the palette of Okabe and Ito (Color Universal Design, 2008), a little
+lighter or darker where text would not stand out; in it
+no meaning hangs on red against green, and words and glyphs say everything that colours say anyway.
 """
 
 from typing import Final
@@ -47,7 +48,7 @@ THEMES: Final = {
             primary="#5CD6FF",
             secondary="#FF9CFF",
             warning="#FFFF00",
-            error="#FF6B6B",
+            error="#FF7A7A",
             success="#5CFF5C",
             accent="#FFB000",
             foreground="#FFFFFF",
@@ -61,7 +62,7 @@ THEMES: Final = {
             primary="#56B4E9",
             secondary="#CC79A7",
             warning="#F0E442",
-            error="#D55E00",
+            error="#E6692A",
             success="#009E73",
             accent="#E69F00",
             foreground="#E8E8E8",
