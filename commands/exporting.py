@@ -1,73 +1,75 @@
 """Handing recorded sessions on to a dataset, and telling how far that has come."""
 
-import re
-from collections.abc import Callable
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from time import monotonic
-from typing import Final
 
 from commands import output
 from commands.exits import CommandError, ExitCode
+from commands.failures import judged
+from commands.opening import opened
+from commands.progress import Progress, Tell
+from sessions.errors import SessionError
 from sessions.file import SessionFile
-from sessions.schema import SUFFIX
 
-PROGRESS_SECONDS: Final = 0.5
+
+def export_files(files: Sequence[str], dataset: Path) -> ExitCode:
+    """Add sessions to a dataset, a line of narration for each; those that cannot be are left out.
+
+    Returns the status of the first that was left out.
+    """
+    failed: list[ExitCode] = []
+    names = list(dict.fromkeys(files))
+    for number, file in enumerate(names, start=1):
+        place = f" ({number} of {len(names)})" if len(names) > 1 else ""
+        try:
+            with opened(file) as session:
+                output.narrate(export_file(session, dataset, place=place))
+        except (SessionError, CommandError) as error:
+            code, message = judged(error)
+            failed.append(code)
+            output.narrate(message)
+    if failed and len(names) > 1:
+        output.narrate(f"{len(failed)} of {len(names)} files were not exported")
+    return failed[0] if failed else ExitCode.OK
 
 
 def export_file(
-    session: SessionFile, dataset: Path, tell: Callable[[str], None] = output.progress
+    session: SessionFile, dataset: Path, tell: Tell | None = None, place: str = ""
 ) -> str:
     """Add a session to a dataset; returns a line about what was written.
 
-    ``tell`` is told now and then how far that has come, and an empty text at its end.
+    ``tell`` is told now and then how far that has come, and an empty text at its end; without it
+    a bar is drawn. ``place`` is what the bar says behind the session's name.
 
     Raises:
         CommandError: pyarrow is not installed, or the dataset cannot be added to.
+        SessionError: the session cannot be read, or its beginning is not in the file.
     """
-    try:
-        from sessions.dataset.export import export_session
-    except ImportError as error:
-        message = f"exporting needs the 'spark' extra (pip install 'tidegauge[spark]'): {error}"
-        raise CommandError(ExitCode.UNREACHABLE, message) from None
-    from sessions.dataset.folder import DatasetError, DatasetUnreadable
-    from sessions.dataset.totals import SessionFacts
+    from sessions.dataset.exporting import add_session, session_id
 
-    outcome = session.outcome
-    facts = SessionFacts(
-        id=session_id(session.path),
-        name=session.origin.name,
-        variables=session.origin.variables,
-        state_hash=None if outcome is None else outcome.state_hash,
-        end_us=None if outcome is None else outcome.time_us,
-    )
-    try:
-        progress = _Progress(session.last_seq, tell)
-        done = export_session(session.all_events(), facts, dataset, progress)
-    except DatasetUnreadable as error:
-        raise CommandError(ExitCode.BAD_SESSION, str(error)) from None
-    except DatasetError as error:
-        raise CommandError(ExitCode.UNREACHABLE, str(error)) from None
-    finally:
-        tell("")
+    what = f"exporting {session_id(session.path)}{place}"
+    with _sentences(), Progress(what, "events", session.last_seq, tell=tell) as progress:
+        added = add_session(session, dataset, progress)
+    done = added.report
+    if done is None:
+        return f"{session.path}: in {dataset} already, with its {added.events:,} events"
     rows = sum(done.rows.values())
     return f"{session.path}: {done.events:,} events, {rows:,} rows, {done.size_bytes:,} bytes"
 
 
-def session_id(path: Path) -> str:
-    """What a session is called in a dataset: its file's name, ``-`` for what it may not have."""
-    name = re.sub(r"[^A-Za-z0-9._-]", "-", path.name.removesuffix(SUFFIX)).lstrip("._-")
-    return name[:128] or "session"
+@contextmanager
+def _sentences() -> Iterator[None]:
+    """What is wrong with a dataset, as this program says it.
 
+    Raises:
+        CommandError: of what a dataset raises.
+    """
+    from sessions.dataset.folder import DatasetError, DatasetUnreadable
 
-class _Progress:
-    """A passing line, twice a second at most."""
-
-    def __init__(self, events: int, tell: Callable[[str], None]) -> None:
-        self.events = events
-        self.tell = tell
-        self.shown = monotonic()
-
-    def __call__(self, done: int) -> None:
-        if monotonic() - self.shown >= PROGRESS_SECONDS:
-            self.shown = monotonic()
-            self.tell(f"exporting {done:,} of {self.events:,} events")
+    try:
+        yield
+    except DatasetUnreadable as error:
+        raise CommandError(ExitCode.BAD_SESSION, str(error)) from None
+    except DatasetError as error:
+        raise CommandError(ExitCode.UNREACHABLE, str(error)) from None

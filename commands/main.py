@@ -15,14 +15,13 @@ from typer.main import get_command
 
 from commands import output
 from commands.exits import CommandError, ExitCode
+from commands.failures import TRACEBACK, judged
 from commands.program import analyze, console, looking, matrix, run, scenarios, sessions
 from commands.program.examples import examples
 from commands.usage import Command, UsageError, explained
 from sessions.collector import collect_seldom
 
 NAME = "tidegauge"
-TRACEBACK = "TIDEGAUGE_TRACEBACK"
-"""Set this in the environment to see where an unexpected error came from."""
 
 
 def main() -> None:
@@ -40,7 +39,7 @@ def run_program(arguments: Sequence[str]) -> int:
     except Exception as error:
         if os.environ.get(TRACEBACK):
             raise
-        status, message = _judged(error)
+        status, message = judged(error)
         output.narrate(message)
     except KeyboardInterrupt:
         status = ExitCode.INTERRUPTED
@@ -72,22 +71,6 @@ def _named(command: Command, arguments: list[str]) -> tuple[Command, str]:
             break
         command, name = found, f"{name} {word}"
     return command, name
-
-
-def _judged(error: Exception) -> tuple[ExitCode, str]:
-    """The status and the sentence of an error."""
-    if isinstance(error, CommandError):
-        return error.code, error.message
-    if isinstance(error, OSError):
-        where = f" '{error.filename}'" if error.filename else ""
-        return ExitCode.UNREACHABLE, f"{(error.strerror or str(error)).lower()}{where}"
-    from sessions.errors import SessionError, SessionMissingError
-
-    if isinstance(error, SessionError):  # itself: a recording that cannot be made or written
-        unreachable = type(error) in (SessionError, SessionMissingError)
-        return (ExitCode.UNREACHABLE if unreachable else ExitCode.BAD_SESSION), str(error)
-    kind = type(error).__name__
-    return ExitCode.FAILED, f"a fault of this program: {kind}: {error} ({TRACEBACK}=1 shows where)"
 
 
 def _version(asked: bool) -> None:

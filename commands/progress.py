@@ -8,6 +8,9 @@ from typing import Final
 
 from commands import output
 
+Tell = Callable[[str], object]
+"""Is told a passing line; an empty one takes it away."""
+
 SECONDS: Final = 0.2
 """How often the bar is drawn anew."""
 BAR_CELLS: Final = 24
@@ -20,9 +23,15 @@ class Progress:
     """
 
     def __init__(
-        self, what: str, unit: str, total: int, clock: Callable[[], float] = monotonic
+        self,
+        what: str,
+        unit: str,
+        total: int,
+        clock: Callable[[], float] = monotonic,
+        tell: Tell | None = None,
     ) -> None:
-        """Measure from now."""
+        """Measure from now; ``tell`` shows the line instead of standard error."""
+        self._tell = tell
         self.what = what
         self.unit = unit
         self.total = max(1, total)
@@ -34,7 +43,7 @@ class Progress:
         now = self._clock()
         if now - self._shown >= SECONDS:
             self._shown = now
-            output.progress(self.line(done, now - self._began)[: _columns() - 1])
+            self._show(self.line(done, now - self._began)[: _columns() - 1])
 
     def line(self, done: int, seconds: float) -> str:
         """``exporting a  [#####-----]  45%  1,200 of 2,400 events  312 /s  4 s left``."""
@@ -57,7 +66,10 @@ class Progress:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        output.progress("")
+        self._show("")
+
+    def _show(self, text: str) -> None:
+        (self._tell or output.progress)(text)
 
 
 def _columns() -> int:

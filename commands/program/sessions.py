@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from commands import output
-from commands.exits import CommandError, ExitCode
+from commands.exits import ExitCode
 from commands.opening import opened
 from commands.program import session_files, session_script
 from commands.program.examples import examples
@@ -79,20 +79,17 @@ def verify(file: File) -> ExitCode:
 def export(
     files: Annotated[list[str], argument("FILE", text="sessions, *.tide.db")],
     out: Annotated[str, option("--out", metavar="DATASET", text="a dataset; made if need be")],
-) -> None:
+) -> ExitCode:
     """Add sessions to a Parquet dataset.
 
     A session's name in the dataset is its file's. Nothing is seen of a session before all of it is
-    there.
+    there. One that is there already is left out: so an export that was broken off goes on when it
+    is started again. Exit status 3: the dataset cannot be written, or has another session of a
+    name; 5: a session cannot be read, or not from its beginning; the others are exported.
     """
-    from commands.exporting import export_file
+    from commands.exporting import export_files
 
-    for file in files:
-        with opened(file) as session:
-            if session.damage and not session.last_seq:
-                message = f"{file}: there is no event to export"
-                raise CommandError(ExitCode.BAD_SESSION, message)
-            output.narrate(export_file(session, Path(out)))
+    return export_files(files, Path(out))
 
 
 app.add_typer(session_files.app)

@@ -66,14 +66,23 @@ def export_session(
     dataset before all of it is there, and nothing at all if this fails or is interrupted. Raises
     :class:`~sessions.dataset.folder.DatasetError`.
     """
-    if find_spec("pyarrow") is None:
-        raise DatasetError(f"exporting needs PyArrow; {INSTALL}")
+    require_arrow()
     with DatasetFolder(Path(dataset)).adding(facts.id) as folder, _Export(folder) as export:
         source = iter(events)
         while export.add_block(source):
             if progress is not None:
                 progress(export.events)
         return export.finish(facts if ended is None else ended())
+
+
+def require_arrow() -> None:
+    """Make sure that there is PyArrow.
+
+    Raises:
+        DatasetError: there is not; the message says how to install it.
+    """
+    if find_spec("pyarrow") is None:
+        raise DatasetError(f"exporting needs PyArrow; {INSTALL}")
 
 
 class _Export:

@@ -319,14 +319,18 @@ def test_a_session_without_a_readable_event_is_not_exported(
         database.commit()
     arguments = ["sessions", "export", "cut.tide.db", "--out", "dataset"]
     assert run_program(arguments) == ExitCode.BAD_SESSION
-    assert said(capsys).splitlines()[-1] == "cut.tide.db: there is no event to export"
+    assert said(capsys).splitlines()[-1] == "cut.tide.db: there is no event to export."
     assert not Path("dataset").exists()
 
 
 @pytest.mark.parametrize(
     ("target", "status", "message"),
     [
-        ("there.tide.db", ExitCode.USAGE, "'there.tide.db' exists already; a recording never"),
+        (
+            "there.tide.db",
+            ExitCode.UNREACHABLE,
+            "'there.tide.db' exists already; a recording never",
+        ),
         ("there.txt", ExitCode.USAGE, "'there.txt' is no folder, and a session file is named *.ti"),
         ("a/b/c.tide.db", ExitCode.UNREACHABLE, "cannot record: there is no folder 'a/b'"),
         ("there.txt/x", ExitCode.UNREACHABLE, "cannot make the folder 'there.txt/x': not a dir"),

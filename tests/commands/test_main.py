@@ -12,6 +12,7 @@ import pytest
 
 from commands import main as program
 from commands.exits import CommandError, ExitCode
+from commands.failures import TRACEBACK
 from commands.main import run_program
 from sessions.errors import (
     SessionDamagedError,
@@ -31,7 +32,10 @@ COMMANDS = [
     ["sessions", "list"],
     ["sessions", "show"],
     ["sessions", "verify"],
+    ["sessions", "diff"],
+    ["sessions", "trim"],
     ["sessions", "export"],
+    ["sessions", "delete"],
     ["matrix"],
     ["analyze"],
     ["versions"],
@@ -150,7 +154,7 @@ def test_an_unexpected_error_can_be_traced(monkeypatch: pytest.MonkeyPatch) -> N
         raise ZeroDivisionError
 
     monkeypatch.setattr(program, "_invoke", fail)
-    monkeypatch.setenv(program.TRACEBACK, "1")
+    monkeypatch.setenv(TRACEBACK, "1")
     with pytest.raises(ZeroDivisionError):
         run_program(["run"])
 

@@ -48,5 +48,14 @@ def test_a_bar_is_drawn_now_and_then_and_taken_away_at_the_end(lines: list[str])
     assert lines[-1] == ""
 
 
+def test_a_bar_may_be_shown_elsewhere(lines: list[str]) -> None:
+    clock, told = Clock(), list[str]()
+    with Progress("x", "events", 10, clock, told.append) as progress:
+        clock.now += 1
+        progress(5)
+    assert [text.partition("  ")[0] for text in told] == ["x", ""]
+    assert lines == []
+
+
 def test_nothing_to_do_is_no_division_by_zero() -> None:
     assert "100%" in Progress("x", "events", 0).line(1, 1.0)
