@@ -102,7 +102,7 @@ class Cluster:
         self.world.znode_observers.append(self.facts.changed)
         self.audit = Audit(state.audit, self.kernel, self.logs_of)
         self.invariants = Invariants(
-            state.invariants, self.kernel, self.world.profile, self._end_of
+            state.invariants, self.kernel, self.world.profile, self.replica
         )
         self.execution = Execution(self)
 
@@ -180,7 +180,7 @@ class Cluster:
         audit = self.state.audit
         if audit.dirty or (audit.deferred and self.now_us >= audit.due_us):
             self.audit.flush()
-        if self.state.invariants.pending:
+        if self.state.invariants.pending or self.state.invariants.cut:
             self.invariants.flush()
 
     def run_until(self, time_us: int, budget: int | None = None) -> bool:
@@ -264,10 +264,6 @@ class Cluster:
         """A broker's replica of a partition, if its disk holds one."""
         state = self.state.brokers.get(broker)
         return None if state is None else state.replicas.get(tp)
-
-    def _end_of(self, tp: str, broker: int) -> int:
-        replica = self.replica(tp, broker)
-        return 0 if replica is None else replica.log.end
 
     def state_of(self, tp: str) -> PartitionInfo | None:
         """What a partition's state znode says."""

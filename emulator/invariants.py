@@ -12,6 +12,7 @@ from msgspec import Struct, field
 from emulator import events
 from emulator.kernel import Kernel
 from emulator.profiles import Profile
+from emulator.replica import Replica
 
 POWER_LOSS = "power loss"
 """Why a log was cut that had not been flushed."""
@@ -24,6 +25,7 @@ INVARIANTS = {
     "EpochMonotonic": "a partition's leader epoch never goes back",
     "OneLeaderPerEpoch": "no two brokers lead a partition in one epoch",
     "TrueLeader": "a leader elected from the ISR has every record that was ever below a HW",
+    "CommittedInIsr": "an ISR member never cuts, nor joins without, what was ever below a HW",
     "LastReplica": "nor does one lead that has lost its tail with its power or its disk",
 }
 """Name of each invariant and what it says."""
@@ -46,7 +48,8 @@ class Watched(Struct, array_like=True, gc=False):
 class InvariantState(Struct, array_like=True, gc=False):
     """The invariants' memory: plain data. ``violated`` counts by name.
 
-    ``pending`` waits to be stated.
+    ``pending`` waits to be stated; ``cut`` are replicas (with the event) whose HW is to be looked
+    at once the cut is over.
     """
 
     partitions: dict[str, Watched] = field(default_factory=dict)
@@ -54,28 +57,30 @@ class InvariantState(Struct, array_like=True, gc=False):
     violated: dict[str, int] = field(default_factory=dict)
     unexpected: int = 0
     pending: list[tuple[str, str, str, int]] = field(default_factory=list)
+    cut: list[tuple[str, int, int]] = field(default_factory=list)
 
 
-EndOf = Callable[[str, int], int]
-"""The LEO of a broker's replica of a partition."""
+ReplicaOf = Callable[[str, int], Replica | None]
+"""A broker's replica of a partition."""
 
 
 class Invariants:
     """Checks facts as they are stated."""
 
     def __init__(
-        self, state: InvariantState, kernel: Kernel, profile: Profile, end_of: EndOf
+        self, state: InvariantState, kernel: Kernel, profile: Profile, replica_of: ReplicaOf
     ) -> None:
-        """Watch through ``kernel``; look up LEOs by ``end_of``."""
+        """Watch through ``kernel``; look up LEOs and HWs by ``replica_of``."""
         self.state = state
         self.kernel = kernel
-        self.end_of = end_of
+        self.replica_of = replica_of
         self.known = known_violations(profile)
         kernel.subscribe(self._high_watermark, [events.HighWatermarkChanged])
         kernel.subscribe(self._state_changed, [events.PartitionStateChanged])
         kernel.subscribe(self._role, [events.ReplicaRoleChanged])
         kernel.subscribe(self._elected, [events.LeaderElected])
-        kernel.subscribe(self._torn, [events.LogTruncated, events.LogDeleted])
+        kernel.subscribe(self._truncated, [events.LogTruncated])
+        kernel.subscribe(self._torn, [events.LogDeleted])
         kernel.subscribe(self._created, [events.TopicCreated, events.PartitionsAdded])
         kernel.subscribe(self._assigned, [events.ReplicasAssigned])
         kernel.subscribe(self._removed, [events.PartitionStateRemoved])
@@ -86,11 +91,21 @@ class Invariants:
             found = self.state.partitions[tp] = Watched()
         return found
 
+    def end_of(self, tp: str, broker: int) -> int:
+        """The LEO of a broker's replica, 0 if it has none."""
+        replica = self.replica_of(tp, broker)
+        return 0 if replica is None else replica.log.end
+
     def _broken(self, name: str, tp: str, detail: str, seq: int) -> None:
         self.state.pending.append((name, tp, detail, seq))
 
     def flush(self) -> None:
         """State what was found broken."""
+        cut, self.state.cut = self.state.cut, []
+        for tp, broker, seq in cut:
+            replica = self.replica_of(tp, broker)
+            if replica is not None:
+                self._check_in_log(tp, broker, replica.high_watermark, seq)
         pending, self.state.pending = self.state.pending, []
         for name, tp, detail, seq in pending:
             known = name in self.known
@@ -103,14 +118,7 @@ class Invariants:
     # ---- checks
 
     def _high_watermark(self, event: events.HighWatermarkChanged) -> None:
-        end = self.end_of(event.tp, event.broker)
-        if event.high_watermark > end:
-            self._broken(
-                "HighWatermarkInLog",
-                event.tp,
-                f"HW {event.high_watermark} > LEO {end} on broker {event.broker}",
-                event.seq,
-            )
+        self._check_in_log(event.tp, event.broker, event.high_watermark, event.seq)
         watched = self._of(event.tp)
         if watched.led_by == event.broker and event.occasion in ("append", "fetch", "isr"):
             if event.high_watermark < event.previous:
@@ -121,6 +129,12 @@ class Invariants:
                     event.seq,
                 )
             watched.committed = max(watched.committed, event.high_watermark)
+
+    def _check_in_log(self, tp: str, broker: int, high_watermark: int, seq: int) -> None:
+        end = self.end_of(tp, broker)
+        if high_watermark > end:
+            detail = f"HW {high_watermark} > LEO {end} on broker {broker}"
+            self._broken("HighWatermarkInLog", tp, detail, seq)
 
     def _state_changed(self, event: events.PartitionStateChanged) -> None:
         watched = self._of(event.tp)
@@ -135,14 +149,31 @@ class Invariants:
             detail = f"{watched.leader_epoch} -> {event.leader_epoch}"
             self._broken("EpochMonotonic", event.tp, detail, event.seq)
         watched.leader_epoch = event.leader_epoch
-        for broker in event.isr if watched.torn else ():
+        for broker in event.isr:
             if broker not in watched.isr:
-                watched.torn.pop(broker, None)
+                self._joined(watched, event, broker)
         watched.isr = event.isr
 
+    def _joined(self, watched: Watched, event: events.PartitionStateChanged, broker: int) -> None:
+        watched.torn.pop(broker, None)
+        end = self.end_of(event.tp, broker)
+        if end < watched.committed and broker != event.leader:
+            detail = f"broker {broker} joins with LEO {end}, committed up to {watched.committed}"
+            self._broken("CommittedInIsr", event.tp, detail, event.seq)
+
     def _torn(self, event: events.LogTruncated | events.LogDeleted) -> None:
-        if isinstance(event, events.LogDeleted) or event.reason == POWER_LOSS:
-            self._of(event.tp).torn[event.broker] = None
+        self._of(event.tp).torn[event.broker] = None
+
+    def _truncated(self, event: events.LogTruncated) -> None:
+        if event.reason == POWER_LOSS:
+            self._torn(event)
+            return
+        self.state.cut.append((event.tp, event.broker, event.seq))
+        watched = self._of(event.tp)
+        if event.broker in watched.isr and event.log_end_offset < watched.committed:
+            detail = f"broker {event.broker} cuts to {event.log_end_offset}"
+            detail += f", committed up to {watched.committed}"
+            self._broken("CommittedInIsr", event.tp, detail, event.seq)
 
     def _role(self, event: events.ReplicaRoleChanged) -> None:
         if event.role != "leader":
@@ -192,5 +223,6 @@ def known_violations(profile: Profile) -> dict[str, str]:
         known["HighWatermarkInLog"] = "the HW is apart from the log and is not cut with it"
     if not profile.has("fetch_fencing"):
         known["TrueLeader"] = "truncation by HW or without fencing (KIP-101, KIP-279, KIP-320)"
+        known["CommittedInIsr"] = known["TrueLeader"]
     known["LastReplica"] = "a lone ISR member that loses its tail is elected again (KIP-966)"
     return known

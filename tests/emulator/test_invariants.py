@@ -4,16 +4,22 @@ import pytest
 
 from emulator import events
 from emulator.events import Event
-from emulator.invariants import INVARIANTS, Invariants, InvariantState, known_violations
+from emulator.invariants import INVARIANTS, POWER_LOSS, Invariants, InvariantState, known_violations
 from emulator.kernel import Kernel, KernelState
+from emulator.log import Log
 from emulator.profiles import PROFILES
+from emulator.replica import Replica
+
+
+def _replica(end: int, high_watermark: int = 0) -> Replica:
+    return Replica("t-0", Log(end=end), high_watermark=high_watermark)
 
 
 def _checked(version: str = "3.9", end: int = 5) -> tuple[Invariants, Kernel, list[Event]]:
     seen: list[Event] = []
     kernel = Kernel(KernelState(random_state=1))
     kernel.subscribe(seen.append, [events.InvariantViolated])
-    checks = Invariants(InvariantState(), kernel, PROFILES[version], lambda _tp, _broker: end)
+    checks = Invariants(InvariantState(), kernel, PROFILES[version], lambda *_: _replica(end))
     return checks, kernel, seen
 
 
@@ -35,6 +41,57 @@ def test_before_the_high_watermark_lived_in_the_log_that_is_known() -> None:
     checks.flush()
     assert _named(seen) == [("HighWatermarkInLog", True)]
     assert checks.state.unexpected == 0
+
+
+@pytest.mark.parametrize(("version", "known"), [("2.2", True), ("2.4", False)])
+def test_a_high_watermark_that_is_left_above_a_log_that_was_cut_is_one(
+    version: str, known: bool
+) -> None:
+    checks, kernel, seen = _checked(version)
+    checks.replica_of = lambda *_: _replica(3, high_watermark=4)
+    kernel.emit(events.LogTruncated, "t-0", 1, 3, 5, "to end of epoch")
+    assert seen == []
+    checks.flush()
+    assert _named(seen) == [("HighWatermarkInLog", known)]
+
+
+def test_a_high_watermark_that_goes_with_its_log_is_none() -> None:
+    checks, kernel, seen = _checked()
+    checks.replica_of = lambda *_: _replica(3, high_watermark=3)
+    kernel.emit(events.LogTruncated, "t-0", 1, 3, 5, "to end of epoch")
+    checks.replica_of = lambda *_: None
+    kernel.emit(events.LogTruncated, "t-0", 2, 3, 5, "to end of epoch")
+    checks.flush()
+    assert seen == []
+    assert checks.state.cut == []
+
+
+@pytest.mark.parametrize(("version", "known"), [("2.0.1", True), ("2.1", False)])
+def test_a_member_that_cuts_what_is_committed_is_a_violation(version: str, known: bool) -> None:
+    checks, kernel, seen = _checked(version)
+    kernel.emit(events.PartitionStateChanged, "t-0", 1, 0, [1, 2], 1, 0)
+    kernel.emit(events.ReplicaRoleChanged, "t-0", 1, "leader", 1, 0)
+    kernel.emit(events.HighWatermarkChanged, "t-0", 1, 5, 0, "fetch")
+    kernel.emit(events.LogTruncated, "t-0", 2, 5, 7, "to end of epoch")
+    kernel.emit(events.LogTruncated, "t-0", 3, 4, 7, "to end of epoch")
+    kernel.emit(events.LogTruncated, "t-0", 2, 4, 5, POWER_LOSS)
+    checks.flush()
+    assert seen == []
+    kernel.emit(events.LogTruncated, "t-0", 2, 4, 5, "to high watermark")
+    checks.flush()
+    assert _named(seen) == [("CommittedInIsr", known)]
+
+
+@pytest.mark.parametrize(("end", "found"), [(4, [("CommittedInIsr", False)]), (5, [])])
+def test_a_member_joins_with_all_that_is_committed(end: int, found: list[tuple[str, bool]]) -> None:
+    checks, kernel, seen = _checked()
+    kernel.emit(events.PartitionStateChanged, "t-0", 1, 0, [1], 1, 0)
+    kernel.emit(events.ReplicaRoleChanged, "t-0", 1, "leader", 1, 0)
+    kernel.emit(events.HighWatermarkChanged, "t-0", 1, 5, 0, "append")
+    checks.replica_of = lambda *_: _replica(end)
+    kernel.emit(events.PartitionStateChanged, "t-0", 1, 0, [1, 2], 1, 1)
+    checks.flush()
+    assert _named(seen) == found
 
 
 @pytest.mark.parametrize(
@@ -71,7 +128,7 @@ def test_a_leader_without_what_was_committed_is_a_violation() -> None:
     checks, kernel, seen = _checked(end=5)
     kernel.emit(events.ReplicaRoleChanged, "t-0", 1, "leader", 1, 0)
     kernel.emit(events.HighWatermarkChanged, "t-0", 1, 5, 0, "fetch")
-    checks.end_of = lambda _tp, _broker: 3
+    checks.replica_of = lambda *_: _replica(3)
     kernel.emit(events.LeaderElected, "t-0", 0, 2, 1, [2], "Offline")
     checks.flush()
     assert [name for name, _ in _named(seen)] == ["TrueLeader"]
@@ -81,7 +138,7 @@ def test_an_unclean_election_is_no_violation() -> None:
     checks, kernel, seen = _checked(end=5)
     kernel.emit(events.ReplicaRoleChanged, "t-0", 1, "leader", 1, 0)
     kernel.emit(events.HighWatermarkChanged, "t-0", 1, 5, 0, "fetch")
-    checks.end_of = lambda _tp, _broker: 3
+    checks.replica_of = lambda *_: _replica(3)
     kernel.emit(events.LeaderElected, "t-0", 0, 2, 1, [2], "Unclean")
     checks.flush()
     assert seen == []
