@@ -204,7 +204,7 @@ class Controller:
         if path == CONTROLLER:
             self._controller_changed()
         elif self.state is not None:
-            self._guarded(lambda: self._changed(path))
+            self._guarded(lambda: self._changed(path, message.kind))
 
     def _controller_changed(self) -> None:
         node = self.world.zookeeper.find(CONTROLLER)
@@ -213,13 +213,13 @@ class Controller:
             self.resign("/controller is not this broker's")
         self.stand()
 
-    def _changed(self, path: str) -> None:
+    def _changed(self, path: str, kind: str) -> None:
         if not self.broker.zk.usable():
             self.broker.later("controller-retry", RETRY_US)
         elif path == "/brokers/ids":
             self._brokers_changed()
         else:
-            self.topics.changed(path)
+            self.topics.changed(path, kind)
 
     def retry(self) -> None:
         """What had to wait: look at everything again, send again what was lost."""
@@ -255,14 +255,14 @@ class Controller:
             self.channels.remove(broker)
         if gone or bounced:
             self._procedure("onBrokerFailure", gone + bounced)
-            self.deletion.broker_gone(gone + bounced)
             self.partitions.offline_brokers(gone + bounced)
+            self.deletion.broker_gone(gone + bounced)
         if new or bounced:
             for broker in [*new, *bounced]:
                 state.live[broker] = now[broker]
             self._procedure("onBrokerStartup", new + bounced)
             self.partitions.broker_started(sorted(new + bounced))
-            self.reassignment.look()
+            self.reassignment.resume([*new, *bounced])
             self.deletion.resume()
 
     def _procedure(self, name: str, brokers: list[int]) -> None:

@@ -34,6 +34,7 @@ class TopicDeletion(Part):
         """Go on with every queued topic that is not being moved."""
         for topic in list(self.state.deleting):
             partitions = self._partitions(topic)
+            self._retry(self.state.deleting[topic])
             if not any(tp in self.state.reassigning for tp in partitions):
                 self._advance(topic, partitions)
 
@@ -48,12 +49,15 @@ class TopicDeletion(Part):
         """Stop and delete the replicas on live brokers that have not been told yet."""
         state, deletion = self.state, self.state.deleting[topic]
         stop, delete = Batch(), Batch()
+        dead: list[str] = []
         if not deletion.told and not deletion.deleted:
             self._hide(partitions)
         for tp in partitions:
             for broker in state.assignments[tp]:
                 key = f"{tp}@{broker}"
-                if broker in state.live and key not in deletion.told | deletion.deleted:
+                if broker not in state.live:
+                    dead.append(key)
+                elif key not in deletion.told and key not in deletion.deleted:
                     deletion.told[key] = None
                     info = state.infos.get(tp)
                     epoch = DURING_DELETE if info is None else info.leader_epoch
@@ -63,7 +67,22 @@ class TopicDeletion(Part):
         stop.leader_and_isr, stop.metadata = {}, {}
         self.controller.channels.send(stop)
         self.controller.channels.send(delete)
+        deletion.down = {key: deletion.down.get(key, True) for key in dead}
         self._complete(topic, partitions)
+
+    def _retry(self, deletion: Deletion) -> None:
+        """RetryDeletionForIneligibleReplicas.
+
+        Once nobody is at work any more, the dead are offline replicas again: each leaves its ISR,
+        and if it is the last member, that costs an epoch all the same.
+        """
+        if deletion.told:
+            return
+        batch = Batch()
+        for key in [key for key, ineligible in deletion.down.items() if ineligible]:
+            deletion.down[key] = False
+            tp, _, broker = key.rpartition("@")
+            self.controller.partitions.replica_offline(tp, int(broker), batch)
 
     def _hide(self, partitions: list[str]) -> None:
         """Tell every broker that the partitions are going: clients no longer hear of them."""
@@ -85,13 +104,17 @@ class TopicDeletion(Part):
                 deletion.told.pop(f"{tp}@{broker}", None)
                 deletion.deleted[f"{tp}@{broker}"] = None
                 self._complete(topic, self._partitions(topic))
+        self.resume()
 
     def broker_gone(self, brokers: list[int]) -> None:
-        """Brokers died: what they were told is void."""
-        for deletion in self.state.deleting.values():
-            for key in list(deletion.told):
-                if int(key.rpartition("@")[2]) in brokers:
-                    del deletion.told[key]
+        """Brokers died: what they were told is void, and their replicas cannot be deleted."""
+        for topic, deletion in self.state.deleting.items():
+            for tp in self._partitions(topic):
+                for key in [f"{tp}@{b}" for b in self.state.assignments[tp] if b in brokers]:
+                    deletion.told.pop(key, None)
+                    if key not in deletion.deleted:
+                        deletion.down[key] = True
+        self.resume()
 
     def _complete(self, topic: str, partitions: list[str]) -> None:
         """All logs are gone: remove the znodes, in Kafka's order, and forget the topic."""

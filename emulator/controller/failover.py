@@ -25,7 +25,7 @@ class Failover(Part):
             ("replicaStateMachine.startup", self._start_replicas),
             ("partitionStateMachine.startup", self._start_partitions),
             *([] if metadata_first else [("sendUpdateMetadataRequest", self._send_all_metadata)]),
-            ("maybeTriggerPartitionReassignment", self.controller.reassignment.look),
+            ("maybeTriggerPartitionReassignment", self.controller.reassignment.take_over),
             ("maybeTriggerPreferredReplicaElection", self.controller.topics.preferred_election),
             ("topicDeletionManager.start", self.controller.deletion.look),
             ("startAutoLeaderRebalance", self._start_rebalance),

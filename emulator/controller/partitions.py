@@ -244,11 +244,13 @@ class Partitions(Part):
     def offline_brokers(self, dead: list[int]) -> None:
         """OnReplicasBecomeOffline.
 
-        Elect for what they led, then take their replicas out of the ISRs.
+        Elect for what they led, then take their replicas out of the ISRs; what is being deleted is
+        looked at there.
         """
         state = self.state
         batch = Batch()
-        affected = self.hosted(dead)
+        deletion = self.controller.deletion
+        affected = [tp for tp in self.hosted(dead) if not deletion.is_deleting(tp)]
         leaderless = [tp for tp in affected if self._leader_in(tp, dead)]
         for tp in leaderless:
             state.partitions[tp] = OFFLINE
@@ -292,8 +294,6 @@ class Partitions(Part):
             self.broker.id, topic
         )
         leader = -1 if info.leader == broker else info.leader
-        if not left and leader == info.leader:
-            return
         info = self.write(tp, leader, left if left or empties else info.isr)
         if leader < 0:
             state.partitions[tp] = OFFLINE

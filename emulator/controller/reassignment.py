@@ -13,6 +13,7 @@ from emulator.controller.channels import Batch
 from emulator.controller.part import Part
 from emulator.controller.state import Move
 from emulator.isr import state_path
+from emulator.messages import PartitionInfo
 from emulator.world import split
 from emulator.znode_json import compact
 from emulator.zookeeper import errors
@@ -37,74 +38,133 @@ class MovesJson(msgspec.Struct):
 class Reassignment(Part):
     """The moves of an active controller."""
 
+    @property
+    def _is_listed(self) -> bool:
+        """Whether the topic's znode lists what a move adds and removes (KIP-455)."""
+        return self.profile.has("cancel_reassignment")
+
+    # ---- what is asked for
+
+    def changed(self, kind: str) -> None:
+        """The admin znode changed; from 1.1 only that it is there again counts."""
+        if kind == "NodeCreated" or self.profile.has("reassignment_data_watched"):
+            self.look()
+
     def look(self) -> None:
         """PartitionReassignment event: begin what /admin/reassign_partitions asks for."""
-        zookeeper = self.world.zookeeper
-        zookeeper.watch_exists(self.broker.id, REASSIGN)
-        asked = self._asked()
-        if not asked and zookeeper.find(REASSIGN) is not None:
-            self._delete_node()
-        for wanted in asked:
-            tp = f"{wanted.topic}-{wanted.partition}"
-            if (
-                tp in self.state.reassigning
-                and self.state.reassigning[tp].target == wanted.replicas
-            ):
+        self.world.zookeeper.watch_exists(self.broker.id, REASSIGN)
+        asked = {f"{each.topic}-{each.partition}": each.replicas for each in self._asked()}
+        if not self._is_listed:
+            asked = {tp: to for tp, to in asked.items() if tp not in self.state.reassigning}
+        for tp in [tp for tp, target in asked.items() if not self._is_possible(tp, target)]:
+            self._drop(tp)
+            del asked[tp]
+        for tp, target in asked.items():
+            self._begin(tp, target)
+
+    def look_again(self) -> None:
+        """After a time without ZooKeeper: begin what is new, end what can be ended."""
+        self.world.zookeeper.watch_exists(self.broker.id, REASSIGN)
+        for each in self._asked():
+            tp = f"{each.topic}-{each.partition}"
+            move = self.state.reassigning.get(tp)
+            if move is not None and (move.target == each.replicas or not self._is_listed):
                 self.check(tp)
-            elif self._possible(tp, wanted.replicas):
-                self._begin(tp, wanted.replicas)
-            else:
-                self._drop(tp)
+            elif self._is_possible(tp, each.replicas):
+                self._begin(tp, each.replicas)
+        for tp in list(self.state.reassigning):
+            self.check(tp)
+
+    def take_over(self) -> None:
+        """A new controller: go on with what ZooKeeper says is under way."""
+        under_way = list(self.state.reassigning)
+        asked = [f"{each.topic}-{each.partition}" for each in self._asked()]
+        self.look()
+        for tp in under_way:
+            if tp not in asked:
+                self._go_on(tp)
+
+    def resume(self, brokers: list[int]) -> None:
+        """Brokers started: go on with the moves to them."""
+        for tp, move in list(self.state.reassigning.items()):
+            if any(broker in move.target for broker in brokers):
+                self._go_on(tp)
+
+    def load(self, tp: str, adding: list[int], removing: list[int]) -> None:
+        """Note a move that a topic's znode says is under way."""
+        replicas = self.state.assignments[tp]
+        if adding or removing:
+            original = [b for b in replicas if b not in adding]
+            target = [b for b in replicas if b not in removing]
+            self.state.reassigning[tp] = Move(original, target)
 
     def _asked(self) -> list[MoveJson]:
         node = self.world.zookeeper.find(REASSIGN)
-        if node is None:
-            return []
         try:
-            return msgspec.json.decode(node.data or "", type=MovesJson).partitions
+            return msgspec.json.decode((node and node.data) or "", type=MovesJson).partitions
         except msgspec.MsgspecError:
-            self._delete_node()
             return []
 
-    def _possible(self, tp: str, target: list[int]) -> bool:
-        state = self.state
-        current = state.assignments.get(tp)
-        deleting = tp.rpartition("-")[0] in state.deleting
-        return (
-            current is not None
-            and current != target
-            and bool(target)
-            and not deleting
-            and all(broker in state.live for broker in target)
-        )
+    def _is_possible(self, tp: str, target: list[int]) -> bool:
+        current = self.state.assignments.get(tp)
+        if current is None or self.controller.deletion.is_deleting(tp):
+            return False
+        if self._is_listed:
+            return bool(target)
+        live = all(broker in self.state.live for broker in target)
+        return current != target and (live or not self.profile.has("moves_need_live_replicas"))
 
     # ---- one move
 
     def _begin(self, tp: str, target: list[int]) -> None:
-        """Assign old and new replicas together, raise the epoch, start the new ones."""
+        """Note what is added and removed; what an earlier move added and this does not, goes."""
         state = self.state
-        before = state.reassigning.get(tp)
-        original = state.assignments[tp] if before is None else before.original
-        adding = [b for b in target if b not in original]
-        removing = [b for b in original if b not in target]
-        state.reassigning[tp] = Move(original, target)
-        self._assign(tp, [*target, *removing], adding, removing)
-        if self.controller.partitions.refresh(tp) is None:
+        before, known = state.assignments[tp], state.reassigning.get(tp)
+        original = before if known is None else known.original
+        replicas = list(dict.fromkeys([*target, *original]))
+        move = Move([b for b in replicas if b in original], target)
+        state.reassigning[tp] = move
+        if self._is_listed and (replicas != before or move != (known or Move(before, before))):
+            self._assign(tp, replicas, move)
+            self._drop_replicas(tp, [b for b in before if b not in replicas])
+        self._go_on(tp)
+
+    def _go_on(self, tp: str) -> None:
+        """OnPartitionReassignment.
+
+        If the target replicas are not all in sync, assign old and new ones together, and raise the
+        epoch, so that the new ones are started; else finish.
+        """
+        self.world.zookeeper.watch_data(self.broker.id, state_path(tp))
+        info = self.controller.partitions.refresh(tp)
+        if info is None:
             return
-        info = state.infos[tp]
+        move = self.state.reassigning[tp]
+        if self._is_complete(move, info):
+            self._finish(tp, move)
+            return
+        if not self._is_listed:
+            self._assign(tp, list(dict.fromkeys([*move.target, *self.state.assignments[tp]])), move)
         bumped = self.controller.partitions.write(tp, info.leader, info.isr)
         batch = Batch()
-        batch.lead([b for b in state.assignments[tp] if b in state.live], tp, bumped)
+        batch.lead([b for b in self.state.assignments[tp] if b in self.state.live], tp, bumped)
         self.controller.channels.send(batch)
-        self.check(tp)
 
-    def _assign(self, tp: str, replicas: list[int], adding: list[int], removing: list[int]) -> None:
+    def _is_complete(self, move: Move, info: PartitionInfo) -> bool:
+        """Whether all target replicas are in the ISR (from 2.4: or were there all along)."""
+        if self._is_listed and sorted(move.original) == sorted(move.target):
+            return True
+        return all(broker in info.isr for broker in move.target)
+
+    def _assign(self, tp: str, replicas: list[int], move: Move | None) -> None:
         """Write a partition's replica list into its topic's znode."""
         topic, number = split(tp)
         path = f"/brokers/topics/{topic}"
         found = json.loads(self.world.zookeeper.get(path).data or "{}")
         found["partitions"][str(number)] = replicas
         if "adding_replicas" in found:
+            adding = [b for b in replicas if move is not None and b not in move.original]
+            removing = [b for b in replicas if move is not None and b not in move.target]
             for name, brokers in (("adding_replicas", adding), ("removing_replicas", removing)):
                 if brokers:
                     found[name][str(number)] = brokers
@@ -122,34 +182,30 @@ class Reassignment(Part):
             return
         self.world.zookeeper.watch_data(self.broker.id, state_path(tp))
         info = self.controller.partitions.refresh(tp)
-        if info is not None and all(broker in info.isr for broker in move.target):
+        if info is not None and self._is_complete(move, info):
             self._finish(tp, move)
-
-    def check_all(self) -> None:
-        """Look at every move again."""
-        for tp in list(self.state.reassigning):
-            self.check(tp)
 
     def _finish(self, tp: str, move: Move) -> None:
         """Let a target replica lead, drop the old replicas, write the final list."""
         state, partitions = self.state, self.controller.partitions
         removing = [b for b in state.assignments[tp] if b not in move.target]
-        state.assignments[tp] = list(move.target)
         info = state.infos[tp]
+        stays = info.leader in move.target and info.leader in state.live
+        choice = None if stays else elections.reassigned(move.target, info.isr, list(state.live))
+        if not stays and choice is None:
+            return
+        state.assignments[tp] = list(move.target)
         batch = Batch()
-        if info.leader in move.target and info.leader in state.live:
+        if choice is None:
             info = partitions.write(tp, info.leader, info.isr)
             batch.lead([b for b in move.target if b in state.live], tp, info)
         else:
-            choice = elections.reassigned(move.target, info.isr, list(state.live))
-            if choice is None:
-                return
             partitions.lead(tp, choice, "Reassign", batch)
         self.controller.channels.send(batch)
         self._drop_replicas(tp, removing)
-        self._assign(tp, list(move.target), [], [])
+        self._assign(tp, list(move.target), None)
         del state.reassigning[tp]
-        self._drop(tp)
+        self._drop(tp, move.target)
         batch = Batch()
         batch.metadata[tp] = state.infos[tp]
         self.controller.channels.send(batch)
@@ -169,25 +225,29 @@ class Reassignment(Part):
         """Take a move back (2.4+): the original replicas are the target again."""
         move = self.state.reassigning.get(tp)
         if move is not None:
+            self._drop(tp)
             self._begin(tp, list(move.original))
 
     # ---- the admin znode
 
-    def _drop(self, tp: str) -> None:
-        """Take one partition out of /admin/reassign_partitions; the node goes with the last one."""
-        left = [m for m in self._asked() if f"{m.topic}-{m.partition}" != tp]
+    def _drop(self, tp: str, target: list[int] | None = None) -> None:
+        """Take a move out of /admin/reassign_partitions; the node goes with the last one.
+
+        From 2.4 a move that has ended goes only if it was to ``target`` that it was asked to move.
+        """
+        of_any = target is None or not self._is_listed
+        left = [
+            each
+            for each in self._asked()
+            if f"{each.topic}-{each.partition}" != tp or not (of_any or each.replicas == target)
+        ]
         if left:
-            kept = [
-                {"topic": m.topic, "partition": m.partition, "replicas": m.replicas} for m in left
-            ]
+            kept = [msgspec.structs.asdict(each) for each in left]
             data = compact({"version": 1, "partitions": kept})
             self.world.zookeeper.set_data(self.world, REASSIGN, data)
-        else:
-            self._delete_node()
-
-    def _delete_node(self) -> None:
+            return
         try:
             self.world.zookeeper.delete(self.world, REASSIGN)
         except errors.NoNodeError:
             return
-        self.world.zookeeper.watch_exists(self.broker.id, REASSIGN)
+        self.look()

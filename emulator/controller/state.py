@@ -35,10 +35,15 @@ class Move(Struct, array_like=True):
 
 
 class Deletion(Struct, array_like=True):
-    """A topic on its way out: replicas (``t-0@2``) told to delete, and those that did."""
+    """A topic on its way out: replicas (``t-0@2``) told to delete, and those that did.
+
+    ``down`` are those on dead brokers (ReplicaDeletionIneligible, True), and of them those that
+    were looked at again since (OfflineReplica, False).
+    """
 
     told: dict[str, None] = field(default_factory=dict)
     deleted: dict[str, None] = field(default_factory=dict)
+    down: dict[str, bool] = field(default_factory=dict)
 
 
 class ControllerState(Struct, array_like=True):

@@ -18,9 +18,11 @@ PREFERRED = "/admin/preferred_replica_election"
 
 
 class TopicJson(msgspec.Struct):
-    """What a topic's znode holds."""
+    """What a topic's znode holds; from 2.4 also what is being moved."""
 
     partitions: dict[str, list[int]]
+    adding_replicas: dict[str, list[int]] = {}
+    removing_replicas: dict[str, list[int]] = {}
 
 
 class AdminPartition(msgspec.Struct):
@@ -61,10 +63,14 @@ class Topics(Part):
             if tp not in state.assignments:
                 new.append(tp)
                 state.assignments[tp] = lists[number]
+                moving = found.adding_replicas, found.removing_replicas
+                self.controller.reassignment.load(
+                    tp, *(lists_of.get(str(number), []) for lists_of in moving)
+                )
         state.topics[topic] = len(lists)
         return new
 
-    def changed(self, path: str) -> None:
+    def changed(self, path: str, kind: str) -> None:
         """A watch on a topic or admin znode fired."""
         if path == TOPICS:
             self.look_for_topics()
@@ -77,7 +83,7 @@ class Topics(Part):
         elif path == DELETE_TOPICS:
             self.controller.deletion.look()
         elif path == REASSIGN:
-            self.controller.reassignment.look()
+            self.controller.reassignment.changed(kind)
         elif path == CONFIG_CHANGES:
             self.config_changes()
         elif path.endswith("/state"):
@@ -130,8 +136,7 @@ class Topics(Part):
             self._partitions_changed(topic)
         self.preferred_election()
         self.controller.deletion.look()
-        self.controller.reassignment.look()
-        self.controller.reassignment.check_all()
+        self.controller.reassignment.look_again()
 
     def look_for_topics(self) -> None:
         """TopicChange: new topics get leaders; deleted ones are forgotten."""
@@ -167,10 +172,18 @@ class Topics(Part):
         """Do what /admin/preferred_replica_election asks, and delete it."""
         zookeeper = self.world.zookeeper
         node = zookeeper.find(PREFERRED)
-        if node is not None:
+        if node is not None and not self._left_unread(node.data):
             self.controller.partitions.elect_preferred(self._listed(node.data))
             zookeeper.delete(self.world, PREFERRED)
         zookeeper.watch_exists(self.broker.id, PREFERRED)
+
+    def _left_unread(self, data: str | None) -> bool:
+        """Whether reading an admin znode ends in an exception, and nothing is done."""
+        try:
+            msgspec.json.decode(data or "", type=PartitionsJson)
+        except msgspec.MsgspecError:
+            return self.controller.profile.has("unreadable_election_stays")
+        return False
 
 
 def tp_of_state(path: str) -> str:

@@ -43,6 +43,21 @@ CONTROLLER: Final = (
         "a preferred election raises the epoch even where the preferred replica leads already",
     ),
     Feature(
+        "moves_need_live_replicas",
+        "seed",
+        "0.9",
+        "",
+        "a partition moves only to brokers that are alive when the controller is asked",
+    ),
+    Feature(
+        "unreadable_election_stays",
+        "seed",
+        "0.11",
+        "",
+        "what cannot be read in /admin/preferred_replica_election is left there",
+        ended_by="KAFKA-5642",
+    ),
+    Feature(
         "reassignment_data_watched",
         "seed",
         "0.11",

@@ -132,3 +132,22 @@ def test_other_topics_go_on() -> None:
     lab.do(CreateTopic(topic="u", assignment=[[1, 3]]))
     lab.wait(100)
     assert lab.state("u-0") == "leader 1 e0 isr [1, 3] v0"
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_dead_last_member_of_the_isr_costs_an_epoch(version: str) -> None:
+    """Once the live replicas are gone, the dead ones are taken offline once more."""
+    lab = Lab(version, brokers=4, config=CONFIG | {"unclean.leader.election.enable": "false"})
+    topic = CreateTopic(topic="t", assignment=[[3], [1, 3]])
+    lab.do(topic)
+    lab.wait(600)
+    lab.do(CrashBroker(broker=3))
+    lab.wait(20_000)
+    before = lab.cluster.state_of(TP)
+    lab.do(DeleteTopic(topic="t"))
+    lab.wait(2_000)
+    after = lab.cluster.state_of(TP)
+    assert before is not None
+    assert after is not None
+    assert after.leader_epoch == before.leader_epoch + 1
+    assert after.isr == before.isr == [3]

@@ -120,7 +120,7 @@ def test_a_move_can_be_taken_back(version: str) -> None:
     lab = held_up(version)
     assert lab.do(CancelReassignment(tp=TP)).error == "NONE"
     lab.wait(3000)
-    assert lab.cluster.assigned(TP) == [1, 2]
+    assert lab.cluster.assigned(TP) == [2, 1]
     info = lab.cluster.state_of(TP)
     assert info is not None
     assert (info.leader, sorted(info.isr)) == (1, [1, 2])
@@ -132,12 +132,80 @@ def test_taking_back_what_is_not_moving_is_refused() -> None:
     assert lab.do(CancelReassignment(tp=TP)).error == "NO_REASSIGNMENT_IN_PROGRESS"
 
 
-def test_a_znode_that_asks_for_nonsense_goes() -> None:
-    lab = led_by_1()
-    for data in ("no json", '{"version":1,"partitions":[]}'):
-        lab.do(ZkCommand(command="create", path=REASSIGN, data=data))
-        lab.wait(50)
-        assert lab.cluster.assigned(TP) == [1, 2]
+@pytest.mark.parametrize("data", ["no json", '{"version":1,"partitions":[]}'])
+@pytest.mark.parametrize("version", VERSIONS)
+def test_nonsense_stays_where_it_is(version: str, data: str) -> None:
+    lab = led_by_1(version)
+    lab.do(ZkCommand(command="create", path=REASSIGN, data=data))
+    lab.wait(50)
+    assert lab.cluster.assigned(TP) == [1, 2]
+    assert lab.cluster.zookeeper.find(REASSIGN) is not None
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_from_1_1_a_controller_whose_znode_was_taken_away_is_deaf(version: str) -> None:
+    lab = led_by_1(version)
+    lab.do(ZkCommand(command="create", path=REASSIGN, data="no json"))
+    lab.wait(50)
+    lab.do(ZkCommand(command="delete", path=REASSIGN))
+    lab.wait(50)
+    lab.do(Reassign(tp=TP, replicas=[2, 3]))
+    lab.wait(9000)
+    is_deaf = not lab.cluster.world.profile.has("reassignment_data_watched")
+    assert lab.cluster.assigned(TP) == ([1, 2] if is_deaf else [2, 3])
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_move_to_the_dead_waits_or_is_refused(version: str) -> None:
+    lab = led_by_1(version)
+    lab.do(CrashBroker(broker=3))
+    lab.wait(20_000)
+    lab.do(Reassign(tp=TP, replicas=[2, 3]))
+    lab.wait(50)
+    refused = lab.cluster.world.profile.has("moves_need_live_replicas")
+    assert lab.cluster.assigned(TP) == ([1, 2] if refused else [2, 3, 1])
+    assert (lab.cluster.zookeeper.find(REASSIGN) is None) == refused
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_move_to_where_it_is_costs_an_epoch_from_2_4(version: str) -> None:
+    lab = led_by_1(version)
+    lab.do(Reassign(tp=TP, replicas=[1, 2]))
+    lab.wait(50)
+    costs = lab.cluster.world.profile.has("cancel_reassignment")
+    assert lab.state() == f"leader 1 e{int(costs)} isr [1, 2] v{int(costs)}"
+    assert lab.cluster.zookeeper.find(REASSIGN) is None
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_new_order_costs_one_epoch(version: str) -> None:
+    lab = led_by_1(version)
+    lab.do(Reassign(tp=TP, replicas=[2, 1]))
+    lab.wait(50)
+    assert lab.cluster.assigned(TP) == [2, 1]
+    assert lab.state() == "leader 1 e1 isr [1, 2] v1"
+
+
+@pytest.mark.parametrize("version", WITH_LISTS)
+def test_a_new_controller_finds_the_move_in_the_topics_znode(version: str) -> None:
+    lab = held_up(version)
+    lab.do(ZkCommand(command="delete", path=REASSIGN))
+    lab.do(ZkCommand(command="delete", path="/controller"))
+    lab.wait(100)
+    lab.do(StartBroker(broker=3))
+    lab.wait(25_000)
+    assert lab.cluster.assigned(TP) == [2, 3]
+
+
+@pytest.mark.parametrize("version", WITH_LISTS)
+def test_another_target_takes_the_place_of_the_first(version: str) -> None:
+    """What only the first added goes at once."""
+    lab = held_up(version)
+    lab.do(ZkCommand(command="delete", path=REASSIGN))
+    lab.do(Reassign(tp=TP, replicas=[2, 4]))
+    lab.do(ZkCommand(command="delete", path="/controller"))
+    lab.wait(9000)
+    assert lab.cluster.assigned(TP) == [2, 4]
     assert lab.cluster.zookeeper.find(REASSIGN) is None
 
 
