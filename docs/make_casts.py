@@ -1,0 +1,128 @@
+"""Record the casts in docs/casts/ anew, from scripts and keys: they cannot go stale.
+
+``python docs/make_casts.py [FOLDER]`` opens each scene in the console without a terminal, presses
+its keys one after the other, and writes what is shown as an asciinema cast (version 2), which
+``asciinema play`` shows in a terminal. Nothing in them depends on how fast this machine is.
+"""
+
+import asyncio
+import io
+import json
+import sys
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+from make_pictures import CRASH, TAPES
+from rich.console import Console
+
+from commands.live import live_source
+from console.app import TidegaugeApp
+from sessions.source import Source
+
+FOLDER = Path(__file__).parent / "casts"
+WIDTH, HEIGHT = 100, 30
+BEFORE_SECONDS = 1.5
+"""How long the first picture stays."""
+KEY_SECONDS = 0.7
+"""How long each following one does."""
+TYPED_SECONDS = 0.06
+"""How long it takes to type a letter."""
+
+
+class Cast(NamedTuple):
+    """A script, and what is pressed: names of keys, and ``"text"`` in quotes that is typed."""
+
+    name: str
+    script: str
+    keys: tuple[str, ...]
+
+
+CASTS = (
+    Cast(
+        "broker-crash",
+        CRASH,
+        ("2", "down", "down", '":broker crash 2"', "enter", *["."] * 12, "W", "escape", "escape"),
+    ),
+    Cast("truncation-by-epoch", TAPES, ("2", "enter", *["<"] * 10, *[">"] * 10)),
+)
+
+
+def _pressed(keys: tuple[str, ...]) -> list[tuple[str, float]]:
+    """Each single key, and how long what it shows stays."""
+    found = []
+    for key in keys:
+        if key.startswith('"'):
+            found += [(_named(letter), TYPED_SECONDS) for letter in key.strip('"')]
+        else:
+            found.append((key, KEY_SECONDS))
+    return found
+
+
+def _named(letter: str) -> str:
+    return {" ": "space", ":": "colon"}.get(letter, letter)
+
+
+def _lines(app: TidegaugeApp) -> list[str]:
+    """What the screen shows, line by line, as a terminal is told."""
+    text = io.StringIO()
+    console = Console(
+        file=text, width=WIDTH, height=HEIGHT, force_terminal=True, color_system="truecolor"
+    )
+    console.print(app.screen._compositor.render_update(full=True))  # as Textual's own screenshots
+    return text.getvalue().rstrip("\n").split("\n")
+
+
+def _changes(before: list[str], after: list[str]) -> str:
+    """What brings a terminal from one picture to the next."""
+    return "".join(
+        f"\x1b[{row};1H{line}"
+        for row, line in enumerate(after, start=1)
+        if row > len(before) or before[row - 1] != line
+    )
+
+
+async def _recorded(source: Source, cast: Cast) -> list[tuple[float, str]]:
+    app = TidegaugeApp(source, paused=True)
+    app.stage.settle()
+    frames = []
+    async with app.run_test(size=(WIDTH, HEIGHT)) as pilot:
+        await pilot.pause()
+        shown = _lines(app)
+        frames.append((0.0, _changes([], shown)))
+        at = BEFORE_SECONDS
+        for key, seconds in _pressed(cast.keys):
+            await pilot.press(key)
+            await pilot.pause()
+            before, shown = shown, _lines(app)
+            frames.append((at, _changes(before, shown)))
+            at += seconds
+    return [*frames, (at + BEFORE_SECONDS, "")]
+
+
+def record(cast: Cast, folder: Path) -> Path:
+    """Write one cast; returns its file."""
+    with tempfile.TemporaryDirectory() as made:
+        script = Path(made, "cast.tide")
+        script.write_text(cast.script)
+        source, recorder = live_source(script, Path(made, "cast.tide.db"), {}, ())
+        try:
+            frames = asyncio.run(_recorded(source, cast))
+        finally:
+            recorder.close("cast")
+    path = folder / f"{cast.name}.cast"
+    head = {"version": 2, "width": WIDTH, "height": HEIGHT, "title": f"tidegauge: {cast.name}"}
+    rows = [json.dumps(head), *(json.dumps([round(at, 2), "o", text]) for at, text in frames)]
+    path.write_text("\n".join(rows) + "\n")
+    return path
+
+
+def main(folder: Path) -> None:
+    """Record every cast."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for cast in CASTS:
+        sys.stderr.write(f"{record(cast, folder).name}\n")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER)
