@@ -74,6 +74,7 @@ class LargeSource:
 
     kind = "LIVE"
     name = "large"
+    trouble = ""
     read_only = False
     at_tail = True
 
@@ -146,6 +147,9 @@ class LargeSource:
     def remove_bookmark(self, seq: int) -> bool:
         """There is none."""
         return False
+
+    def flush(self) -> None:
+        """Nothing is written."""
 
     def samples(self) -> Sequence[tuple[int, int, Counts]]:
         """None are kept."""

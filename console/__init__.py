@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from console.configuration import Configuration
     from sessions.source import Source
 
 
@@ -16,14 +17,25 @@ def run(
     ascii: bool = False,
     paused: bool = False,
     complete: Callable[[str], Sequence[str]] | None = None,
-) -> None:
-    """Show ``source`` until the user quits.
+    configuration: "Configuration | None" = None,
+    reproduce: Callable[[], str] | None = None,
+) -> int:
+    """Show ``source`` until the user quits, or a signal ends it; returns the exit status.
 
     ``ascii`` draws with plain ASCII, ``paused`` starts with time held still, ``complete`` gives
-    completions of a statement that is being typed, as whole lines.
+    completions of a statement that is being typed, as whole lines, ``configuration`` is what the
+    user has set, ``reproduce`` the command line that comes back to the time cursor.
     """
     from console.app import TidegaugeApp
 
-    app = TidegaugeApp(source, ascii=ascii, paused=paused, complete=complete)
+    app = TidegaugeApp(
+        source,
+        ascii=ascii,
+        paused=paused,
+        complete=complete,
+        configuration=configuration,
+        reproduce=reproduce,
+    )
     app.stage.settle()
-    app.run()
+    app.run(mouse=app.configuration.value("mouse"))
+    return app.return_code or 0

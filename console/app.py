@@ -12,32 +12,38 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from textual.app import App
 from textual.binding import BindingType
 from textual.command import CommandPalette
 from textual.notifications import SeverityLevel
 
 from console.actions import ACTIONS, Action, refusal
+from console.alarms import Alarms
 from console.bindings import bindings_for
+from console.configuration import Configuration, defaults
 from console.formats import clean
 from console.glyphs import choose
-from console.lines import Span, cut, data, line, text_of
+from console.lines import data, line
+from console.manners import Manners
+from console.markkeys import MarkKeys
+from console.openers import Openers
 from console.pacer import FRAMES_PER_SECOND
 from console.palette import ActionProvider
 from console.roles import COMPONENTS
 from console.screens.base import ConsoleScreen
-from console.screens.brokers import BrokerScreen, BrokersScreen
-from console.screens.events import EventScreen, EventsScreen
+from console.screens.brokers import BrokersScreen
+from console.screens.events import EventsScreen
 from console.screens.overview import OverviewScreen
 from console.screens.page import MenuScreen, PageScreen, help_lines
-from console.screens.partition import PartitionScreen
 from console.screens.partitions import PartitionsScreen
 from console.screens.znodes import ZnodesScreen
-from console.stage import Complete, Stage
+from console.stage import Complete, Reproduce, Stage
 from console.timekeys import TimeKeys
 from console.virtual_table import VirtualTable
+from sessions.errors import SessionError
 
 if TYPE_CHECKING:
+    from textual.screen import Screen
+
     from sessions.source import Source
 
 MODE_SCREENS: dict[str, Callable[[Stage], ConsoleScreen]] = {
@@ -50,17 +56,13 @@ MODE_SCREENS: dict[str, Callable[[Stage], ConsoleScreen]] = {
 """What the number keys show."""
 
 
-COPIED_SHOWN_MAX = 60
-"""Characters of what was copied that the toast shows."""
 WIDTHS = [(0, "-cramped"), (60, "-narrow"), (112, "-wide")]
 """From how many columns on a screen has which class in the style sheet."""
 HEIGHTS = [(0, "-flat"), (15, "-low"), (32, "-tall")]
 """From how many lines on a screen has which class in the style sheet."""
-THEME = "tokyo-night"
-"""One of Textual's own themes; roles are mixed from its colours, so any other will do."""
 
 
-class TidegaugeApp(TimeKeys, App[None], inherit_bindings=False):
+class TidegaugeApp(TimeKeys, MarkKeys, Openers, Alarms, Manners, inherit_bindings=False):
     """The console on one source."""
 
     CSS_PATH = Path(__file__).with_name("console.tcss")
@@ -79,14 +81,21 @@ class TidegaugeApp(TimeKeys, App[None], inherit_bindings=False):
         ascii: bool = False,
         paused: bool = False,
         complete: Complete | None = None,
+        configuration: Configuration | None = None,
+        reproduce: Reproduce | None = None,
     ) -> None:
         # Under NO_COLOR Textual turns colours to grey, unless they are the terminal's own.
         super().__init__(ansi_color=True if "NO_COLOR" in os.environ else None)
-        glyphs = choose(ascii_only=ascii)
-        self.stage = Stage(source, glyphs=glyphs, paused=paused, complete=complete)
+        configuration = configuration or defaults()
+        glyphs = choose(ascii_only=ascii or configuration.value("ascii"))
+        self.stage = Stage(
+            source, glyphs=glyphs, paused=paused, complete=complete, reproduce=reproduce
+        )
+        self.stage.guarded = configuration.value("read_only")
         self.title = "tidegauge"
-        self.theme = THEME
+        self.adopt(configuration)
         self.last_mode = self.DEFAULT_MODE
+        self.begin_alarms()
         self._framed = perf_counter()
         self._painted: tuple[object, ...] = ()
         for mode, screen in MODE_SCREENS.items():
@@ -105,10 +114,15 @@ class TidegaugeApp(TimeKeys, App[None], inherit_bindings=False):
             return
         now = perf_counter()
         passed, self._framed = now - self._framed, now
-        self.stage.pacer.frame(passed)
-        self.show_replies()
-        if self._moment() != self._painted or self._is_busy():
-            self.paint()
+        try:
+            self.stage.pacer.frame(passed)
+            self.search_on()
+            self.look_for_alarms()
+            self.show_replies()
+            if self._moment() != self._painted or self._is_busy():
+                self.paint()
+        except SessionError as error:
+            self.trouble(str(error))
 
     def _moment(self) -> tuple[object, ...]:
         """What a screen depends on besides keys; while it stands still, nothing is painted."""
@@ -141,14 +155,18 @@ class TidegaugeApp(TimeKeys, App[None], inherit_bindings=False):
         if isinstance(screen, ConsoleScreen) and not screen.is_ready:
             self.call_after_refresh(self.dispatch, action)
             return
-        sentence = refusal(action, read_only=self.stage.source.read_only)
+        sentence = refusal(action, read_only=self.stage.read_only)
         if sentence is not None:
             self.tell(sentence, severity="warning")
             return
         do = self.handler(action)
-        if do is not None:
+        if do is None:
+            return
+        try:
             do()
             self.paint()
+        except SessionError as error:
+            self.trouble(str(error))
 
     def handler(self, action: Action) -> Callable[[], Any] | None:
         """The method that does an action here: the nearest one to what has the keys."""
@@ -161,13 +179,6 @@ class TidegaugeApp(TimeKeys, App[None], inherit_bindings=False):
     def tell(self, text: str, *, severity: SeverityLevel = "information") -> None:
         """A toast; the text is data, never markup."""
         self.notify(clean(text), severity=severity, markup=False)
-
-    def copy(self, text: str) -> None:
-        """Give text to the terminal's clipboard."""
-        if text:
-            self.copy_to_clipboard(text)
-            shown = cut([Span(text)], COPIED_SHOWN_MAX, self.stage.glyphs.more)
-            self.tell(f"copied {text_of(shown)}")
 
     # ---- screens
 
@@ -208,7 +219,9 @@ class TidegaugeApp(TimeKeys, App[None], inherit_bindings=False):
         self.go(self.last_mode)
 
     def do_go_back(self) -> None:
-        """Undo the last narrowing: zoom, filter, then the screen."""
+        """Undo the last narrowing: a search, zoom, filter, then the screen."""
+        if self.stop_search():
+            return
         screen = self.screen
         if isinstance(screen, ConsoleScreen):
             if screen.has_class("-zoomed"):
@@ -219,18 +232,13 @@ class TidegaugeApp(TimeKeys, App[None], inherit_bindings=False):
         if len(self.screen_stack) > 1:
             self.pop_screen()
 
-    def open_partition(self, tp: str) -> None:
-        """Drill into a partition."""
-        self.push_screen(PartitionScreen(self.stage, tp))
+    def show_screen(self, screen: "Screen[Any]") -> None:
+        """Lay a screen over the one that is shown."""
+        self.push_screen(screen)
 
-    def open_broker(self, broker: int) -> None:
-        """Drill into a broker."""
-        self.push_screen(BrokerScreen(self.stage, broker))
-
-    def open_event(self, seq: int) -> None:
-        """Drill into an event."""
-        if self.stage.reader.get(seq) is not None:
-            self.push_screen(EventScreen(self.stage, seq))
+    def when_shown(self, do: Callable[[], None]) -> None:
+        """Do something once the screen that was just asked for is there."""
+        self.call_after_refresh(do)
 
     def open_page(self, title: str, text: str) -> None:
         """Show text on a page of its own."""

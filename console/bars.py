@@ -92,7 +92,7 @@ def _time(stage: "Stage", *, roomy: bool) -> Line:
         f" {speed_text(pacer.speed)}{gap}",
         Span(clock(source.time_us), "strong"),
         f"{gap}#{number(source.seq)}{end}",
-        Span(f"{gap}READ-ONLY", "read-only") if source.read_only else "",
+        Span(f"{gap}READ-ONLY", "read-only") if stage.read_only else "",
     )
 
 

@@ -27,6 +27,11 @@ STATE_ORDER: Final = tuple(reversed(STATE_ROLES))
 """The worst first."""
 
 
+def broker_object(key: str) -> str:
+    """A broker's name as an object that events touch."""
+    return f"broker.{key}"
+
+
 def oldest_fetch_us(stage: "Stage", broker: "BrokerState") -> int | None:
     """Microseconds since the fetch that lies furthest back, over the leaders it fetches from."""
     if broker.state != "running" or not broker.fetch_sent_us:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, ClassVar
 from msgspec import structs
 from textual.message import Message
 
-from console.describe import CHANGE, TRAFFIC, describe, level_of
+from console.describe import CHANGE, FAULT, TRAFFIC, describe, level_of
+from console.empty import nothing_lines
 from console.eventlog import AllEvents, EventLog, FixedEvents, FoundEvents, PageScan, TouchScan
 from console.filters import Filter, FilterError
 from console.formats import json_text, number, plural, short_clock
@@ -40,6 +41,7 @@ class EventView(VirtualView):
         self.objects: Sequence[str] = ()
         self.filter: Filter[Event] = Filter()
         self.least = TRAFFIC
+        self.levels = (CHANGE, TRAFFIC)
         self.following = True
         self.seq = 0
         self._marked = -1
@@ -85,8 +87,7 @@ class EventView(VirtualView):
             return False
         if not self.filter:
             return True
-        told = describe(event)
-        return self.filter.matches(f"{told.word}\n{told.text}".lower(), event)
+        return self.filter.matches(searched(event), event)
 
     def _shown_anew(self) -> None:
         self.resize()
@@ -104,6 +105,8 @@ class EventView(VirtualView):
                 self.scroll_to(y=self.log_.index_of(anchor), animate=False)
             self.refresh()
             self.post_message(self.Found())
+        if not len(self.log_):
+            self.say_empty(nothing_lines(*self.why_empty(), self.columns))
         here = self.log_.index_of(self.stage.source.seq)
         self.resize()
         if self.following:
@@ -111,6 +114,18 @@ class EventView(VirtualView):
         if here != self._marked:
             self._marked = here
             self.refresh()
+
+    def why_empty(self) -> tuple[str, str]:
+        """Why there is no line, and which key helps."""
+        if not self.log_.complete:
+            return "Looking for events..", "esc goes back"
+        if self.filter:
+            return f"No event matches {self.filter.text!r}.", "esc clears the filter"
+        if self.least == FAULT:
+            return "Nothing has gone wrong, and nothing was broken.", "f shows every change"
+        if self.least == CHANGE:
+            return "Nothing has changed it.", "f shows traffic as well"
+        return "There are no events.", "L goes to the end of what exists"
 
     # ---- lines
 
@@ -178,9 +193,15 @@ class EventView(VirtualView):
         return None
 
     def do_faults(self) -> None:
-        """Show only changes and faults, or the traffic too."""
-        self.least = CHANGE if self.least == TRAFFIC else TRAFFIC
+        """Show only the lesser, or the other of the log's two levels."""
+        fewer, more = self.levels
+        self.least = more if self.least == fewer else fewer
         self.look_again()
+
+    def is_match(self, index: int, wanted: Filter[Event]) -> bool:
+        """What kind and text of the event say."""
+        event = self.event_at(index)
+        return event is not None and wanted.matches(searched(event), event)
 
     def cell_text(self) -> str:
         """The selected event as a line of text."""
@@ -208,6 +229,12 @@ class EventView(VirtualView):
         text += ", changes only" if self.least == CHANGE else ""
         text += f", filter {self.filter.text}" if self.filter else ""
         return text + (", following" if self.following else "")
+
+
+def searched(event: Event) -> str:
+    """What a filter's words are looked for in, in small letters."""
+    told = describe(event)
+    return f"{told.word}\n{told.text}".lower()
 
 
 def event_line(event: Event, stage: "Stage", width: int, *, here: bool = False) -> Line:

@@ -6,8 +6,15 @@ such a character.
 
 import codecs
 import locale
+import os
+from typing import Final
 
 from msgspec import Struct
+
+PLAIN_LOCALES: Final = ("C", "POSIX")
+"""Locales of ASCII."""
+COERCED: Final = "C.UTF-8"
+"""What Python puts into LC_CTYPE in place of those (PEP 538)."""
 
 
 class Glyphs(Struct, frozen=True):
@@ -43,6 +50,8 @@ class Glyphs(Struct, frozen=True):
     truncated: str
     different: str
     mark: str
+    pin: str
+    in_sync: str
     up: str
     down: str
     sparks: str
@@ -79,6 +88,8 @@ UNICODE = Glyphs(
     truncated="\u00d7",
     different="≠",
     mark="⚑",
+    pin="†",
+    in_sync="•",
     up="●",
     down="○",
     sparks="▁▂▃▄▅▆▇█",
@@ -115,6 +126,8 @@ ASCII = Glyphs(
     truncated="x",
     different="!",
     mark="!",
+    pin="^",
+    in_sync="o",
     up="*",
     down="o",
     sparks="_.,-~=+#",
@@ -127,7 +140,17 @@ def choose(*, ascii_only: bool) -> Glyphs:
 
 
 def _locale_is_utf8() -> bool:
+    """Whether the user's locale is of UTF-8; Python takes C for C.UTF-8, which the user may not."""
+    if _wanted() in PLAIN_LOCALES:
+        return False
     try:
-        return codecs.lookup(locale.getpreferredencoding(do_setlocale=False)).name == "utf-8"
+        return codecs.lookup(locale.getencoding()).name == "utf-8"
     except LookupError:
         return False
+
+
+def _wanted() -> str:
+    """The locale that the environment asks for; empty if it says nothing of it."""
+    said = os.environ
+    chosen = said.get("LC_ALL") or said.get("LC_CTYPE", "")
+    return said.get("LANG", "") if chosen in ("", COERCED) else chosen

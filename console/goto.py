@@ -16,7 +16,10 @@ UNITS_US = {
 EVENT = re.compile(r"#\s*(\d[\d,]*)")
 DISTANCE = re.compile(r"([+-])\s*(\d+(?:\.\d+)?)\s*(us|ms|s|m|h)")
 CLOCK = re.compile(r"(?:(\d+):)?(\d+):(\d+(?:\.\d+)?)")
-FORMS = "a time (12:04 or 1:12:04.250), a distance (-3m, +10s), an event (#18207), start or end"
+FORMS = (
+    "a time (12:04 or 1:12:04.250), a distance (-3m, +10s), an event (#18207), start, end, "
+    "or a condition (when urp>5)"
+)
 
 
 class GotoError(ValueError):

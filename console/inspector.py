@@ -7,9 +7,10 @@ ISR, what it remembers of its followers), and what each replica itself holds.
 from typing import TYPE_CHECKING, Final
 
 from console.formats import age, brackets, number, plain
-from console.lines import BLANK, Line, Span, cut, fit, line, wrap
+from console.lines import BLANK, Line, Span, cut, line
 from console.partition_columns import leader_number
-from console.tapes import EPOCH_ROLES, tape_order
+from console.tape_window import EPOCH_ROLES
+from console.tapes import tape_order
 from console.why import chain, chain_lines, state_path
 from console.words import STATE_WORDS, glyph_of
 
@@ -145,6 +146,24 @@ def fetch_age(stage: "Stage", partition: "PartitionState", follower: int) -> int
     return None if sent_us is None else stage.source.time_us - sent_us
 
 
+def caught_up_age(stage: "Stage", partition: "PartitionState", follower: int) -> int | None:
+    """Microseconds since the follower was last caught up, as far as the leader knows.
+
+    That is the last time at which the offset that it asked for was the leader's LEO or more: before
+    the leader wrote the record that it lacks first. 0: it is caught up; None: the leader knows
+    nothing of it, or nobody knows when that was.
+    """
+    leader = partition.leader_replica
+    remembered = leader_memory(partition, follower)
+    if leader is None or remembered is None or remembered < 0:
+        return None
+    if remembered >= leader.log_end_offset:
+        return 0
+    source = stage.source
+    written = stage.writes.find(partition.name, leader.broker, remembered, source.seq)
+    return None if written is None else source.time_us - written.time_us
+
+
 def epoch_caches(partition: "PartitionState") -> list[Line]:
     """Leader-epoch caches, epoch and start offset, one line a replica."""
     rows = [line(Span("LEADER-EPOCH CACHE", "title"), Span(" epoch:start", "muted"))]
@@ -199,10 +218,3 @@ def why(stage: "Stage", partition: "PartitionState", width: int) -> list[Line]:
     events = chain(stage.reader, stage.explainer.seq(stage.view.state, partition))
     title = line(Span("WHY", "title"), Span(" the root first", "muted"))
     return [title, *chain_lines(events, width, stage.glyphs)] if events else []
-
-
-def nothing_lines(reason: str, next_key: str, width: int) -> list[Line]:
-    """What a pane says when it has nothing to show: why, and which key helps."""
-    text = [line(Span(row, "muted")) for row in wrap(reason, max(10, width - 2))]
-    hint = [line(Span(fit(row, width), "key")) for row in wrap(next_key, max(10, width - 2))]
-    return [BLANK, *text, *hint]

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 SPEEDS: Final = tuple(2.0**power for power in range(-4, 9))
 """Virtual seconds per wall second: 1/16 to 256."""
+FASTEST: Final = 2.0**14
+"""As fast as the machine can: more than a frame's budget allows wherever anything happens."""
 FRAMES_PER_SECOND: Final = 10
 FRAME_BUDGET_MS: Final = 40.0
 """How long one frame may work on moving the cursor."""
@@ -38,12 +40,12 @@ class Pacer:
         return self.source.advance(wall_seconds, self.speed, FRAME_BUDGET_MS)
 
     def faster(self) -> None:
-        """Double the speed, up to 256."""
-        self.speed = min(self.speed * 2, SPEEDS[-1])
+        """Double the speed, up to 256; after that, as fast as possible."""
+        self.speed = FASTEST if self.speed >= SPEEDS[-1] else self.speed * 2
 
     def slower(self) -> None:
         """Halve the speed, down to 1/16."""
-        self.speed = max(self.speed / 2, SPEEDS[0])
+        self.speed = SPEEDS[-1] if self.speed == FASTEST else max(self.speed / 2, SPEEDS[0])
 
     def toggle(self) -> None:
         """Pause or go on; playing at the end of a recording starts it again from its beginning."""
@@ -82,5 +84,7 @@ class Pacer:
 
 
 def speed_text(speed: float) -> str:
-    """``1x``, ``256x``, ``1/16x``."""
+    """``1x``, ``256x``, ``1/16x``, ``max``."""
+    if speed == FASTEST:
+        return "max"
     return f"{speed:.0f}x" if speed >= 1 else f"1/{1 / speed:.0f}x"

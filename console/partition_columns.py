@@ -83,6 +83,8 @@ FIELDS: "Final[Mapping[str, Field[PartitionState]]]" = {
     "leo": _number(log_end_offset),
     "lag": Field(lag),
     "version": _number(attrgetter("zk_version")),
+    "unclean": Field(lambda partition: int(partition.unclean)),
+    "preferred": Field(lambda partition: int([partition.leader] == partition.replicas[:1])),
     "lost": Field(lambda partition: len(partition.lost)),
     "duplicated": Field(lambda partition: len(partition.duplicated)),
     "diverged": Field(lambda partition: len(partition.diverged)),

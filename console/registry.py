@@ -5,15 +5,13 @@ the focused pane outwards, so one letter means one thing and each pane does it i
 Nothing else lists keys; :mod:`console.actions` reads this list for all who need it.
 """
 
-from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
-from msgspec import Struct
+from console.action import ANYWHERE, PROMPT, Action, everywhere, on
+from console.screen_actions import COPY, DRILL, LOG, TABLE, TAPES
 
-ANYWHERE: Final = "anywhere"
-"""The context of actions that work on every screen."""
-TABLES: Final = ("partitions", "brokers")
-"""Screens whose main pane is a sortable table."""
+__all__ = ["ACTIONS", "ANYWHERE", "FOOTER", "GROUPS", "PROMPT", "SCREENS", "Action"]
+
 SCREENS: Final = (
     "overview",
     "partitions",
@@ -21,206 +19,98 @@ SCREENS: Final = (
     "brokers",
     "broker",
     "znodes",
+    "znode",
     "events",
     "event",
+    "record",
+    "bookmarks",
+    "difference",
     "menu",
     "page",
+    "notice",
 )
 """Contexts that are screens; ``page`` is a screen of text (help, output)."""
-PROMPT: Final = "prompt"
-"""The context of the input line while it is open."""
-
-
-class Action(Struct, frozen=True):
-    """One thing that keys, the palette and the footer can ask for.
-
-    ``keys`` are written as people write them (``,``, ``ctrl+p``, ``shift+left``); the first is the
-    one that the footer shows. ``contexts`` are screens, :data:`ANYWHERE` or :data:`PROMPT`.
-    ``label`` is its word in the footer (empty: not there), and ``shown`` the keys it shows there if
-    it speaks for its opposite too. ``writes``: it changes the cluster, so it needs a source that is
-    not read-only.
-    """
-
-    id: str
-    verb: str
-    keys: tuple[str, ...]
-    contexts: tuple[str, ...]
-    help: str
-    group: str
-    label: str = ""
-    shown: str = ""
-    writes: bool = False
-
-
-def _everywhere(id: str, keys: str, help: str, label: str = "", **more: Any) -> Action:
-    group = id.partition(".")[0]
-    return Action(id, id, tuple(keys.split()), (ANYWHERE,), help, group, label, **more)
-
-
-def _on(
-    screens: Sequence[str], verb: str, keys: str, help: str, label: str = "", **more: Any
-) -> list[Action]:
-    """The same action on several screens, one id each, so that each can be remapped on its own."""
-    group = verb.partition(".")[0]
-    return [
-        Action(f"{screen}.{verb}", verb, tuple(keys.split()), (screen,), help, group, label, **more)
-        for screen in screens
-    ]
-
 
 _GO = [
-    _everywhere("go.overview", "1", "Overview: is it healthy, since when?"),
-    _everywhere("go.partitions", "2", "Partitions: which ones, and how bad?"),
-    _everywhere("go.brokers", "3", "Brokers: who is to blame?"),
-    _everywhere("go.znodes", "4", "Znodes: what does ZooKeeper say?"),
-    _everywhere("go.events", "5", "Events: what happened, and why?"),
-    _everywhere("go.back", "escape", "Back to the screen before; clears a filter first", "back"),
-    _everywhere("go.last", "-", "Toggle between this screen and the last one"),
+    everywhere("go.overview", "1", "Overview: is it healthy, since when?"),
+    everywhere("go.partitions", "2", "Partitions: which ones, and how bad?"),
+    everywhere("go.brokers", "3", "Brokers: who is to blame?"),
+    everywhere("go.znodes", "4", "Znodes: what does ZooKeeper say?"),
+    everywhere("go.events", "5", "Events: what happened, and why?"),
+    everywhere("go.back", "escape", "Back to the screen before; clears a filter first", "back"),
+    everywhere("go.last", "-", "Toggle between this screen and the last one"),
 ]
 
 _MOVE = [
-    _everywhere("move.up", "up k", "Up one line"),
-    _everywhere("move.down", "down j", "Down one line"),
-    _everywhere("move.left", "left h", "Left; close a branch; older offsets"),
-    _everywhere("move.right", "right l", "Right; open a branch; newer offsets"),
-    _everywhere("move.page_up", "pageup ctrl+u", "Up one page"),
-    _everywhere("move.page_down", "pagedown ctrl+d", "Down one page"),
-    _everywhere("move.first", "g home", "To the first line; in a table, stay with the first"),
-    _everywhere("move.last", "G end", "To the last line; in a log, follow it"),
-    _everywhere("pane.next", "tab", "To the next pane", "pane"),
-    _everywhere("pane.previous", "shift+tab", "To the pane before"),
-    _everywhere("pane.zoom", "z", "Give the whole screen to this pane, or take it back"),
+    everywhere("move.up", "up k", "Up one line"),
+    everywhere("move.down", "down j", "Down one line"),
+    everywhere("move.left", "left h", "Left; close a branch; older offsets"),
+    everywhere("move.right", "right l", "Right; open a branch; newer offsets"),
+    everywhere("move.page_up", "pageup ctrl+u", "Up one page"),
+    everywhere("move.page_down", "pagedown ctrl+d", "Down one page"),
+    everywhere("move.first", "g home", "To the first line; in a table, stay with the first"),
+    everywhere("move.last", "G end", "To the last line; in a log, follow it"),
+    everywhere("pane.next", "tab", "To the next pane", "pane"),
+    everywhere("pane.previous", "shift+tab", "To the pane before"),
+    everywhere("pane.zoom", "z", "Give the whole screen to this pane, or take it back"),
 ]
 
 _TIME = [
-    _everywhere("time.pause", "space", "Pause or go on", "pause"),
-    _everywhere("time.back", ",", "One event back", "step", shown=", ."),
-    _everywhere("time.forward", ".", "One event forward"),
-    _everywhere(
+    everywhere("time.pause", "space", "Pause or go on", "pause"),
+    everywhere("time.back", ",", "One event back", "step", shown=", ."),
+    everywhere("time.forward", ".", "One event forward"),
+    everywhere(
         "time.previous_touch",
         "<",
         "To the event before that touches what is selected",
         "touch",
         shown="< >",
     ),
-    _everywhere("time.next_touch", ">", "To the next event that touches what is selected"),
-    _everywhere("time.previous_mark", "[", "To the bookmark before", "mark", shown="[ ]"),
-    _everywhere("time.next_mark", "]", "To the next bookmark"),
-    _everywhere("time.slower", "(", "Half as fast, down to 1/16x", "speed", shown="( )"),
-    _everywhere("time.faster", ")", "Twice as fast, up to 256x"),
-    _everywhere(
+    everywhere("time.next_touch", ">", "To the next event that touches what is selected"),
+    everywhere("time.previous_mark", "[", "To the bookmark before", "mark", shown="[ ]"),
+    everywhere("time.next_mark", "]", "To the next bookmark"),
+    everywhere(
+        "time.previous_alert", "{", "To where the alert changed before", "alert", shown="{ }"
+    ),
+    everywhere("time.next_alert", "}", "To where the alert changes next"),
+    everywhere("time.slower", "(", "Half as fast, down to 1/16x", "speed", shown="( )"),
+    everywhere("time.faster", ")", "Twice as fast, up to 256x; then as fast as possible"),
+    everywhere(
         "time.goto",
         "t",
-        "Go to a time (12:04), a distance (-3m) or an event (#18207)",
+        "Go to a time (12:04), a distance (-3m), an event (#18207) or a condition (when urp>5)",
         "goto",
     ),
-    _everywhere("time.live", "L", "To the end of what exists, and follow it", "live"),
+    everywhere("time.live", "L", "To the end of what exists, and follow it", "live"),
+]
+
+_MARK = [
+    everywhere("mark.set", "b", "Set or change the bookmark here, with a note if you like"),
+    everywhere("mark.list", "B", "List the bookmarks; enter goes to one"),
+    everywhere("mark.a", "a", "Set A here: where a difference begins"),
+    everywhere("mark.difference", "d", "What differs between A and here", "diff", shown="a d"),
+    *on(("bookmarks",), "remove", "delete", "Take the selected bookmark away", "remove"),
+]
+
+_FIND = [
+    everywhere("find.next", "n", "To the next line that matches what was typed after /"),
+    everywhere("find.previous", "N", "To the line before that matches"),
 ]
 
 _ACT = [
-    _everywhere("act.mark", "b", "Set a bookmark here", writes=True),
-    _everywhere(
+    everywhere(
         "act.command",
         ":",
         "Give a statement of the command language",
         "command",
         writes=True,
     ),
-    _everywhere("app.palette", "ctrl+p", "Find any action by name"),
-    _everywhere("app.help", "?", "This help", "help"),
-    _everywhere("app.quit", "ctrl+q", "Quit"),
-    _everywhere("app.interrupt", "ctrl+c", "Say how to quit"),
-]
-
-_TABLE = [
-    *_on(
-        TABLES,
-        "filter.open",
-        "/",
-        "Show only rows that match: text, re:.., !not, or a query such as isr<min",
-        "filter",
-    ),
-    *_on(TABLES, "sort.menu", "s", "Choose the column to sort by", "sort"),
-    *_on(TABLES, "sort.previous", "shift+left", "Sort by the column to the left"),
-    *_on(TABLES, "sort.next", "shift+right", "Sort by the column to the right"),
-    *_on(TABLES, "sort.reverse", "r", "Reverse the order"),
-    *_on(TABLES, "faults", "f", "Show only what is not healthy, or all", "faults"),
-    *_on(TABLES, "wide", "w", "Show all columns, or as many as fit", "wide"),
-    *_on(TABLES, "copy.cell", "y", "Copy the cell in the sorted column"),
-    *_on(TABLES, "copy.row", "Y", "Copy the row as JSON"),
-]
-
-_DRILL = [
-    *_on(
-        ("partitions",),
-        "drill",
-        "enter",
-        "Open the partition: its tapes, replicas and events",
-        "drill",
-    ),
-    *_on(
-        ("brokers",),
-        "drill",
-        "enter",
-        "Open the broker: its session, links and events",
-        "drill",
-    ),
-    *_on(
-        ("znodes",),
-        "drill",
-        "enter",
-        "Open or close the branch; on a leaf, its last event",
-        "open",
-    ),
-    *_on(
-        ("overview", "events", "event", "partition", "broker"),
-        "drill",
-        "enter",
-        "Open the selected event, with its causes and effects",
-        "event",
-    ),
-    *_on(("menu",), "drill", "enter", "Choose this line", "choose"),
-    *_on(
-        ("partitions", "partition"),
-        "why",
-        "W",
-        "Why is it so: open the event behind the partition's state",
-        "why",
-    ),
-]
-
-_TAPES = _on(("partition",), "wide", "w", "Show the values of records, or their epochs", "values")
-
-_LOG = [
-    *_on(
-        ("events", "partition", "broker"),
-        "filter.open",
-        "/",
-        "Show only events that match: text, re:.., !not",
-        "filter",
-    ),
-    *_on(
-        ("events", "partition", "broker"),
-        "faults",
-        "f",
-        "Show only changes and faults, or every event",
-        "changes",
-    ),
-    *_on(("events", "event", "partition", "broker"), "copy.row", "Y", "Copy the event as JSON"),
-    *_on(("events", "event"), "copy.cell", "y", "Copy the event's line"),
-    *_on(
-        ("events", "event"),
-        "cursor.here",
-        "o",
-        "Bring the time cursor to the selected event",
-        "go there",
-    ),
-]
-
-_ZNODES = [
-    *_on(("znodes",), "filter.open", "/", "Show only paths that match", "filter"),
-    *_on(("znodes",), "copy.cell", "y", "Copy the path"),
-    *_on(("znodes",), "copy.row", "Y", "Copy the data and the Stat as JSON"),
+    everywhere("app.palette", "ctrl+p", "Find any action by name"),
+    everywhere("app.export", "e", "Write this view to a file: CSV, JSON, or a picture", "export"),
+    everywhere("app.theme", "T", "The next colour theme"),
+    everywhere("app.help", "?", "This help", "help"),
+    everywhere("app.quit", "ctrl+q", "Quit"),
+    everywhere("app.interrupt", "ctrl+c", "Say how to quit"),
 ]
 
 _PROMPT = [
@@ -276,12 +166,14 @@ ACTIONS: Final[dict[str, Action]] = {
         *_GO,
         *_MOVE,
         *_TIME,
+        *_MARK,
+        *_FIND,
         *_ACT,
-        *_TABLE,
-        *_DRILL,
-        *_TAPES,
-        *_LOG,
-        *_ZNODES,
+        *TABLE,
+        *DRILL,
+        *TAPES,
+        *LOG,
+        *COPY,
         *_PROMPT,
     )
 }
@@ -302,8 +194,12 @@ FOOTER: Final = (
     "time.live",
     "pane.next",
     "time.slower",
+    "time.previous_alert",
     "time.previous_mark",
+    "mark.difference",
+    "remove",
     "wide",
+    "app.export",
     "go.back",
     "app.help",
 )
@@ -314,8 +210,12 @@ GROUPS: Final = {
     "move": "Move",
     "pane": "Panes",
     "time": "Time",
+    "mark": "Mark",
+    "remove": "Mark",
     "act": "Act",
     "filter": "Find",
+    "find": "Find",
+    "pin": "Find",
     "faults": "Find",
     "wide": "Find",
     "sort": "Sort",

@@ -38,6 +38,7 @@ ROLES: Final = (
     "tab-here",
     *(f"epoch{n}" for n in range(6)),
     *(f"pending{n}" for n in range(6)),
+    *(f"cursor{n}" for n in range(6)),
 )
 """What a span of text can be."""
 

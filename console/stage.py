@@ -4,8 +4,11 @@ import gc
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from console.glyphs import UNICODE, Glyphs
 from console.history import History
+from console.lookback import Writes
 from console.pacer import Pacer
 from console.partition_index import PartitionIndex
 from console.reader import EventReader
@@ -13,11 +16,29 @@ from console.timebar import TimeBar
 from console.why import Explainer
 
 if TYPE_CHECKING:
+    from console.when import Search
     from sessions.source import Source
     from sessions.view import ClusterView
 
 Complete = Callable[[str], Sequence[str]]
 """Completions of the last word of a statement that is being typed, as whole lines."""
+
+
+Reproduce = Callable[[], str]
+"""The command line that comes back to the time cursor; empty where nobody knows one."""
+
+
+class Moment(Struct):
+    """A place in time with the read model as it was there."""
+
+    seq: int
+    time_us: int
+    view: "ClusterView"
+
+
+def no_command() -> str:
+    """Where no command line was given."""
+    return ""
 
 
 def no_completion(text: str) -> Sequence[str]:
@@ -29,6 +50,8 @@ class Stage:
     """The shared state of a console.
 
     What is selected is a name that events can touch: a partition, ``broker``'s id, a path.
+    ``mark_a`` is the moment that differences begin at; ``search`` looks for a condition, frame by
+    frame.
     """
 
     def __init__(
@@ -38,18 +61,29 @@ class Stage:
         glyphs: Glyphs = UNICODE,
         paused: bool = False,
         complete: Complete | None = None,
+        reproduce: Reproduce | None = None,
     ) -> None:
         self.source = source
         self.glyphs = glyphs
         self.complete = complete or no_completion
+        self.reproduce = reproduce or no_command
+        self.guarded = False
         self.pacer = Pacer(source, paused=paused)
         self.index = PartitionIndex()
         self.history = History(source)
         self.time_bar = TimeBar()
         self.reader = EventReader(source)
         self.explainer = Explainer(self.reader)
+        self.writes = Writes(self.reader)
         self.statements: list[str] = []
+        self.mark_a: Moment | None = None
+        self.search: Search | None = None
         self.turn = 0
+
+    @property
+    def read_only(self) -> bool:
+        """Whether the cluster may not be changed from here: a recording, or ``--read-only``."""
+        return self.source.read_only or self.guarded
 
     @property
     def view(self) -> "ClusterView":

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 CELL_GROWTH_MAX: Final = 2
 """Where few records leave room, each takes this many columns more."""
+EPOCH_ROLES: Final = 6
+"""Colours that epochs take in turn."""
 LAST_RUNS: Final = 8
 """The runs at the end of a log in which the highest epoch is looked for."""
 
@@ -54,6 +56,15 @@ def window_of(
     fitting = room // cell
     end = max(min(newest, oldest + fitting), newest - max(0, pan))
     return Window(first=max(oldest, end - fitting), end=end, cell=cell, marks=marks)
+
+
+def pan_to(window: Window, offset: int, pan: int) -> int:
+    """How far to pan so that an offset lies in the window, moving as little as possible."""
+    if offset < window.first:
+        return pan + window.first - offset
+    if offset >= window.end:
+        return max(0, pan - (offset - window.end + 1))
+    return pan
 
 
 def foreign_offsets(

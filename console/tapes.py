@@ -14,20 +14,25 @@ from msgspec import Struct
 
 from console.formats import clean, number
 from console.glyphs import Glyphs
-from console.lines import Line, Span, cells, fit, line, width_of
-from console.tape_window import Record, Window, foreign_offsets, records_in, window_of
+from console.lines import BLANK, Line, Span, cells, fit, line, width_of
+from console.tape_window import (
+    EPOCH_ROLES,
+    Record,
+    Window,
+    foreign_offsets,
+    records_in,
+    window_of,
+)
 from emulator.events import Event, LogTruncated
 
 if TYPE_CHECKING:
     from sessions.states import PartitionState, ReplicaState
 
-EPOCH_ROLES: Final = 6
-"""Colours that epochs take in turn."""
 LABEL_WIDTH: Final = 16
 FIGURES_WIDTH: Final = 31
 """Room at the right end for HW, LEO and the distance to the leader."""
-MEMORY_WIDTH: Final = 19
-"""Room for what the leader remembers of a follower, and how long ago that fetched."""
+MEMORY_WIDTH: Final = 23
+"""Room for what the leader remembers of a follower, and when that was last caught up."""
 FIGURES_MIN_WIDTH: Final = 76
 """Narrower tapes leave the figures out."""
 MEMORY_MIN_WIDTH: Final = 110
@@ -41,14 +46,17 @@ class Drawing(Struct, frozen=True):
     """How tapes are drawn: glyphs, the event under the time cursor, what is shown of records.
 
     ``value_of`` gives the value of a record id; without it a record is shown as its epoch.
-    ``fetch_age_of`` says how long ago a follower fetched, in words.
+    ``lag_of`` says how long ago a follower was last caught up, in words. ``cursor`` is a broker and
+    an offset; ``caches``: each replica's epoch cache stands under its tape.
     """
 
     glyphs: Glyphs
     event: Event | None = None
     pan: int = 0
     value_of: Callable[[int], str] | None = None
-    fetch_age_of: Callable[[int], str] | None = None
+    lag_of: Callable[[int], str] | None = None
+    cursor: tuple[int, int] | None = None
+    caches: bool = False
 
     def text_of(self, record: Record) -> str:
         """What a cell says of a record."""
@@ -57,13 +65,18 @@ class Drawing(Struct, frozen=True):
         return self.glyphs.record if record[0] < 0 else str(record[0])
 
 
-def tape_lines(partition: "PartitionState", width: int, drawing: Drawing) -> list[Line]:
-    """The ruler and one tape for each replica, the leader's first."""
+def room_for(width: int) -> int:
+    """Columns that are left for cells."""
     figures = FIGURES_WIDTH if width >= FIGURES_MIN_WIDTH else 0
     memory = MEMORY_WIDTH if width >= MEMORY_MIN_WIDTH else 0
-    room = width - LABEL_WIDTH - figures - memory
+    return width - LABEL_WIDTH - figures - memory
+
+
+def tape_lines(partition: "PartitionState", width: int, drawing: Drawing) -> list[Line]:
+    """The ruler and one tape for each replica, the leader's first."""
+    room = room_for(width)
     leader = partition.leader_replica
-    window, foreign = _fitted(partition, room, drawing)
+    window, foreign = fitted(partition, room, drawing)
     room = min(room, 2 + len(window.offsets) * window.cell)
     rows = [ruler(window)]
     for broker in tape_order(partition):
@@ -72,19 +85,22 @@ def tape_lines(partition: "PartitionState", width: int, drawing: Drawing) -> lis
             rows.append(
                 line(label(partition, broker, None, drawing.glyphs), Span(" no log", "muted"))
             )
+            rows += [BLANK] * drawing.caches
             continue
         spans = tape(
             replica, window, drawing, foreign=foreign[broker], leader=leader, tp=partition.name
         )
         used = 1 + len(window.offsets) * window.cell
-        tail = figures_of(replica, leader) if figures else ()
-        tail += memory_of(replica, leader, drawing) if memory else ()
+        tail = figures_of(replica, leader) if width >= FIGURES_MIN_WIDTH else ()
+        tail += memory_of(replica, leader, drawing) if width >= MEMORY_MIN_WIDTH else ()
         head = label(partition, broker, replica, drawing.glyphs)
         rows.append(line(head, *spans, Span(" " * max(0, room - used)), *tail))
+        if drawing.caches:
+            rows.append(epoch_cache_line(replica, window))
     return rows
 
 
-def _fitted(
+def fitted(
     partition: "PartitionState", room: int, drawing: Drawing
 ) -> tuple[Window, dict[int, set[int]]]:
     """The window, and what differs in it; a column is kept for marks only where one is needed."""
@@ -163,7 +179,8 @@ def tape(
         spans.append(boundary(offset, replica, leader, glyphs))
         record = records.get(offset)
         if record is None:
-            spans.append(no_record(offset, replica, width, glyphs, gone=gone))
+            here = drawing.cursor == (replica.broker, offset)
+            spans.append(no_record(offset, replica, width, glyphs, gone=gone, here=here))
         else:
             spans.append(cell(offset, record, replica, width, drawing))
         if window.marks:
@@ -188,18 +205,26 @@ def cell(
 ) -> Span:
     """One record; dimmed while the replica does not know it as committed."""
     state = "epoch" if offset < replica.high_watermark else "pending"
+    if drawing.cursor == (replica.broker, offset):
+        state = "cursor"
     shown = fit(drawing.text_of(record), width, right=True, more=drawing.glyphs.more)
     return Span(shown, f"{state}{max(0, record[0]) % EPOCH_ROLES}")
 
 
 def no_record(
-    offset: int, replica: "ReplicaState", width: int, glyphs: Glyphs, *, gone: range
+    offset: int,
+    replica: "ReplicaState",
+    width: int,
+    glyphs: Glyphs,
+    *,
+    gone: range,
+    here: bool = False,
 ) -> Span:
     """Where the replica has no record: cut off just now, not there yet, or not there any more."""
     if offset in gone:
-        return Span(glyphs.truncated.rjust(width), "error")
+        return Span(glyphs.truncated.rjust(width), "cursor0" if here else "error")
     missing = offset >= replica.log_end_offset
-    return Span((glyphs.no_record if missing else " ").rjust(width), "faint")
+    return Span((glyphs.no_record if missing else " ").rjust(width), "cursor0" if here else "faint")
 
 
 def figures_of(replica: "ReplicaState", leader: "ReplicaState | None") -> Line:
@@ -215,13 +240,13 @@ def figures_of(replica: "ReplicaState", leader: "ReplicaState | None") -> Line:
 
 
 def memory_of(replica: "ReplicaState", leader: "ReplicaState | None", drawing: Drawing) -> Line:
-    """What the leader remembers of a follower's LEO, and when that follower last fetched."""
+    """What the leader remembers of a follower's LEO, and when that follower was last caught up."""
     if leader is None or replica is leader:
         return ()
     remembered = leader.remote_leo.get(replica.broker, -1)
     known = "?" if remembered < 0 else number(remembered)
-    age = "" if drawing.fetch_age_of is None else drawing.fetch_age_of(replica.broker)
-    return line(Span(" REM ", "muted"), f"{known:>7}", Span(f" {age:>6}", "muted"))
+    lag = "" if drawing.lag_of is None else drawing.lag_of(replica.broker)
+    return line(Span(" REM ", "muted"), f"{known:>7}", Span(f" level {lag:>4}", "muted"))
 
 
 def _distance(replica: "ReplicaState", leader: "ReplicaState") -> str:
@@ -229,23 +254,26 @@ def _distance(replica: "ReplicaState", leader: "ReplicaState") -> str:
     return f"{distance:+,}" if distance else ""
 
 
-def epoch_cache_line(partition: "PartitionState") -> Line:
-    """Every replica's leader-epoch cache, epoch and start offset."""
-    spans: list[Span | str] = [Span(" epoch caches ", "muted")]
-    for broker in tape_order(partition):
-        replica = partition.replica_states.get(broker)
-        if replica is None:
-            continue
-        spans.append(Span(f"  {broker} ", "strong"))
-        if replica.epochs is None:
-            spans.append(Span("none before 0.11", "muted"))
-            continue
-        entries = [
-            Span(f"e{epoch}:{start} ", f"epoch{epoch % EPOCH_ROLES}")
-            for epoch, start in replica.epochs[-4:]
-        ]
-        spans += entries or [Span("empty ", "muted")]
-    return line(*spans)
+def epoch_cache_line(replica: "ReplicaState", window: Window) -> Line:
+    """A replica's leader-epoch cache under its tape: each epoch where it starts.
+
+    Of the epochs that start further left the newest stands at the window's left end.
+    """
+    head = Span(" " * (LABEL_WIDTH - 6) + "cache ", "faint")
+    if replica.epochs is None:
+        return line(head, Span(" none before 0.11", "faint"))
+    if not replica.epochs:
+        return line(head, Span(" empty", "faint"))
+    older = [entry for entry in replica.epochs if entry[1] < window.first]
+    spans: list[Span] = []
+    column = 0
+    for epoch, start in [*older[-1:], *(e for e in replica.epochs if e[1] >= window.first)]:
+        place = max(0, min(start, window.end) - window.first) * window.cell + 1
+        gap = max(place - column, 1 if spans else place)
+        text = f"e{epoch}:{number(start)}"
+        spans += [Span(" " * gap), Span(text, f"epoch{max(0, epoch) % EPOCH_ROLES}")]
+        column += gap + len(text)
+    return line(head, *spans)
 
 
 def legend(glyphs: Glyphs, width: int) -> Line:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import events
 from textual.message import Message
 
-from console.lines import Line, width_of
+from console.filters import Filter, FilterError
+from console.lines import Line, text_of, width_of
 from console.virtual_view import VirtualView
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ class TextView(VirtualView):
     """Shows given lines, and repaints only those that are given differently the next time."""
 
     has_cursor: ClassVar[bool] = False
+    filter_hint: ClassVar[str] = "words, re:pattern or !not; n and N go from line to line"
 
     def __init__(
         self, stage: "Stage", *, id: str | None = None, classes: str | None = None
@@ -50,6 +52,21 @@ class TextView(VirtualView):
         """The line as it was given."""
         return self.lines[index]
 
+    def set_filter(self, text: str) -> str | None:
+        """Go to the first line that matches; none is hidden."""
+        try:
+            Filter(text)
+        except FilterError as error:
+            return str(error)
+        self.pattern, self.found = text, -1
+        if text:
+            self.do_find_next()
+        return None
+
+    def cell_text(self) -> str:
+        """All of it."""
+        return "\n".join(text_of(row).rstrip() for row in self.lines)
+
     def sideways(self) -> int:
         """As wide as the widest line, unless it was cut to fit."""
         widest = max(map(width_of, self.lines), default=0)
@@ -58,6 +75,8 @@ class TextView(VirtualView):
 
 class LabelView(TextView, can_focus=False):
     """Lines that never take the keys: titles, bars, legends."""
+
+    filter_hint: ClassVar[str] = ""
 
 
 class TimeBarView(LabelView, can_focus=False):

@@ -26,7 +26,7 @@ def complaint(reply: "Reply") -> str:
 
 
 class TimeKeys:
-    """Mixed into the application: moves the source's cursor, sets bookmarks, gives statements."""
+    """Mixed into the application: moves the source's cursor, gives statements."""
 
     stage: "Stage"
 
@@ -38,6 +38,10 @@ class TimeKeys:
         def tell(self, text: str, *, severity: SeverityLevel = "information") -> None: ...
 
         def open_page(self, title: str, text: str) -> None: ...
+
+        def look_for(self, text: str) -> str | None: ...
+
+        def look_for_alarms(self, *, given: bool = False) -> None: ...
 
     # ---- the pacer
 
@@ -82,45 +86,29 @@ class TimeKeys:
     def _touch(self, direction: int) -> None:
         screen = self.screen
         objects: Sequence[str] = screen.selection() if isinstance(screen, ConsoleScreen) else ()
-        source = self.stage.source
-        if not objects:
+        if not isinstance(screen, ConsoleScreen) or not objects:
             self.stage.pacer.step(direction)
             return
-        found = source.touching(objects, source.seq, direction)
+        found = screen.next_touch(direction)
         if found is None:
             where = "later" if direction > 0 else "earlier"
             self.tell(f"no {where} event touches {' or '.join(objects)}")
             return
         self.seek(found)
 
-    def do_time_next_mark(self) -> None:
-        """The next bookmark."""
-        self._mark(1)
-
-    def do_time_previous_mark(self) -> None:
-        """The bookmark before."""
-        self._mark(-1)
-
-    def _mark(self, direction: int) -> None:
-        source = self.stage.source
-        marks = [mark for mark in source.bookmarks() if (mark.seq - source.seq) * direction > 0]
-        if not marks:
-            self.tell(f"no bookmark {'after' if direction > 0 else 'before'} this place")
-            return
-        nearest = min(marks, key=lambda mark: mark.seq * direction)
-        self.seek(nearest.seq)
-        self.tell(f"bookmark {nearest.name} {nearest.note}".rstrip())
-
     def do_time_goto(self) -> None:
         """Type a place."""
         if isinstance(self.screen, ConsoleScreen):
-            hint = "12:04  a time    -3m  +10s  a distance    #18207  an event    start  end"
+            hint = "12:04   -3m   +10s   #18207   start   end   when urp>5   when orders-0.leader=2"
             self.screen.prompt.ask("go to", self._goto, hint=hint)
 
     def _goto(self, text: str) -> str | None:
         source = self.stage.source
         if not text:
             return None
+        word, _, condition = text.partition(" ")
+        if word == "when":
+            return self.look_for(condition)
         try:
             target = parse(text, source.time_us, source.last_seq, source.last_time_us)
         except GotoError as error:
@@ -132,24 +120,6 @@ class TimeKeys:
         return None
 
     # ---- statements
-
-    def do_act_mark(self) -> None:
-        """Type a bookmark's name, and a note if one likes."""
-        if isinstance(self.screen, ConsoleScreen):
-            number = len(self.stage.view.state.bookmarks) + 1
-            self.screen.prompt.ask(
-                "bookmark",
-                self._bookmark,
-                text=f"b{number}",
-                hint="a name, then a note if you like",
-            )
-
-    def _bookmark(self, text: str) -> str | None:
-        name, _, note = text.partition(" ")
-        if not name:
-            return "a bookmark needs a name"
-        quoted = note.replace("\\", "\\\\").replace('"', '\\"')
-        return self.submit(f'mark {name} "{quoted}"' if note else f"mark {name}")
 
     def do_act_command(self) -> None:
         """Type a statement."""
@@ -167,6 +137,7 @@ class TimeKeys:
         if not text:
             return None
         reply = self.stage.source.submit(text)
+        self.look_for_alarms(given=True)
         if reply.error != "NONE":
             return complaint(reply)
         if reply.pending and self.stage.pacer.paused:

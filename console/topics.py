@@ -49,13 +49,17 @@ class Topics:
         by_topic = groupby(keys, key=lambda tp: tp.rpartition("-")[0])
         self.severities = {topic: [severity[tp] for tp in tps] for topic, tps in by_topic}
 
+    def shown(self, rows: int) -> list[str]:
+        """The worst topics first, as many as fit beside a line that counts the others."""
+        order = sorted(self.severities, key=lambda topic: (min(self.severities[topic]), topic))
+        return order if len(order) <= rows else order[: rows - 1]
+
     def lines(self, width: int, rows: int, glyphs: Glyphs) -> list[Line]:
         """The worst topics first, as many as fit; the last line counts the others."""
-        order = sorted(self.severities, key=lambda topic: (min(self.severities[topic]), topic))
-        shown = order if len(order) <= rows else order[: rows - 1]
+        shown = self.shown(rows)
         drawn = [self._line(topic, width, glyphs) for topic in shown]
-        if len(shown) < len(order):
-            rest = f" and {number(len(order) - len(shown))} more topics"
+        if len(shown) < len(self.severities):
+            rest = f" and {number(len(self.severities) - len(shown))} more topics"
             drawn.append(line(Span(rest, "muted")))
         return [cut(row, width, glyphs.more) for row in drawn]
 

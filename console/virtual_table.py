@@ -79,7 +79,6 @@ class Rows(Protocol[Row]):
 class VirtualTable(VirtualView, Generic[Row]):
     """A sortable, filterable table over :class:`Rows`."""
 
-    fixed_lines: ClassVar[int] = 1
     filters_live: ClassVar[bool] = True
 
     class Arranged(Message):
@@ -94,6 +93,7 @@ class VirtualTable(VirtualView, Generic[Row]):
         self.faults_only = False
         self.wide = False
         self.key: str | None = None
+        self.pins: list[str] = []
         self.placed: list[Placed[Row]] = []
         self._generation: Hashable = None
         self._turn = -1
@@ -107,19 +107,36 @@ class VirtualTable(VirtualView, Generic[Row]):
     def version(self, index: int) -> Hashable:
         """The row, its content's version, and the layout."""
         key = self.order[index]
-        return key, self.rows.version(key), len(self.placed), self.sorted_by.id
+        layout = len(self.placed), self.sorted_by.id, key in self.pins
+        return key, self.rows.version(key), layout
 
     def draw(self, index: int) -> Line:
         """One row; the cursor's has a mark, because a colour alone says nothing to some."""
-        mark = self.stage.glyphs.cursor if index == self.cursor_index() else ""
-        cells = row_line(self.placed, self.rows.row(self.order[index]), self.stage.glyphs.more)
+        key, glyphs = self.order[index], self.stage.glyphs
+        mark = glyphs.cursor if index == self.cursor_index() else ""
+        pin = glyphs.pin if key in self.pins else ""
+        return self._row_line(key, f"{mark:1}{pin}")
+
+    def _row_line(self, key: str, mark: str) -> Line:
+        cells = row_line(self.placed, self.rows.row(key), self.stage.glyphs.more)
         return line(Span(mark.ljust(MARK_WIDTH), "key"), *cells)
 
+    @property
+    def fixed_lines(self) -> int:
+        """The titles, and the pinned rows."""
+        return 1 + len(self.pinned()) if self.pins else 1
+
+    def pinned(self) -> list[str]:
+        """The pinned rows that exist, as many as leave room for others."""
+        room = max(0, self.scrollable_content_region.height // 2 - 1)
+        return [key for key in self.pins if key in self.order][:room]
+
     def draw_fixed(self) -> list[Line]:
-        """The column titles."""
+        """The column titles, and below them the pinned rows, whatever filter and order are."""
         glyphs = self.stage.glyphs
         arrow = glyphs.descending if self.order.reverse else glyphs.ascending
-        return [(Span(" " * MARK_WIDTH), *title_line(self.placed, self.sorted_by.id, arrow))]
+        titles = (Span(" " * MARK_WIDTH), *title_line(self.placed, self.sorted_by.id, arrow))
+        return [titles, *(self._row_line(key, f" {glyphs.pin}") for key in self.pinned())]
 
     def sideways(self) -> int:
         """In the wide view the table may be wider than its pane."""
@@ -167,6 +184,8 @@ class VirtualTable(VirtualView, Generic[Row]):
         if missed or self.rows.generation() != self._generation:
             self.arrange_rows()
             return
+        if self.pins:
+            self.refresh_fixed()
         if not changed:
             return
         if self.order.update(changed):
@@ -249,6 +268,27 @@ class VirtualTable(VirtualView, Generic[Row]):
         self.refresh_fixed()
         self.refresh()
 
+    def do_pin(self) -> None:
+        """Keep the selected row in sight above the others, or let it go."""
+        key = self.selected
+        if key is None:
+            return
+        if key in self.pins:
+            self.pins.remove(key)
+        else:
+            self.pins.append(key)
+        self._fixed_shown = []
+        self._shown_anew()
+
+    def wanted(self, pattern: str) -> Filter[Row]:
+        """A pattern may be a query on the row's fields."""
+        return Filter(pattern, self.rows.fields)
+
+    def is_match(self, index: int, wanted: Filter[Row]) -> bool:
+        """What the row's text and fields say."""
+        key = self.order[index]
+        return wanted.matches(self.rows.text(key), self.rows.row(key))
+
     def do_sort_next(self) -> None:
         """Sort by the column to the right."""
         self._sort_beside(1)
@@ -280,7 +320,12 @@ class VirtualTable(VirtualView, Generic[Row]):
         self.arrange_rows()
 
     def click_fixed(self, y: int, x: int) -> None:
-        """A click on a title sorts by it."""
+        """A click on a title sorts by it; one on a pinned row goes to it."""
+        if y > 0:
+            position = self.order.position(self.pinned()[y - 1])
+            if position is not None:
+                self.move_to(position)
+            return
         for one in self.placed:
             if one.x <= x - MARK_WIDTH <= one.x + one.width:
                 self.sort_by(one.column)
@@ -295,3 +340,16 @@ class VirtualTable(VirtualView, Generic[Row]):
         """The selected row as JSON."""
         key = self.selected
         return "" if key is None else json_text(self.rows.row(key))
+
+    def titles(self) -> list[str]:
+        """Every column, in sight or not."""
+        return [column.id for column in self.rows.columns]
+
+    def cells(self, index: int) -> list[str]:
+        """A row's cells in all columns."""
+        row = self.rows.row(self.order[index])
+        return [column.cell(row)[0].strip() for column in self.rows.columns]
+
+    def record(self, index: int) -> Row:
+        """A row, whole."""
+        return self.rows.row(self.order[index])

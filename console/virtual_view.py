@@ -7,7 +7,8 @@ style sheet alone knows colours.
 """
 
 from collections.abc import Hashable
-from typing import TYPE_CHECKING, ClassVar, Final
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
 
 from rich.segment import Segment
 from rich.style import Style
@@ -19,15 +20,21 @@ from textual.scroll_view import ScrollView
 from textual.scrollbar import ScrollBarRender
 from textual.strip import Strip
 
-from console.lines import Line, cut, width_of
+from console.filters import Filter
+from console.lines import Line, cut, text_of, width_of
 from console.roles import component, over
 
 if TYPE_CHECKING:
+    from console.app import TidegaugeApp
     from console.stage import Stage
 
 STRIPS_KEPT: Final = 1_024
 SIDEWAYS: Final = 8
 """Columns that left and right scroll by."""
+FIND_SECONDS: Final = 0.2
+"""How long one press of a key may look for a match."""
+FIND_LINES: Final = 64
+"""Lines looked at before the clock is."""
 
 
 class PlainBars(ScrollBarRender):
@@ -38,10 +45,14 @@ class PlainBars(ScrollBarRender):
 
 
 class VirtualView(ScrollView, can_focus=True, inherit_bindings=False):
-    """Lines on demand, with a cursor if ``has_cursor``, below ``fixed_lines`` of titles."""
+    """Lines on demand, with a cursor if ``has_cursor``, below ``fixed_lines`` of titles.
+
+    ``pattern`` is the last filter that was typed: what ``n`` looks for, also once the filter is
+    taken away. ``found`` is the line that it found in a pane without a cursor. ``empty`` is what is
+    said while there are no lines: why, and which key helps.
+    """
 
     has_cursor: ClassVar[bool] = True
-    fixed_lines: ClassVar[int] = 0
     filter_hint: ClassVar[str] = ""
     """What can be typed after ``/``; empty where nothing can be filtered."""
     filters_live: ClassVar[bool] = False
@@ -73,6 +84,14 @@ class VirtualView(ScrollView, can_focus=True, inherit_bindings=False):
         self._strips: LRUCache[Hashable, Strip] = LRUCache(STRIPS_KEPT)
         self._styles: dict[tuple[str, str], Style] = {}
         self._fixed_shown: list[Line] = []
+        self.pattern = ""
+        self.found = -1
+        self.empty: list[Line] = []
+
+    @property
+    def desk(self) -> "TidegaugeApp":
+        """The application that the pane is on."""
+        return cast("TidegaugeApp", self.app)
 
     def on_mount(self) -> None:
         """Draw scrollbars with nothing but blanks."""
@@ -80,6 +99,11 @@ class VirtualView(ScrollView, can_focus=True, inherit_bindings=False):
             bar.renderer = PlainBars  # type: ignore[misc]
 
     # ---- what a subclass says
+
+    @property
+    def fixed_lines(self) -> int:
+        """How many lines above the others stay where they are."""
+        return 0
 
     def count(self) -> int:
         """How many lines there are."""
@@ -120,6 +144,10 @@ class VirtualView(ScrollView, can_focus=True, inherit_bindings=False):
         """Show only lines that match; a sentence says why the filter cannot be understood."""
         return None
 
+    def is_match(self, index: int, wanted: Filter[Any]) -> bool:
+        """Whether ``n`` stops at a line."""
+        return wanted.matches(text_of(self.draw(index)).lower(), None)
+
     def cell_text(self) -> str:
         """What ``y`` copies."""
         return ""
@@ -127,6 +155,18 @@ class VirtualView(ScrollView, can_focus=True, inherit_bindings=False):
     def row_text(self) -> str:
         """What ``Y`` copies: the selected thing as JSON."""
         return ""
+
+    def titles(self) -> list[str]:
+        """The columns of an export."""
+        return ["line"]
+
+    def cells(self, index: int) -> list[str]:
+        """One line of an export to CSV."""
+        return [text_of(self.draw(index)).strip()]
+
+    def record(self, index: int) -> Any:  # noqa: ANN401 - structs and plain data of all kinds
+        """One line of an export to JSON."""
+        return dict(zip(self.titles(), self.cells(index), strict=True))
 
     # ---- drawing
 
@@ -157,7 +197,7 @@ class VirtualView(ScrollView, can_focus=True, inherit_bindings=False):
             return self.paint(fixed[y] if y < len(fixed) else (), "", width)
         index = self.top + y - self.fixed_lines
         if index >= self.count():
-            return self.paint((), "", width)
+            return self.paint(self._empty_line(y), "", width)
         shade = self.shade(index)
         key = (self.version(index), shade, width, self.scroll_offset.x)
         strip = self._strips.get(key)
@@ -165,9 +205,20 @@ class VirtualView(ScrollView, can_focus=True, inherit_bindings=False):
             strip = self._strips[key] = self.paint(self.draw(index), shade, width)
         return strip
 
+    def _empty_line(self, y: int) -> Line:
+        place = y - self.fixed_lines
+        return self.empty[place] if not self.count() and place < len(self.empty) else ()
+
+    def say_empty(self, lines: list[Line]) -> None:
+        """What to show while there are no lines."""
+        if lines != self.empty:
+            self.empty = lines
+            self.refresh()
+
     def shade(self, index: int) -> str:
         """How the line is set off: ``cursor`` in the focused pane, ``selected`` elsewhere."""
-        if not self.has_cursor or index != self.cursor_index():
+        here = self.cursor_index() if self.has_cursor else self.found
+        if index != here:
             return ""
         return "cursor" if self.has_focus else "selected"
 
@@ -286,6 +337,47 @@ class VirtualView(ScrollView, can_focus=True, inherit_bindings=False):
     def do_move_right(self) -> None:
         """Show what is further right."""
         self.scroll_to(x=self.scroll_offset.x + SIDEWAYS, animate=False)
+
+    # ---- finding
+
+    def do_find_next(self) -> None:
+        """To the next line that matches what was typed after ``/``."""
+        self._find(1)
+
+    def do_find_previous(self) -> None:
+        """To the line before that matches."""
+        self._find(-1)
+
+    def _find(self, step: int) -> None:
+        if not self.pattern:
+            self.desk.tell("nothing to look for yet: / and some words, then n and N")
+            return
+        wanted = self.wanted(self.pattern)
+        count, deadline = self.count(), perf_counter() + FIND_SECONDS
+        begin = self._place() if self.has_cursor or self.found < 0 else self.found
+        if not self.has_cursor and self.found < 0:
+            begin -= step
+        for distance in range(1, count + 1):
+            index = (begin + step * distance) % count
+            if self.is_match(index, wanted):
+                self.show_found(index)
+                return
+            if distance % FIND_LINES == 0 and perf_counter() > deadline:
+                self.show_found(index)
+                self.desk.tell(f"no match in {distance:,} lines; once more to look further")
+                return
+        self.desk.tell(f"no line matches {self.pattern}")
+
+    def wanted(self, pattern: str) -> Filter[Any]:
+        """What a pattern means in this pane."""
+        return Filter(pattern)
+
+    def show_found(self, index: int) -> None:
+        """Bring a line into sight; without a cursor it is set off."""
+        self.move_to(index)
+        if not self.has_cursor:
+            self.found = index
+            self.refresh()
 
     # ---- events of the terminal
 

@@ -7,7 +7,10 @@ from console.eventlog import FoundEvents, TouchScan
 from console.formats import clock
 from console.glyphs import Glyphs
 from console.lines import Line, Span, cut, line
+from console.lookback import last_match
+from console.partition_columns import spokesman
 from console.reader import EventReader
+from emulator import events
 from emulator.events import AuditChanged, Event, PartitionStateChanged
 
 if TYPE_CHECKING:
@@ -19,6 +22,41 @@ NEARBY: Final = 2
 """How far a znode's write and what it says of the partition may stand apart."""
 SHOWN_MAX: Final = 8
 """Links of the chain that are shown; the newest ones, and always the root."""
+
+
+WRITTEN_BY: Final[dict[str, tuple[type[Event], ...]]] = {
+    "hw": (events.HighWatermarkChanged,),
+    "leo": (events.RecordsAppended, events.LogTruncated),
+    "lag": (events.HighWatermarkChanged, events.RecordsAppended),
+    "leader_isr": (events.IsrChanged,),
+    "replicas": (events.ReplicasAssigned, events.TopicCreated, events.PartitionsAdded),
+    "min": (events.ConfigChanged, events.TopicCreated),
+    "lost": (AuditChanged,),
+    "duplicated": (AuditChanged,),
+    "diverged": (AuditChanged,),
+    "leader": (PartitionStateChanged,),
+    "epoch": (PartitionStateChanged,),
+    "osr": (PartitionStateChanged,),
+    "isr": (PartitionStateChanged,),
+    "controller_epoch": (PartitionStateChanged,),
+    "version": (PartitionStateChanged,),
+}
+"""The events that a column's cell comes from; those of replicas count on the leader's only."""
+OF_LEADER: Final = (events.HighWatermarkChanged, events.RecordsAppended, events.LogTruncated)
+
+
+def _speaks_of(event: Event, kinds: tuple[type[Event], ...], partition: "PartitionState") -> bool:
+    if not isinstance(event, kinds):
+        return False
+    if isinstance(event, OF_LEADER):
+        replica = spokesman(partition)
+        if replica is not None and event.broker != replica.broker:
+            return False
+    if isinstance(event, events.ConfigChanged):
+        return (event.entity, event.name) == ("topic", partition.topic)
+    if isinstance(event, events.TopicCreated | events.PartitionsAdded):
+        return event.topic == partition.topic
+    return getattr(event, "tp", None) == partition.name
 
 
 def state_path(partition: "PartitionState") -> str:
@@ -49,6 +87,17 @@ class Explainer:
         if znode is None or not znode.changed:
             return partition.changed
         return self._said_by(partition, znode.changed)
+
+    def of_cell(self, state: "ViewState", partition: "PartitionState", column: str) -> int:
+        """The event behind one column's cell; behind the state, where there is none of its own."""
+        kinds = WRITTEN_BY.get(column)
+        if kinds is not None:
+            found = last_match(
+                self.reader, state.seq, lambda event: _speaks_of(event, kinds, partition)
+            )
+            if found is not None:
+                return found.seq
+        return self.seq(state, partition)
 
     def _last_audit(self, tp: str, seq: int) -> int | None:
         if self._audits is None or tp != self._tp:

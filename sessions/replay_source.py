@@ -60,6 +60,11 @@ class ReplaySource:
         return self.session.last_us
 
     @property
+    def trouble(self) -> str:
+        """What of the recording cannot be read."""
+        return self.session.damage
+
+    @property
     def at_tail(self) -> bool:
         """Whether the cursor is at the last event."""
         return self.seq >= self.last_seq
@@ -108,6 +113,9 @@ class ReplaySource:
     def remove_bookmark(self, seq: int) -> bool:
         """Take the bookmark at an event out of the file; False if there is none."""
         return remove_bookmark(self.session, seq)
+
+    def flush(self) -> None:
+        """Nothing is being written."""
 
     def samples(self) -> Sequence[tuple[int, int, Counts]]:
         """Where the counts changed."""

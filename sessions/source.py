@@ -51,6 +51,10 @@ class Source(Protocol):
         """The virtual time at which what exists ends."""
 
     @property
+    def trouble(self) -> str:
+        """What cannot be read or written, in a sentence; empty while all is well."""
+
+    @property
     def at_tail(self) -> bool:
         """Whether the cursor is at the end of what exists."""
 
@@ -89,6 +93,9 @@ class Source(Protocol):
 
     def remove_bookmark(self, seq: int) -> bool:
         """Take the bookmark at an event away; False if there is none. Raises as the one above."""
+
+    def flush(self) -> None:
+        """Have everything that happened in the session's file, if there is one being written."""
 
     def samples(self) -> Sequence[tuple[int, int, Counts]]:
         """Where the counts changed: event, time, counts after it."""

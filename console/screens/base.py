@@ -67,6 +67,11 @@ class ConsoleScreen(Screen[None], inherit_bindings=False):
         """The names of the objects that are selected, as events touch them."""
         return ()
 
+    def next_touch(self, direction: int) -> int | None:
+        """The next (1) or previous (-1) event that touches what is selected."""
+        source = self.stage.source
+        return source.touching(self.selection(), source.seq, direction)
+
     def trail(self) -> str:
         """Where in its tab the screen is."""
         return ""
@@ -132,7 +137,7 @@ class ConsoleScreen(Screen[None], inherit_bindings=False):
         if self.time_bar.display:
             self.time_bar.show(stage.time_bar.lines(stage, width))
         context = "prompt" if self.prompt.is_open else self.context
-        read_only = stage.source.read_only
+        read_only = stage.read_only
         self.footer.show([footer_line(context, width, read_only=read_only, more=stage.glyphs.more)])
         if width < SIZE_NEEDED[0] or height < SIZE_NEEDED[1]:
             needed = f"needs {SIZE_NEEDED[0]}x{SIZE_NEEDED[1]}"
@@ -223,10 +228,17 @@ class ConsoleScreen(Screen[None], inherit_bindings=False):
     def do_filter_open(self) -> None:
         """Type a filter for the pane that has the keys."""
         view = self._view_for_filter()
-        if view is not None:
-            live = view.set_filter if view.filters_live else None
-            text = view.filter_text()
-            self.prompt.ask("/", view.set_filter, text=text, live=live, hint=view.filter_hint)
+        if view is None:
+            return
+
+        def submit(text: str) -> str | None:
+            complaint = view.set_filter(text)
+            if text and not complaint:
+                view.pattern = text
+            return complaint
+
+        live = view.set_filter if view.filters_live else None
+        self.prompt.ask("/", submit, text=view.filter_text(), live=live, hint=view.filter_hint)
 
     def clear_filter(self) -> bool:
         """Take away the filter of the pane that has the keys; False if it has none."""
@@ -242,6 +254,6 @@ class ConsoleScreen(Screen[None], inherit_bindings=False):
             self.desk.copy(pane.view.cell_text())
 
     def do_copy_row(self) -> None:
-        """Copy the selected thing as JSON."""
+        """Copy the selected thing as JSON; of text, the command line that comes back here."""
         if (pane := self.current_pane) is not None:
-            self.desk.copy(pane.view.row_text())
+            self.desk.copy(pane.view.row_text() or self.stage.reproduce() or pane.view.cell_text())

@@ -1,4 +1,4 @@
-"""Screen 3, Brokers: who is to blame; and one broker by itself."""
+"""Screen 3, Brokers: who is to blame?"""
 
 from collections.abc import Callable, Collection, Hashable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -8,14 +8,15 @@ from textual.binding import BindingType
 from textual.containers import Horizontal
 
 from console.bindings import bindings_for
-from console.broker_columns import broker_lines, columns, fields
+from console.broker_columns import broker_lines, broker_object, columns, fields
 from console.columns import Column
 from console.describe import CHANGE
+from console.empty import nothing_lines
 from console.event_view import EventView
-from console.formats import number
-from console.inspector import nothing_lines
+from console.heat_view import HeatView
 from console.pane import Pane
 from console.screens.base import ConsoleScreen
+from console.screens.broker import open_last_touch
 from console.text_view import TextView
 from console.virtual_table import VirtualTable
 
@@ -24,9 +25,8 @@ if TYPE_CHECKING:
     from sessions.states import BrokerState
 
 
-def broker_object(key: str) -> str:
-    """A broker's name as an object that events touch."""
-    return f"broker.{key}"
+HEAT_LINES_MAX = 13
+"""Lines that the grid takes at most, with its titles."""
 
 
 class BrokerRows:
@@ -105,18 +105,22 @@ class BrokersScreen(ConsoleScreen):
         self.inspector = TextView(stage, id="inspector")
         self.log_view = EventView(stage, id="log")
         self.log_view.least = CHANGE
+        self.heat = HeatView(stage, id="heat")
 
     def compose_body(self) -> ComposeResult:
         """The table with its inspector, and the log below."""
         with Horizontal(id="upper"):
             yield self.pane(self.table, "brokers")
             yield self.pane(self.inspector, "inspector", "side")
+        yield self.pane(self.heat, "brokers by partitions", "extra")
         yield self.pane(self.log_view, "events", "log")
 
     def show_panes(self, changed: Collection[str]) -> None:
         """Table first: what is selected depends on it."""
         self.table.follow(changed)
-        table_pane, inspector_pane, log_pane = self.panes
+        table_pane, inspector_pane, heat_pane, log_pane = self.panes
+        if heat_pane.display:
+            self._show_heat(heat_pane)
         counts = self.stage.view.counts()
         parts = [
             f"{counts.brokers_up}/{counts.brokers} up",
@@ -133,7 +137,9 @@ class BrokersScreen(ConsoleScreen):
                 else "No faults: all brokers run and are in sync."
             )
             hint = "esc clears the filter" if self.table.filter else "f shows all"
-            self.inspector.show(nothing_lines(why, hint, self.inspector.columns))
+            nothing = nothing_lines(why, hint, self.inspector.columns)
+            self.inspector.show(nothing)
+            self.table.say_empty(nothing)
             return
         broker = self.stage.view.state.brokers[int(key)]
         self.inspector.show(broker_lines(self.stage, broker, self.inspector.columns))
@@ -142,9 +148,25 @@ class BrokersScreen(ConsoleScreen):
             self.log_view.follow()
         log_pane.entitle(f"events of broker {key}", [self.log_view.status()])
 
+    def _show_heat(self, pane: Pane) -> None:
+        """The grid, and in its title what is under its cursor."""
+        height = max(1, min(HEAT_LINES_MAX, self.heat.count() + self.heat.fixed_lines))
+        if self.heat.styles.height is None or self.heat.styles.height.value != height:
+            self.heat.styles.height = height
+        self.heat.follow()
+        place = self.heat.place
+        partitions = self.stage.view.state.partitions
+        here = "" if place is None else f"{place[1]} on {place[0]}"
+        count = f"{len(self.heat.shown()):,} of {len(self.heat.keys):,}"
+        pane.entitle(
+            "brokers by partitions", [here, count if partitions else "", self.heat.legend()]
+        )
+
     def selection(self) -> Sequence[str]:
-        """The selected broker."""
-        key = self.table.selected
+        """The selected broker; in the grid, the partition."""
+        pane, key = self.current_pane, self.table.selected
+        if pane is not None and pane.view is self.heat and self.heat.place is not None:
+            return (self.heat.place[1],)
         return () if key is None else (broker_object(key),)
 
     def on_virtual_view_selected(self) -> None:
@@ -156,68 +178,21 @@ class BrokersScreen(ConsoleScreen):
         self.do_drill()
 
     def do_drill(self) -> None:
-        """Open the broker; in the log, the event."""
-        pane = self.current_pane
-        if pane is not None and pane.view is self.log_view and self.log_view.selected is not None:
-            self.desk.open_event(self.log_view.selected.seq)
+        """Open the broker; in the grid the partition, in the log the event."""
+        view = None if self.current_pane is None else self.current_pane.view
+        if view is self.log_view:
+            self.desk.open_selected(self.log_view)
+        elif view is self.heat:
+            if self.heat.place is not None:
+                self.desk.open_partition(self.heat.place[1])
         elif self.table.selected is not None:
             self.desk.open_broker(int(self.table.selected))
+
+    def do_why(self) -> None:
+        """Open the last event that touched what is selected."""
+        for name in self.selection():
+            open_last_touch(self, name)
 
     def do_sort_menu(self) -> None:
         """Choose a column."""
         self.desk.choose_sort(self.table)
-
-
-class BrokerScreen(ConsoleScreen):
-    """The drill-down into one broker."""
-
-    context: ClassVar[str] = "broker"
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings_for("broker")]
-
-    def __init__(self, stage: "Stage", broker: int) -> None:
-        super().__init__(stage)
-        self.broker = broker
-        self.inspector = TextView(stage, id="inspector")
-        self.log_view = EventView(stage, id="log")
-        self.log_view.least = CHANGE
-        self.log_view.objects = (broker_object(str(broker)),)
-
-    def compose_body(self) -> ComposeResult:
-        """Its events, and all that is known of it beside or instead."""
-        with Horizontal(id="upper"):
-            yield self.pane(self.log_view, "events")
-            yield self.pane(self.inspector, "inspector", "side")
-
-    def begin(self) -> Pane:
-        """Begin to look for its events."""
-        self.log_view.look_again()
-        return self.panes[0]
-
-    def trail(self) -> str:
-        """Which broker."""
-        return f"broker {self.broker}"
-
-    def show_panes(self, changed: Collection[str]) -> None:
-        """Log and inspector at the time cursor."""
-        log, inspector = self.panes
-        self.log_view.follow()
-        log.entitle(f"events of broker {self.broker}", [self.log_view.status()])
-        inspector.entitle(
-            f"broker {self.broker}", [f"{number(self.stage.index.leaders[self.broker])} leaders"]
-        )
-        broker = self.stage.view.state.brokers.get(self.broker)
-        rows = [] if broker is None else broker_lines(self.stage, broker, self.inspector.columns)
-        self.inspector.show(rows)
-
-    def selection(self) -> Sequence[str]:
-        """The broker itself."""
-        return (broker_object(str(self.broker)),)
-
-    def on_virtual_view_chosen(self) -> None:
-        """A double click opens."""
-        self.do_drill()
-
-    def do_drill(self) -> None:
-        """Open the selected event."""
-        if (event := self.log_view.selected) is not None:
-            self.desk.open_event(event.seq)

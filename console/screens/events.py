@@ -10,14 +10,17 @@ from console.bindings import bindings_for
 from console.describe import describe, fields_of
 from console.event_view import EventView
 from console.formats import clock, number, plural
-from console.lines import Line, Span, cut, line, wrap
+from console.lines import Span, cut, line, wrap
+from console.link_view import MARK_WIDTH, Link, LinkView, Row
 from console.pane import Pane
 from console.screens.base import ConsoleScreen
-from console.text_view import TextView
 
 if TYPE_CHECKING:
     from console.stage import Stage
     from emulator.events import Event
+
+
+FIELD_WIDTH = 18
 
 
 class EventsScreen(ConsoleScreen):
@@ -45,8 +48,11 @@ class EventsScreen(ConsoleScreen):
 
     def do_drill(self) -> None:
         """Open the selected event."""
-        if (event := self.log_view.selected) is not None:
-            self.desk.open_event(event.seq)
+        self.desk.open_selected(self.log_view)
+
+    def do_why(self) -> None:
+        """The same: the page shows its causes."""
+        self.do_drill()
 
     def do_cursor_here(self) -> None:
         """Bring the time cursor to the selected event."""
@@ -63,7 +69,7 @@ class EventScreen(ConsoleScreen):
     def __init__(self, stage: "Stage", seq: int) -> None:
         super().__init__(stage)
         self.seq = seq
-        self.detail = TextView(stage, id="detail")
+        self.detail = LinkView(stage, id="detail")
         self.chain = EventView(stage, id="chain")
 
     def compose_body(self) -> ComposeResult:
@@ -94,7 +100,7 @@ class EventScreen(ConsoleScreen):
             self.panes[1].entitle(
                 type(event).__name__, [f"#{number(event.seq)}", clock(event.time_us)]
             )
-            self.detail.show(event_lines(event, self.detail.columns))
+            self.detail.show(event_rows(event, self.detail.columns))
 
     def selection(self) -> Sequence[str]:
         """What the event itself is about."""
@@ -111,10 +117,20 @@ class EventScreen(ConsoleScreen):
         self.do_drill()
 
     def do_drill(self) -> None:
-        """Open another event of the chain."""
-        event = self.chain.selected
-        if event is not None and event.seq != self.seq:
+        """Open another event of the chain; among the fields, what one of them names."""
+        pane, event, row = self.current_pane, self.chain.selected, self.detail.selected
+        if pane is not None and pane.view is self.detail:
+            self.desk.open_link(None if row is None else row.link)
+        elif event is not None and event.seq != self.seq:
             self.desk.open_event(event.seq)
+
+    def do_why(self) -> None:
+        """Open what caused the selected event."""
+        event = self.chain.selected
+        if event is not None and event.cause:
+            self.desk.open_event(event.cause)
+        else:
+            self.desk.tell("it is a root: nothing led to it")
 
     def do_cursor_here(self) -> None:
         """Bring the time cursor to the selected event."""
@@ -122,14 +138,41 @@ class EventScreen(ConsoleScreen):
             self.desk.seek(event.seq)
 
 
-def event_lines(event: "Event", width: int) -> list[Line]:
-    """One event with all its fields."""
+BROKER_FIELDS = ("broker", "follower", "leader", "controller", "host", "source", "destination")
+"""Fields that name a broker."""
+EVENT_FIELDS = ("message", "request")
+"""Fields that name an event."""
+
+
+def link_of(event: "Event", field: str) -> Link | None:
+    """What a field of an event names, to be opened."""
+    value = getattr(event, field)
+    if field == "tp" and value:
+        return Link("partition", value)
+    if field == "path":
+        return Link("znode", value)
+    if field in BROKER_FIELDS:
+        return Link("broker", str(value)) if value >= 0 else None
+    if field in EVENT_FIELDS and value:
+        return Link("event", str(value))
+    return Link("record", str(value)) if field == "first_record" else None
+
+
+def event_rows(event: "Event", width: int) -> list[Row]:
+    """One event with all its fields; those that name something lead there."""
     told = describe(event)
-    head = [Span(f" {told.word} ", told.role), Span(told.text, "strong")]
-    cause = f" caused by #{number(event.cause)}" if event.cause else " a root: nothing led to it"
-    rows = [cut(line(*head), width), line(Span(cause, "muted"))]
+    head = [Span(f"{told.word} ", told.role), Span(told.text, "strong")]
+    room = width - MARK_WIDTH
+    rows = [Row(cut(line(*head), room), key="head")]
+    if event.cause:
+        cause = line(Span(f"caused by #{number(event.cause)}", "muted"))
+        rows.append(Row(cause, Link("event", str(event.cause)), key="cause"))
+    else:
+        rows.append(Row(line(Span("a root: nothing led to it", "muted")), key="cause"))
     for name, text in fields_of(event):
-        first, *rest = wrap(text, max(10, width - 20))
-        rows.append(line(Span(f" {name:<17} ", "muted"), first))
-        rows += [line(" " * 19, row) for row in rest]
+        first, *rest = wrap(text, max(10, room - FIELD_WIDTH))
+        link = link_of(event, name)
+        shown = line(Span(f"{name:<{FIELD_WIDTH}}", "muted"), Span(first, "accent" if link else ""))
+        rows.append(Row(shown, link, getattr(event, name), key=name))
+        rows += [Row(line(" " * FIELD_WIDTH, row)) for row in rest]
     return rows

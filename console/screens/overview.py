@@ -1,6 +1,7 @@
 """Screen 1, Overview: is it healthy, and since when?"""
 
 from collections.abc import Collection
+from itertools import zip_longest
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
@@ -8,10 +9,12 @@ from textual.binding import BindingType
 from textual.containers import Horizontal
 
 from console.bindings import bindings_for
-from console.describe import FAULT
+from console.describe import CHANGE, FAULT
+from console.empty import nothing_lines
 from console.event_view import EventView
 from console.formats import clock, plural
-from console.overview_lines import control_lines, health_lines, healthy_sentence
+from console.link_view import MARK_WIDTH, Link, LinkView, Row
+from console.overview_lines import COUNTED, control_lines, health_lines, healthy_sentence
 from console.pane import Pane
 from console.screens.base import ConsoleScreen
 from console.text_view import TextView
@@ -22,6 +25,24 @@ if TYPE_CHECKING:
 
 
 TOPICS_SHOWN_MAX = 9
+NO_TOPICS = ("There are no topics.", ": topic create T --partitions 3 --replication-factor 3")
+QUERIES = {
+    "offline": "state=offline",
+    "under_min_isr": "isr<min",
+    "unclean": "unclean=1",
+    "diverged": "diverged>0",
+    "at_min_isr": "isr=min osr>0",
+    "under_replicated": "osr>0",
+    "non_preferred": "preferred=0 state=online",
+}
+"""How the partitions behind each count are found on screen 2."""
+HEALTH_LINKS: tuple[Link | None, ...] = (
+    None,
+    Link("mode", "brokers"),
+    *(Link("partitions", QUERIES[name]) for name, _ in COUNTED),
+    Link("mode", "partitions"),
+)
+"""Where the lines of the health pane lead."""
 
 
 class OverviewScreen(ConsoleScreen):
@@ -32,12 +53,13 @@ class OverviewScreen(ConsoleScreen):
 
     def __init__(self, stage: "Stage") -> None:
         super().__init__(stage)
-        self.health = TextView(stage, id="health")
+        self.health = LinkView(stage, id="health")
         self.control = TextView(stage, id="control")
         self.topics = Topics()
-        self.topic_view = TextView(stage, id="topics")
+        self.topic_view = LinkView(stage, id="topics")
         self.faults = EventView(stage, id="faults")
         self.faults.least = FAULT
+        self.faults.levels = (FAULT, CHANGE)
 
     def compose_body(self) -> ComposeResult:
         """Health and control side by side, topics where there is room, faults below."""
@@ -59,14 +81,18 @@ class OverviewScreen(ConsoleScreen):
             "health", [healthy_sentence(self.stage)] if not self.stage.index.faults else []
         )
         control.entitle("control and audit", [clock(self.stage.source.time_us)])
-        self.health.show(health_lines(self.stage, self.health.columns))
+        lines = health_lines(self.stage, self.health.columns - MARK_WIDTH)
+        self.health.show([Row(*pair) for pair in zip(lines, HEALTH_LINKS, strict=True)])
         self.control.show(control_lines(self.stage, self.control.columns))
         self.topics.follow(self.stage, changed)
         topics.entitle("topics", [plural(len(self.topics.severities), "topic")])
         view = self.topic_view
         if self.has_class("-tall"):
             topics.styles.height = 1 + min(TOPICS_SHOWN_MAX, max(1, len(self.topics.severities)))
-        view.show(self.topics.lines(view.columns, view.page, self.stage.glyphs))
+        rows = self.topics.lines(view.columns - MARK_WIDTH, view.page, self.stage.glyphs)
+        links = [Link("partitions", f"topic={topic}") for topic in self.topics.shown(view.page)]
+        view.show([Row(row, link) for row, link in zip_longest(rows, links)])
+        view.say_empty(nothing_lines(*NO_TOPICS, view.columns))
         self.faults.follow()
         parts = [self.faults.status()] if len(self.faults.log_) else ["nothing has gone wrong"]
         faults.entitle("faults and interventions", parts)
@@ -76,6 +102,13 @@ class OverviewScreen(ConsoleScreen):
         self.do_drill()
 
     def do_drill(self) -> None:
-        """Open the selected fault."""
-        if (event := self.faults.selected) is not None:
-            self.desk.open_event(event.seq)
+        """Open what the line is about; in the log, the event."""
+        view = None if self.current_pane is None else self.current_pane.view
+        if isinstance(view, LinkView):
+            self.desk.open_link(None if view.selected is None else view.selected.link)
+        else:
+            self.desk.open_selected(self.faults)
+
+    def do_why(self) -> None:
+        """Open the selected event, with its causes."""
+        self.desk.open_selected(self.faults)

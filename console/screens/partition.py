@@ -9,62 +9,16 @@ from textual.containers import Horizontal
 
 from console.bindings import bindings_for
 from console.describe import CHANGE
+from console.empty import nothing_lines
 from console.event_view import EventView
-from console.formats import age
-from console.inspector import fetch_age, nothing_lines, partition_lines
-from console.lines import Line, cut
+from console.inspector import partition_lines
 from console.pane import Pane
 from console.screens.base import ConsoleScreen
-from console.tapes import Drawing, epoch_cache_line, legend, tape_lines
+from console.tape_view import TapeView
 from console.text_view import TextView
 
 if TYPE_CHECKING:
     from console.stage import Stage
-    from sessions.states import PartitionState
-
-
-PAN_STEP = 8
-"""Offsets that left and right move the tapes by."""
-
-
-class TapeView(TextView):
-    """The tapes; left and right show older and newer offsets."""
-
-    def __init__(self, stage: "Stage", *, id: str | None = None) -> None:
-        super().__init__(stage, id=id)
-        self.pan = 0
-        self.shows_values = False
-
-    def show_partition(self, partition: "PartitionState") -> None:
-        """Draw the tapes at the time cursor; what the event under it cut off is shown going."""
-        stage, width = self.stage, self.columns
-
-        def fetch_age_of(follower: int) -> str:
-            return age(fetch_age(stage, partition, follower))
-
-        drawing = Drawing(
-            glyphs=stage.glyphs,
-            event=stage.reader.get(stage.source.seq),
-            pan=self.pan,
-            value_of=stage.view.value if self.shows_values else None,
-            fetch_age_of=fetch_age_of,
-        )
-        rows: list[Line] = tape_lines(partition, width, drawing)
-        rows += [epoch_cache_line(partition), legend(stage.glyphs, width)]
-        self.styles.height = len(rows)
-        self.show([cut(row, width, stage.glyphs.more) for row in rows])
-
-    def do_move_left(self) -> None:
-        """Older offsets."""
-        self.pan += PAN_STEP
-
-    def do_move_right(self) -> None:
-        """Newer offsets."""
-        self.pan = max(0, self.pan - PAN_STEP)
-
-    def do_wide(self) -> None:
-        """Show values, or epochs."""
-        self.shows_values = not self.shows_values
 
 
 class PartitionScreen(ConsoleScreen):
@@ -76,7 +30,7 @@ class PartitionScreen(ConsoleScreen):
     def __init__(self, stage: "Stage", tp: str) -> None:
         super().__init__(stage)
         self.tp = tp
-        self.tapes = TapeView(stage, id="tapes")
+        self.tapes = TapeView(stage, tp, id="tapes")
         self.log_view = EventView(stage, id="log")
         self.log_view.least = CHANGE
         self.log_view.objects = (tp,)
@@ -126,12 +80,21 @@ class PartitionScreen(ConsoleScreen):
         self.do_drill()
 
     def do_drill(self) -> None:
-        """Open the selected event."""
-        if (event := self.log_view.selected) is not None:
-            self.desk.open_event(event.seq)
+        """Open the record under the tapes' cursor; elsewhere the selected event."""
+        pane = self.current_pane
+        if pane is None or pane.view is not self.tapes:
+            self.desk.open_selected(self.log_view)
+        elif (record := self.tapes.record_id()) is not None:
+            self.desk.open_record(record)
 
     def do_why(self) -> None:
-        """Open the event behind the partition's state."""
-        state = self.stage.view.state
-        if (partition := state.partitions.get(self.tp)) is not None:
-            self.desk.open_event(self.stage.explainer.seq(state, partition))
+        """Open the write of the record under the tapes' cursor; else what is behind the state."""
+        stage, pane = self.stage, self.current_pane
+        if (partition := stage.view.state.partitions.get(self.tp)) is None:
+            return
+        if pane is not None and pane.view is self.tapes and (place := self.tapes.place()):
+            written = stage.writes.find(self.tp, *place, stage.source.seq)
+            if written is not None:
+                self.desk.open_event(written.seq)
+                return
+        self.desk.open_event(stage.explainer.seq(stage.view.state, partition))

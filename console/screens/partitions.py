@@ -10,9 +10,10 @@ from textual.containers import Horizontal
 from console.bindings import bindings_for
 from console.columns import Column
 from console.describe import CHANGE
+from console.empty import nothing_lines
 from console.event_view import EventView
 from console.formats import number
-from console.inspector import nothing_lines, partition_lines
+from console.inspector import partition_lines
 from console.overview_lines import healthy_sentence
 from console.partition_columns import FIELDS, columns
 from console.screens.base import ConsoleScreen
@@ -139,8 +140,10 @@ class PartitionsScreen(ConsoleScreen):
         width = self.inspector.columns
         if partition is not None:
             self.inspector.show(partition_lines(self.stage, partition, width))
-        else:
-            self.inspector.show(nothing_lines(self._why_empty(), self._next_key(), width))
+            return
+        why, next_key = self._why_empty(), self._next_key()
+        self.inspector.show(nothing_lines(why, next_key, width))
+        self.table.say_empty(nothing_lines(why, next_key, self.table.columns))
 
     def _table_parts(self) -> list[str]:
         table = self.table
@@ -183,16 +186,26 @@ class PartitionsScreen(ConsoleScreen):
     def do_drill(self) -> None:
         """Open the partition; in the log, the event."""
         pane = self.current_pane
-        if pane is not None and pane.view is self.log_view and self.log_view.selected is not None:
-            self.desk.open_event(self.log_view.selected.seq)
+        if pane is not None and pane.view is self.log_view:
+            self.desk.open_selected(self.log_view)
         elif self.table.selected is not None:
             self.desk.open_partition(self.table.selected)
 
     def do_why(self) -> None:
-        """Open the event behind the partition's state."""
-        if (tp := self.table.selected) is not None:
-            state = self.stage.view.state
-            self.desk.open_event(self.stage.explainer.seq(state, state.partitions[tp]))
+        """Open the event behind the cell in the sorted column; in the log, the selected one."""
+        pane, tp, stage = self.current_pane, self.table.selected, self.stage
+        if pane is not None and pane.view is self.log_view:
+            self.desk.open_selected(self.log_view)
+        elif tp is not None:
+            partition = stage.view.state.partitions[tp]
+            column = self.table.sorted_by.id
+            self.desk.open_event(stage.explainer.of_cell(stage.view.state, partition, column))
+
+    def narrow(self, text: str) -> None:
+        """Show only what matches a filter, in its table."""
+        self.enter_pane(self.panes[0])
+        self.table.set_filter(text)
+        self.table.pattern = text
 
     def do_sort_menu(self) -> None:
         """Choose a column."""

@@ -9,9 +9,9 @@ from textual.containers import Horizontal
 
 from console.bindings import bindings_for
 from console.describe import CHANGE
+from console.empty import nothing_lines
 from console.event_view import EventView
 from console.formats import plural
-from console.inspector import nothing_lines
 from console.screens.base import ConsoleScreen
 from console.text_view import TextView
 from console.tree_view import TreeView
@@ -78,12 +78,18 @@ class ZnodesScreen(ConsoleScreen):
         self.do_drill()
 
     def do_drill(self) -> None:
-        """Open or close a branch; a leaf's (or the log's) event."""
-        pane = self.current_pane
+        """Open the znode; in its history, bring the time cursor to the event."""
+        pane, node = self.current_pane, self.tree_view.selected
         if pane is not None and pane.view is self.log_view:
             if (event := self.log_view.selected) is not None:
-                self.desk.open_event(event.seq)
-            return
-        node = self.tree_view.selected
-        if node is not None and not self.tree_view.toggle() and node.changed:
+                self.desk.seek(event.seq)
+        elif node is not None:
+            self.desk.open_znode(node.path)
+
+    def do_why(self) -> None:
+        """Open the last event that changed the znode; in its history, the selected one."""
+        pane, node = self.current_pane, self.tree_view.selected
+        if pane is not None and pane.view is self.log_view:
+            self.desk.open_selected(self.log_view)
+        elif node is not None and node.changed:
             self.desk.open_event(node.changed)

@@ -42,6 +42,8 @@ class ListSource:
         self.view = ClusterView()
         self.by_hand: dict[int, Bookmark | None] = {}
         self.submitted: list[str] = []
+        self.trouble = ""
+        self.flushed = 0
         self.reply = Reply()
         self._time_us = 0
         self.seek_seq(len(self.history) if at is None else at)
@@ -122,6 +124,9 @@ class ListSource:
             return False
         self.by_hand[seq] = None
         return True
+
+    def flush(self) -> None:
+        self.flushed += 1
 
     def samples(self) -> Sequence[tuple[int, int, Counts]]:
         view = ClusterView()

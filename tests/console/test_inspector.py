@@ -1,6 +1,7 @@
 import pytest
 
-from console.inspector import nothing_lines, partition_lines
+from console.empty import nothing_lines
+from console.inspector import partition_lines
 from console.lines import text_of, width_of
 from console.stage import Stage
 from tests.console.fakes import ListSource, failover

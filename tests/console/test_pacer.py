@@ -1,6 +1,6 @@
 import pytest
 
-from console.pacer import CATCH_UP_MAX_S, SPEEDS, Pacer, speed_text
+from console.pacer import CATCH_UP_MAX_S, FASTEST, SPEEDS, Pacer, speed_text
 from tests.console.fakes import ListSource, failover
 
 HISTORY = failover()
@@ -40,7 +40,7 @@ def test_playing_at_the_end_of_a_recording_starts_it_again() -> None:
 
 def test_speed_doubles_and_halves_within_its_bounds() -> None:
     pacer = Pacer(ListSource(HISTORY))
-    for _ in range(20):
+    for _ in range(8):
         pacer.faster()
     assert pacer.speed == SPEEDS[-1] == 256
     for _ in range(20):
@@ -48,7 +48,21 @@ def test_speed_doubles_and_halves_within_its_bounds() -> None:
     assert pacer.speed == SPEEDS[0] == 1 / 16
 
 
-@pytest.mark.parametrize(("speed", "text"), [(1, "1x"), (256, "256x"), (1 / 16, "1/16x")])
+def test_beyond_256_lies_as_fast_as_possible() -> None:
+    source = ListSource(HISTORY, at=0)
+    pacer = Pacer(source, speed=SPEEDS[-1])
+    pacer.faster()
+    pacer.faster()
+    assert pacer.speed == FASTEST
+    pacer.frame(0.1)
+    assert source.at_tail
+    pacer.slower()
+    assert pacer.speed == SPEEDS[-1]
+
+
+@pytest.mark.parametrize(
+    ("speed", "text"), [(1, "1x"), (256, "256x"), (1 / 16, "1/16x"), (FASTEST, "max")]
+)
 def test_speeds_read_as_people_say_them(speed: float, text: str) -> None:
     assert speed_text(speed) == text
 

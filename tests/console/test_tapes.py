@@ -1,6 +1,7 @@
 from console.glyphs import ASCII
 from console.lines import Line, text_of, width_of
-from console.tapes import Drawing, epoch_cache_line, legend, tape_lines
+from console.tape_window import Window
+from console.tapes import LABEL_WIDTH, Drawing, epoch_cache_line, legend, tape_lines
 from emulator.events import Event, LogTruncated
 from sessions.states import PartitionState, ReplicaState, Run
 
@@ -85,11 +86,11 @@ def test_on_a_large_screen_the_leaders_memory_stands_beside_each_follower() -> N
     leader = replica(1, 5, 3, [Run(0, 5, 0, 100)], "leader")
     leader.remote_leo = {2: 3, 3: -1}
     followers = [replica(2, 4, 3, [Run(0, 4, 0, 100)]), replica(3, 0, 0, [])]
-    drawing = Drawing(ASCII, fetch_age_of=lambda broker: f"{broker}00ms")
+    drawing = Drawing(ASCII, lag_of=lambda broker: f"{broker}.0s")
     lines = rows(tape_lines(partition(leader, *followers), 120, drawing))
     assert "REM" not in lines[1]
-    assert lines[2].endswith("HW       3 LEO       4     -1 REM       3  200ms")
-    assert lines[3].endswith("HW       0 LEO       0     -5 REM       ?  300ms")
+    assert lines[2].endswith("HW       3 LEO       4     -1 REM       3 level 2.0s")
+    assert lines[3].endswith("HW       0 LEO       0     -5 REM       ? level 3.0s")
 
 
 def test_values_can_be_shown_instead_of_epochs() -> None:
@@ -113,8 +114,41 @@ def test_no_tape_is_wider_than_its_pane() -> None:
         )
 
 
-def test_epoch_caches_stand_below() -> None:
-    assert text_of(epoch_cache_line(partition(LEADER))) == " epoch caches   1 e0:0 e1:3 "
+def test_an_epoch_cache_stands_under_its_tape_each_epoch_where_it_starts() -> None:
+    ruler, tape, caches = rows(tape_lines(partition(LEADER), 46, Drawing(ASCII, caches=True)))
+    assert caches.split() == ["cache", "e0:0", "e1:3"]
+    cell = range(caches.index("e1:3"), caches.index("e1:3") + 3)
+    assert tape.index("1", 20) in cell
+    assert ruler.rstrip().endswith("0")
+
+
+def test_of_epochs_left_of_the_window_the_newest_stands_at_its_left_end() -> None:
+    cache = replica(1, 50, 50, [Run(0, 50, 0, 100)], "leader")
+    cache.epochs = [(0, 0), (3, 10), (7, 1_204), (9, 2_010)]
+    window = Window(first=2_000, end=2_020, cell=2)
+    shown = text_of(epoch_cache_line(cache, window))
+    assert shown.split() == ["cache", "e7:1,204", "e9:2,010"]
+    assert shown.index("e9") == LABEL_WIDTH + 21
+
+
+def test_a_cache_that_is_empty_or_none_says_so() -> None:
+    window = Window(first=0, end=9, cell=2)
+    for epochs, words in (([], "empty"), (None, "none before 0.11")):
+        old = replica(1, 0, 0, [])
+        old.epochs = epochs
+        assert text_of(epoch_cache_line(old, window)).endswith(words)
+
+
+def test_the_cursor_is_a_cell_of_its_own_role() -> None:
+    drawing = Drawing(ASCII, cursor=(1, 3))
+    shown = [
+        span for span in tape_lines(partition(LEADER), 46, drawing)[1] if "cursor" in span.role
+    ]
+    assert [span.text.strip() for span in shown] == ["1"]
+    past_the_end = Drawing(ASCII, cursor=(2, 4))
+    short = replica(2, 2, 2, [Run(0, 2, 0, 100)])
+    roles = [span.role for span in tape_lines(partition(LEADER, short), 60, past_the_end)[2]]
+    assert "cursor0" in roles
 
 
 def test_the_legend_fits_a_small_screen() -> None:

@@ -30,13 +30,27 @@ async def test_queries_know_brokers() -> None:
         assert "No broker matches." in driven.text()
 
 
-async def test_enter_opens_the_broker_and_its_events() -> None:
+async def test_enter_opens_the_broker_its_partitions_and_its_events() -> None:
     async with console(None, "3", "enter") as driven:
         assert driven.screen.context == "broker"
         assert "▸ broker 1" in driven.lines()[1]
         assert "broker 1 crashed" in driven.text()
+        assert "OFFL orders-5" in driven.text()
         await driven.press("enter")
+        assert driven.screen.context == "partition"
+        await driven.press("escape", "shift+tab", "enter")
         assert driven.screen.context == "event"
+
+
+async def test_the_grid_shows_what_each_broker_is_to_each_partition() -> None:
+    async with console(None, "3", "tab", "tab") as driven:
+        rows = [row for row in driven.lines() if row[2:7].strip() in ("1", "2", "3")]
+        grid = {row[2:7].strip(): row[9:].strip() for row in rows if "running" not in row}
+        assert grid["1"].startswith("✖")
+        assert grid["2"].startswith("●")
+        assert "orders-0 on 1" in driven.text()
+        await driven.press("down", "right", "enter")
+        assert driven.screen.trail() == "orders-1"
 
 
 async def test_sort_menu_and_faults_work_here_too() -> None:

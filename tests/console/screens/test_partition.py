@@ -1,6 +1,8 @@
 import pytest
 
+from console.screens.events import EventScreen
 from console.screens.partition import PartitionScreen
+from emulator.events import RecordsAppended
 from tests.console.driving import LARGE, SMALL, console
 from tests.console.fakes import ListSource, failover
 
@@ -17,7 +19,7 @@ async def test_tapes_stand_above_the_log(size: tuple[int, int]) -> None:
         assert "── tapes ── orders-1" in text
         assert "2 ● leader" in text
         assert "┃" in text
-        assert "epoch caches   2 e0:0" in text
+        assert "cache  e0:0" in text
         assert "── events of orders-1 ──" in text
 
 
@@ -45,11 +47,36 @@ async def test_a_partition_that_does_not_exist_yet_says_so() -> None:
         assert "orders-5 does not exist at this time." in driven.text()
 
 
-async def test_left_and_right_pan_the_tapes() -> None:
-    async with console(None, "2", "enter", "shift+tab", "left") as driven:
-        assert driven.screen.query_one("#tapes").pan == 8  # type: ignore[attr-defined]
-        await driven.press("right", "right")
-        assert driven.screen.query_one("#tapes").pan == 0  # type: ignore[attr-defined]
+async def test_the_tapes_cursor_goes_from_record_to_record() -> None:
+    async with console(None, "2", "down", "enter", "shift+tab") as driven:
+        assert isinstance(driven.screen, PartitionScreen)
+        tapes = driven.screen.tapes
+        end = tapes.place()
+        assert end is not None
+        await driven.press("left", "left")
+        assert tapes.place() == (end[0], end[1] - 2)
+        assert f"{end[0]}@{end[1] - 2}  m{end[1] - 2}  sent by p1" in driven.text()
+        await driven.press("down", "g")
+        assert tapes.place() == (tapes.tapes()[1], 0)
+        await driven.press("pagedown", "pageup", "up", "G")
+        assert tapes.place() == end
+
+
+async def test_a_tape_pans_no_further_than_shows_its_cursor() -> None:
+    source = ListSource(failover())
+    async with console(source, "2", "down", "enter", "shift+tab", "g", size=SMALL) as driven:
+        assert isinstance(driven.screen, PartitionScreen)
+        assert "@0  m0 " in driven.text()
+        await driven.press("w")
+        assert any("m0" in row and "leader" in row for row in driven.lines())
+
+
+async def test_enter_on_the_tape_opens_the_record_and_why_its_write() -> None:
+    async with console(None, "2", "down", "enter", "shift+tab", "left", "W") as driven:
+        assert isinstance(driven.screen, EventScreen)
+        assert isinstance(driven.screen.chain.selected, RecordsAppended)
+        await driven.press("escape", "enter")
+        assert driven.screen.context == "record"
 
 
 async def test_escape_goes_back() -> None:

@@ -3,6 +3,7 @@ import pytest
 from console.screens.znodes import ZnodesScreen
 from emulator import events
 from emulator.events import Event
+from sessions.touches import objects_of
 from tests.console.driving import LARGE, SMALL, console
 from tests.console.fakes import ListSource, Script
 
@@ -62,14 +63,24 @@ async def test_branches_open_and_close() -> None:
             "delete_topics"
             not in driven.text().replace("CHILDREN", "")[: driven.text().index("DATA")]
         )
-        await driven.press("enter")
+        await driven.press("right")
         assert "▾ admin" in driven.text()
 
 
-async def test_enter_on_a_leaf_opens_its_last_event() -> None:
+async def test_enter_opens_the_znode_and_why_its_last_event() -> None:
     async with console(ListSource(tree()), "4", "G", "up", "enter") as driven:
+        assert driven.screen.context == "znode"
+        assert driven.screen.trail() == "/controller"
+        await driven.press("escape", "W")
         assert driven.screen.context == "event"
         assert "ZnodeChanged" in driven.text()
+
+
+async def test_enter_in_the_history_brings_the_time_cursor_there() -> None:
+    async with console(ListSource(tree()), "4", "G", "up", "shift+tab", "g", "enter") as driven:
+        assert driven.screen.context == "znodes"
+        assert driven.source.seq < driven.source.last_seq
+        assert "/controller" in objects_of(driven.source.history[driven.source.seq - 1])
 
 
 async def test_a_filter_lists_paths() -> None:

@@ -1,0 +1,49 @@
+"""What an action is: the registry's entries are made of this."""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from msgspec import Struct
+
+ANYWHERE: Final = "anywhere"
+"""The context of actions that work on every screen."""
+PROMPT: Final = "prompt"
+"""The context of the input line while it is open."""
+
+
+class Action(Struct, frozen=True):
+    """One thing that keys, the palette and the footer can ask for.
+
+    ``keys`` are written as people write them (``,``, ``ctrl+p``, ``shift+left``); the first is the
+    one that the footer shows. ``contexts`` are screens, :data:`ANYWHERE` or :data:`PROMPT`.
+    ``label`` is its word in the footer (empty: not there), and ``shown`` the keys it shows there if
+    it speaks for its opposite too. ``writes``: it changes the cluster, so it needs a source that is
+    not read-only.
+    """
+
+    id: str
+    verb: str
+    keys: tuple[str, ...]
+    contexts: tuple[str, ...]
+    help: str
+    group: str
+    label: str = ""
+    shown: str = ""
+    writes: bool = False
+
+
+def everywhere(id: str, keys: str, help: str, label: str = "", **more: Any) -> Action:
+    """An action of all screens; its id is its verb, and the first part of it its group."""
+    group = id.partition(".")[0]
+    return Action(id, id, tuple(keys.split()), (ANYWHERE,), help, group, label, **more)
+
+
+def on(
+    screens: Sequence[str], verb: str, keys: str, help: str, label: str = "", **more: Any
+) -> list[Action]:
+    """The same action on several screens, one id each, so that each can be remapped on its own."""
+    group = verb.partition(".")[0]
+    return [
+        Action(f"{screen}.{verb}", verb, tuple(keys.split()), (screen,), help, group, label, **more)
+        for screen in screens
+    ]

@@ -1,0 +1,77 @@
+"""All bookmarks in order, with their notes: ``enter`` goes there."""
+
+from collections.abc import Collection
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import BindingType
+
+from console.bindings import bindings_for
+from console.empty import nothing_lines
+from console.formats import clean, clock, number, plural
+from console.lines import Span, fit, line
+from console.link_view import Link, LinkView, Row
+from console.screens.base import ConsoleScreen
+from sessions.errors import SessionError
+
+if TYPE_CHECKING:
+    from console.stage import Stage
+    from sessions.states import Bookmark
+
+NAME_WIDTH = 18
+NUMBER_WIDTH = 11
+
+
+class BookmarksScreen(ConsoleScreen):
+    """The bookmarks of the source."""
+
+    context: ClassVar[str] = "bookmarks"
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings_for("bookmarks")]
+
+    def __init__(self, stage: "Stage") -> None:
+        super().__init__(stage)
+        self.marks = LinkView(stage, id="marks")
+
+    def compose_body(self) -> ComposeResult:
+        """One pane."""
+        yield self.pane(self.marks, "bookmarks")
+
+    def trail(self) -> str:
+        """What it is."""
+        return "bookmarks"
+
+    def show_panes(self, changed: Collection[str]) -> None:
+        """All of them; the one at the time cursor has a mark."""
+        marks = self.stage.source.bookmarks()
+        self.marks.show([self._row(mark) for mark in marks])
+        self.panes[0].entitle("bookmarks", [plural(len(marks), "bookmark")])
+        reason = "There are no bookmarks."
+        self.marks.say_empty(nothing_lines(reason, "b sets one at the time cursor", 60))
+
+    def _row(self, mark: "Bookmark") -> Row:
+        glyphs, here = self.stage.glyphs, mark.seq == self.stage.source.seq
+        shown = line(
+            Span(f"{glyphs.here if here else ' '} ", "here"),
+            Span(f"{clock(mark.time_us)} {f'#{number(mark.seq)}':>{NUMBER_WIDTH}}  ", "muted"),
+            Span(fit(clean(mark.name), NAME_WIDTH, more=glyphs.more), "strong"),
+            f" {clean(mark.note)}",
+        )
+        return Row(shown, Link("moment", str(mark.seq)), mark, mark.seq)
+
+    def on_virtual_view_chosen(self) -> None:
+        """A double click goes there."""
+        self.do_drill()
+
+    def do_drill(self) -> None:
+        """Go to the bookmark, and back to the screen before."""
+        if (row := self.marks.selected) is not None:
+            self.dismiss()
+            self.desk.open_link(row.link)
+
+    def do_remove(self) -> None:
+        """Take the bookmark away."""
+        if (row := self.marks.selected) is not None:
+            try:
+                self.stage.source.remove_bookmark(row.data.seq)
+            except SessionError as error:
+                self.desk.tell(str(error), severity="warning")

@@ -1,0 +1,131 @@
+"""One broker: its replicas, its session, links and configuration, and its events."""
+
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Horizontal
+
+from console.bindings import bindings_for
+from console.broker_columns import broker_lines, broker_object
+from console.describe import CHANGE
+from console.empty import nothing_lines
+from console.event_view import EventView
+from console.formats import number, plural
+from console.pane import Pane
+from console.replica_columns import ReplicaRows
+from console.screens.base import ConsoleScreen
+from console.text_view import TextView
+from console.virtual_table import VirtualTable
+from sessions.states import PartitionState
+
+if TYPE_CHECKING:
+    from console.stage import Stage
+
+
+NOT_THERE = ("It does not exist at this time.", "> goes to its next event")
+
+
+class ReplicaTable(VirtualTable[PartitionState]):
+    """The broker's replicas."""
+
+    filter_hint: ClassVar[str] = "words, re:pattern, !not, or behind>10, place=osr, topic~orders"
+
+
+class BrokerScreen(ConsoleScreen):
+    """The drill-down into one broker."""
+
+    context: ClassVar[str] = "broker"
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings_for("broker")]
+
+    def __init__(self, stage: "Stage", broker: int) -> None:
+        super().__init__(stage)
+        self.broker = broker
+        self.object = broker_object(str(broker))
+        self.table = ReplicaTable(stage, ReplicaRows(stage, broker), id="table")
+        self.inspector = TextView(stage, id="inspector")
+        self.log_view = EventView(stage, id="log")
+        self.log_view.least = CHANGE
+        self.log_view.objects = (self.object,)
+
+    def compose_body(self) -> ComposeResult:
+        """Its replicas with all that is known of it beside them, and its events below."""
+        with Horizontal(id="upper"):
+            yield self.pane(self.table, "replicas")
+            yield self.pane(self.inspector, "inspector", "side")
+        yield self.pane(self.log_view, "events", "log")
+
+    def begin(self) -> Pane:
+        """Begin to look for its events."""
+        self.log_view.look_again()
+        return self.panes[0]
+
+    def trail(self) -> str:
+        """Which broker."""
+        return f"broker {self.broker}"
+
+    def show_panes(self, changed: Collection[str]) -> None:
+        """All three at the time cursor."""
+        table, inspector, log = self.panes
+        self.table.follow(changed)
+        stage, index = self.stage, self.stage.index
+        parts = [
+            plural(self.table.count(), "replica"),
+            f"leads {number(index.leaders[self.broker])}",
+            "faults only" if self.table.faults_only else "",
+            f"filter {self.table.filter.text}" if self.table.filter else "",
+        ]
+        table.entitle(f"replicas on broker {self.broker}", parts)
+        self.table.say_empty(nothing_lines(*self._why_empty(), self.table.columns))
+        inspector.entitle(f"broker {self.broker}")
+        broker = stage.view.state.brokers.get(self.broker)
+        width = self.inspector.columns
+        missing = nothing_lines(
+            "It does not exist at this time.", "> goes to its next event", width
+        )
+        self.inspector.show(missing if broker is None else broker_lines(stage, broker, width))
+        if log.display:
+            self.log_view.follow()
+        log.entitle(f"events of broker {self.broker}", [self.log_view.status()])
+
+    def _why_empty(self) -> tuple[str, str]:
+        if self.table.filter:
+            return f"No replica matches {self.table.filter.text!r}.", "esc clears the filter"
+        if self.table.faults_only:
+            return "No faults: all its partitions are healthy.", "f shows all"
+        return "It holds no replica at this time.", "> goes to its next event"
+
+    def selection(self) -> Sequence[str]:
+        """The broker itself."""
+        return (self.object,)
+
+    def on_virtual_view_chosen(self) -> None:
+        """A double click opens."""
+        self.do_drill()
+
+    def do_drill(self) -> None:
+        """Open the selected partition; in the log, the event."""
+        pane = self.current_pane
+        if pane is not None and pane.view is self.log_view:
+            self.desk.open_selected(self.log_view)
+        elif self.table.selected is not None:
+            self.desk.open_partition(self.table.selected)
+
+    def do_why(self) -> None:
+        """Open the last event that touched the broker."""
+        open_last_touch(self, self.object)
+
+    def do_sort_menu(self) -> None:
+        """Choose a column."""
+        self.desk.choose_sort(self.table)
+
+
+def open_last_touch(screen: ConsoleScreen, name: str) -> None:
+    """Open the event that last touched an object, with its causes."""
+    source = screen.stage.source
+    seq = source.touching([name], source.seq + 1, -1)
+    if seq is None:
+        screen.desk.tell("nothing has happened to it yet")
+    else:
+        screen.desk.open_event(seq)

@@ -1,0 +1,97 @@
+"""What differs between A and the time cursor, object by object."""
+
+from collections.abc import Collection
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import BindingType
+
+from console.bindings import bindings_for
+from console.difference import Change, differences
+from console.empty import nothing_lines
+from console.formats import clean, clock, number, plural
+from console.lines import Line, Span, fit, line
+from console.link_view import LinkView, Row
+from console.screens.base import ConsoleScreen
+
+if TYPE_CHECKING:
+    from console.stage import Stage
+
+OBJECT_WIDTH_MAX = 44
+WHAT_WIDTH = 17
+VALUE_WIDTH = 26
+VALUE_WIDTH_NARROW = 14
+ROOMY = 108
+"""From how many columns on values have room."""
+
+
+class DifferenceScreen(ConsoleScreen):
+    """The changes as lines; ``enter`` opens the object."""
+
+    context: ClassVar[str] = "difference"
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings_for("difference")]
+
+    def __init__(self, stage: "Stage") -> None:
+        super().__init__(stage)
+        self.changes = LinkView(stage, id="changes")
+        self.hides_figures = False
+        self._shown: tuple[object, ...] = ()
+
+    def compose_body(self) -> ComposeResult:
+        """One pane."""
+        yield self.pane(self.changes, "difference")
+
+    def trail(self) -> str:
+        """What it is."""
+        return "difference"
+
+    def show_panes(self, changed: Collection[str]) -> None:
+        """All changes from A to the time cursor; worked out anew only when one of them moved."""
+        stage = self.stage
+        begin, source = stage.mark_a, stage.source
+        if begin is None:
+            return
+        key = (begin.seq, source.seq, self.hides_figures, self.changes.columns)
+        if key != self._shown:
+            self._shown = key
+            found = [
+                change
+                for change in differences(begin.view, stage.view)
+                if not (self.hides_figures and change.moves)
+            ]
+            self.changes.show([change_row(change, self.changes.columns) for change in found])
+        ends = f"A #{number(begin.seq)} {clock(begin.time_us)}"
+        here = f"here #{number(source.seq)} {clock(source.time_us)}"
+        hidden = "without figures" if self.hides_figures else ""
+        count = plural(len(self.changes.rows), "difference")
+        self.panes[0].entitle("difference", [count, ends, here, hidden])
+        reason = "Nothing differs." if source.seq == begin.seq else "Nothing that is shown differs."
+        self.changes.say_empty(nothing_lines(reason, ", . < > [ ] { } go elsewhere in time", 70))
+
+    def do_faults(self) -> None:
+        """Hide what goes on all the time, such as LEOs, or show it."""
+        self.hides_figures = not self.hides_figures
+
+    def on_virtual_view_chosen(self) -> None:
+        """A double click opens."""
+        self.do_drill()
+
+    def do_drill(self) -> None:
+        """Open the object that differs."""
+        if (row := self.changes.selected) is not None:
+            self.desk.open_link(row.link)
+
+
+def change_row(change: Change, width: int) -> Row:
+    """One change in columns: the object, what of it, at A, and here."""
+    value = VALUE_WIDTH if width >= ROOMY else VALUE_WIDTH_NARROW
+    room = width - WHAT_WIDTH - 2 * value - 6
+    shown: Line = line(
+        Span(fit(clean(change.object), max(14, min(OBJECT_WIDTH_MAX, room))), "strong"),
+        " ",
+        Span(fit(change.what, WHAT_WIDTH), "muted"),
+        fit(clean(change.before), value),
+        " ",
+        Span(clean(change.after), "muted" if change.moves else "warning"),
+    )
+    return Row(shown, change.link, change, (change.object, change.what))

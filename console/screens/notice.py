@@ -1,0 +1,64 @@
+"""A notice that stops the work: what has happened, what is as it was, and what helps."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.binding import BindingType
+
+from console.bindings import bindings_for
+from console.lines import BLANK, Line, Span, data, line, wrap
+from console.screens.page import PageScreen
+
+if TYPE_CHECKING:
+    from console.stage import Stage
+
+WIDTH = 76
+"""Columns of its text: it fits on a small screen."""
+
+
+class Notice:
+    """What a notice says: paragraphs, the event that it is about (0: none), a command line."""
+
+    def __init__(self, title: str, text: Sequence[str], seq: int = 0, command: str = "") -> None:
+        self.title = title
+        self.text = text
+        self.seq = seq
+        self.command = command
+
+    def lines(self) -> list[Line]:
+        """The paragraphs, the first one set off, then the command line and the keys."""
+        rows: list[Line] = [BLANK]
+        for number, paragraph in enumerate(self.text):
+            role = "" if number else "error"
+            rows += [line(data(f"  {row}", role)) for row in wrap(paragraph, WIDTH)]
+            rows.append(BLANK)
+        if self.command:
+            rows.append(line(Span("  To come back to this:", "muted")))
+            rows += [line(data(f"    {row}", "strong")) for row in wrap(self.command, WIDTH - 2)]
+            rows.append(BLANK)
+        keys = [("esc", "goes on looking at what is there")]
+        keys += [("y", "copies the command line")] if self.command else []
+        keys += [("enter", f"shows event #{self.seq:,} with its causes")] if self.seq else []
+        rows += [line("  ", Span(f"{key:<7}", "key"), Span(what, "muted")) for key, what in keys]
+        return rows
+
+
+class NoticeScreen(PageScreen):
+    """One notice; ``enter`` opens the event that it is about, ``y`` copies its command line."""
+
+    context: ClassVar[str] = "notice"
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings_for("notice")]
+
+    def __init__(self, stage: "Stage", notice: Notice) -> None:
+        super().__init__(stage, notice.title, notice.lines())
+        self.notice = notice
+
+    def do_drill(self) -> None:
+        """Open the event in the notice's place."""
+        self.dismiss()
+        if self.notice.seq:
+            self.desk.open_event(self.notice.seq)
+
+    def do_copy_cell(self) -> None:
+        """Copy the command line; where there is none, the notice."""
+        self.desk.copy(self.notice.command or self.text.cell_text())

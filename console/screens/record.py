@@ -1,0 +1,113 @@
+"""One record: its content, what its producer was told, where its copies are and were."""
+
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import BindingType
+
+from console.bindings import bindings_for
+from console.event_view import EventView
+from console.formats import number
+from console.link_view import LinkView
+from console.pane import Pane
+from console.record_story import concerns, places_of, story_rows
+from console.screens.base import ConsoleScreen
+
+if TYPE_CHECKING:
+    from console.stage import Stage
+    from emulator.events import Event
+
+STORY_EVENTS_MAX = 512
+"""How many of the record's events its story is told from."""
+
+
+class RecordLog(EventView):
+    """The events about one record, with the changes that led to them."""
+
+    def __init__(self, stage: "Stage", tp: str, record_id: int, *, id: str) -> None:
+        super().__init__(stage, id=id)
+        self.record_id = record_id
+        self.objects = (tp,)
+        partition = stage.view.state.partitions.get(tp)
+        self.places = set() if partition is None else places_of(partition, record_id)
+
+    def _wanted(self, event: "Event") -> bool:
+        return concerns(event, self.record_id, self.places) and super()._wanted(event)
+
+    def told(self) -> "list[Event]":
+        """The record's own events that have been found, up to the time cursor."""
+        last = self.log_.index_of(self.stage.source.seq) + 1
+        found = (self.event_at(index) for index in range(max(0, last - STORY_EVENTS_MAX), last))
+        return [
+            event
+            for event in found
+            if event is not None and concerns(event, self.record_id, self.places)
+        ]
+
+
+class RecordScreen(ConsoleScreen):
+    """The drill-down into one record."""
+
+    context: ClassVar[str] = "record"
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings_for("record")]
+
+    def __init__(self, stage: "Stage", tp: str, record_id: int) -> None:
+        super().__init__(stage)
+        self.tp = tp
+        self.record_id = record_id
+        self.story = LinkView(stage, id="story")
+        self.log_view = RecordLog(stage, tp, record_id, id="log")
+
+    def compose_body(self) -> ComposeResult:
+        """The record above, its events below."""
+        yield self.pane(self.story, "record")
+        yield self.pane(self.log_view, "events", "log")
+
+    def begin(self) -> Pane:
+        """Begin to look for its events."""
+        self.log_view.look_again()
+        return self.panes[0]
+
+    def trail(self) -> str:
+        """Which record of which partition."""
+        return f"{self.tp} record {number(self.record_id)}"
+
+    def show_panes(self, changed: Collection[str]) -> None:
+        """Its story up to the time cursor."""
+        story, log = self.panes
+        self.log_view.follow()
+        partition = self.stage.view.state.partitions.get(self.tp)
+        self.story.show(story_rows(self.stage, partition, self.record_id, self.log_view.told()))
+        story.entitle(f"record {number(self.record_id)}", [self.tp])
+        log.entitle("events of this record", [self.log_view.status()])
+
+    def selection(self) -> Sequence[str]:
+        """The record's partition."""
+        return (self.tp,)
+
+    def next_touch(self, direction: int) -> int | None:
+        """The next (1) or previous (-1) event about the record itself, if it has been found."""
+        log = self.log_view.log_
+        index = log.index_of(self.stage.source.seq)
+        here = index >= 0 and log.seq_at(index) == self.stage.source.seq
+        place = index + 1 if direction > 0 else index - 1 if here else index
+        return log.seq_at(place) if 0 <= place < len(log) else None
+
+    def on_virtual_view_chosen(self) -> None:
+        """A double click opens."""
+        self.do_drill()
+
+    def do_drill(self) -> None:
+        """Open what the selected line is about."""
+        pane = self.current_pane
+        if pane is not None and pane.view is self.log_view:
+            self.desk.open_selected(self.log_view)
+        elif (row := self.story.selected) is not None:
+            self.desk.open_link(row.link)
+
+    def do_why(self) -> None:
+        """Open the first event about it: who sent it, and why."""
+        log = self.log_view.log_
+        if len(log):
+            self.desk.open_event(log.seq_at(max(0, log.index_of(self.stage.source.seq))))

@@ -1,0 +1,180 @@
+"""One znode: every version that it has had, its data and Stat, and who was told of its changes."""
+
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Horizontal
+
+from console.bindings import bindings_for
+from console.empty import nothing_lines
+from console.event_view import EventView
+from console.event_words import host
+from console.formats import clean, clock, hexadecimal, json_text, number, short_clock
+from console.lines import BLANK, Line, Span, cut, data, fit, line
+from console.pane import Pane
+from console.screens.base import ConsoleScreen
+from console.text_view import TextView
+from console.znode_tree import znode_lines
+from emulator.events import Event, WatchFired, ZnodeChanged, ZnodeCreated, ZnodeDeleted
+
+if TYPE_CHECKING:
+    from console.stage import Stage
+
+NOT_THERE = ("It does not exist at this time.", "> goes to its next event")
+WATCHES_SHOWN_MAX = 12
+VERSION_WIDTH = 6
+ZXID_WIDTH = 8
+
+
+class VersionView(EventView):
+    """What was written to the znode, version by version; ``enter`` brings the time cursor there."""
+
+    def _wanted(self, event: Event) -> bool:
+        mine = getattr(event, "path", None) in self.objects
+        kinds = ZnodeCreated | ZnodeChanged | ZnodeDeleted | WatchFired
+        return mine and isinstance(event, kinds) and super()._wanted(event)
+
+    def draw(self, index: int) -> Line:
+        """Version, transaction, time, and what was written."""
+        event = self.event_at(index)
+        return () if event is None else self._version_line(event, here=index == self._marked)
+
+    def _version_line(self, event: Event, *, here: bool) -> Line:
+        glyphs = self.stage.glyphs
+        faint = "faint" if event.seq > self.stage.source.seq else ""
+        version, zxid, what = _written(event)
+        row = line(
+            Span(glyphs.here if here else " ", "here"),
+            Span(f"{version:>{VERSION_WIDTH}} ", faint or "strong"),
+            Span(f"{zxid:>{ZXID_WIDTH}} ", faint or "muted"),
+            Span(f"{short_clock(event.time_us)} {f'#{number(event.seq)}':>9}  ", faint or "muted"),
+            *(Span(span.text, faint or span.role) for span in what),
+        )
+        return cut(row, self.columns, glyphs.more)
+
+    def fired(self) -> list[WatchFired]:
+        """The watches on the znode that have fired, as far as they have been found."""
+        found = (self.event_at(index) for index in range(len(self.log_)))
+        return [event for event in found if isinstance(event, WatchFired)]
+
+    def row_text(self) -> str:
+        """The version as JSON."""
+        event = self.selected
+        return "" if event is None else json_text(event)
+
+    def why_empty(self) -> tuple[str, str]:
+        """Nothing was ever written there."""
+        if self.log_.complete and not self.filter:
+            return "No version of it is recorded: ZooKeeper begins with it.", "esc goes back"
+        return super().why_empty()
+
+
+def _written(event: Event) -> tuple[str, str, Line]:
+    """Version, transaction id and content of a write; of a watch, who was told."""
+    match event:
+        case ZnodeCreated(session=session):
+            owner = f" by session {hexadecimal(session)}" if session else ""
+            return (
+                "v0",
+                hexadecimal(event.zxid),
+                (Span(f"created{owner}  ", "kind"), _data(event.data)),
+            )
+        case ZnodeChanged():
+            return (
+                f"v{event.version}",
+                hexadecimal(event.zxid),
+                (Span("set  ", "kind"), _data(event.data)),
+            )
+        case ZnodeDeleted():
+            return "-", hexadecimal(event.zxid), (Span("deleted", "warning"),)
+        case WatchFired():
+            return "", "", (Span(f"told {host(event.host)}: {clean(event.kind)}", "muted"),)
+        case _:
+            return "", "", ()
+
+
+def _data(text: str | None) -> Span:
+    return Span("null", "muted") if text is None else data(" ".join(text.split()))
+
+
+class ZnodeScreen(ConsoleScreen):
+    """The drill-down into one znode."""
+
+    context: ClassVar[str] = "znode"
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings_for("znode")]
+
+    def __init__(self, stage: "Stage", path: str) -> None:
+        super().__init__(stage)
+        self.path = path
+        self.versions = VersionView(stage, id="versions")
+        self.versions.objects = (path,)
+        self.detail = TextView(stage, id="inspector")
+
+    def compose_body(self) -> ComposeResult:
+        """The versions, with data, Stat and watchers beside them."""
+        with Horizontal(id="upper"):
+            yield self.pane(self.versions, "versions")
+            yield self.pane(self.detail, "znode", "side")
+
+    def begin(self) -> Pane:
+        """Begin to look for versions."""
+        self.versions.look_again()
+        return self.panes[0]
+
+    def trail(self) -> str:
+        """The path."""
+        return self.path
+
+    def show_panes(self, changed: Collection[str]) -> None:
+        """The versions, and the znode at the time cursor."""
+        versions, detail = self.panes
+        self.versions.follow()
+        versions.entitle(f"versions of {self.path}", [self.versions.status()])
+        node = self.stage.view.state.znodes.get(self.path)
+        width = self.detail.columns
+        if node is None:
+            detail.entitle(self.path)
+            gone = nothing_lines(
+                "It does not exist at this time.", "> goes to its next event", width
+            )
+            self.detail.show([*gone, BLANK, *self._watchers(width)])
+            return
+        detail.entitle(self.path, [f"v{node.version}", "ephemeral" if node.ephemeral_owner else ""])
+        rows = znode_lines(node, width, self.stage.glyphs)
+        self.detail.show([*rows, BLANK, *self._watchers(width)])
+
+    def _watchers(self, width: int) -> list[Line]:
+        """Who was told of a change here; a watch is told once, and then has to be set again."""
+        rows = [line(Span("WATCHERS", "title"), Span("  told once each, by event", "muted"))]
+        now = self.stage.source.seq
+        fired = self.versions.fired()
+        for event in fired[-WATCHES_SHOWN_MAX:]:
+            shade = "faint" if event.seq > now else ""
+            when = "will be told" if event.seq > now else "told"
+            rows.append(
+                line(
+                    Span(f" {fit(host(event.host), 10)}", shade),
+                    Span(f" {when} {clock(event.time_us)} #{number(event.seq)}", shade or "muted"),
+                )
+            )
+        rows += [] if fired else [line(Span(" none was told so far", "muted"))]
+        return [cut(row, width, self.stage.glyphs.more) for row in rows]
+
+    def selection(self) -> Sequence[str]:
+        """The znode itself."""
+        return (self.path,)
+
+    def on_virtual_view_chosen(self) -> None:
+        """A double click goes there."""
+        self.do_drill()
+
+    def do_drill(self) -> None:
+        """Bring the time cursor to the selected version."""
+        if (event := self.versions.selected) is not None:
+            self.desk.seek(event.seq)
+
+    def do_why(self) -> None:
+        """Open the selected version's event with its causes."""
+        self.desk.open_selected(self.versions)
