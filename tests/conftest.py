@@ -1,11 +1,21 @@
-"""What every test shares: how slow examples are judged, and where tests that need a JVM run."""
+"""What every test shares: how slow examples are judged, and where tests that need a JVM run.
+
+There is one Spark session for all that need one: starting a JVM takes longer than most of them.
+"""
 
 import os
 import shutil
+from collections.abc import Iterator
 from importlib.util import find_spec
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
+
+from sessions.analysis.spark import spark_session
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 settings.register_profile("tidegauge", settings(deadline=None))  # a loaded machine is no failure
 settings.load_profile("tidegauge")
@@ -27,3 +37,19 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.xdist_group("spark"))
             if reason:
                 item.add_marker(pytest.mark.skip(reason=reason))
+
+
+@pytest.fixture(scope="session")
+def hasty_java() -> Iterator[None]:
+    """A JVM that lives for seconds does not earn back what its second compiler costs."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1")
+        yield
+
+
+@pytest.fixture(scope="session")
+def spark(hasty_java: None) -> "Iterator[SparkSession]":
+    """A local session with few, small tasks."""
+    with spark_session("local[2]") as session:
+        session.conf.set("spark.sql.shuffle.partitions", "2")
+        yield session

@@ -1,0 +1,137 @@
+"""What a campaign is to run, as plain data: written beside its results, and sent to the workers.
+
+The script has been read already, once for each combination of what is varied, so that a worker
+needs no parser: it gives statements to a cluster.
+"""
+
+import re
+from collections.abc import Sequence
+from functools import cached_property
+from hashlib import sha256
+from itertools import accumulate
+from pathlib import Path
+from typing import Final
+
+from msgspec import Struct, structs
+
+from emulator.inputs import CreateCluster, Statement
+
+ID_CHARACTERS_MAX: Final = 96
+"""What a variant may take of a session's id; a seed still fits behind it."""
+
+
+class Around(Struct, frozen=True):
+    """A text with a seed in the middle."""
+
+    before: str
+    after: str = ""
+
+    def with_seed(self, seed: int) -> str:
+        """The whole text."""
+        return f"{self.before}{seed}{self.after}"
+
+
+class Variant(Struct, frozen=True):
+    """One combination of what is varied, and the script as it is read with it.
+
+    ``values`` are the combination, ``variables`` all that ``${NAME}`` stood for. ``text`` is the
+    ``cluster`` statement's, at ``line``; ``command`` opens a run in the console.
+    """
+
+    id: str
+    values: dict[str, str]
+    variables: dict[str, str]
+    cluster: CreateCluster
+    text: Around
+    line: int
+    steps: list[Statement]
+    command: Around
+
+    def spec(self, seed: int) -> CreateCluster:
+        """The cluster of one run."""
+        return structs.replace(self.cluster, seed=seed)
+
+
+class Run(Struct, frozen=True):
+    """One run of a campaign; ``session`` is what it is called in the dataset."""
+
+    number: int
+    variant: int
+    seed: int
+    session: str
+
+
+class Plan(Struct, frozen=True, dict=True):
+    """A whole campaign. Two that are equal have the same runs, event by event.
+
+    ``seeds`` are ranges, first and last; ``source`` is the script's text; ``program`` is what runs
+    it, with its version.
+    """
+
+    script: str
+    source: str
+    seeds: list[tuple[int, int]]
+    variants: list[Variant]
+    program: str
+
+    @property
+    def name(self) -> str:
+        """What its sessions are called by people."""
+        return Path(self.script).stem
+
+    @cached_property
+    def seeds_in_all(self) -> int:
+        """How many seeds there are."""
+        return sum(last - first + 1 for first, last in self.seeds)
+
+    @property
+    def runs(self) -> int:
+        """How many runs there are."""
+        return self.seeds_in_all * len(self.variants)
+
+    def run(self, number: int) -> Run:
+        """The run of this number, counted from 0: all variants of a seed, then the next seed."""
+        place, at = divmod(number, len(self.variants))
+        seed, variant = self._seed(place), self.variants[at]
+        return Run(number, at, seed, f"{variant.id}seed-{seed}")
+
+    def _seed(self, place: int) -> int:
+        for (_, last), end in zip(self.seeds, self._ends, strict=True):
+            if place < end:
+                return last - (end - place - 1)
+        raise IndexError(place)
+
+    @cached_property
+    def _ends(self) -> list[int]:
+        return list(accumulate(last - first + 1 for first, last in self.seeds))
+
+    def difference(self, other: "Plan") -> str:
+        """In which way another campaign is not this one, in a word or two; empty: in none."""
+        checks = {
+            "the script": (self.source, other.source),
+            "what is varied": (_values(self), _values(other)),
+            "the seeds": (self.seeds, other.seeds),
+            "the program": (self.program, other.program),
+            "what the script reads": (self.variants, other.variants),
+        }
+        return next((what for what, (mine, its) in checks.items() if mine != its), "")
+
+
+def _values(plan: Plan) -> list[dict[str, str]]:
+    return [variant.values for variant in plan.variants]
+
+
+def variant_ids(combinations: Sequence[dict[str, str]]) -> list[str]:
+    """What stands for each combination in sessions' ids: its values, as far as ids may have them.
+
+    No two are the same: where letters had to go, a few digits of a hash tell them apart.
+    """
+    return [_variant_id(combination) for combination in combinations]
+
+
+def _variant_id(values: dict[str, str]) -> str:
+    exact = "".join(f"{name}-{value}_" for name, value in values.items())
+    clean = re.sub(r"[^A-Za-z0-9._-]", "-", exact).lstrip("._-")[:ID_CHARACTERS_MAX]
+    if clean == exact:
+        return exact
+    return f"{clean.rstrip('_')}-{sha256(exact.encode()).hexdigest()[:8]}_"
