@@ -9,7 +9,11 @@ from commands.words import BadWord, nearest
 from console.formats import clock, hexadecimal
 from emulator.profiles import Profile
 from sessions.states import PartitionState, ReplicaState
+from sessions.truths import truths
 from sessions.view import ClusterView
+
+WORDS: Final = {"leader_epoch": "epoch", "zk_version": "version"}
+"""Columns that are called otherwise than what stands in them."""
 
 
 def grids(show: Show, view: ClusterView) -> list[Grid]:
@@ -201,23 +205,21 @@ def _records(view: ClusterView, replica: ReplicaState) -> Iterator[tuple[Cell, .
 
 
 def _truths(view: ClusterView, tp: str) -> list[Grid]:
-    partition = _known_partition(view, tp)
     rows: list[tuple[Cell, ...]] = [
-        ("znode", partition.leader, partition.leader_epoch, partition.isr, None, None)
-    ]
-    for broker, replica in sorted(partition.replica_states.items()):
-        leads = replica.role == "leader"
-        rows.append(
-            (
-                f"broker {broker} ({replica.role})",
-                broker if leads else None,
-                replica.leader_epoch,
-                partition.leader_isr if leads and broker == partition.leader else None,
-                replica.high_watermark,
-                replica.log_end_offset,
-            )
+        (
+            truth.who,
+            truth.leader,
+            truth.leader_epoch,
+            truth.isr,
+            truth.zk_version,
+            truth.high_watermark,
+            truth.log_end_offset,
+            [WORDS.get(name, name) for name in truth.disagrees],
         )
-    return [Grid(f"truths of {tp}", ("WHO", "LEADER", "EPOCH", "ISR", "HW", "LEO"), rows)]
+        for truth in truths(view, _known_partition(view, tp))
+    ]
+    columns = ("WHO", "LEADER", "EPOCH", "ISR", "VERSION", "HW", "LEO", "DISAGREES")
+    return [Grid(f"truths of {tp}", columns, rows)]
 
 
 def _known_partition(view: ClusterView, tp: str) -> PartitionState:

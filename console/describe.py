@@ -87,6 +87,8 @@ KINDS: Final[dict[type[Event], Kind]] = {
     events.ControllerElected: Kind("CTRL", CHANGE, words.controller_elected),
     events.ControllerResigned: Kind("CTRL", CHANGE, words.controller_resigned),
     events.ControllerStep: Kind("CTRL", CHANGE, words.controller_step),
+    events.PartitionCached: Kind("CACHE", TRAFFIC, words.partition_cached),
+    events.MetadataUpdated: Kind("META", TRAFFIC, words.metadata_updated),
     events.LeaderElected: Kind("ELECT", CHANGE, words.leader_elected),
     events.ElectionFailed: Kind("ELECT", FAULT, words.election_failed),
     events.ProduceSent: Kind("PROD", TRAFFIC, words.produce_sent),

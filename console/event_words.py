@@ -294,6 +294,21 @@ def controller_step(event: events.ControllerStep) -> str:
     return f"{event.broker}: {event.procedure} {event.step} {event.name} {event.detail}".rstrip()
 
 
+def partition_cached(event: events.PartitionCached) -> str:
+    """A controller that has learnt, or written, another state."""
+    leader = "none" if event.leader < 0 else str(event.leader)
+    return (
+        f"controller {event.broker} takes {event.tp} to have leader {leader}, "
+        f"epoch {event.leader_epoch}, ISR {brackets(event.isr)}, v{event.zk_version}"
+    )
+
+
+def metadata_updated(event: events.MetadataUpdated) -> str:
+    """A broker that tells clients other metadata."""
+    alive = brackets(event.live_brokers)
+    return f"broker {event.broker} took metadata from controller {event.controller}, alive {alive}"
+
+
 def leader_elected(event: events.LeaderElected) -> str:
     """An election's result."""
     return (

@@ -259,6 +259,14 @@ class ControlPlane:
                     state.metadata.pop(tp, None)
                 else:
                     state.metadata[tp] = info
+            self.kernel.emit(
+                events.MetadataUpdated,
+                self.broker.id,
+                message.controller,
+                message.controller_epoch,
+                message.live_brokers,
+                request,
+            )
             self.broker.isr.send_pending()
         self._reply(UpdateMetadataResponse, source, request, error)
 

@@ -122,6 +122,7 @@ def rebuild(base: Snapshot, frames: Iterable[Keyframe]) -> ClusterView:
     for tp in touched & view.partitions.keys():
         view.judge(view.partitions[tp])
     view.release_changed()
+    view.believers_changed()
     view.count_brokers()
     view.start_noting()
     return view

@@ -24,7 +24,8 @@ class ReplicaState(Struct, array_like=True, gc=False):
     """One replica as its own broker has it; of a broker that is down, as its disk has it.
 
     ``remote_leo`` is what a replica that believes to lead remembers of each follower's LEO (-1:
-    nothing yet).
+    nothing yet). ``leader`` (-1: nobody) is whom the broker follows, or itself; ``isr`` and
+    ``zk_version`` are what it acts on if it leads, or led last.
     """
 
     broker: int
@@ -39,6 +40,21 @@ class ReplicaState(Struct, array_like=True, gc=False):
     paused: bool = False
     remote_leo: dict[int, int] = field(default_factory=dict)
     changed: int = 0
+    leader: int = -1
+    isr: list[int] | None = None
+    zk_version: int | None = None
+
+
+class Belief(Struct, frozen=True, array_like=True, gc=False):
+    """What somebody who is not ZooKeeper takes a partition's state to be.
+
+    ``isr`` is None where it is not known what that version of the znode said.
+    """
+
+    leader: int
+    leader_epoch: int
+    isr: list[int] | None
+    zk_version: int
 
 
 class PartitionState(Struct, array_like=True, gc=False):
@@ -101,7 +117,8 @@ class PartitionState(Struct, array_like=True, gc=False):
 class BrokerState(Struct, array_like=True):
     """One broker process: ``state`` as in :class:`emulator.events.BrokerStateChanged`.
 
-    ``session`` 0 is none; ``broker_epoch`` 0 unregistered.
+    ``session`` 0 is none; ``broker_epoch`` 0 unregistered. ``live_brokers`` are those that it sends
+    clients to, None before the controller has told it anything.
     """
 
     id: int
@@ -113,6 +130,7 @@ class BrokerState(Struct, array_like=True):
     broker_epoch: int = 0
     fetch_sent_us: dict[int, int] = field(default_factory=dict)
     changed: int = 0
+    live_brokers: list[int] | None = None
 
 
 class ZnodeState(Struct, array_like=True, gc=False):
@@ -222,8 +240,10 @@ class ViewState(Struct, array_like=True):
 
     Tp, broker id, path, client's name. ``held`` are the messages that wait on a link, by the
     ``seq`` of their MessageSent, with source and destination; ``sent`` is the last MessageSent as
-    (seq, source, destination). ``batches`` may lack the older ones in a recording: ask
-    :meth:`sessions.view.ClusterView.batch`.
+    (seq, source, destination). ``beliefs`` holds, by partition, who takes its state to be another
+    than its znode says (None: to have none): the metadata of a broker, and the controller's cache
+    as broker -1. ``updates`` is what UpdateMetadataRequests under way say. ``batches`` may
+    lack the older ones in a recording: ask :meth:`sessions.view.ClusterView.batch`.
     """
 
     version: str = ""
@@ -249,3 +269,5 @@ class ViewState(Struct, array_like=True):
     invariants: list[tuple[int, str, str, str, bool]] = field(default_factory=list)
     held: dict[int, tuple[int, int]] = field(default_factory=dict)
     sent: tuple[int, int, int] = (0, 0, 0)
+    beliefs: dict[str, dict[int, Belief | None]] = field(default_factory=dict)
+    updates: dict[int, list[list[str | int]]] = field(default_factory=dict)

@@ -31,6 +31,8 @@ BROKER_FIELDS: Final[dict[type[Event], tuple[str, ...]]] = {
     events.ControllerResigned: ("broker",),
     events.ControllerStep: ("broker",),
     events.LeaderElected: ("controller", "leader"),
+    events.PartitionCached: ("broker",),
+    events.MetadataUpdated: ("broker",),
 }
 """The fields that name a broker which the event touches."""
 

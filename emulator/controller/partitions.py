@@ -70,8 +70,26 @@ class Partitions(Part):
             return None
         if found.controller_epoch > self.state.epoch:
             raise ControllerMovedError
-        self.state.infos[tp] = found
+        self.remember(tp, found)
         return found
+
+    def remember(self, tp: str, info: PartitionInfo) -> None:
+        """Take what a state znode says into the cache; what is news there is an event."""
+        known = self.state.infos.get(tp)
+        self.state.infos[tp] = info
+        if known is None or known.zk_version != info.zk_version:
+            self._cached(tp, info)
+
+    def _cached(self, tp: str, info: PartitionInfo) -> None:
+        self.kernel.emit(
+            events.PartitionCached,
+            tp,
+            self.broker.id,
+            info.leader,
+            info.leader_epoch,
+            info.isr,
+            info.zk_version,
+        )
 
     def check_office(self) -> None:
         """2.1+ (KAFKA-6082): every write checks the version of /controller_epoch."""
@@ -82,6 +100,12 @@ class Partitions(Part):
             raise ControllerMovedError
 
     def write(self, tp: str, leader: int, isr: list[int], *, bump: bool = True) -> PartitionInfo:
+        """Write a partition's state without an election."""
+        info = self._write(tp, leader, isr, bump=bump)
+        self._cached(tp, info)
+        return info
+
+    def _write(self, tp: str, leader: int, isr: list[int], *, bump: bool = True) -> PartitionInfo:
         """Write a partition's state under the version that is known.
 
         Read again and retry if it has moved.
@@ -196,7 +220,7 @@ class Partitions(Part):
 
     def lead(self, tp: str, choice: Choice, strategy: str, batch: Batch) -> None:
         """Write down a choice, state it, and tell the replicas."""
-        info = self.write(tp, choice.leader, choice.isr)
+        info = self._write(tp, choice.leader, choice.isr)
         self.state.partitions[tp] = ONLINE
         self._elected(tp, info, strategy)
         batch.lead(self._live_assigned(tp), tp, info)

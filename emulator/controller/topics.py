@@ -115,7 +115,8 @@ class Topics(Part):
             for tp in self._listed(zookeeper.get(f"{ISR_CHANGES}/{name}").data):
                 info = self.controller.partitions.read(tp)
                 if info is not None and tp in state.infos:
-                    state.infos[tp] = batch.metadata[tp] = info
+                    self.controller.partitions.remember(tp, info)
+                    batch.metadata[tp] = info
                     self.controller.reassignment.check(tp)
         self.controller.channels.send(batch)
         for name in names:

@@ -35,6 +35,8 @@ from emulator.events.control import (
     ControllerStep,
     ElectionFailed,
     LeaderElected,
+    MetadataUpdated,
+    PartitionCached,
 )
 from emulator.events.groups import (
     AssignmentChanged,
@@ -138,7 +140,9 @@ __all__ = [
     "MessageLost",
     "MessageReleased",
     "MessageSent",
+    "MetadataUpdated",
     "OffsetCommitted",
+    "PartitionCached",
     "PartitionStateChanged",
     "PartitionStateRemoved",
     "PartitionsAdded",

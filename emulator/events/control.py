@@ -35,6 +35,35 @@ class ControllerStep(Event, frozen=True, gc=False):
     detail: str
 
 
+class PartitionCached(Event, frozen=True, gc=False):
+    """The controller ``broker`` remembers another state of a partition, without an election.
+
+    It wrote the ISR, or read what somebody else had written. (It remembers what it elects, and when
+    it takes office what the ``state`` znodes say.)
+    """
+
+    tp: str
+    broker: int
+    leader: int
+    leader_epoch: int
+    isr: list[int]
+    zk_version: int
+
+
+class MetadataUpdated(Event, frozen=True, gc=False):
+    """``broker`` took over what it tells clients from an UpdateMetadataRequest.
+
+    ``request`` is the ``seq`` of its MessageSent, whose detail lists the partitions;
+    ``live_brokers`` are those that clients are sent to.
+    """
+
+    broker: int
+    controller: int
+    controller_epoch: int
+    live_brokers: list[int]
+    request: int
+
+
 class LeaderElected(Event, frozen=True, gc=False):
     """The controller chose a leader.
 

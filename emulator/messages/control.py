@@ -58,8 +58,8 @@ class UpdateMetadataRequest(Message, frozen=True):
     partitions: dict[str, PartitionInfo]
 
     def detail(self) -> Detail:
-        """Leader and leader epoch of each partition."""
-        return [[tp, p.leader, p.leader_epoch] for tp, p in self.partitions.items()]
+        """Leader, leader epoch and version of the state znode of each partition."""
+        return [[tp, p.leader, p.leader_epoch, p.zk_version] for tp, p in self.partitions.items()]
 
 
 class ControlResponse(Message, frozen=True):

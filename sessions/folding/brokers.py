@@ -4,6 +4,7 @@ from typing import Any, Final
 
 from emulator import events
 from emulator.profiles import PROFILES
+from sessions.folding import beliefs
 from sessions.folding.model import Handlers, Model
 from sessions.folding.replicas import process_ended
 from sessions.states import BrokerState, LinkState
@@ -40,6 +41,7 @@ def broker_state_changed(model: Model, event: events.BrokerStateChanged) -> None
         broker.zk_connection = "disconnected"
         broker.fetch_sent_us = {}
         process_ended(model, event.broker, event.seq)
+        beliefs.forgotten(model, broker)
     model.count_brokers()
 
 
@@ -88,6 +90,10 @@ def message_sent(model: Model, event: events.MessageSent) -> None:
     if event.name == "FetchRequest" and event.source >= 0:
         broker = model.broker(event.source, event.seq)
         broker.fetch_sent_us[event.destination] = event.time_us
+    elif event.name == "UpdateMetadataRequest":
+        model.state.updates[event.seq] = event.detail
+    elif event.name == "UpdateMetadataResponse":
+        model.state.updates.pop(event.request, None)
 
 
 def message_held(model: Model, event: events.MessageHeld) -> None:
@@ -104,7 +110,9 @@ def message_held(model: Model, event: events.MessageHeld) -> None:
 
 
 def message_gone(model: Model, event: events.MessageReleased | events.MessageLost) -> None:
-    """A message that waited waits no longer."""
+    """A message that waited waits no longer; what a lost one says nobody takes over."""
+    if isinstance(event, events.MessageLost):
+        model.state.updates.pop(event.message, None)
     link = model.state.held.pop(event.message, None)
     if link is not None:
         _waiting(model, *link, -1)

@@ -123,8 +123,10 @@ def view_state(old: ViewState) -> ViewState:
         "bookmarks",
         "invariants",
         "held",
+        "updates",
     ):
         setattr(new, name, getattr(old, name).copy())
+    new.beliefs = {tp: each.copy() for tp, each in old.beliefs.items()}
     new.controller = controller(old.controller)
     new.links = [copy(link) for link in old.links]
     new.expectations = expectations(old.expectations)

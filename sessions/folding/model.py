@@ -26,6 +26,8 @@ from sessions.states import (
 )
 
 MIN_ISR: Final = "min.insync.replicas"
+CACHE: Final = -1
+"""The controller's cache, where others who believe something of a partition are broker ids."""
 
 Handlers = dict[type[Event], Callable[["Model", Any], None]]
 """What each type of event does to a model."""
@@ -67,6 +69,7 @@ class Model:
         self._moved: tuple[int, int] | None = None
         self._counts: Counts | None = None
         self.release_changed()
+        self.believers_changed()
         self.count_brokers()
         self.start_noting()
 
@@ -97,6 +100,11 @@ class Model:
         """The cluster's release is known (now): remember what the folding asks of it."""
         profile = PROFILES.get(self.state.version)
         self.has_epochs = profile is not None and profile.has("leader_epochs")
+
+    def believers_changed(self) -> None:
+        """Other brokers than before have metadata: remember which, and the controller's cache."""
+        told = (b.id for b in self.state.brokers.values() if b.live_brokers is not None)
+        self.believers = (CACHE, *told)
 
     # ---- objects, for change
 
@@ -158,6 +166,7 @@ class Model:
     def remove_partition(self, tp: str) -> None:
         """Nothing is left of the partition."""
         if self.partitions.pop(tp, None) is not None:
+            self.state.beliefs.pop(tp, None)
             self.partition_changes.current.append(tp)
             self._counts_move()
             self._count_flags(self._flags.pop(tp, 0), -1)

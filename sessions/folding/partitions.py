@@ -3,6 +3,7 @@
 from typing import Final
 
 from emulator import events
+from sessions.folding import beliefs
 from sessions.folding.model import MIN_ISR, Handlers, Model
 from sessions.states import PartitionState
 
@@ -58,6 +59,7 @@ def replicas_assigned(model: Model, event: events.ReplicasAssigned) -> None:
 def state_changed(model: Model, event: events.PartitionStateChanged) -> None:
     """The ``state`` znode: leader, epoch, ISR. A leader from outside the former ISR is unclean."""
     partition = model.partition(event.tp, event.seq)
+    beliefs.znode_moves(model, partition)
     leader = event.leader
     if leader != partition.leader:
         partition.unclean = bool(leader >= 0 and partition.isr and leader not in partition.isr)
@@ -76,7 +78,9 @@ def state_changed(model: Model, event: events.PartitionStateChanged) -> None:
 def state_removed(model: Model, event: events.PartitionStateRemoved) -> None:
     """The ``state`` znode is gone."""
     partition = model.partition(event.tp, event.seq)
+    beliefs.znode_moves(model, partition)
     _without_state(partition)
+    beliefs.znode_gone(model, event.tp)
     model.judge(partition)
 
 
@@ -89,8 +93,9 @@ def _without_state(partition: PartitionState) -> None:
 
 
 def leader_isr_changed(model: Model, event: events.IsrChanged) -> None:
-    """The ISR that a leader acts on; a former leader's is nobody's."""
-    partition = model.partition(event.tp, event.seq)
+    """The ISR that a leader acts on; a former leader's is nobody else's."""
+    partition, replica = model.replica(event.tp, event.broker, event.seq)
+    replica.isr, replica.zk_version = event.isr, event.zk_version
     if event.broker == partition.leader:
         partition.leader_isr = event.isr
 

@@ -40,8 +40,10 @@ def role_changed(model: Model, event: events.ReplicaRoleChanged) -> None:
     _, replica = model.replica(event.tp, event.broker, event.seq)
     replica.role = event.role
     replica.leader_epoch = event.leader_epoch
+    replica.leader = event.leader
     if event.role != "leader":
         replica.remote_leo = {}
+        replica.isr = replica.zk_version = None
 
 
 def records_appended(model: Model, event: events.RecordsAppended) -> None:
@@ -145,8 +147,9 @@ def process_ended(model: Model, broker: int, seq: int) -> None:
     for tp in [tp for tp, p in model.partitions.items() if broker in p.replica_states]:
         _, replica = model.replica(tp, broker, seq)
         replica.role = "offline"
-        replica.leader_epoch = -1
+        replica.leader_epoch = replica.leader = -1
         replica.remote_leo = {}
+        replica.isr = replica.zk_version = None
         replica.high_watermark = min(replica.checkpointed_hw, replica.log_end_offset)
 
 

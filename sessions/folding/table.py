@@ -3,7 +3,7 @@
 from typing import Final
 
 from emulator import events
-from sessions.folding import brokers, clients, partitions, replicas, statements, znodes
+from sessions.folding import beliefs, brokers, clients, partitions, replicas, statements, znodes
 from sessions.folding.model import Handlers, Model
 
 
@@ -12,6 +12,7 @@ def changes_nothing(_model: Model, _event: events.Event) -> None:
 
 
 HANDLERS: Final[Handlers] = {
+    **beliefs.HANDLERS,
     **brokers.HANDLERS,
     **clients.HANDLERS,
     **partitions.HANDLERS,
@@ -20,14 +21,12 @@ HANDLERS: Final[Handlers] = {
     **znodes.HANDLERS,
     events.AssignmentChanged: changes_nothing,
     events.ControllerResigned: changes_nothing,
-    events.ControllerStep: changes_nothing,
     events.ElectionFailed: changes_nothing,
     events.GroupStateChanged: changes_nothing,
     events.GroupsLoaded: changes_nothing,
     events.InputFinished: changes_nothing,
     events.InputReceived: changes_nothing,
     events.IsrChangeStarted: changes_nothing,
-    events.LeaderElected: changes_nothing,
     events.MemberJoined: changes_nothing,
     events.MemberLeft: changes_nothing,
     events.OffsetCommitted: changes_nothing,

@@ -4,8 +4,10 @@ from commands.grids import Grid
 from commands.statements.showing import Show
 from commands.tables import TABLES, grids
 from commands.words import BadWord
+from sessions.folding.model import CACHE
 from sessions.states import (
     Batch,
+    Belief,
     BrokerState,
     ConsumerState,
     ControllerState,
@@ -28,18 +30,26 @@ def view() -> ClusterView:
         state="online",
         leader=0,
         leader_epoch=1,
+        zk_version=3,
         isr=[0],
         leader_isr=[0],
         replica_states={
-            0: ReplicaState(0, "leader", 3, 2, 0, [(0, 0), (1, 2)], log, leader_epoch=1),
+            0: ReplicaState(
+                *(0, "leader", 3, 2, 0, [(0, 0), (1, 2)], log),
+                leader_epoch=1,
+                leader=0,
+                isr=[0],
+                zk_version=3,
+            ),
             1: ReplicaState(1, "offline", 2, 1, 0, None, log[:1]),
         },
         lost=[(2, 9)],
     )
+    up = BrokerState(0, "a", "running", session=255, live_brokers=[0])
     return ClusterView(
         ViewState(
             version="3.9",
-            brokers={0: BrokerState(0, "a", "running", session=255), 1: BrokerState(1)},
+            brokers={0: up, 1: BrokerState(1)},
             partitions={"t-0": partition, "s-0": PartitionState("s", 0, [1])},
             topic_configs={"t": {"min.insync.replicas": "1"}},
             producers={"p1": ProducerState("p1", 2, 2, 1, 0, ["A", "B", "A"])},
@@ -47,6 +57,7 @@ def view() -> ClusterView:
             batches=[Batch(7, "p1", "t-0", ["k", None, None], ["a", "b", "c"], -1, 0)],
             controller=ControllerState(0, 3, 3),
             acked=3,
+            beliefs={"t-0": {CACHE: Belief(0, 0, [0, 1], 2)}},
             invariants=[(44, "hw_monotonic", "t-0", "it went back", True)],
         )
     )
@@ -123,11 +134,15 @@ def test_a_log_shows_each_record_and_the_hw(view: ClusterView) -> None:
 
 
 def test_the_truths_of_a_partition_stand_apart(view: ClusterView) -> None:
-    assert [row[:4] for row in only(view, "truths", "t-0").rows] == [
-        ("znode", 0, 1, [0]),
-        ("broker 0 (leader)", 0, 1, [0]),
-        ("broker 1 (offline)", None, -1, None),
+    grid = only(view, "truths", "t-0")
+    assert grid.rows == [
+        ("znode", 0, 1, [0], 3, None, None, []),
+        ("controller 0", 0, 0, [0, 1], 2, None, None, ["epoch", "isr", "version"]),
+        ("broker 0 (leader)", 0, 1, [0], 3, 2, 3, []),
+        ("broker 1 (offline)", None, None, None, None, 1, 2, []),
+        ("clients of 0", 0, 1, [0], 3, None, None, []),
     ]
+    assert grid.plain()[1]["disagrees"] == ["epoch", "isr", "version"]
 
 
 def test_the_cluster_is_a_few_facts(view: ClusterView) -> None:
