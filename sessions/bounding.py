@@ -10,6 +10,7 @@ from typing import Final
 
 from sessions.facts import Extent
 from sessions.states import Batch
+from sessions.writer import LOG_PAGES_MAX, PAGE_BYTES
 
 PLACES: Final = 8
 """How many places to begin at there are in a file of full size."""
@@ -34,6 +35,7 @@ class Bound:
     def __init__(self, limit_bytes: int) -> None:
         """Keep a file at about ``limit_bytes``, as far as a state and a part of its past fit."""
         self.limit_bytes = limit_bytes
+        self.log_pages_max = min(LOG_PAGES_MAX, limit_bytes // PLACES // PAGE_BYTES)
         self._places: deque[Extent] = deque()
         self._since = 0
         self._frame_bytes = 0

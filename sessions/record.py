@@ -27,7 +27,7 @@ from sessions.keyframes import Beginning
 from sessions.schema import SUFFIX
 from sessions.states import Bookmark
 from sessions.view import ClusterView
-from sessions.writer import SessionWriter
+from sessions.writer import LOG_PAGES_MAX, SessionWriter
 
 FLUSH_SECONDS: Final = 0.2
 """The most wall time that a killed process takes with it."""
@@ -92,7 +92,9 @@ class Recorder:
             path = Path(self._folder.name, f"live{SUFFIX}")
         self.path = Path(path)
         self.temporary = self._folder is not None
-        self.writer = SessionWriter(self.path, origin)
+        self._bound = None if limit_bytes is None else Bound(limit_bytes)
+        log_pages_max = LOG_PAGES_MAX if self._bound is None else self._bound.log_pages_max
+        self.writer = SessionWriter(self.path, origin, log_pages_max)
         self.view = ClusterView() if begin is None else ClusterView.of(begin.snapshot)
         self.view.history = []
         self.tail: list[Event] = []
@@ -112,7 +114,6 @@ class Recorder:
         self._next_look = 0
         self._looked = self._flushed = monotonic()
         self._frames = KeyframeTaker(self.view)
-        self._bound = None if limit_bytes is None else Bound(limit_bytes)
         if begin is not None:
             frame = self._frames.take_full(begin.batches)
             self._frames.note_frame(self.writer.put_keyframe(frame))

@@ -32,11 +32,13 @@ _JSON: Final = msgspec.json.Encoder().encode
 class SessionWriter:
     """One session file that is being written. What is not committed is lost with the process.
 
+    ``log_pages_max``: how long SQLite's log may grow; it takes room beside the file.
+
     Raises:
         SessionError: the file cannot be made or written.
     """
 
-    def __init__(self, path: Path, origin: Origin) -> None:
+    def __init__(self, path: Path, origin: Origin, log_pages_max: int = LOG_PAGES_MAX) -> None:
         """Make the file; one that is there already is refused."""
         self.path = path
         try:
@@ -49,7 +51,7 @@ class SessionWriter:
             raise SessionMissingError(f"{path} cannot be written: {reason}.") from error
         self._begun = False
         try:
-            self._database = _make(path)
+            self._database = _make(path, log_pages_max)
             self.put_meta("origin", origin)
             self.commit()
         except sqlite3.Error as error:
@@ -186,7 +188,7 @@ def delete_files(path: Path) -> None:
     path.unlink(missing_ok=True)
 
 
-def _make(path: Path) -> sqlite3.Connection:
+def _make(path: Path, log_pages_max: int) -> sqlite3.Connection:
     database = sqlite3.connect(path, isolation_level=None)
     database.executescript(
         f"PRAGMA page_size = {PAGE_BYTES};"
@@ -196,7 +198,7 @@ def _make(path: Path) -> sqlite3.Connection:
     # The header is in the file itself from here on; what follows goes through the log beside it.
     database.executescript(
         "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;"
-        f"PRAGMA wal_autocheckpoint = {LOG_PAGES_MAX};"
+        f"PRAGMA wal_autocheckpoint = {log_pages_max};"
     )
     return database
 

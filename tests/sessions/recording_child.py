@@ -1,6 +1,6 @@
 """A process that records until it is killed: it writes each flushed event number to a pipe.
 
-Run as ``python -m tests.sessions.recording_child PATH``.
+Run as ``python -m tests.sessions.recording_child PATH [LIMIT_BYTES]``.
 """
 
 import sys
@@ -13,10 +13,10 @@ from sessions.record import Recorder
 from tests.sessions.examples import SPEC, execute, origin, second, small_chunks, statement
 
 
-def main(path: Path) -> None:
+def main(path: Path, limit_bytes: int | None) -> None:
     """Record for ever, flushing at odd moments."""
     with small_chunks(events=50, keyframes=150):
-        recorder = Recorder(path, origin())
+        recorder = Recorder(path, origin(), limit_bytes=limit_bytes)
 
         def observe(event: Event) -> None:
             recorder(event)
@@ -40,4 +40,4 @@ def main(path: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else None)

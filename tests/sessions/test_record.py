@@ -181,9 +181,9 @@ def test_large_events_make_shorter_chunks(tmp_path: Path, monkeypatch: pytest.Mo
         assert tuple(session.all_events()) == story_events()
 
 
-def kill_after(path: Path, events: int) -> int:
+def kill_after(path: Path, events: int, *limit_bytes: str) -> int:
     """Kill a recording child once it has flushed so many events; how many it had flushed."""
-    command = [sys.executable, "-m", "tests.sessions.recording_child", str(path)]
+    command = [sys.executable, "-m", "tests.sessions.recording_child", str(path), *limit_bytes]
     root = Path(__file__).parents[2]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=root) as child:
         assert child.stdout is not None
@@ -211,6 +211,23 @@ def test_a_killed_recorder_leaves_everything_up_to_its_last_flush(
         replay = Replay(Chunks(session))
         replay.seek_seq(session.last_seq)
         assert comparable(replay.view) == comparable(folded(found))
+    assert verify(path).same
+
+
+@pytest.mark.parametrize("events", random.Random(6).sample(range(1_500, 4_000), 4))
+def test_a_killed_recorder_of_bounded_size_leaves_its_newest_events(
+    tmp_path: Path, events: int
+) -> None:
+    path = tmp_path / "killed.tide.db"
+    flushed = kill_after(path, events, "40000")
+    with SessionFile(path) as session:
+        assert session.damage == ""
+        assert 1 < session.first_seq < flushed <= session.last_seq
+        found = [event.seq for event in session.all_events()]
+        assert found == list(range(session.first_seq, session.last_seq + 1))
+        replay = Replay(Chunks(session))
+        replay.seek_seq(session.last_seq)
+        assert replay.seq == session.last_seq
     assert verify(path).same
 
 
