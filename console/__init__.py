@@ -18,7 +18,7 @@ def run(
     paused: bool = False,
     complete: Callable[[str], Sequence[str]] | None = None,
     configuration: "Configuration | None" = None,
-    reproduce: Callable[[], str] | None = None,
+    reproduce: "Callable[[Source], str] | None" = None,
 ) -> int:
     """Show ``source`` until the user quits, or a signal ends it; returns the exit status.
 

@@ -77,7 +77,7 @@ class Alarms:
             f"The run is frozen at event #{number(seq)}, {clock(self.stage.source.time_us)}; the "
             "recording holds everything up to it. space lets it go on.",
         )
-        command = self.stage.reproduce()
+        command = self.stage.command_line()
         self.show_screen(NoticeScreen(self.stage, Notice("invariant broken", text, seq, command)))
 
     def trouble(self, sentence: str) -> None:

@@ -181,9 +181,9 @@ def _fields(
         there, gone = "there", NOT_THERE
         values = (gone, there) if before is None else (there, gone)
         yield Change(name, link, "exists", *values)
+        return
     for what, text, moves in fields:
-        old = NOT_THERE if before is None else text(before)
-        new = NOT_THERE if after is None else text(after)
+        old, new = text(before), text(after)
         if old != new:
             yield Change(name, link, what, old, new, moves)
 

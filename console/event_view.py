@@ -42,6 +42,7 @@ class EventView(VirtualView):
         self.filter: Filter[Event] = Filter()
         self.least = TRAFFIC
         self.levels = (CHANGE, TRAFFIC)
+        self.with_causes = True
         self.following = True
         self.seq = 0
         self._marked = -1
@@ -74,7 +75,7 @@ class EventView(VirtualView):
         reader = self.stage.reader
         if self.objects:
             scan = TouchScan(reader, self.objects, self._wanted)
-            self.log_ = FoundEvents(reader, scan, with_causes=True)
+            self.log_ = FoundEvents(reader, scan, with_causes=self.with_causes)
         elif self.filter or self.least > TRAFFIC:
             self.log_ = FoundEvents(reader, PageScan(reader, self._wanted))
         else:

@@ -24,8 +24,8 @@ Complete = Callable[[str], Sequence[str]]
 """Completions of the last word of a statement that is being typed, as whole lines."""
 
 
-Reproduce = Callable[[], str]
-"""The command line that comes back to the time cursor; empty where nobody knows one."""
+Reproduce = Callable[["Source"], str]
+"""The command line that comes back to a source's time cursor; empty where nobody knows one."""
 
 
 class Moment(Struct):
@@ -36,8 +36,8 @@ class Moment(Struct):
     view: "ClusterView"
 
 
-def no_command() -> str:
-    """Where no command line was given."""
+def no_command(source: "Source") -> str:
+    """Where nobody knows one."""
     return ""
 
 
@@ -89,6 +89,10 @@ class Stage:
     def view(self) -> "ClusterView":
         """The read model at the time cursor."""
         return self.source.view
+
+    def command_line(self) -> str:
+        """The command line that comes back to the time cursor; empty if nobody knows one."""
+        return self.reproduce(self.source)
 
     def settle(self) -> None:
         """Index what is there, and take it out of the garbage collector's sight.

@@ -96,6 +96,8 @@ class TimeBar:
         place(row, 0, short_clock(0), "faint")
         end = short_clock(source.last_time_us)
         place(row, columns - len(end) - 1, end, "faint")
+        if stage.mark_a is not None:
+            place(row, self.column_of(stage.mark_a.time_us, columns), "A", "key")
         for mark in source.bookmarks():
             name = f"{glyphs.mark}{clean(mark.name)}"
             place(row, self.column_of(mark.time_us, columns), name, "secondary")

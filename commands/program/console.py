@@ -1,5 +1,6 @@
 """``tidegauge console`` and ``replay``: the terminal application, live or on a recording."""
 
+import os
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -9,12 +10,24 @@ import typer
 from commands import words
 from commands.exits import CommandError, ExitCode
 from commands.program.examples import examples
-from commands.program.options import Record, Seed, Variables, Version, cluster_options, named
+from commands.program.options import (
+    Keep,
+    Record,
+    Seed,
+    Variables,
+    Version,
+    cluster_options,
+    named,
+)
+from commands.program.settings import Ascii, Theme, settings
 from commands.statements.kinds import Settings, argument, flag, option
 
 app = typer.Typer()
 
-Ascii = Annotated[bool, flag("--ascii", text="draw with plain ASCII")]
+WEB_DRIVER = "web_driver"
+"""What draws for a browser, in place of a terminal."""
+
+ReadOnly = Annotated[bool, flag("--read-only", text="give no statements: look, and walk in time")]
 Paused = Annotated[bool, flag("--paused", text="begin with time held still")]
 
 
@@ -33,12 +46,15 @@ def console(
     variables: Variables = None,
     seed: Seed = None,
     record: Record = None,
+    keep: Keep = None,
     from_start: Annotated[
         bool, flag("--from-start", text="begin at the script's first event, not at its end")
     ] = False,
+    theme: Theme = None,
     ascii_only: Ascii = False,
     paused: Paused = False,
-) -> None:
+    read_only: ReadOnly = False,
+) -> int:
     """Open the console on a live cluster.
 
     The script is run to its end; then the cluster goes on, and takes statements on the : line.
@@ -46,16 +62,25 @@ def console(
     """
     need_terminal()
     from commands.live import completer, live_source
+    from commands.reproduction import command_line
     from console import run
 
+    chosen = settings(theme=theme, ascii_only=ascii_only, read_only=read_only)
     given = named(variables)
     options = cluster_options(version, seed, config)
     target = Path(record) if record else None
-    source, recorder = live_source(Path(script) if script else None, target, given, options)
+    path = Path(script) if script else None
+    source, recorder = live_source(path, target, given, options, keep)
     try:
         if from_start:
             source.seek_seq(1)
-        run(source, ascii=ascii_only, paused=paused, complete=completer(source))
+        return run(
+            source,
+            paused=paused,
+            complete=completer(source),
+            configuration=chosen,
+            reproduce=command_line,
+        )
     finally:
         source.close()
         recorder.close("ok")
@@ -72,24 +97,33 @@ def replay(
     file: Annotated[str, argument("FILE", text="a session, *.tide.db")],
     at: Annotated[
         int,
-        option("--at", metavar="D", parse=words.duration, text="begin at this virtual time"),
+        option("--at", metavar="D", parse=words.moment, text="begin at this virtual time"),
     ] = 0,
+    theme: Theme = None,
     ascii_only: Ascii = False,
     paused: Paused = False,
-) -> None:
+) -> int:
     """Open the console on a recording.
 
     The screens are those of a live cluster; nothing in a recording can be changed.
     """
     from commands.live import completer, replay_source
+    from commands.reproduction import command_line
 
+    chosen = settings(theme=theme, ascii_only=ascii_only)
     source = replay_source(Path(file))
     need_terminal()
     from console import run
 
     try:
         source.seek_time(at)
-        run(source, ascii=ascii_only, paused=paused, complete=completer(source))
+        return run(
+            source,
+            paused=paused,
+            complete=completer(source),
+            configuration=chosen,
+            reproduce=command_line,
+        )
     finally:
         source.close()
 
@@ -100,6 +134,8 @@ def need_terminal() -> None:
     Raises:
         CommandError: input or output is none.
     """
+    if WEB_DRIVER in os.environ.get("TEXTUAL_DRIVER", ""):
+        return
     for stream in (sys.stdin, sys.stdout):
         if stream is None or stream.closed or not stream.isatty():
             message = "the console needs a terminal; 'tidegauge run' does without one"

@@ -256,4 +256,6 @@ class ConsoleScreen(Screen[None], inherit_bindings=False):
     def do_copy_row(self) -> None:
         """Copy the selected thing as JSON; of text, the command line that comes back here."""
         if (pane := self.current_pane) is not None:
-            self.desk.copy(pane.view.row_text() or self.stage.reproduce() or pane.view.cell_text())
+            self.desk.copy(
+                pane.view.row_text() or self.stage.command_line() or pane.view.cell_text()
+            )

@@ -85,11 +85,12 @@ class DifferenceScreen(ConsoleScreen):
 def change_row(change: Change, width: int) -> Row:
     """One change in columns: the object, what of it, at A, and here."""
     value = VALUE_WIDTH if width >= ROOMY else VALUE_WIDTH_NARROW
-    room = width - WHAT_WIDTH - 2 * value - 6
+    room = width - WHAT_WIDTH - 2 * value - 7
     shown: Line = line(
         Span(fit(clean(change.object), max(14, min(OBJECT_WIDTH_MAX, room))), "strong"),
         " ",
         Span(fit(change.what, WHAT_WIDTH), "muted"),
+        " ",
         fit(clean(change.before), value),
         " ",
         Span(clean(change.after), "muted" if change.moves else "warning"),

@@ -110,6 +110,7 @@ class ZnodeScreen(ConsoleScreen):
         self.path = path
         self.versions = VersionView(stage, id="versions")
         self.versions.objects = (path,)
+        self.versions.with_causes = False
         self.detail = TextView(stage, id="inspector")
 
     def compose_body(self) -> ComposeResult:
