@@ -34,12 +34,17 @@ DEMO = Path(__file__).parent / "scripts" / "demo.tide"
 
 
 def live_source(
-    path: Path | None, record: Path | None, variables: dict[str, str], options: Sequence[str]
+    path: Path | None,
+    record: Path | None,
+    variables: dict[str, str],
+    options: Sequence[str],
+    limit_bytes: int | None = None,
 ) -> tuple[LiveSource, Recorder]:
     """A live cluster on which a script has been run to its end, and its recorder.
 
     ``options`` are words for the ``cluster`` statement. Without ``record`` the recording is a
-    temporary file that goes with the recorder. Both are the caller's to close.
+    temporary file that goes with the recorder; ``limit_bytes`` is how large it may become. Both
+    are the caller's to close.
 
     Raises:
         CommandError: the script does not parse or cannot be read, or there is no place to record.
@@ -47,7 +52,7 @@ def live_source(
     """
     path = path or DEMO
     script = parse_script(read_text(path), str(path), variables, options)
-    recording = recorder(script, record, variables)
+    recording = recorder(script, record, variables, limit_bytes)
     runner = started(script, Pace(), recording)
     if driven(runner, None, json=True) is ExitCode.INTERRUPTED:
         recording.close("interrupted")

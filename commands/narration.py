@@ -55,4 +55,4 @@ def told(outcome: Outcome) -> str:
         return f"FAILED{said}"
     if outcome.passed:
         return "holds"
-    return "ok" if outcome.error == "NONE" else f"{outcome.error}{said}"
+    return f"ok{said}" if outcome.error == "NONE" else f"{outcome.error}{said}"

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from itertools import zip_longest
 from typing import Any
 
+import msgspec
 from msgspec import Struct
 
 from commands.driver import Driver, Pace
@@ -13,6 +14,7 @@ from commands.parser import AtStatement, Script, ShowStatement, Step
 from commands.tables import grids
 from commands.tally import Tally
 from commands.words import BadWord, moment_text
+from console.formats import clock
 from emulator.cluster import Cluster
 from emulator.config import ConfigError
 from emulator.execution import Outcome, Ticket
@@ -109,8 +111,17 @@ class Runner:
         if outcome.output is not None or outcome.result is not None:
             self._put_out(step, outcome.output or "", outcome.result)
         if isinstance(step.input, Mark):
-            self.marks[step.input.name] = self.view.copy()
+            return self._mark(step.input.name, outcome)
         return outcome
+
+    def _mark(self, name: str, outcome: Outcome) -> Outcome:
+        """Keep the moment; of two with one name the later one, which the outcome says."""
+        before = self.marks.get(name)
+        self.marks[name] = self.view.copy()
+        if before is None:
+            return outcome
+        message = f"in place of the mark of this name at {clock(before.time_us)}"
+        return msgspec.structs.replace(outcome, message=message)
 
     # ---- statements that go on while others are given
 

@@ -10,6 +10,7 @@ from commands.statements.showing import Show
 from commands.tables import grids
 from console.formats import clock
 from sessions.chunks import Chunks
+from sessions.facts import Origin
 from sessions.file import SessionFile
 from sessions.library import Listed, list_sessions, show_session
 from sessions.replay import Replay
@@ -31,6 +32,35 @@ def listing(folder: Path) -> Grid:
     """
     rows = [_row(each) for each in list_sessions(folder)]
     return Grid(f"sessions in {folder}", COLUMNS, rows, empty=f"none (files named *{SUFFIX})")
+
+
+def listed_plain(folder: Path) -> list[dict[str, Any]]:
+    """The same as plain data, with more about each: keys of the table, then numbers and names.
+
+    Raises:
+        SessionError: there is no such folder.
+    """
+    found = list_sessions(folder)
+    rows = Grid("", COLUMNS, [_row(each) for each in found]).plain()
+    return [row | _more(each) for row, each in zip(rows, found, strict=True)]
+
+
+def _more(listed: Listed) -> dict[str, Any]:
+    outcome = listed.outcome
+    return {
+        "path": str(listed.path),
+        "first_event": listed.extent.first_seq,
+        "time_ms": listed.time_us // 1_000,
+        "bookmarks": listed.bookmarks,
+        "problem": listed.problem,
+        "origin": None if listed.origin is None else _origin(listed.origin),
+        "outcome": None if outcome is None else msgspec.to_builtins(outcome),
+    }
+
+
+def _origin(origin: Origin) -> dict[str, Any]:
+    """Where a session comes from, without all that its cluster was made of."""
+    return {name: value for name, value in msgspec.to_builtins(origin).items() if name != "cluster"}
 
 
 def _row(listed: Listed) -> tuple[Cell, ...]:
@@ -58,7 +88,11 @@ def facts(session: SessionFile) -> dict[str, Any]:
         "damage": session.damage,
         "ended": show_session(session.path).ended,
         "origin": msgspec.to_builtins(session.origin),
-        "events": session.last_seq,
+        "size_bytes": session.path.stat().st_size,
+        "events": session.last_seq - session.first_seq + 1,
+        "first_event": session.first_seq,
+        "last_event": session.last_seq,
+        "keyframes": len(session.keyframes),
         "time_ms": session.last_us // 1_000,
         "outcome": None if outcome is None else msgspec.to_builtins(outcome),
         "inputs": [
@@ -99,6 +133,14 @@ def described(session: SessionFile) -> list[Grid]:
     return [*tables, *grids(Show("partitions"), replay.view), *grids(Show("audit"), replay.view)]
 
 
+def _events(session: SessionFile) -> Cell:
+    first, last = session.first_seq, session.last_seq
+    if first == 1 and not session.extent.is_trimmed:
+        return last
+    of = f" of {session.extent.last_seq:,}" if session.extent.is_trimmed else ""
+    return f"{last - first + 1:,}: {first:,} to {last:,}{of}"
+
+
 def _plain_facts(session: SessionFile) -> list[tuple[Cell, ...]]:
     origin, outcome = session.origin, session.outcome
     rows: list[tuple[Cell, ...]] = [
@@ -108,7 +150,7 @@ def _plain_facts(session: SessionFile) -> list[tuple[Cell, ...]]:
         ("recorded", origin.began or None),
         ("script", origin.script or None),
         ("variables", [f"{name}={value}" for name, value in origin.variables.items()]),
-        ("events", session.last_seq),
+        ("events", _events(session)),
         ("time", clock(session.last_us)),
         ("ended", show_session(session.path).ended),
     ]

@@ -33,11 +33,10 @@ def list_sessions(
     """List a folder's sessions."""
     from commands import session_tables
 
-    grid = session_tables.listing(Path(folder))
     if as_json:
-        output.emit(session_tables.as_json(grid.plain()))
+        output.emit(session_tables.as_json(session_tables.listed_plain(Path(folder))))
     else:
-        output.emit_tables([grid])
+        output.emit_tables([session_tables.listing(Path(folder))])
 
 
 @app.command("show", epilog=examples("tidegauge sessions show run.tide.db --json"))

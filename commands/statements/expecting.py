@@ -39,7 +39,10 @@ def mark(
     name: Annotated[str, argument("NAME", text="the bookmark's name")],
     note: Annotated[list[str] | None, argument("NOTE", text="words about it")] = None,
 ) -> Mark:
-    """Set a bookmark in the recording; with --json also a snapshot."""
+    """Set a bookmark in the recording; with --json also a snapshot.
+
+    Of two with the same name both stand in the recording; the later one's snapshot is kept.
+    """
     if not name.strip():
         raise typer.BadParameter("needs a name that can be seen")
     return Mark(name=name, note=" ".join(note or []))

@@ -10,6 +10,7 @@ from emulator.execution import Outcome
     ("outcome", "words"),
     [
         (Outcome(), "ok"),
+        (Outcome(message="it took the place of another"), "ok: it took the place of another"),
         (Outcome(error="REQUEST_TIMED_OUT"), "REQUEST_TIMED_OUT"),
         (Outcome(error="NoNodeError", message="There is none."), "NoNodeError: There is none."),
         (Outcome(passed=True), "holds"),

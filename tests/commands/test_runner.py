@@ -65,6 +65,17 @@ def test_a_mark_keeps_the_state_as_it_was() -> None:
     assert (then.log_end_offset, now.log_end_offset) == (0, 1)
 
 
+def test_of_two_marks_of_one_name_the_later_one_is_kept_and_that_is_told() -> None:
+    told: list[str] = []
+    text = f"{TOPIC}mark here\nproduce t --value v --acks all\nmark here\n"
+    runner = ran(text, lambda step, outcome: told.append(outcome.message))
+    leader = runner.marks["here"].partitions["t-0"].leader_replica
+    assert leader is not None
+    assert leader.log_end_offset == 1
+    assert told[-3:-1] == ["", ""]
+    assert told[-1].startswith("in place of the mark of this name at 00:00:0")
+
+
 def until(text: str) -> Statement:
     (statement,) = parse_line(f"wait until {text}")
     assert isinstance(statement, Statement)

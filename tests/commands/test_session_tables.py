@@ -3,8 +3,9 @@ from pathlib import Path
 import pytest
 
 from commands.main import run_program
-from commands.session_tables import described, facts, listing
+from commands.session_tables import described, facts, listed_plain, listing
 from sessions.file import SessionFile
+from sessions.trimming import trim
 
 SCRIPT = """cluster --brokers 3 --seed 9
 topic create t --partitions 1 --replication-factor 3
@@ -31,6 +32,28 @@ def test_a_folder_lists_its_sessions_and_what_is_wrong_with_them(folder: Path) -
     assert "no database" in str(bad["ended"])
     assert (two["file"], two["version"], two["seed"]) == ("two.tide.db", "3.9", 9)
     assert (two["ended"], two["failed"], two["lost"]) == ("failed", 1, 0)
+
+
+def test_a_list_in_json_has_the_tables_columns_and_more(folder: Path) -> None:
+    bad, two = listed_plain(folder)
+    assert (bad["file"], bad["origin"], bad["outcome"]) == ("bad.tide.db", None, None)
+    assert "no database" in bad["problem"]
+    table = listing(folder).plain()[1]
+    assert {name: two[name] for name in table} == table
+    assert (two["first_event"], two["bookmarks"], two["problem"]) == (1, 1, "")
+    assert two["origin"]["script"] == str(folder / "two.tide")
+    assert two["outcome"]["events"] == two["events"]
+
+
+def test_a_piece_says_which_events_it_has(folder: Path, tmp_path: Path) -> None:
+    with SessionFile(folder / "two.tide.db") as session:
+        last = session.last_seq
+        trim(session, tmp_path / "piece.tide.db", 50, 90)
+    with SessionFile(tmp_path / "piece.tide.db") as piece:
+        told = facts(piece)
+        (events,) = (row[1] for row in described(piece)[0].rows if row[0] == "events")
+    assert (told["first_event"], told["last_event"], told["events"]) == (50, 90, 41)
+    assert events == f"41: 50 to 90 of {last}"
 
 
 def test_a_session_tells_its_facts(folder: Path) -> None:
