@@ -13,6 +13,7 @@ from console.lines import BLANK, Line, Span, fit, line
 from console.screens.base import ConsoleScreen
 from console.text_view import TextView
 from console.virtual_view import VirtualView
+from console.wordings import high_watermark_lines
 from console.words import STATE_WORDS, glyph_of
 
 if TYPE_CHECKING:
@@ -120,7 +121,7 @@ class MenuScreen(ConsoleScreen):
 
 
 def help_lines(stage: "Stage", context: str) -> list[Line]:
-    """The keys that work on a screen under their headings, and what the state words mean."""
+    """A screen's keys under their headings, what the state words mean, and what the HW is."""
     rows: list[Line] = []
     for heading, actions in headings(available(context)).items():
         rows.append(line(Span(heading.upper(), "title")))
@@ -131,6 +132,7 @@ def help_lines(stage: "Stage", context: str) -> list[Line]:
                 line(Span(f"  {fit(keys, KEYS_WIDTH)}", "key"), action.help, Span(live, "muted"))
             )
         rows.append(BLANK)
+    rows += [*high_watermark_lines(stage.source.view.state.version), BLANK]
     rows.append(
         line(Span("STATES", "title"), Span("  most severe first, the default order", "muted"))
     )

@@ -32,7 +32,7 @@ ZNODES: Final = (
         "0.10.2",
         None,
         "KIP-55",
-        "it names what changed by one path (version 2)",
+        "a notification names what changed by one path (version 2)",
     ),
     Feature("cluster_id", "0.10.2", None, "KIP-78", "the cluster has an id, in /cluster/id"),
     Feature(
