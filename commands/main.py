@@ -16,7 +16,18 @@ from typer.main import get_command
 from commands import output
 from commands.exits import CommandError, ExitCode
 from commands.failures import TRACEBACK, judged
-from commands.program import analyze, campaign, console, looking, matrix, run, scenarios, sessions
+from commands.program import (
+    analyze,
+    campaign,
+    console,
+    looking,
+    matrix,
+    run,
+    scenarios,
+    sessions,
+    settings,
+    web,
+)
 from commands.program.examples import examples
 from commands.usage import Command, UsageError, explained
 from sessions.collector import collect_seldom
@@ -95,7 +106,7 @@ app = typer.Typer(
         "tidegauge run -c 'cluster; topic create t --partitions 1 --replication-factor 3; settle'",
     ),
 )
-for part in (run, console, sessions, matrix, scenarios, campaign, analyze, looking):
+for part in (run, console, sessions, matrix, scenarios, campaign, analyze, settings, web, looking):
     app.add_typer(part.app)
 
 

@@ -105,6 +105,11 @@ def count(word: str) -> int:
     return integer(word, 1, "count")
 
 
+def port(word: str) -> int:
+    """A TCP port that anybody may listen on."""
+    return integer(word, 1024, "port", 65_535)
+
+
 def brokers(word: str) -> int:
     """How many brokers a cluster has."""
     return integer(word, 1, "count", BROKERS_MAX)

@@ -1,7 +1,10 @@
 """How the console behaves as a guest of a terminal: colours, keys, clipboard, files."""
 
+import asyncio
 import io
 import os
+import signal
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,6 +30,8 @@ if TYPE_CHECKING:
 COPIED_SHOWN_MAX = 60
 """Characters of what was copied that the toast shows."""
 MIME = {"csv": "text/csv", "json": "application/json", "svg": "image/svg+xml"}
+SIGNALLED = 128
+"""A shell gives this and the signal's number as the status of a process that it ended."""
 PROBLEM_SECONDS = 12.0
 """How long a problem of the configuration stays in sight."""
 
@@ -48,6 +53,18 @@ class Manners(App[None], inherit_bindings=False):
         self.set_keymap(keymap(configuration.keys))
         self.stage.pacer.speed = configuration.value("speed")
         self.configuration = configuration
+
+    def on_mount(self) -> None:
+        """Say what was wrong with the settings; end in good order when the process is told to."""
+        self.tell_problems()
+        if self.is_headless or threading.current_thread() is not threading.main_thread():
+            return
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            asyncio.get_running_loop().add_signal_handler(number, self.end, number)
+
+    def end(self, number: int) -> None:
+        """Leave the terminal as it was, with the status of a process that a signal has ended."""
+        self.exit(return_code=SIGNALLED + number)
 
     def tell_problems(self) -> None:
         """Say what was wrong with the configuration, now that there is a screen to say it on."""

@@ -37,5 +37,28 @@ def test_ascii_is_taken_when_asked_for() -> None:
 def test_a_locale_that_is_not_utf8_takes_ascii(
     monkeypatch: pytest.MonkeyPatch, encoding: str, chosen: Glyphs
 ) -> None:
-    monkeypatch.setattr(locale, "getpreferredencoding", lambda *, do_setlocale=True: encoding)
+    for name in ("LC_ALL", "LC_CTYPE", "LANG"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(locale, "getencoding", lambda: encoding)
+    assert choose(ascii_only=False) is chosen
+
+
+@pytest.mark.parametrize(
+    ("environment", "chosen"),
+    [
+        ({"LANG": "C", "LC_CTYPE": "C.UTF-8"}, ASCII),
+        ({"LC_ALL": "POSIX", "LANG": "en_US.UTF-8"}, ASCII),
+        ({"LANG": "C", "LC_CTYPE": "en_US.UTF-8"}, UNICODE),
+        ({"LC_CTYPE": "C.UTF-8"}, UNICODE),
+        ({"LANG": "C.UTF-8"}, UNICODE),
+    ],
+)
+def test_the_locale_c_stays_plain_although_python_changes_it(
+    monkeypatch: pytest.MonkeyPatch, environment: dict[str, str], chosen: Glyphs
+) -> None:
+    for name in ("LC_ALL", "LC_CTYPE", "LANG"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(locale, "getencoding", lambda: "UTF-8")
     assert choose(ascii_only=False) is chosen
