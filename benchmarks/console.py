@@ -90,6 +90,11 @@ class LargeSource:
         return self.view.seq
 
     @property
+    def first_seq(self) -> int:
+        """The first event."""
+        return 1
+
+    @property
     def last_seq(self) -> int:
         """The last event."""
         return self.view.seq

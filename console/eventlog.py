@@ -59,18 +59,19 @@ class AllEvents:
 
     def __init__(self, source: "Source") -> None:
         self.source = source
+        self._first = source.first_seq
         self._seen = source.last_seq
 
     def __len__(self) -> int:
-        return self._seen
+        return self._seen - self._first + 1
 
     def seq_at(self, index: int) -> int:
-        """Line 0 is event 1."""
-        return index + 1
+        """Line 0 is the first event that there was when the list was begun."""
+        return index + self._first
 
     def index_of(self, seq: int) -> int:
-        """Event 1 is line 0."""
-        return min(seq, self._seen) - 1
+        """The first event is line 0."""
+        return max(-1, min(seq, self._seen) - self._first)
 
     def work(self, budget_ms: float = BUDGET_MS) -> bool:
         """Notice new events at the end."""
@@ -186,14 +187,16 @@ class FoundEvents:
     @property
     def complete(self) -> bool:
         """Whether everything has been looked at."""
-        return self._low <= 1 and self._high >= self.reader.source.last_seq
+        return (
+            self._low <= self.reader.source.first_seq and self._high >= self.reader.source.last_seq
+        )
 
     def work(self, budget_ms: float = BUDGET_MS) -> bool:
         """Look further both ways until the budget is used up."""
         before = len(self.seqs)
         deadline = perf_counter() + budget_ms / 1_000
         while not self.complete and len(self.seqs) < FOUND_MAX and perf_counter() < deadline:
-            if self._low > 1:
+            if self._low > self.reader.source.first_seq:
                 found, self._low = self.scan.older(self._low)
                 self._add(found)
             last = self.reader.source.last_seq

@@ -90,6 +90,11 @@ class LiveSource:
         return self.cluster.now_us if self._past is None else self._past.replay_us
 
     @property
+    def first_seq(self) -> int:
+        """The first event that is kept."""
+        return self.recorder.extent.first_seq
+
+    @property
     def last_seq(self) -> int:
         """The last event that has happened."""
         return self.recorder.view.seq

@@ -50,6 +50,11 @@ class ReplaySource:
         return self._cursor.replay_us
 
     @property
+    def first_seq(self) -> int:
+        """The first event that can be read."""
+        return self.session.first_seq
+
+    @property
     def last_seq(self) -> int:
         """The last event that can be read."""
         return self.session.last_seq

@@ -43,6 +43,10 @@ class Source(Protocol):
         """The cursor's virtual time."""
 
     @property
+    def first_seq(self) -> int:
+        """The first event that can be read: 1, unless the beginning is not kept."""
+
+    @property
     def last_seq(self) -> int:
         """The last event that exists."""
 

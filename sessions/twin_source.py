@@ -48,6 +48,11 @@ class TwinSource:
         return self.front.time_us
 
     @property
+    def first_seq(self) -> int:
+        """The first event that can be read, of the one in front."""
+        return self.front.first_seq
+
+    @property
     def last_seq(self) -> int:
         """The front run's last event."""
         return self.front.last_seq

@@ -47,7 +47,7 @@ LINES = (
 class Hands:
     """Somebody at the console."""
 
-    def __init__(self, app: TidegaugeApp, pilot: Pilot[int], source: LiveSource) -> None:
+    def __init__(self, app: TidegaugeApp, pilot: Pilot[None], source: LiveSource) -> None:
         self.app = app
         self.pilot = pilot
         self.source = source
@@ -138,9 +138,10 @@ async def test_a_cluster_that_is_stepped_held_still_and_walked_back_verifies(
 ) -> None:
     async with hands(tmp_path, paused=True) as driven:
         await driven.press(*["full_stop"] * 9, *["comma"] * 4, "full_stop")
-        assert not driven.source.at_tail
+        stood = [driven.source.at_tail]
         await driven.line("produce orders --count 4 --value s --acks all")
-        assert driven.source.at_tail
+        stood.append(driven.source.at_tail)
+        assert stood == [False, True]
         await driven.press(*["full_stop"] * 25)
         await driven.line("broker crash 2")
         await driven.press(*["greater_than_sign"] * 3, "comma", "comma")

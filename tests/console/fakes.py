@@ -57,6 +57,10 @@ class ListSource:
         return self._time_us
 
     @property
+    def first_seq(self) -> int:
+        return self.history[0].seq if self.history else 1
+
+    @property
     def last_seq(self) -> int:
         return len(self.history)
 

@@ -1,4 +1,5 @@
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 
@@ -7,8 +8,12 @@ from console.eventlog import AllEvents, FixedEvents, FoundEvents, PageScan, Touc
 from console.reader import EventReader
 from emulator import events
 from emulator.events import Event
+from sessions.file import SessionFile
+from sessions.replay_source import ReplaySource
 from sessions.touches import objects_of
+from sessions.trimming import trim
 from tests.console.fakes import ListSource, failover
+from tests.sessions.examples import record_story
 
 HISTORY = failover()
 
@@ -80,3 +85,29 @@ def test_a_place_in_time_is_the_line_at_or_before_it(
 def test_all_events_are_arithmetic() -> None:
     log = AllEvents(ListSource(HISTORY))
     assert (len(log), log.seq_at(0), log.index_of(170), log.index_of(999)) == (170, 1, 169, 169)
+
+
+def test_a_recording_that_begins_late_has_a_line_for_each_event_that_it_has(
+    tmp_path: Path,
+) -> None:
+    record_story(tmp_path / "whole.tide.db")
+    with SessionFile(tmp_path / "whole.tide.db") as session:
+        trim(session, tmp_path / "late.tide.db", 700, 900)
+    source = ReplaySource(tmp_path / "late.tide.db")
+    source.seek_seq(800)
+    log, reader = AllEvents(source), EventReader(source)
+    assert seqs(log) == list(range(700, 901))
+    assert [log.index_of(seq) for seq in (1, 699, 700, 800, 900, 5_000)] == [
+        -1,
+        -1,
+        0,
+        100,
+        200,
+        200,
+    ]
+    assert [event.seq for event in reader.page(1, 702)] == [700, 701, 702]
+    assert reader.get(699) is None
+    assert [event.seq for event in reader.causes(720)][-1] == 720
+    found = worked(FoundEvents(reader, PageScan(reader, lambda event: True)))
+    assert seqs(found) == list(range(700, 901))
+    source.close()
