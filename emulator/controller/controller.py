@@ -12,7 +12,7 @@ import msgspec
 from emulator import events
 from emulator.controller.channels import Batch, Channels
 from emulator.controller.deletion import TopicDeletion
-from emulator.controller.failover import Failover
+from emulator.controller.failover import EPOCH, Failover, epoch_number
 from emulator.controller.partitions import ControllerMovedError, Partitions
 from emulator.controller.reassignment import Reassignment
 from emulator.controller.state import ControllerState
@@ -34,9 +34,7 @@ if TYPE_CHECKING:
     from emulator.broker import Broker
 
 CONTROLLER = "/controller"
-EPOCH = "/controller_epoch"
 RETRY_US = 100_000
-REBALANCE_FIRST_US = 5_000_000
 
 
 class BrokerIdJson(msgspec.Struct):
@@ -102,12 +100,14 @@ class Controller:
         data = self.broker.registration.controller_json()
         if not self.profile.has("controller_multi"):
             zookeeper.create(world, mine.session, CONTROLLER, data, ephemeral=True)
-            self._take_office(self._increment_epoch())
+            found = self.failover.next_epoch()
+            if found is not None:
+                self._take_office(found)
             return
         if zookeeper.find(EPOCH) is None:
             zookeeper.create(world, mine.session, EPOCH, "0")
         node = zookeeper.get(EPOCH)
-        epoch = _number(node.data) + 1
+        epoch = epoch_number(node.data) + 1
         zookeeper.multi(
             world,
             mine.session,
@@ -117,16 +117,6 @@ class Controller:
             ],
         )
         self._take_office((epoch, zookeeper.get(EPOCH).version))
-
-    def _increment_epoch(self) -> tuple[int, int]:
-        """Up to 2.0: the epoch is read and set after the node has been created."""
-        zookeeper, world = self.world.zookeeper, self.world
-        node = zookeeper.find(EPOCH)
-        if node is None:
-            zookeeper.create(world, self.broker.state.session, EPOCH, "1")
-            return 1, 0
-        epoch = _number(node.data) + 1
-        return epoch, zookeeper.set_data(world, EPOCH, str(epoch), node.version)
 
     def _take_office(self, epoch: tuple[int, int]) -> None:
         mine = self.broker.state
@@ -354,8 +344,3 @@ class Controller:
         """A connection of the controller to a broker broke."""
         del request
         self.channels.connection_lost(peer)
-
-
-def _number(data: str | None) -> int:
-    """An epoch as /controller_epoch holds it; what an outsider made of it counts as 0."""
-    return int(data) if data is not None and data.isdecimal() else 0

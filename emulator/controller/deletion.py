@@ -19,6 +19,13 @@ DELETE_TOPICS = "/admin/delete_topics"
 class TopicDeletion(Part):
     """The topics that an active controller is deleting."""
 
+    def queue(self) -> None:
+        """What a new controller finds to be deleted; nothing is done about it yet."""
+        state = self.state
+        for topic in self.world.children(DELETE_TOPICS):
+            if topic in state.topics and self.broker.config.delete_topic_enable:
+                state.deleting.setdefault(topic, Deletion())
+
     def look(self) -> None:
         """TopicDeletion event: queue what /admin/delete_topics names."""
         zookeeper, state = self.world.zookeeper, self.state

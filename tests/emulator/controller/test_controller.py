@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from emulator.controller.controller import CONTROLLER, EPOCH
+from emulator.controller.controller import CONTROLLER
+from emulator.controller.failover import EPOCH
 from emulator.controller.part import Part
 from emulator.controller.partitions import Partitions
 from emulator.events import ControllerElected, ControllerResigned, ControllerStep, MessageSent

@@ -3,8 +3,8 @@
 import pytest
 
 from emulator.controller.failover import REBALANCE_FIRST_US
-from emulator.events import ControllerElected, ControllerStep
-from emulator.inputs import CrashBroker, StartBroker, ZkCommand
+from emulator.events import ControllerElected, ControllerStep, ZnodeCreated
+from emulator.inputs import CrashBroker, FreezeBroker, StartBroker, ZkCommand
 from emulator.profiles import VERSIONS
 from tests.emulator.generations import since
 from tests.emulator.lab import Lab
@@ -12,43 +12,120 @@ from tests.emulator.lab import Lab
 BOTH_DEAD_MS = 21_000
 
 
-def steps(lab: Lab) -> list[str]:
+BEFORE_0_11 = [
+    "isRunning",
+    "readControllerEpochFromZookeeper",
+    "incrementControllerEpoch",
+    "registerReassignedPartitionsListener",
+    "registerIsrChangeNotificationListener",
+    "registerPreferredReplicaElectionListener",
+    "partitionStateMachine.registerListeners",
+    "replicaStateMachine.registerListeners",
+    "initializeControllerContext",
+    "replicaStateMachine.startup",
+    "partitionStateMachine.startup",
+    "partitionStateMachine.registerPartitionChangeListener",
+    "brokerState.newState(RunningAsController)",
+    "maybeTriggerPartitionReassignment",
+    "maybeTriggerPreferredReplicaElection",
+    "sendUpdateMetadataRequest",
+    "autoRebalanceScheduler.startup",
+    "deleteTopicManager.start",
+]
+"""As the documents have it, and 0.9 and 0.10.0."""
+SINCE_0_11 = [
+    "readControllerEpochFromZookeeper",
+    "incrementControllerEpoch",
+    "registerZNodeChildChangeHandlers",
+    "registerZNodeChangeHandlers",
+    "deleteLogDirEventNotifications",
+    "deleteIsrChangeNotifications",
+    "initializeControllerContext",
+    "topicDeletionManager.init",
+    "sendUpdateMetadataRequest",
+    "replicaStateMachine.startup",
+    "partitionStateMachine.startup",
+    "initializePartitionReassignments",
+    "topicDeletionManager.tryTopicDeletion",
+    "onPreferredReplicaElection",
+    "kafkaScheduler.startup",
+    "scheduleAutoLeaderRebalanceTask",
+]
+"""As 1.1 to 2.0 have it."""
+EPOCH_STEPS = SINCE_0_11[:2]
+
+
+def expected_steps(version: str) -> list[str]:
+    """The order of the release."""
+    if version in since("0.11"):
+        gone = EPOCH_STEPS if version in since("2.1") else []
+        gone = gone if version in since("1.1") else [*gone, *SINCE_0_11[4:6]]
+        return [name for name in SINCE_0_11 if name not in gone]
+    order = list(BEFORE_0_11)
+    if version not in since("0.9"):
+        order.remove("registerIsrChangeNotificationListener")
+    if version in since("0.10.2"):
+        order.remove("brokerState.newState(RunningAsController)")
+        order.remove("sendUpdateMetadataRequest")
+        order.insert(order.index("replicaStateMachine.startup"), "sendUpdateMetadataRequest")
+    return order
+
+
+def steps(lab: Lab) -> list[ControllerStep]:
     """What the latest controller did when it took office."""
     elected = lab.seen.of(ControllerElected)[-1]
-    return [
-        each.name
-        for each in lab.seen.of(ControllerStep, procedure="onControllerFailover")
-        if each.seq > elected.seq
-    ]
+    return lab.seen.of(ControllerStep, procedure="onControllerFailover", broker=elected.broker)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_each_step_of_a_failover_is_an_event_in_the_order_of_the_release(version: str) -> None:
+    """Row E10 of the documents."""
+    found = steps(Lab(version))
+    assert [each.name for each in found] == expected_steps(version)
+    assert [each.step for each in found] == list(range(1, len(found) + 1))
 
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_metadata_is_sent_before_the_state_machines_start_from_0_10_2(version: str) -> None:
-    order = steps(Lab(version))
+    order = [each.name for each in steps(Lab(version))]
     metadata = order.index("sendUpdateMetadataRequest")
     machines = order.index("replicaStateMachine.startup")
     assert (metadata < machines) == (version in since("0.10.2"))
 
 
-@pytest.mark.parametrize("version", VERSIONS)
-def test_the_other_steps_keep_their_order(version: str) -> None:
-    order = [name for name in steps(Lab(version)) if name != "sendUpdateMetadataRequest"]
-    assert order == [
-        "registerListeners",
-        "initializeControllerContext",
-        "replicaStateMachine.startup",
-        "partitionStateMachine.startup",
-        "maybeTriggerPartitionReassignment",
-        "maybeTriggerPreferredReplicaElection",
-        "topicDeletionManager.start",
-        "startAutoLeaderRebalance",
-    ]
+@pytest.mark.parametrize("version", ["seed", "0.10.2", "2.0.1"])
+def test_the_epoch_is_read_and_incremented_before_all_else(version: str) -> None:
+    lab = Lab(version)
+    elected = lab.seen.of(ControllerElected)[0]
+    before = [each.name for each in steps(lab) if each.seq < elected.seq]
+    assert before[-2:] == EPOCH_STEPS
+    set_at = lab.seen.of(ZnodeCreated, path="/controller_epoch")[0]
+    assert steps(lab)[len(before) - 1].seq < set_at.seq < elected.seq
 
 
-def test_steps_are_numbered_from_1() -> None:
-    lab = Lab("3.9")
-    numbers = [each.step for each in lab.seen.of(ControllerStep, procedure="onControllerFailover")]
-    assert numbers == list(range(1, 10))
+@pytest.mark.parametrize("version", ["seed", "0.10.2"])
+def test_a_broker_that_is_not_running_any_more_takes_no_office(version: str) -> None:
+    lab = Lab(version)
+    broker = lab.cluster.brokers[0]
+    before = lab.cluster.controller_epoch()
+    broker.state.state = "stopped"
+    assert broker.controller.failover.next_epoch() is None
+    last = lab.seen.of(ControllerStep)[-1]
+    assert (last.name, last.detail) == ("isRunning", "no: nothing is done")
+    assert lab.cluster.controller_epoch() == before
+
+
+@pytest.mark.parametrize("version", ["0.9", "0.11", "1.1", "2.5", "3.9"])
+def test_notifications_for_the_former_controller_are_deleted_from_1_1(version: str) -> None:
+    lab = Lab(version, brokers=3)
+    lab.do(FreezeBroker(broker=0))
+    data = '{"version":1,"partitions":[]}'
+    path = "/isr_change_notification/isr_change_"
+    lab.do(ZkCommand(command="create", path=path, data=data, sequential=True))
+    lab.wait(BOTH_DEAD_MS)
+    assert lab.cluster.controller_id() != 0
+    left = lab.cluster.zookeeper.children("/isr_change_notification")
+    assert (left == []) == (version in since("1.1"))
 
 
 @pytest.mark.parametrize("version", VERSIONS)
