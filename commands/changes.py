@@ -33,6 +33,7 @@ LABELS: Final = {
     "unclean.leader.election.enable": "KIP-106",
     "group.initial.rebalance.delay.ms": "KIP-134",
     "replica.selector.class": "KIP-392",
+    "offsets.retention.minutes": "KIP-186",
     "acks": "KIP-679",
     "enable.idempotence": "KIP-679",
     "retries": "KIP-91",

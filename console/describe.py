@@ -104,6 +104,7 @@ KINDS: Final[dict[type[Event], Kind]] = {
     events.MemberLeft: Kind("GROUP", CHANGE, group_words.member_left),
     events.AssignmentChanged: Kind("GROUP", CHANGE, group_words.assignment_changed),
     events.OffsetCommitted: Kind("COMMIT", TRAFFIC, group_words.offset_committed),
+    events.OffsetExpired: Kind("EXPIRE", CHANGE, group_words.offset_expired),
     events.AuditChanged: Kind("AUDIT", FAULT, words.audit_changed),
     events.InvariantViolated: Kind("BROKEN", FAULT, words.invariant_violated),
 }

@@ -41,3 +41,8 @@ def assignment_changed(event: events.AssignmentChanged) -> str:
 def offset_committed(event: events.OffsetCommitted) -> str:
     """How far a group is."""
     return f"group {event.group} committed {event.tp} {number(event.offset)}"
+
+
+def offset_expired(event: events.OffsetExpired) -> str:
+    """What is forgotten."""
+    return f"group {event.group} forgot {event.tp} {number(event.offset)}: committed too long ago"

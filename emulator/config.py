@@ -23,7 +23,11 @@ from emulator.config_names import (
 from emulator.profiles import PROFILES, VERSIONS, Profile
 
 _BY_NAME: Final = {setting.name: setting for setting in SETTINGS}
-_MICROSECONDS: Final[dict[Kind, int]] = {"milliseconds": 1_000, "seconds": 1_000_000}
+_MICROSECONDS: Final[dict[Kind, int]] = {
+    "milliseconds": 1_000,
+    "seconds": 1_000_000,
+    "minutes": 60_000_000,
+}
 
 
 class ConfigError(ValueError):
@@ -53,6 +57,8 @@ class BrokerConfig(Struct, frozen=True):
     offsets_topic_num_partitions: int
     offsets_topic_replication_factor: int
     offsets_commit_timeout_us: int
+    offsets_retention_us: int
+    offsets_check_interval_us: int
     group_initial_rebalance_delay_us: int
     rack_aware_reads: bool
 

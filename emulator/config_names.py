@@ -10,7 +10,7 @@ from msgspec import Struct
 from emulator.profiles import VERSIONS
 
 Parsed = int | bool
-Kind = Literal["integer", "boolean", "milliseconds", "seconds", "selector"]
+Kind = Literal["integer", "boolean", "milliseconds", "seconds", "minutes", "selector"]
 
 INT_MAX: Final = 2_147_483_647
 LONG_MAX: Final = 9_223_372_036_854
@@ -206,6 +206,24 @@ SETTINGS: Final = (
         "milliseconds",
         ((_SINCE_EVER, 5_000),),
         "how long a coordinator waits until a commit is replicated",
+        minimum=1,
+        since="0.8.2",
+    ),
+    Setting(
+        "offsets.retention.minutes",
+        "offsets_retention_us",
+        "minutes",
+        ((_SINCE_EVER, 1_440), ("2.0.0", 10_080)),
+        "how long a position is kept that no group needs (KIP-186; KIP-211 since when)",
+        minimum=1,
+        since="0.8.2",
+    ),
+    Setting(
+        "offsets.retention.check.interval.ms",
+        "offsets_check_interval_us",
+        "milliseconds",
+        ((_SINCE_EVER, 600_000),),
+        "how often a coordinator looks for positions that are too old",
         minimum=1,
         since="0.8.2",
     ),

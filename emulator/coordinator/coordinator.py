@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from emulator import events
 from emulator.coordinator import offsets_topic
+from emulator.coordinator.expiry import Expiry
 from emulator.coordinator.members import Members
 from emulator.coordinator.offsets import Offsets
 from emulator.coordinator.state import COMMIT, DEAD, HEARTBEAT, NEXT, NONE, REFUSED, Group
@@ -47,6 +48,7 @@ class Coordinator:
         self.kernel = broker.world.kernel
         self.members = Members(self)
         self.offsets = Offsets(self)
+        self.expiry = Expiry(self)
 
     # ---- which groups
 
@@ -91,6 +93,7 @@ class Coordinator:
         if replica.tp.startswith(offsets_topic.PREFIX) and replica.tp not in partitions:
             partitions[replica.tp] = self.kernel.now + LOADING_US
             self.broker.later("groups", LOADING_US)
+            self.expiry.begin()
 
     def leads_no_more(self, replica: Replica) -> None:
         """The broker leads a partition no longer: its groups are another's."""
@@ -172,6 +175,7 @@ class Coordinator:
             self.offsets.commit(group, request, message.offsets)
         else:
             self.answer(request, OffsetCommitResponse(request, message.group, error))
+        self.watch()
 
     def committed(self, _client: int, request: int, message: OffsetFetchRequest) -> None:
         """Tell committed positions."""
@@ -188,19 +192,20 @@ class Coordinator:
     # ---- time
 
     def tick(self) -> None:
-        """Do what is due: load partitions, end waits for members, expire sessions."""
+        """Do what is due: load partitions, end waits for members, sessions and positions."""
         now, state = self.kernel.now, self.broker.state.coordinator
         for tp in [tp for tp, due_us in state.partitions.items() if 0 < due_us <= now]:
             state.partitions[tp] = 0
             self.offsets.load(tp)
         for group in list(state.groups.values()):
             self.members.expire(group)
+        self.expiry.tick()
         self.watch()
 
     def watch(self) -> None:
         """Be told when the next thing is due."""
         state = self.broker.state.coordinator
-        due = [due_us for due_us in state.partitions.values() if due_us]
+        due = [due_us for due_us in state.partitions.values() if due_us] + self.expiry.due()
         for group in state.groups.values():
             due += self.members.deadlines(group)
         if due:

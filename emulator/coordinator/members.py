@@ -168,6 +168,7 @@ class Members:
         group.generation += 1
         if not group.members:
             group.leader = group.assignor = ""
+            group.empty_since_us = self.kernel.now
             self.coordinator.to(group, EMPTY)
             self.coordinator.offsets.store_assignment(group, {})
             return

@@ -52,15 +52,16 @@ class Offsets:
 
     def commit(self, group: Group, request: int, offsets: dict[str, int]) -> None:
         """Write positions; the request is answered when they are replicated."""
-        records = [OffsetRecord(group.name, tp, offset) for tp, offset in offsets.items()]
-        self._write(Store(group.name, request, offsets=offsets), records)
+        now = self.kernel.now
+        records = [OffsetRecord(group.name, tp, offset, now) for tp, offset in offsets.items()]
+        self.write(Store(group.name, request, offsets=offsets, at_us=now), records)
 
     def store_assignment(self, group: Group, assignment: dict[str, list[str]]) -> None:
         """Write a generation and who reads what in it."""
         store = Store(group.name, 0, group.generation, assignment=assignment)
-        self._write(store, [group_record(group, assignment)])
+        self.write(store, [group_record(group, assignment)])
 
-    def _write(self, store: Store, records: Sequence[Record]) -> None:
+    def write(self, store: Store, records: Sequence[Record]) -> None:
         """Append records with acks=all; :meth:`stored` is told how that ended."""
         tp = self.coordinator.partition_of(store.group)
         keys: list[str | None] = [key_of(record) for record in records]
@@ -92,10 +93,11 @@ class Offsets:
             return
         if error == NONE and group is not None:
             for tp, offset in store.offsets.items():
-                group.offsets[tp] = offset
+                group.offsets[tp], group.committed_us[tp] = offset, store.at_us
                 self.kernel.emit(events.OffsetCommitted, group.name, tp, self.broker.id, offset)
-        response = OffsetCommitResponse(store.request, store.group, error)
-        self.coordinator.answer(store.request, response)
+        if store.request:
+            response = OffsetCommitResponse(store.request, store.group, error)
+            self.coordinator.answer(store.request, response)
 
     # ---- reading
 
@@ -110,6 +112,7 @@ class Offsets:
                 record = read(self.world.ledger.value_of(batch.first_record + at))
                 if record is not None:
                     self._apply(found.setdefault(record.group, Group(record.group)), record)
+        found = {name: each for name, each in found.items() if each.offsets or each.generation}
         self.broker.state.coordinator.groups.update(found)
         self.kernel.emit(events.GroupsLoaded, tp, self.broker.id, list(found))
         for group in found.values():
@@ -126,9 +129,14 @@ class Offsets:
     @staticmethod
     def _apply(group: Group, record: Record) -> None:
         if isinstance(record, OffsetRecord):
-            group.offsets[record.tp] = record.offset
+            if record.offset >= 0:
+                group.offsets[record.tp] = record.offset
+                group.committed_us[record.tp] = record.at_us
+            elif record.tp in group.offsets:
+                del group.offsets[record.tp], group.committed_us[record.tp]
             return
-        group.generation, group.leader = record.generation, record.leader
+        group.generation, group.leader = max(0, record.generation), record.leader
+        group.empty_since_us = record.since_us
         group.assignor = record.assignor
         group.state = STABLE if record.members else EMPTY
         group.members = {

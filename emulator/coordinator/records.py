@@ -11,11 +11,15 @@ from emulator.coordinator.state import Group
 
 
 class OffsetRecord(Struct, frozen=True, tag="offset", tag_field="record"):
-    """A group's committed position in a partition."""
+    """A group's position in a partition, committed at ``at_us``.
+
+    -1: it is forgotten (Kafka writes null).
+    """
 
     group: str
     tp: str
     offset: int
+    at_us: int = 0
 
 
 class MemberRecord(Struct, frozen=True):
@@ -29,13 +33,17 @@ class MemberRecord(Struct, frozen=True):
 
 
 class GroupRecord(Struct, frozen=True, tag="group", tag_field="record", omit_defaults=True):
-    """A generation of a group; without members the group is empty."""
+    """A generation of a group; without members it is empty, since ``since_us``.
+
+    Generation -1: the group is forgotten (Kafka writes null).
+    """
 
     group: str
     generation: int
     leader: str = ""
     assignor: str = ""
     members: dict[str, MemberRecord] = {}
+    since_us: int = 0
 
 
 Record = OffsetRecord | GroupRecord
@@ -72,4 +80,7 @@ def group_record(group: Group, assignment: dict[str, list[str]]) -> GroupRecord:
         )
         for member in group.members.values()
     }
-    return GroupRecord(group.name, group.generation, group.leader, group.assignor, members)
+    since_us = 0 if members else group.empty_since_us
+    return GroupRecord(
+        group.name, group.generation, group.leader, group.assignor, members, since_us
+    )

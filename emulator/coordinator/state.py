@@ -62,7 +62,8 @@ class Member(Struct, array_like=True):
 class Group(Struct, array_like=True):
     """A group. ``pending`` are ids given to consumers that have not joined with them yet.
 
-    ``offsets`` are its committed positions. ``join_deadline_us`` ends the wait for members;
+    ``offsets`` are its committed positions, ``committed_us`` when each was committed;
+    ``empty_since_us`` is when the last member went. ``join_deadline_us`` ends the wait for members;
     ``delay_left_us`` is how much longer a group that was empty may be held open, ``newcomer``
     whether somebody came since it last was.
     """
@@ -75,6 +76,8 @@ class Group(Struct, array_like=True):
     members: dict[str, Member] = field(default_factory=dict)
     pending: dict[str, int] = field(default_factory=dict)
     offsets: dict[str, int] = field(default_factory=dict)
+    committed_us: dict[str, int] = field(default_factory=dict)
+    empty_since_us: int = 0
     join_deadline_us: int = 0
     delay_left_us: int = -1
     newcomer: bool = False
@@ -83,8 +86,8 @@ class Group(Struct, array_like=True):
 class Store(Struct, array_like=True):
     """Records of a group on their way into the log, and who is told when they are replicated.
 
-    ``request`` 0: nobody. They are committed ``offsets`` or, where ``assignment`` is not None, what
-    each member of ``generation`` reads.
+    ``request`` 0: nobody. They are ``offsets`` committed at ``at_us`` or, where ``assignment`` is
+    not None, what each member of ``generation`` reads.
     """
 
     group: str
@@ -92,6 +95,7 @@ class Store(Struct, array_like=True):
     generation: int = -1
     offsets: dict[str, int] = field(default_factory=dict)
     assignment: dict[str, list[str]] | None = None
+    at_us: int = 0
 
 
 class CoordinatorState(Struct, array_like=True):
@@ -99,7 +103,7 @@ class CoordinatorState(Struct, array_like=True):
 
     ``partitions`` of __consumer_offsets that it leads map to when they will be loaded (0: they
     are); ``partition_count`` is how many there are in all (0: not asked yet). ``stores`` are by the
-    number that the log knows them by.
+    number that the log knows them by. ``next_look_us`` is when to look for old positions next.
     """
 
     groups: dict[str, Group] = field(default_factory=dict)
@@ -107,3 +111,4 @@ class CoordinatorState(Struct, array_like=True):
     partition_count: int = 0
     stores: dict[int, Store] = field(default_factory=dict)
     last_store: int = 0
+    next_look_us: int = 0

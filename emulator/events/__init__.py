@@ -46,6 +46,7 @@ from emulator.events.groups import (
     MemberJoined,
     MemberLeft,
     OffsetCommitted,
+    OffsetExpired,
 )
 from emulator.events.network import (
     BrokerRegistered,
@@ -142,6 +143,7 @@ __all__ = [
     "MessageSent",
     "MetadataUpdated",
     "OffsetCommitted",
+    "OffsetExpired",
     "PartitionCached",
     "PartitionStateChanged",
     "PartitionStateRemoved",

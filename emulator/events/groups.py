@@ -79,3 +79,12 @@ class OffsetCommitted(Event, frozen=True, gc=False):
     tp: str
     broker: int
     offset: int
+
+
+class OffsetExpired(Event, frozen=True, gc=False):
+    """A group's position in a partition is forgotten: offsets.retention.minutes are over."""
+
+    group: str
+    tp: str
+    broker: int
+    offset: int

@@ -6,6 +6,13 @@ from emulator.features.base import Feature
 
 CLIENTS: Final = (
     Feature(
+        "positions_age_when_empty",
+        "2.1",
+        None,
+        "KIP-211",
+        "a group's positions begin to grow old when it is empty, not when they are committed",
+    ),
+    Feature(
         "consumer_groups",
         "0.9",
         None,

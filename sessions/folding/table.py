@@ -30,6 +30,7 @@ HANDLERS: Final[Handlers] = {
     events.MemberJoined: changes_nothing,
     events.MemberLeft: changes_nothing,
     events.OffsetCommitted: changes_nothing,
+    events.OffsetExpired: changes_nothing,
     events.TimerFired: changes_nothing,
     events.WatchFired: changes_nothing,
 }

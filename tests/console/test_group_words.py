@@ -15,6 +15,12 @@ def test_a_commit_is_traffic() -> None:
     assert (found.text, found.level) == ("group g committed t-0 12,345", TRAFFIC)
 
 
+def test_a_position_that_is_forgotten_is_a_change() -> None:
+    found = describe(events.OffsetExpired(1, 0, 0, "g", "t-0", 2, 12345))
+    assert found.text == "group g forgot t-0 12,345: committed too long ago"
+    assert found.level == CHANGE
+
+
 def test_a_member_without_partitions_reads_nothing() -> None:
     found = describe(events.AssignmentChanged(1, 0, 0, "g", "c2", 4, []))
     assert found.text == "c2 reads nothing for group g, generation 4"

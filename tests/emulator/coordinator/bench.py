@@ -37,8 +37,11 @@ class Inbox:
 class Bench:
     """A cluster whose ``__consumer_offsets-0`` broker 0 leads, and nobody at the clients' end."""
 
-    def __init__(self, version: str = "2.1", brokers: int = 1, delay_ms: int = 0) -> None:
-        config = {"offsets.topic.num.partitions": "1"}
+    def __init__(
+        self, version: str = "2.1", brokers: int = 1, delay_ms: int = 0, **config: str
+    ) -> None:
+        config = {name.replace("_", "."): value for name, value in config.items()}
+        config["offsets.topic.num.partitions"] = "1"
         if delay_ms:
             config["group.initial.rebalance.delay.ms"] = str(delay_ms)
         elif version not in ("0.9", "0.10.0", "0.10.2"):
