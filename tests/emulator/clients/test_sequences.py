@@ -56,6 +56,23 @@ class Bench:
         return self.producer.identity.producer_id, self.producer.identity.epoch
 
 
+def unnumbered(tp: str = TP) -> Flight:
+    """A batch that has not been sent yet."""
+    return Flight(0, 0, 5, 0, tp, batch=RecordBatch(0, 1, -1, 9))
+
+
+def with_another_id() -> tuple[Bench, Flight]:
+    """Up to 2.4: a batch is under way with id 7, which was given up for id 8; that counts anew."""
+    bench = Bench(MIDDLE)
+    refused, behind = bench.batch(), bench.batch()
+    bench.fail(refused, OUT_OF_ORDER)
+    bench.producer.identity.producer_id, bench.producer.identity.epoch = 8, 0
+    bench.producer.flights.remove(behind)
+    bench.batch()
+    bench.producer.flights.insert(0, behind)
+    return bench, behind
+
+
 def numbers(*flights: Flight) -> list[tuple[int, int, int]]:
     """Id, epoch and first sequence number of each."""
     batches = [each.batch for each in flights if each.batch is not None]
@@ -142,6 +159,12 @@ def test_of_batches_to_be_sent_again_the_oldest_goes_first() -> None:
     assert bench.may_send(second)
 
 
+def test_a_new_batch_is_sent_while_others_are_under_way() -> None:
+    bench = Bench(NOW)
+    bench.batch()
+    assert bench.may_send(unnumbered())
+
+
 def test_another_partition_is_not_held_up() -> None:
     bench = Bench(NOW)
     bench.batch().phase = WAITING
@@ -155,7 +178,7 @@ def test_nothing_new_is_sent_until_an_expired_batch_is_accounted_for(
     bench = Bench(version)
     lost, after = bench.batch(), bench.batch()
     bench.expire(lost)
-    new = Flight(0, 0, 5, 0, TP, batch=RecordBatch(0, 1, -1, 9))
+    new = unnumbered()
     assert not bench.may_send(new)
     bench.sequencer.resolve(bench.producer)
     assert not bench.may_send(new)
@@ -172,7 +195,30 @@ def test_an_expired_batch_is_accounted_for_if_a_later_one_succeeds() -> None:
     bench.acknowledge(after, 1)
     bench.sequencer.resolve(bench.producer)
     assert bench.owner == (7, 0)
+    assert bench.may_send(unnumbered())
     assert numbers(bench.batch()) == [(7, 0, 2)]
+
+
+def test_every_partition_in_doubt_is_looked_at() -> None:
+    bench = Bench(NOW)
+    lost, _ = bench.batch(), bench.batch()
+    added_up, after = bench.batch(tp="t-1"), bench.batch(tp="t-1")
+    short = bench.batch(tp="t-2")
+    for flight in (lost, added_up, short):
+        bench.expire(flight)
+    bench.acknowledge(after, 1)
+    bench.sequencer.resolve(bench.producer)
+    assert list(bench.producer.identity.in_doubt) == [TP]
+    assert bench.owner == (7, 1)
+    assert bench.producer.identity.partitions["t-1"].owner == (7, 0)
+    assert bench.producer.identity.partitions["t-2"].owner == (7, 1)
+
+
+def test_a_batch_that_expires_before_it_is_numbered_leaves_no_doubt() -> None:
+    bench = Bench(NOW)
+    bench.batch()
+    bench.sequencer.expired(bench.producer, unnumbered())
+    assert bench.producer.identity.in_doubt == {}
 
 
 # ---- out of order
@@ -185,6 +231,42 @@ def test_a_batch_behind_a_failed_one_is_tried_again_with_its_numbers(version: st
     _, behind = bench.batch(), bench.batch()
     assert bench.may_retry(behind, OUT_OF_ORDER)
     assert numbers(behind) == [(7, 0, 2)]
+
+
+@pytest.mark.parametrize("version", [MIDDLE, NOW])
+def test_a_batch_before_one_that_is_written_is_tried_again_with_its_numbers(version: str) -> None:
+    bench = Bench(version)
+    first, second = bench.batch(), bench.batch()
+    bench.acknowledge(second, 1)
+    assert bench.may_retry(first, OUT_OF_ORDER)
+    assert numbers(first) == [(7, 0, 0)]
+
+
+def test_behind_an_expired_batch_the_very_next_number_begins_an_epoch() -> None:
+    bench = Bench(NOW)
+    lost, following, _ = bench.batch(), bench.batch(), bench.batch()
+    bench.expire(lost)
+    assert bench.may_retry(following, OUT_OF_ORDER)
+    assert bench.owner == (7, 1)
+
+
+def test_batches_before_and_further_behind_an_expired_one_wait() -> None:
+    bench = Bench(NOW)
+    first, lost, _, last = (bench.batch() for _ in range(4))
+    bench.expire(lost)
+    assert bench.may_retry(first, OUT_OF_ORDER)
+    assert bench.may_retry(last, OUT_OF_ORDER)
+    assert bench.owner == (7, 0)
+
+
+@pytest.mark.parametrize("version", [MIDDLE, NOW])
+def test_an_error_that_says_nothing_of_numbers_changes_none(version: str) -> None:
+    bench = Bench(version)
+    flight = bench.batch()
+    assert bench.may_retry(flight, "NOT_ENOUGH_REPLICAS")
+    assert not bench.may_retry(flight, "MESSAGE_TOO_LARGE")
+    assert numbers(flight) == [(7, 0, 0)]
+    assert not flight.renumbered
 
 
 def test_a_gap_at_the_very_next_number_ends_the_id_up_to_2_4() -> None:
@@ -219,7 +301,7 @@ def test_another_partition_goes_to_the_new_epoch_once_it_has_nothing_under_way()
     bench = Bench(NOW)
     other = bench.batch(tp="t-1")
     bench.may_retry(bench.batch(), OUT_OF_ORDER)
-    new = Flight(0, 0, 5, 0, "t-1", batch=RecordBatch(0, 1, -1, 9))
+    new = unnumbered("t-1")
     assert not bench.may_send(new)
     bench.acknowledge(other, 0)
     assert bench.may_send(new)
@@ -236,6 +318,27 @@ def test_an_unknown_producer_counts_anew_if_the_log_begins_past_what_it_wrote() 
     assert bench.may_retry(refused, UNKNOWN, log_start=1)
     assert numbers(refused, behind) == [(7, 0, 0), (7, 0, 1)]
     assert bench.may_retry(behind, UNKNOWN, log_start=1)
+
+
+@pytest.mark.parametrize(("log_start", "anew"), [(3, False), (7, False), (8, True)])
+def test_what_a_producer_wrote_last_is_the_last_record_of_its_last_batch(
+    log_start: int, anew: bool
+) -> None:
+    bench = Bench(MIDDLE)
+    bench.acknowledge(bench.batch(3), 5)
+    assert bench.may_retry(bench.batch(), UNKNOWN, log_start) is anew
+
+
+def test_an_acknowledgement_without_an_offset_tells_no_place() -> None:
+    bench = Bench(MIDDLE)
+    bench.acknowledge(bench.batch(3), -1)
+    assert bench.may_retry(bench.batch(), UNKNOWN, log_start=1)
+
+
+def test_from_2_5_an_unknown_producer_begins_an_epoch() -> None:
+    bench = Bench(NOW)
+    assert bench.may_retry(bench.batch(), UNKNOWN)
+    assert bench.owner == (7, 1)
 
 
 def test_an_unknown_producer_whose_records_should_be_there_ends_its_id() -> None:
@@ -255,6 +358,38 @@ def test_a_batch_of_an_id_that_was_given_up_is_not_sent_again() -> None:
     assert not Bench(NOW).sequencer.has_lost_identity(bench.producer, behind)
 
 
+def test_only_a_batch_with_another_id_has_lost_its_identity() -> None:
+    bench, behind = with_another_id()
+    assert bench.sequencer.has_lost_identity(bench.producer, behind)
+    assert not bench.sequencer.has_lost_identity(bench.producer, bench.batch())
+    assert not bench.sequencer.has_lost_identity(bench.producer, unnumbered())
+    assert not bench.sequencer.has_lost_identity(bench.producer, Flight(0, 0, 5, 0, TP))
+
+
+def test_what_becomes_of_a_batch_with_another_id_changes_no_count() -> None:
+    bench, behind = with_another_id()
+    counts = bench.producer.identity.partitions[TP]
+    assert not bench.may_retry(behind, OUT_OF_ORDER)
+    bench.acknowledge(behind, 9)
+    assert (counts.acked, counts.acked_offset) == (-1, -1)
+    bench, behind = with_another_id()
+    bench.fail(behind, OUT_OF_ORDER)
+    assert bench.owner == (8, 0)
+
+
+@pytest.mark.parametrize("version", [FIRST, MIDDLE])
+def test_without_any_count_a_late_end_of_a_batch_changes_nothing(version: str) -> None:
+    bench = Bench(version)
+    refused, written, failed, expired = (bench.batch() for _ in range(4))
+    bench.fail(refused, OUT_OF_ORDER)
+    assert not bench.may_retry(written, OUT_OF_ORDER)
+    bench.acknowledge(written, 1)
+    bench.fail(failed, "REQUEST_TIMED_OUT")
+    bench.expire(expired)
+    assert bench.owner == (-1, -1)
+    assert bench.producer.identity.partitions == {}
+
+
 # ---- batches that are given up
 
 
@@ -264,6 +399,14 @@ def test_up_to_2_4_the_batches_behind_a_refused_one_move_down() -> None:
     bench.fail(refused, "MESSAGE_TOO_LARGE")
     assert numbers(behind, bench.batch()) == [(7, 0, 0), (7, 0, 2)]
     assert behind.renumbered
+
+
+def test_up_to_2_4_the_batches_before_a_refused_one_stay() -> None:
+    bench = Bench(MIDDLE)
+    before, refused, behind = bench.batch(), bench.batch(3), bench.batch()
+    bench.fail(refused, "MESSAGE_TOO_LARGE")
+    assert numbers(before, behind) == [(7, 0, 0), (7, 0, 1)]
+    assert not before.renumbered
 
 
 def test_from_2_5_a_refused_batch_begins_an_epoch() -> None:
