@@ -121,6 +121,8 @@ def test_added_partitions_start_at_the_first_broker_not_below_the_head(
     ("partitions", "replication_factor", "error"),
     [
         (0, 1, "INVALID_PARTITIONS"),
+        (-1, 1, "INVALID_PARTITIONS"),
+        (1, -1, "INVALID_REPLICATION_FACTOR"),
         (1, 0, "INVALID_REPLICATION_FACTOR"),
         (1, 4, "INVALID_REPLICATION_FACTOR"),
     ],
