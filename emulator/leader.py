@@ -74,6 +74,8 @@ class LeaderSide:
         self.broker.respond(client, request, response)
 
     def _refusal(self, replica: Replica | None, message: ProduceRequest) -> str:
+        if not -1 <= message.acks <= 1 and self.profile.has("acks_checked"):
+            return "INVALID_REQUIRED_ACKS"
         if replica is None or replica.role == "offline":
             return "UNKNOWN_TOPIC_OR_PARTITION" if replica is None else "NOT_LEADER_OR_FOLLOWER"
         if replica.role != LEADER:

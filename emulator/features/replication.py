@@ -36,6 +36,7 @@ REPLICATION: Final = (
         ended_by="KIP-16",
     ),
     Feature("out_of_range_wipes", "seed", "0.8.2", "", "a follower out of range begins a log anew"),
+    Feature("acks_checked", "0.9", None, "KAFKA-1697", "acks other than 0, 1 and all are refused"),
     Feature(
         "isr_change_notifications",
         "0.9",

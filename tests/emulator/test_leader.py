@@ -48,6 +48,17 @@ def test_acks_1_is_answered_after_the_leaders_append() -> None:
     assert lab.ends(0, 1) == "1/0 0/0"
 
 
+@pytest.mark.parametrize("version", VERSIONS)
+def test_other_acks_are_refused_from_0_9(version: str) -> None:
+    lab = led_by_0(version)
+    refused = version in since("0.9")
+    error = ["INVALID_REQUIRED_ACKS", -1] if refused else ["NONE", 0]
+    assert answer(lab, send(lab, 0, acks=2)) == error
+    assert lab.ends(0) == ("0/0" if refused else "1/0")
+    if refused:
+        assert answer(lab, send(lab, 0, acks=-2)) == error
+
+
 def test_acks_0_is_never_answered() -> None:
     lab = led_by_0()
     assert answer(lab, send(lab, 0, acks=0)) is None
