@@ -20,7 +20,7 @@ class ExitCode(IntEnum):
     TIME_LIMIT = 4
     """A time limit ran out."""
     BAD_SESSION = 5
-    """A session is damaged, or newer than this program."""
+    """A session or dataset is damaged, or of another version of this program."""
     INTERRUPTED = 130
     """Stopped by ctrl-c; what was recorded up to then is complete."""
 

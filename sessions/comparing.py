@@ -12,8 +12,9 @@ from typing import Any, Final
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import asdict, replace
 
-from emulator.events import ClusterCreated, Event, InputReceived
+from emulator.events import ClusterCreated, Event, InputFinished, InputReceived
 from sessions.chunks import Chunks
 from sessions.facts import Origin
 from sessions.file import SessionFile
@@ -29,6 +30,8 @@ STATEMENTS_MAX: Final = 100
 """Of how many statements it is told that they differ."""
 MOMENTS: Final = frozenset({"changed", "seq", "time_us", "batches", "sent"})
 """Fields that place a state in time or serve its keeping; they are no difference."""
+ASKED: Final = frozenset({"version", "seed", "stepwise", "config"})
+"""Fields of the state that say what was asked."""
 PREFIXES: Final = {
     "partitions": "",
     "znodes": "zk.",
@@ -84,7 +87,7 @@ def compare(first: SessionFile, second: SessionFile) -> Comparison:
     for one, other in zip_longest(_events(first, begin), _events(second, begin)):
         if one == other:
             same += 1
-        elif isinstance(one, ASKING) and type(one) is type(other):
+        elif _differ_in_words(one, other):
             if isinstance(one, InputReceived) and len(asked) < STATEMENTS_MAX:
                 asked.append(Change(f"statement #{one.seq}", _text(one), _text(other)))
         else:
@@ -99,10 +102,17 @@ def compare(first: SessionFile, second: SessionFile) -> Comparison:
 
 def _asked(origin: Origin) -> Plain:
     """What a cluster is made from; names of sessions and scripts are none of it."""
-    return {**msgspec.to_builtins(origin.cluster), "variables": origin.variables}
+    return {**asdict(origin.cluster), "variables": origin.variables}
 
 
-def _text(event: Event) -> str | None:
+def _differ_in_words(one: Event | None, other: Event | None) -> bool:
+    """Whether two events differ in nothing but what was asked."""
+    if isinstance(one, InputFinished) and isinstance(other, InputFinished):
+        return replace(one, text="", line=0) == replace(other, text="", line=0)
+    return isinstance(one, ASKING) and type(one) is type(other)
+
+
+def _text(event: Event | None) -> str | None:
     return event.text if isinstance(event, InputReceived) else None
 
 
@@ -127,7 +137,7 @@ def state_changes(first: ViewState, second: ViewState) -> list[Change]:
     found: list[Change] = []
     for field in ViewState.__struct_fields__:
         one, other = getattr(first, field), getattr(second, field)
-        if field in MOMENTS or one == other:
+        if field in MOMENTS or field in ASKED or one == other:
             continue
         if field in PREFIXES:
             found += _changes(one, other, PREFIXES[field], joint="")
@@ -166,6 +176,8 @@ def _plain(thing: object) -> object:
     """A value as plain data; names without values are a list of them."""
     if isinstance(thing, dict) and _is_names(thing):
         return list(thing)
+    if isinstance(thing, Struct):
+        return {name: _plain(value) for name, value in (_parts(thing) or {}).items()}
     return msgspec.to_builtins(thing)
 
 

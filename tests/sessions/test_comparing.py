@@ -5,7 +5,7 @@ from pathlib import Path
 import msgspec
 
 from emulator.cluster import Cluster
-from emulator.events import ProduceSent, ReplicaRoleChanged
+from emulator.events import InputFinished, ProduceSent, ReplicaRoleChanged
 from emulator.inputs import AnyInput, CrashBroker, CreateCluster, CreateTopic, Produce
 from sessions.comparing import Change, Comparison, compare, state_changes
 from sessions.file import SessionFile
@@ -71,6 +71,16 @@ def test_what_was_asked_is_told_apart_and_is_not_the_first_difference(tmp_path: 
     ]
 
 
+def test_releases_are_compared_by_what_they_do_and_not_by_their_names(tmp_path: Path) -> None:
+    older = msgspec.structs.replace(SPEC, version="3.5")
+    one = recorded(tmp_path / "a.tide.db", SAME)
+    other = recorded(tmp_path / "b.tide.db", SAME, older)
+    found = compared(one, other)
+    assert found.asked[0] == Change("version", "3.9", "3.5")
+    assert not isinstance(getattr(found.difference, "recorded", None), InputFinished)
+    assert {"version", "seed", "config"}.isdisjoint(change.name for change in found.state)
+
+
 def test_a_session_that_ends_early_differs_in_the_event_that_it_lacks(tmp_path: Path) -> None:
     one = recorded(tmp_path / "a.tide.db", SAME)
     with SessionFile(one) as session:
@@ -111,4 +121,6 @@ def test_an_object_that_only_one_has_is_a_difference_as_a_whole() -> None:
     found = state_changes(folded(events[:100]).state, folded(events[:900]).state)
     (orders,) = (change for change in found if change.name == "producer.p1")
     assert orders.first is None
-    assert orders.second is not None
+    assert isinstance(orders.second, dict)
+    assert orders.second["name"] == "p1"
+    assert orders.second["acked"] >= 5
