@@ -69,6 +69,23 @@ def test_one_of_the_last_five_batches_is_answered_with_its_offset() -> None:
     assert leader.log.end == 7
 
 
+@pytest.mark.parametrize(("sequence", "count"), [(7, 1), (7, 2), (8, 1), (8, 2), (9, 1), (6, 4)])
+def test_a_part_of_a_remembered_batch_or_more_than_it_is_no_copy(sequence: int, count: int) -> None:
+    leader = seven_batches(NOW)
+    assert leader.send(7, count=3) == ("NONE", 7)
+    assert leader.send(sequence, count=count) == OUT_OF_ORDER
+    assert leader.send(7, count=3) == ("NONE", 7)
+
+
+def test_the_table_holds_all_producers_with_an_id_and_no_others() -> None:
+    leader = Leader(NOW)
+    leader.send(0, producer=0)
+    leader.send(0, producer=1)
+    leader.log.append(RecordBatch(2, 1, 0, 0))
+    leader.states.rebuild(leader.log)
+    assert set(leader.states.producers) == {0, 1}
+
+
 def test_in_0_11_only_the_last_batch_is_remembered() -> None:
     leader = seven_batches(FIRST)
     assert leader.send(6) == ("NONE", 6)
@@ -111,6 +128,7 @@ def test_sequence_numbers_go_round() -> None:
     assert leader.send(SEQUENCE_MAX - 1, count=3) == ("NONE", 0)
     assert leader.send(1) == ("NONE", 3)
     assert advance(SEQUENCE_MAX, 1) == 0
+    assert SEQUENCE_MAX == 2**31 - 1
 
 
 def test_what_was_cut_from_the_log_is_forgotten() -> None:
