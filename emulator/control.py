@@ -272,15 +272,20 @@ class ControlPlane:
 
     def describe_topic(self, source: int, request: int, message: MetadataRequest) -> None:
         """Tell a client the leaders of a topic's partitions as this broker knows them."""
-        state = self.broker.state
+        state, topic = self.broker.state, message.topic
         leaders: dict[int, int] = {}
-        number = 0
-        while (info := state.metadata.get(f"{message.topic}-{number}")) is not None:
-            alive = info.leader in state.live_brokers
-            leaders[number] = info.leader if alive else -1
+        number, end = 0, self._partitions_made(topic)
+        while (info := state.metadata.get(f"{topic}-{number}")) is not None or number < end:
+            if info is not None:
+                leaders[number] = info.leader if info.leader in state.live_brokers else -1
             number += 1
         error = NONE if leaders else "UNKNOWN_TOPIC_OR_PARTITION"
         if not is_topic_name(message.topic):
             error = "INVALID_TOPIC_EXCEPTION"
         response = MetadataResponse(request, message.topic, error, leaders)
         self.broker.respond(source, request, response)
+
+    def _partitions_made(self, topic: str) -> int:
+        """How far to look for partitions: one that nobody has led yet is missing in between."""
+        names = self.broker.world.children(f"/brokers/topics/{topic}/partitions")
+        return max((int(name) for name in names if name.isdecimal()), default=-1) + 1

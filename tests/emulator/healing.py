@@ -20,9 +20,10 @@ MINUTE_US = 60_000_000
 def heal(cluster: Cluster) -> None:
     """Make links whole, wake and start everything, and wait until that has had its effect.
 
-    Up to 2.0 a controller that was replaced may have left something undone, which the next one
-    does; up to 1.1 a follower out of range ends its process unless it may cut, and nobody can be
-    elected from the empty ISR that an unclean election may leave.
+    Up to 2.0 a controller that was replaced may have left something undone, and up to 2.1 one may
+    not know that a broker was away: the next one puts that right. Up to 1.1 a follower out of range
+    ends its process unless it may cut, and nobody can be elected from the empty ISR that an unclean
+    election may leave.
     """
     for source, destination in list(cluster.state.network.links):
         _do(cluster, ReleaseMessages(source=source, destination=destination))
@@ -40,7 +41,7 @@ def heal(cluster: Cluster) -> None:
         _start_what_is_down(cluster)
         _pass(cluster, MINUTE_US)
     _resume(cluster)
-    if not cluster.world.profile.has("controller_multi"):
+    if not cluster.world.profile.has("broker_epochs"):
         _do(cluster, ZkCommand(command="delete", path="/controller"))
     _pass(cluster, 2 * MINUTE_US)
 

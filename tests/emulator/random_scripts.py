@@ -63,7 +63,12 @@ def script_of(seed: int, length: int) -> list[AnyInput]:
         policy=draw.choice(["seed", "kafka"]),
         config=config,
     )
-    return [topic, *(draw.choice(STATEMENTS)(draw) for _ in range(length))]
+    return [topic, *statements(draw, length)]
+
+
+def statements(draw: Random, length: int) -> list[AnyInput]:
+    """So many statements about topic ``t`` and the brokers."""
+    return [draw.choice(STATEMENTS)(draw) for _ in range(length)]
 
 
 def run(cluster: Cluster, script: list[AnyInput]) -> None:

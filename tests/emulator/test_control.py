@@ -4,13 +4,14 @@ import pytest
 
 from emulator import events
 from emulator.control import DURING_DELETE, ControlPlane
-from emulator.inputs import DeleteTopic, Produce, Settle
+from emulator.inputs import CrashBroker, CreateTopic, DeleteTopic, Produce, Settle
 from emulator.messages import (
     LeaderAndIsrRequest,
     PartitionInfo,
     StopReplicaRequest,
     UpdateMetadataRequest,
 )
+from tests.emulator.lab import Lab
 from tests.emulator.running import do, partition, replica, with_topic
 
 CONTROLLER = 0
@@ -82,3 +83,17 @@ def test_clients_of_a_deleted_topic_are_told_that_there_is_none() -> None:
     assert cluster.value_of(replica("t-0", 1, "leo")) is None
     outcome = do(cluster, Produce(topic="t", value="a", retries=0))
     assert outcome.error == "UNKNOWN_TOPIC_OR_PARTITION"
+
+
+def test_a_partition_that_nobody_has_led_hides_none_behind_it() -> None:
+    lab = Lab("3.9", brokers=4)
+    lab.do(CrashBroker(broker=3))
+    lab.wait(20_000)
+    lab.do(CreateTopic(topic="t", assignment=[[1], [3], [2]]))
+    lab.wait(1_000)
+    errors = [
+        lab.do(Produce(topic="t", partition=number, value="v", acks=-1)).error
+        for number in range(4)
+    ]
+    unknown = "UNKNOWN_TOPIC_OR_PARTITION"
+    assert errors == ["NONE", unknown, "NONE", unknown]

@@ -82,9 +82,9 @@ class Producer:
     def _attempt(self, wanted: Produce, target: tuple[str, int], batch: bytes) -> str:
         leader = self.leaders.get(target)
         if leader is None:
-            leader = self._leader_of(*target)
+            leader, error = self._leader_of(*target)
         if leader is None:
-            return "LEADER_NOT_AVAILABLE"
+            return error
         error = self._send(leader, wanted, target, batch)
         if error in KEEPS_LEADER:
             self.leaders[target] = leader
@@ -108,16 +108,19 @@ class Producer:
             return "NETWORK_EXCEPTION"
         return NAMES.get(code, str(code))
 
-    def _leader_of(self, topic: str, partition: int) -> int | None:
-        """The leader that the first broker to know one names."""
+    def _leader_of(self, topic: str, partition: int) -> tuple[int | None, str]:
+        """The leader that the first broker to know one names, or why there is none."""
+        error = "LEADER_NOT_AVAILABLE"
         for broker in self.cluster.live():
             try:
-                told = wire.metadata(self.cluster.ports[broker], topic).get(partition)
+                told = wire.metadata(self.cluster.ports[broker], topic)
             except UNREADABLE:
                 continue
-            if told is not None and told.leader >= 0:
-                return told.leader
-        return None
+            if partition in told and told[partition].leader >= 0:
+                return told[partition].leader, "NONE"
+            if told and partition not in told:
+                error = "UNKNOWN_TOPIC_OR_PARTITION"
+        return None, error
 
 
 def consume(cluster: RealCluster, wanted: Consume) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """Records as bytes: batches that a producer sends, and what lies in a log's segments."""
 
 import struct
+import time
 import zlib
 from pathlib import Path
 from typing import NamedTuple
@@ -37,11 +38,12 @@ def old_batch(value: str) -> bytes:
 
 
 def sequenced_batch(value: str, sequence: Sequence) -> bytes:
-    """One record in format 2, of an idempotent producer."""
+    """One record in format 2, of an idempotent producer; of now, or retention would take it."""
+    now_ms = time.time_ns() // 1_000_000
     data = value.encode()
     record = b"\0" + _zigzag(0) + _zigzag(0) + _zigzag(-1) + _zigzag(len(data)) + data + _zigzag(0)
     records = _zigzag(len(record)) + record
-    tail = struct.pack(">hiqqqhii", 0, 0, 0, 0, *sequence, 1) + records
+    tail = struct.pack(">hiqqqhii", 0, 0, now_ms, now_ms, *sequence, 1) + records
     body = struct.pack(">ibI", -1, NEWEST_MAGIC, _crc32c(tail)) + tail
     return struct.pack(">qi", 0, len(body)) + body
 
