@@ -59,6 +59,13 @@ class Names(list[str]):
     """Names, in the order in which they were written."""
 
 
+class Place(NamedTuple):
+    """A place in a session: an event, or else a virtual time in microseconds."""
+
+    time_us: int = 0
+    seq: int | None = None
+
+
 class Setting(NamedTuple):
     """``K=V``: a configuration name and its value; an empty value removes it."""
 
@@ -154,6 +161,16 @@ def moment(word: str) -> int:
     if not match:
         return duration(word)
     return int(match[1]) * UNITS_US["s"] + int(match[2].ljust(6, "0"))
+
+
+def place(word: str) -> Place:
+    """A moment, or an event by its number, written ``#1289``."""
+    number = word.removeprefix("#").replace(",", "")
+    if not word.startswith("#"):
+        return Place(moment(word))
+    if number.isdecimal() and number.isascii():
+        return Place(seq=int(number))
+    raise BadWord(f"'{clean(word)}' is no event (written #1289)")
 
 
 def moment_text(time_us: int) -> str:

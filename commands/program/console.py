@@ -3,7 +3,7 @@
 import os
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -22,11 +22,20 @@ from commands.program.options import (
 from commands.program.settings import Ascii, Theme, settings
 from commands.statements.kinds import Settings, argument, flag, option
 
+if TYPE_CHECKING:
+    from sessions.source import Source
+
 app = typer.Typer()
 
 WEB_DRIVER = "web_driver"
 """What draws for a browser, in place of a terminal."""
 
+At = Annotated[
+    words.Place | None,
+    option(
+        "--at", metavar="D|#SEQ", parse=words.place, text="begin at this virtual time, or event"
+    ),
+]
 ReadOnly = Annotated[bool, flag("--read-only", text="give no statements: look, and walk in time")]
 Paused = Annotated[bool, flag("--paused", text="begin with time held still")]
 
@@ -50,6 +59,7 @@ def console(
     from_start: Annotated[
         bool, flag("--from-start", text="begin at the script's first event, not at its end")
     ] = False,
+    at: At = None,
     theme: Theme = None,
     ascii_only: Ascii = False,
     paused: Paused = False,
@@ -72,8 +82,7 @@ def console(
     path = Path(script) if script else None
     source, recorder = live_source(path, target, given, options, keep)
     try:
-        if from_start:
-            source.seek_seq(1)
+        _go(source, words.Place(seq=1) if from_start and at is None else at)
         return run(
             source,
             paused=paused,
@@ -91,14 +100,12 @@ def console(
     epilog=examples(
         "tidegauge replay run.tide.db",
         "tidegauge replay run.tide.db --at 12s --paused",
+        "tidegauge replay run.tide.db --at '#1289' --paused",
     ),
 )
 def replay(
     file: Annotated[str, argument("FILE", text="a session, *.tide.db")],
-    at: Annotated[
-        int,
-        option("--at", metavar="D", parse=words.moment, text="begin at this virtual time"),
-    ] = 0,
+    at: At = None,
     theme: Theme = None,
     ascii_only: Ascii = False,
     paused: Paused = False,
@@ -116,7 +123,7 @@ def replay(
     from console import run
 
     try:
-        source.seek_time(at)
+        _go(source, at or words.Place())
         return run(
             source,
             paused=paused,
@@ -126,6 +133,14 @@ def replay(
         )
     finally:
         source.close()
+
+
+def _go(source: "Source", at: words.Place | None) -> None:
+    """Go to a place in time; what lies behind the end is the end."""
+    if at is not None and at.seq is not None:
+        source.seek_seq(min(at.seq, source.last_seq))
+    elif at is not None:
+        source.seek_time(at.time_us)
 
 
 def need_terminal() -> None:

@@ -159,6 +159,17 @@ def test_a_recording_is_replayed_from_its_beginning_or_a_time(
     ]
 
 
+def test_the_console_and_a_replay_may_begin_at_an_event(
+    shown: Shown, script: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "kept.tide.db"
+    assert run_program(["console", str(script), "--record", str(path), "--at", "#77"]) == 0
+    assert run_program(["replay", str(path), "--at", "#1,00"]) == 0
+    assert run_program(["replay", str(path), "--at", "#99999999"]) == 0
+    assert [seq for _, seq, _ in shown[:2]] == [77, 100]
+    assert shown[2][1] > 100
+
+
 def test_without_a_terminal_there_is_no_console(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_program(["console"]) == 2
     assert capsys.readouterr().err.startswith("the console needs a terminal")

@@ -123,3 +123,11 @@ def test_what_is_no_such_word_is_refused_in_one_sentence(
 def test_the_nearest_word_is_named_whatever_its_case() -> None:
     with pytest.raises(BadWord, match="did you mean 'NOT_ENOUGH_REPLICAS'"):
         words.error_name("not_enough_replica")
+
+
+def test_a_place_is_a_moment_or_an_event() -> None:
+    assert words.place("12s") == words.Place(12_000_000)
+    assert words.place("#1,289") == words.Place(seq=1289)
+    for word in ("#", "#x", "#-1"):
+        with pytest.raises(words.BadWord, match="is no event"):
+            words.place(word)
