@@ -13,6 +13,7 @@ from emulator import events
 from emulator.controller.channels import Batch, Channels
 from emulator.controller.deletion import TopicDeletion
 from emulator.controller.failover import EPOCH, Failover, epoch_number
+from emulator.controller.machines import StateMachines
 from emulator.controller.partitions import ControllerMovedError, Partitions
 from emulator.controller.reassignment import Reassignment
 from emulator.controller.state import ControllerState
@@ -53,6 +54,7 @@ class Controller:
         self.kernel = broker.world.kernel
         self.profile = broker.world.profile
         self.channels = Channels(broker)
+        self.machines = StateMachines(self)
         self.partitions = Partitions(self)
         self.topics = Topics(self)
         self.deletion = TopicDeletion(self)

@@ -9,11 +9,20 @@ from msgspec.structs import replace
 from emulator import events
 from emulator.control import DURING_DELETE
 from emulator.controller.channels import Batch
+from emulator.controller.machines import (
+    DELETION_INELIGIBLE,
+    DELETION_STARTED,
+    DELETION_SUCCESSFUL,
+    REPLICA_OFFLINE,
+    REPLICA_ONLINE,
+)
 from emulator.controller.part import Part
 from emulator.controller.state import Deletion
 from emulator.messages import StopReplicaRequest
 
 DELETE_TOPICS = "/admin/delete_topics"
+BEGUN = (DELETION_STARTED, DELETION_SUCCESSFUL)
+"""States of a replica whose broker has been told to delete it."""
 
 
 class TopicDeletion(Part):
@@ -41,7 +50,7 @@ class TopicDeletion(Part):
         """Go on with every queued topic that is not being moved."""
         for topic in list(self.state.deleting):
             partitions = self._partitions(topic)
-            self._retry(self.state.deleting[topic])
+            self._retry(topic, partitions)
             if not any(tp in self.state.reassigning for tp in partitions):
                 self._advance(topic, partitions)
 
@@ -54,42 +63,59 @@ class TopicDeletion(Part):
 
     def _advance(self, topic: str, partitions: list[str]) -> None:
         """Stop and delete the replicas on live brokers that have not been told yet."""
-        state, deletion = self.state, self.state.deleting[topic]
+        state, machines = self.state, self.controller.machines
         stop, delete = Batch(), Batch()
-        dead: list[str] = []
-        if not deletion.told and not deletion.deleted:
+        dead: list[tuple[str, int]] = []
+        if not self._has_begun(partitions):
             self._hide(partitions)
         for tp in partitions:
             for broker in state.assignments[tp]:
-                key = f"{tp}@{broker}"
                 if broker not in state.live:
-                    dead.append(key)
-                elif key not in deletion.told and key not in deletion.deleted:
-                    deletion.told[key] = None
+                    dead.append((tp, broker))
+                elif machines.replica(tp, broker) not in BEGUN:
                     info = state.infos.get(tp)
                     epoch = DURING_DELETE if info is None else info.leader_epoch
                     stop.stop_replica(broker, tp, epoch)
                     self.controller.partitions.replica_offline(tp, broker, stop)
+                    machines.move_replica(tp, broker, DELETION_STARTED)
                     delete.delete_replica(broker, tp, DURING_DELETE)
         stop.leader_and_isr, stop.metadata = {}, {}
         self.controller.channels.send(stop)
         self.controller.channels.send(delete)
-        deletion.down = {key: deletion.down.get(key, True) for key in dead}
+        self._cannot_delete(topic, dead)
         self._complete(topic, partitions)
 
-    def _retry(self, deletion: Deletion) -> None:
+    def _has_begun(self, partitions: list[str]) -> bool:
+        machines, assignments = self.controller.machines, self.state.assignments
+        return any(machines.replica(tp, b) in BEGUN for tp in partitions for b in assignments[tp])
+
+    def _cannot_delete(self, topic: str, dead: list[tuple[str, int]]) -> None:
+        """Replicas on dead brokers hold the topic up, until they have been looked at again."""
+        machines, retried = self.controller.machines, self.state.deleting[topic].retried
+        for tp, broker in dead:
+            waits = machines.replica(tp, broker) in (REPLICA_OFFLINE, DELETION_STARTED)
+            if waits and f"{tp}@{broker}" not in retried:
+                machines.move_replica(tp, broker, DELETION_INELIGIBLE)
+
+    def _retry(self, topic: str, partitions: list[str]) -> None:
         """RetryDeletionForIneligibleReplicas.
 
         Once nobody is at work any more, the dead are offline replicas again: each leaves its ISR,
         and if it is the last member, that costs an epoch all the same.
         """
-        if deletion.told:
+        machines, retried = self.controller.machines, self.state.deleting[topic].retried
+        states = {
+            (tp, broker): machines.replica(tp, broker)
+            for tp in partitions
+            for broker in self.state.assignments[tp]
+        }
+        if DELETION_STARTED in states.values():
             return
         batch = Batch()
-        for key in [key for key, ineligible in deletion.down.items() if ineligible]:
-            deletion.down[key] = False
-            tp, _, broker = key.rpartition("@")
-            self.controller.partitions.replica_offline(tp, int(broker), batch)
+        for (tp, broker), state in states.items():
+            if state == DELETION_INELIGIBLE:
+                retried[f"{tp}@{broker}"] = None
+                self.controller.partitions.replica_offline(tp, broker, batch)
 
     def _hide(self, partitions: list[str]) -> None:
         """Tell every broker that the partitions are going: clients no longer hear of them."""
@@ -104,31 +130,42 @@ class TopicDeletion(Part):
         """A broker has deleted logs."""
         if not request.delete:
             return
+        topics: dict[str, None] = {}
         for tp in request.partitions:
             topic = tp.rpartition("-")[0]
-            deletion = self.state.deleting.get(topic)
-            if deletion is not None:
-                deletion.told.pop(f"{tp}@{broker}", None)
-                deletion.deleted[f"{tp}@{broker}"] = None
-                self._complete(topic, self._partitions(topic))
+            if topic in self.state.deleting:
+                self.controller.machines.move_replica(tp, broker, DELETION_SUCCESSFUL)
+                topics[topic] = None
+        for topic in topics:
+            self._complete(topic, self._partitions(topic))
         self.resume()
 
     def broker_gone(self, brokers: list[int]) -> None:
         """Brokers died: what they were told is void, and their replicas cannot be deleted."""
         for topic, deletion in self.state.deleting.items():
             for tp in self._partitions(topic):
-                for key in [f"{tp}@{b}" for b in self.state.assignments[tp] if b in brokers]:
-                    deletion.told.pop(key, None)
-                    if key not in deletion.deleted:
-                        deletion.down[key] = True
+                for broker in [b for b in self.state.assignments[tp] if b in brokers]:
+                    deletion.retried.pop(f"{tp}@{broker}", None)
+                    self._failed(tp, broker)
         self.resume()
+
+    def _failed(self, tp: str, broker: int) -> None:
+        """FailReplicaDeletion: of one that was at it, or was still to begin."""
+        machines = self.controller.machines
+        if machines.replica(tp, broker) == REPLICA_ONLINE:
+            machines.move_replica(tp, broker, REPLICA_OFFLINE)
+        if machines.replica(tp, broker) in (REPLICA_OFFLINE, DELETION_STARTED):
+            machines.move_replica(tp, broker, DELETION_INELIGIBLE)
 
     def _complete(self, topic: str, partitions: list[str]) -> None:
         """All logs are gone: remove the znodes, in Kafka's order, and forget the topic."""
         state, zookeeper = self.state, self.world.zookeeper
-        deletion = state.deleting[topic]
-        wanted = [f"{tp}@{b}" for tp in partitions for b in state.assignments[tp]]
-        if any(key not in deletion.deleted for key in wanted):
+        machines = self.controller.machines
+        if any(
+            machines.replica(tp, b) != DELETION_SUCCESSFUL
+            for tp in partitions
+            for b in state.assignments[tp]
+        ):
             return
         self.controller.partitions.check_office()
         self._remove(f"/brokers/topics/{topic}")

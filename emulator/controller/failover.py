@@ -190,6 +190,7 @@ class Failover(Part):
         state = self.state
         batch = Batch()
         for tp, info in state.infos.items():
+            self.controller.machines.start(tp)
             live = [b for b in state.assignments.get(tp, []) if b in state.live]
             batch.lead(live, tp, info)
         self.controller.channels.send(batch)

@@ -9,6 +9,7 @@ from emulator import events
 from emulator.controller import elections
 from emulator.controller.channels import Batch
 from emulator.controller.elections import Choice
+from emulator.controller.machines import REPLICA_OFFLINE, REPLICA_ONLINE
 from emulator.controller.part import Part
 from emulator.controller.state import NEW, OFFLINE, ONLINE
 from emulator.isr import state_json, state_path
@@ -137,8 +138,8 @@ class Partitions(Part):
         """New partitions: those with a live replica get a leader and their znodes."""
         batch = Batch()
         for tp in tps:
-            self.state.partitions[tp] = NEW
-            self._initialize(tp, batch)
+            if self.controller.machines.move_partition(tp, NEW):
+                self._initialize(tp, batch)
         self.controller.channels.send(batch)
 
     def _initialize(self, tp: str, batch: Batch) -> None:
@@ -164,7 +165,7 @@ class Partitions(Part):
             return
         info = PartitionInfo(choice.leader, 0, choice.isr, 0, assigned, state.epoch, is_new=True)
         state.infos[tp] = info
-        state.partitions[tp] = ONLINE
+        self.controller.machines.move_partition(tp, ONLINE)
         self._elected(tp, info, "New")
         batch.lead(choice.isr, tp, info)
 
@@ -172,7 +173,8 @@ class Partitions(Part):
         """A partition that another controller has made: tell its brokers what it is."""
         state, info = self.state, self.refresh(tp)
         if info is not None:
-            state.partitions[tp] = ONLINE if info.leader in state.live else OFFLINE
+            target = ONLINE if info.leader in state.live else OFFLINE
+            self.controller.machines.move_partition(tp, target)
             batch.lead(self._live_assigned(tp), tp, info)
 
     def _elected(self, tp: str, info: PartitionInfo, strategy: str) -> None:
@@ -220,8 +222,9 @@ class Partitions(Part):
 
     def lead(self, tp: str, choice: Choice, strategy: str, batch: Batch) -> None:
         """Write down a choice, state it, and tell the replicas."""
+        if not self.controller.machines.move_partition(tp, ONLINE):
+            return
         info = self._write(tp, choice.leader, choice.isr)
-        self.state.partitions[tp] = ONLINE
         self._elected(tp, info, strategy)
         batch.lead(self._live_assigned(tp), tp, info)
 
@@ -277,7 +280,7 @@ class Partitions(Part):
         affected = [tp for tp in self.hosted(dead) if not deletion.is_deleting(tp)]
         leaderless = [tp for tp in affected if self._leader_in(tp, dead)]
         for tp in leaderless:
-            state.partitions[tp] = OFFLINE
+            self.controller.machines.move_partition(tp, OFFLINE)
         self.elect_offline(self.waiting(), batch)
         for broker in dead:
             for tp in affected:
@@ -304,7 +307,8 @@ class Partitions(Part):
 
         If it led, there is no leader then.
         """
-        state = self.state
+        if not self.controller.machines.move_replica(tp, broker, REPLICA_OFFLINE):
+            return
         info = self.refresh(tp)
         if info is None:
             return
@@ -319,8 +323,8 @@ class Partitions(Part):
         )
         leader = -1 if info.leader == broker else info.leader
         info = self.write(tp, leader, left if left or empties else info.isr)
-        if leader < 0:
-            state.partitions[tp] = OFFLINE
+        if leader < 0 and tp in self.state.partitions:  # its machine has not started if not
+            self.controller.machines.move_partition(tp, OFFLINE)
         batch.lead([b for b in live if b != broker], tp, info)
 
     def broker_started(self, brokers: list[int]) -> None:
@@ -341,9 +345,14 @@ class Partitions(Part):
             self.controller.channels.send(batch, metadata_to=sorted(state.live))
         batch = Batch()
         for tp in self.hosted(brokers):
+            if self.controller.deletion.is_deleting(tp):
+                continue
+            hosts = [b for b in brokers if b in state.assignments[tp]]
+            for broker in hosts:
+                self.controller.machines.move_replica(tp, broker, REPLICA_ONLINE)
             info = self.refresh(tp)
-            if info is not None and not self.controller.deletion.is_deleting(tp):
-                batch.lead([b for b in brokers if b in state.assignments[tp]], tp, info)
+            if info is not None:
+                batch.lead(hosts, tp, info)
         self.elect_offline(self.waiting(), batch)
         self.controller.channels.send(batch)
 

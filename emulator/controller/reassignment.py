@@ -10,6 +10,7 @@ import msgspec
 
 from emulator.controller import elections
 from emulator.controller.channels import Batch
+from emulator.controller.machines import REPLICA_NEW, REPLICA_NON_EXISTENT, REPLICA_ONLINE
 from emulator.controller.part import Part
 from emulator.controller.state import Move
 from emulator.isr import state_path
@@ -171,9 +172,18 @@ class Reassignment(Part):
                 else:
                     found[name].pop(str(number), None)
         self.controller.partitions.check_office()
-        self.state.assignments[tp] = replicas
+        self._list(tp, replicas)
         data = compact(found)
         self.world.zookeeper.set_data(self.world, path, data)
+
+    def _list(self, tp: str, replicas: list[int]) -> None:
+        """Remember a replica list: who is new on it is a new replica, who is not stays one."""
+        machines, before = self.controller.machines, self.state.assignments[tp]
+        for broker in replicas:
+            if machines.replica(tp, broker) == REPLICA_NON_EXISTENT:
+                machines.move_replica(tp, broker, REPLICA_NEW)
+        machines.keep(tp, [b for b in before if b not in replicas])
+        self.state.assignments[tp] = replicas
 
     def check(self, tp: str) -> None:
         """Finish a move once all target replicas are in the ISR; watch the state until then."""
@@ -194,7 +204,9 @@ class Reassignment(Part):
         choice = None if stays else elections.reassigned(move.target, info.isr, list(state.live))
         if not stays and choice is None:
             return
-        state.assignments[tp] = list(move.target)
+        self._list(tp, list(move.target))
+        for broker in move.target:
+            self.controller.machines.move_replica(tp, broker, REPLICA_ONLINE)
         batch = Batch()
         if choice is None:
             info = partitions.write(tp, info.leader, info.isr)
@@ -217,6 +229,7 @@ class Reassignment(Part):
             epoch = self.state.infos[tp].leader_epoch
             stop.stop_replica(broker, tp, epoch)
             self.controller.partitions.replica_offline(tp, broker, stop)
+            self.controller.machines.drop(tp, broker)
             delete.delete_replica(broker, tp, epoch)
         self.controller.channels.send(stop)
         self.controller.channels.send(delete)

@@ -12,6 +12,7 @@ from emulator.messages import (
     UpdateMetadataRequest,
 )
 
+NON_EXISTENT = "NonExistentPartition"
 NEW = "NewPartition"
 ONLINE = "OnlinePartition"
 OFFLINE = "OfflinePartition"
@@ -35,19 +36,21 @@ class Move(Struct, array_like=True):
 
 
 class Deletion(Struct, array_like=True):
-    """A topic on its way out: replicas (``t-0@2``) told to delete, and those that did.
+    """A topic on its way out.
 
-    ``down`` are those on dead brokers (ReplicaDeletionIneligible, True), and of them those that
-    were looked at again since (OfflineReplica, False).
+    ``retried`` are its replicas (``t-0@2``) on dead brokers that were looked at again since they
+    died: until their brokers return there is nothing more to be done about them.
     """
 
-    told: dict[str, None] = field(default_factory=dict)
-    deleted: dict[str, None] = field(default_factory=dict)
-    down: dict[str, bool] = field(default_factory=dict)
+    retried: dict[str, None] = field(default_factory=dict)
 
 
 class ControllerState(Struct, array_like=True):
-    """The controller's cache. ``live`` maps broker ids to their registration epochs."""
+    """The controller's cache. ``live`` maps broker ids to their registration epochs.
+
+    ``partitions`` holds the state of each, ``replicas`` that of those (``t-0@2``) that are not
+    simply online (see :mod:`emulator.controller.machines`).
+    """
 
     epoch: int
     epoch_zk_version: int
@@ -60,3 +63,4 @@ class ControllerState(Struct, array_like=True):
     channels: dict[int, Channel] = field(default_factory=dict)
     reassigning: dict[str, Move] = field(default_factory=dict)
     deleting: dict[str, Deletion] = field(default_factory=dict)
+    replicas: dict[str, str] = field(default_factory=dict)

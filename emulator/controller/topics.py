@@ -158,9 +158,9 @@ class Topics(Part):
         state = self.state
         for number in range(state.topics.pop(topic)):
             tp = f"{topic}-{number}"
+            self.controller.machines.forget(tp)
             state.assignments.pop(tp, None)
             state.infos.pop(tp, None)
-            state.partitions.pop(tp, None)
 
     def _partitions_changed(self, topic: str) -> None:
         """PartitionModifications: only partitions that are new matter."""

@@ -55,6 +55,7 @@ def test_a_partition_that_another_controller_made_is_taken_as_it_is() -> None:
     lab, partitions = led_by_1()
     before = lab.state()
     partitions.state.infos.pop("t-0")
+    partitions.state.partitions.pop("t-0")
     partitions.create(["t-0"])
     assert lab.state() == before
     assert partitions.state.partitions["t-0"] == ONLINE
