@@ -117,9 +117,8 @@ def session_of(module: str, sessions: Path, keep: str) -> Iterator[WorkDB]:
     """Cosmic-ray's list of changes to a module, with those left out marked as such."""
     sessions.mkdir(exist_ok=True)
     path = sessions / f"{module.replace('/', '.')}.sqlite"
-    begun = path.exists()
     with use_db(str(path), WorkDB.Mode.create) as found:
-        if not begun:
+        if not found.num_work_items:
             init([Path(module)], found, {})
             types = annotations(Path(module).read_text("utf-8"))
             for item in found.work_items:
