@@ -18,6 +18,7 @@ from sessions.analysis.job import Job
 from sessions.analysis.source import Source, literal_path
 from sessions.analysis.spark import spark_session
 from sessions.dataset.folder import DatasetError, DatasetFolder
+from sessions.report.page import Analysed, write_report
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -63,7 +64,7 @@ def analyze(
     remote: str | None = None,
     progress: Progress | None = None,
 ) -> AnalysisReport:
-    """Run all jobs over a dataset and write their results to ``out/TABLE``.
+    """Run all jobs over a dataset; write their results to ``out/TABLE`` and ``out/report.html``.
 
     ``master`` is a Spark master's URL (None: this machine), ``remote`` a Spark Connect server's;
     both must see the two folders under the same paths. Raises
@@ -75,7 +76,9 @@ def analyze(
     with _new_folder(Path(out).absolute()) as scratch:
         tell("starting Spark")
         with spark_session(master, remote) as spark:
-            return run_jobs(spark, folder, scratch, Path(out).absolute(), tell)
+            report = run_jobs(spark, folder, scratch, Path(out).absolute(), tell)
+        write_report(scratch, Analysed(folder.path, report.sessions, report.events))
+        return report
 
 
 def _dataset(path: Path) -> DatasetFolder:

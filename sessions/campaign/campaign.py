@@ -18,10 +18,11 @@ from msgspec import Struct
 
 from sessions.analysis.spark import spark_session
 from sessions.campaign.ledger import Ledger
-from sessions.campaign.outcome import CampaignReport, summed_up
+from sessions.campaign.outcome import CampaignReport
 from sessions.campaign.plan import Plan
 from sessions.campaign.runs import runs_schema
 from sessions.campaign.shipping import NEEDED, packages_zip
+from sessions.campaign.summing import summed_up
 from sessions.campaign.work import Task, encoded, run_batches
 from sessions.dataset.folder import HIDDEN, DatasetFolder
 

@@ -31,6 +31,7 @@ Beside the tables stands `DATASET/_campaign/`:
 
 - `runs/`: Parquet, a row for every run, as below
 - `failing.txt`: the runs to look at, each as the one command that opens it in the console
+- `outcome.json`: the matrix that was printed
 - `plan.json`: the script's text, the seeds, and every combination
 
 This page is rendered from the declarations (`python -m sessions.campaign > docs/campaigns.md`).

@@ -13,6 +13,7 @@ from typing import Final, Literal, TypeVar
 import msgspec
 from msgspec import Struct
 
+from sessions.campaign.outcome import CampaignReport
 from sessions.campaign.plan import Plan
 from sessions.dataset.folder import DatasetError, DatasetFolder, DatasetUnreadable
 
@@ -22,6 +23,7 @@ FAILURES: Final = "failures"
 ATTEMPTS: Final = "attempts"
 RUNS: Final = "runs"
 FAILING: Final = "failing.txt"
+OUTCOME: Final = "outcome.json"
 LOCK: Final = "lock"
 
 Content = TypeVar("Content", bound=Struct)
@@ -100,6 +102,15 @@ class Ledger:
         """Whether all runs have ended, and the table of them is written."""
         return (self.runs / "_SUCCESS").exists()
 
+    def sum_up(self, report: CampaignReport) -> None:
+        """Keep what came of the campaign."""
+        with writing(self.dataset):
+            _write(self.path / OUTCOME, report)
+
+    def outcome(self) -> CampaignReport | None:
+        """What came of the campaign; None if it has not ended, or the dataset is of none."""
+        return _read(self.path / OUTCOME, CampaignReport)
+
     # ---- runs without a session
 
     def keep(self, session: str, failure: Failure | None) -> None:
@@ -153,7 +164,7 @@ def writing(path: Path) -> Iterator[None]:
 
 def _read(path: Path, type_: type[Content]) -> Content | None:
     try:
-        return msgspec.json.decode(path.read_bytes(), type=type_)
+        return msgspec.json.decode(path.read_bytes(), type=type_, dec_hook=_decoded)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
@@ -162,8 +173,13 @@ def _read(path: Path, type_: type[Content]) -> Content | None:
         raise DatasetUnreadable(f"{path} is damaged: {error}") from error
 
 
+def _decoded(type_: type, value: object) -> object:
+    """A path is written as a text."""
+    return Path(str(value)) if type_ is Path else value
+
+
 def _write(path: Path, value: Struct) -> None:
     """Write a file that is there as a whole or not at all."""
     scratch = path.with_name(f".{path.name}.{os.getpid()}")
-    scratch.write_bytes(msgspec.json.encode(value))
+    scratch.write_bytes(msgspec.json.encode(value, enc_hook=str))
     scratch.replace(path)

@@ -1,0 +1,44 @@
+"""HTML and SVG as trees, so that text can never become markup."""
+
+from collections.abc import Iterable
+from xml.etree import ElementTree
+
+Element = ElementTree.Element
+Content = str | Element | None
+"""What stands in an element; None: nothing."""
+Attribute = str | float | None
+"""An attribute's value; None leaves the attribute out."""
+
+
+def element(tag: str, *content: Content, **attributes: Attribute) -> Element:
+    """An element; ``class_`` is ``class``, and ``_`` in other names is ``-``."""
+    named = {_name(name): _text(value) for name, value in attributes.items() if value is not None}
+    made = Element(tag, named)
+    extend(made, content)
+    return made
+
+
+def extend(parent: Element, content: Iterable[Content]) -> None:
+    """Put more into an element."""
+    for each in content:
+        if isinstance(each, str):
+            if len(parent):
+                parent[-1].tail = (parent[-1].tail or "") + each
+            else:
+                parent.text = (parent.text or "") + each
+        elif each is not None:
+            parent.append(each)
+
+
+def document(root: Element) -> str:
+    """A whole page."""
+    body = ElementTree.tostring(root, encoding="unicode", method="html", short_empty_elements=False)
+    return f"<!DOCTYPE html>\n{body}\n"
+
+
+def _name(name: str) -> str:
+    return name.rstrip("_").replace("_", "-") if name != "viewBox" else name
+
+
+def _text(value: Attribute) -> str:
+    return f"{value:.2f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)

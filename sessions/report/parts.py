@@ -1,0 +1,42 @@
+"""What the sections of the report are made of."""
+
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+
+from sessions.report.markup import Content, Element, element
+from sessions.report.origins import Origins
+from sessions.report.reading import Results, Row
+
+ROWS_MAX = 20
+"""How many rows of a result the report shows, and the terminal with it."""
+DRAWN_MAX = 4
+"""Of how many sessions or partitions there is a plot of their own."""
+
+
+class Material(Struct, frozen=True):
+    """What a report is made from."""
+
+    results: Results
+    origins: Origins
+
+
+def section(name: str, title: str, lead: str, *content: Content) -> Element:
+    """A section with its heading and a sentence on what it shows."""
+    return element("section", element("h2", title), element("p", lead), *content, id=name)
+
+
+def figure(caption: str, *content: Content, legend: Sequence[tuple[str, str]] = ()) -> Element:
+    """A plot with its caption; the legend is (kind of shape, what it means)."""
+    keys = [
+        element("span", element("i", class_=f"key {kind}"), meaning, class_="entry")
+        for kind, meaning in legend
+    ]
+    said = element("figcaption", element("strong", caption), *keys)
+    return element("figure", said, *content)
+
+
+def distinct(rows: Sequence[Row], *names: str) -> Iterator[tuple[str, ...]]:
+    """The different values of some columns, in order, as many as are drawn."""
+    found = dict.fromkeys(tuple(row[name] for name in names) for row in rows)
+    yield from list(found)[:DRAWN_MAX]

@@ -1,0 +1,82 @@
+"""The results of an analysis as the report reads them: never more rows than it shows."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from sessions.dataset.schema import Table
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+Row = dict[str, Any]
+Order = tuple[tuple[str, str], ...]
+"""Columns with ``ascending`` or ``descending``."""
+
+DOWN: Final = "descending"
+UP: Final = "ascending"
+
+
+class Results:
+    """The folder of an analysis, ``DIR/TABLE/*.parquet``."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def has(self, table: Table) -> bool:
+        """Whether the analysis made it."""
+        return (self.folder / table.name).is_dir()
+
+    def count(self, table: Table, where: "pc.Expression | None" = None) -> int:
+        """How many rows there are."""
+        rows: int = self._scan(table, where).count_rows()
+        return rows
+
+    def top(
+        self, table: Table, order: Order, rows_max: int, where: "pc.Expression | None" = None
+    ) -> list[Row]:
+        """The first rows in an order; memory is bounded by what is asked for."""
+        import pyarrow as pa
+
+        kept: pa.Table | None = None
+        for batch in self._scan(table, where).to_batches():
+            found = pa.Table.from_batches([batch])
+            found = (
+                found
+                if kept is None
+                else pa.concat_tables([kept, found], promote_options="default")
+            )
+            kept = found.sort_by(list(order)).slice(0, rows_max).combine_chunks()
+        return [] if kept is None else kept.to_pylist()
+
+    def all(self, table: Table, where: "pc.Expression", order: Sequence[str]) -> list[Row]:
+        """All rows that are asked for, in order; for what is few."""
+        found: pa.Table = self._scan(table, where).to_table()
+        return list(found.sort_by([(name, UP) for name in order]).to_pylist())
+
+    def sums(self, table: Table, keys: Sequence[str], value: str) -> list[Row]:
+        """Sums of a column by keys, in order of these; memory is bounded by how many there are."""
+        import pyarrow as pa
+
+        kept: pa.Table | None = None
+        for batch in self._scan(table, None, [*keys, value]).to_batches():
+            found = pa.Table.from_batches([batch])
+            found = (
+                found
+                if kept is None
+                else pa.concat_tables([kept, found], promote_options="default")
+            )
+            grouped = found.group_by(list(keys)).aggregate([(value, "sum")])
+            kept = grouped.rename_columns([*keys, value]).combine_chunks()
+        if kept is None:
+            return []
+        return list(kept.sort_by([(key, UP) for key in keys]).to_pylist())
+
+    def _scan(
+        self, table: Table, where: "pc.Expression | None", names: Sequence[str] | None = None
+    ) -> Any:  # noqa: ANN401 - pyarrow has no types
+        import pyarrow.dataset as pad
+
+        files = pad.dataset(self.folder / table.name, format="parquet")
+        return files.scanner(columns=list(names or table.names), filter=where)

@@ -1,0 +1,60 @@
+"""Numbers as people read them: virtual times, shares, counts; and where an axis has its marks."""
+
+from math import ceil, floor, log10
+from typing import Final
+
+US_PER_MS: Final = 1_000
+US_PER_SECOND: Final = 1_000_000
+US_PER_MINUTE: Final = 60 * US_PER_SECOND
+US_PER_HOUR: Final = 60 * US_PER_MINUTE
+MARKS_MAX: Final = 6
+NOTHING: Final = "-"
+"""Stands where there is no value."""
+
+
+def time_text(time_us: float | None) -> str:
+    """A length of virtual time in the unit that suits it, with three significant digits."""
+    if time_us is None:
+        return NOTHING
+    for unit, us in (("h", US_PER_HOUR), ("min", US_PER_MINUTE), ("s", US_PER_SECOND)):
+        if time_us >= us:
+            return f"{_digits(time_us / us)} {unit}"
+    if time_us >= US_PER_MS:
+        return f"{_digits(time_us / US_PER_MS)} ms"
+    return f"{_digits(time_us)} us" if time_us else "0"
+
+
+def _digits(value: float) -> str:
+    decimals = max(0, 2 - floor(log10(value))) if value > 0 else 0
+    text = f"{value:,.{decimals}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def number_text(value: float | None) -> str:
+    """A number with its thousands apart; nothing is a dash."""
+    if value is None:
+        return NOTHING
+    return f"{value:,}" if isinstance(value, int) else _digits(value) if value else "0"
+
+
+def marks(largest: float) -> list[float]:
+    """Round numbers from 0 up to the first that is not below ``largest``: at most seven."""
+    if largest <= 0:
+        return [0.0, 1.0]
+    rough = largest / MARKS_MAX
+    power = 10.0 ** floor(log10(rough))
+    step = next(factor * power for factor in (1, 2, 5, 10) if factor * power >= rough * 0.999_999)
+    return [step * at for at in range(ceil(largest / step - 1e-9) + 1)]
+
+
+def time_marks(largest_us: float) -> list[float]:
+    """The same for times: round in seconds, minutes or hours where they are that long."""
+    for us in (US_PER_HOUR, US_PER_MINUTE):
+        if largest_us > 2 * us:
+            return [us * at for at in marks(largest_us / us)]
+    return marks(largest_us)
+
+
+def whole_marks(largest: float) -> list[float]:
+    """The same for what is counted: no mark lies between two whole numbers."""
+    return [mark for mark in marks(max(1, largest)) if mark == int(mark)]
