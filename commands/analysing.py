@@ -1,7 +1,7 @@
 """Running the Spark jobs for the terminal: their tables as text, their errors as sentences."""
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any
 
 from commands import output
 from commands.exits import CommandError, ExitCode
@@ -16,20 +16,26 @@ def analysis(
     out: str,
     master: str | None,
     remote: str | None,
-    tell: Callable[[str], None] = output.narrate,
-) -> list[Grid]:
-    """The results of all jobs over a dataset; ``tell`` is told what is being done.
+    jobs: tuple[str, ...] = (),
+) -> "AnalysisReport":
+    """The results of jobs (none named: all) over a dataset.
 
     Raises:
-        CommandError: no Java, no Spark, no dataset, or Spark failed.
+        CommandError: no such job, no Java, no Spark, no dataset, or Spark failed.
     """
     from sessions.analysis.errors import AnalysisError
+    from sessions.analysis.jobs import JOBS
     from sessions.dataset.folder import DatasetError, DatasetUnreadable
 
+    for job in jobs:
+        if job not in JOBS:
+            near = get_close_matches(job, JOBS, n=1, cutoff=0)
+            message = f"there is no job {job!r}; the nearest is {near[0]!r} of {', '.join(JOBS)}"
+            raise CommandError(ExitCode.USAGE, message)
     try:
         from sessions.analysis.analyze import analyze
 
-        report = analyze(dataset, out, master, remote, tell)
+        report = analyze(dataset, out, master, remote, output.narrate, jobs)
     except ImportError as error:
         message = f"analysis needs the 'spark' extra (pip install 'tidegauge[spark]'): {error}"
         raise CommandError(ExitCode.UNREACHABLE, message) from None
@@ -37,7 +43,7 @@ def analysis(
         raise CommandError(ExitCode.BAD_SESSION, str(error)) from None
     except (AnalysisError, DatasetError) as error:
         raise CommandError(ExitCode.UNREACHABLE, str(error)) from None
-    return tables(report)
+    return report
 
 
 def tables(report: "AnalysisReport") -> list[Grid]:
@@ -45,10 +51,37 @@ def tables(report: "AnalysisReport") -> list[Grid]:
     summary: list[tuple[Cell, ...]] = [(report.sessions, report.events, str(report.out))]
     found = [Grid(f"analysis of {report.dataset}", ("SESSIONS", "EVENTS", "RESULTS"), summary)]
     for table in report.tables:
-        rows = [tuple(_cell(value) for value in row) for row in table.rows]
-        shown = f"{len(rows)} of {table.rows_in_all:,} rows"
-        found.append(Grid(f"{table.title} ({shown})", table.headers, rows))
+        if table.headers:
+            rows = [tuple(_cell(value) for value in row) for row in table.rows]
+            shown = f"{len(rows)} of {table.rows_in_all:,} rows"
+            found.append(Grid(f"{table.title} ({shown})", table.headers, rows, empty=""))
     return found
+
+
+def plain(report: "AnalysisReport") -> dict[str, Any]:
+    """The same as one object: what was read, and by result its folder and its worst rows."""
+    return {
+        "dataset": str(report.dataset),
+        "out": str(report.out),
+        "sessions": report.sessions,
+        "events": report.events,
+        "results": {
+            table.name: {
+                "job": table.job,
+                "title": table.title,
+                "path": str(table.path),
+                "rows": table.rows_in_all,
+                "worst": [
+                    dict(zip(map(_key, table.headers), row, strict=True)) for row in table.rows
+                ],
+            }
+            for table in report.tables
+        },
+    }
+
+
+def _key(header: str) -> str:
+    return header.lower().replace(" ", "_")
 
 
 def _cell(value: object) -> Cell:

@@ -17,6 +17,14 @@ from sessions.analysis.spark import spark_session
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+SMALL = {
+    "spark.sql.shuffle.partitions": "2",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.adaptive.enabled": "false",
+}
+"""For a handful of rows, compiling and re-planning a query takes longer than running it."""
+
 settings.register_profile("tidegauge", settings(deadline=None))  # a loaded machine is no failure
 settings.load_profile("tidegauge")
 
@@ -51,5 +59,6 @@ def hasty_java() -> Iterator[None]:
 def spark(hasty_java: None) -> "Iterator[SparkSession]":
     """A local session with few, small tasks."""
     with spark_session("local[2]") as session:
-        session.conf.set("spark.sql.shuffle.partitions", "2")
+        for key, value in SMALL.items():
+            session.conf.set(key, value)
         yield session

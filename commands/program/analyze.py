@@ -7,12 +7,13 @@ import typer
 from commands import output
 from commands.exits import CommandError, ExitCode
 from commands.program.examples import examples
-from commands.statements.kinds import argument, option
+from commands.statements.kinds import argument, flag, option
 
 app = typer.Typer()
 
 EXAMPLES = examples(
     "tidegauge analyze dataset/ --out report/",
+    "tidegauge analyze dataset/ --out report/ --job failover --job replay --json",
     "tidegauge analyze dataset/ --out report/ --master spark://host:7077",
     "tidegauge analyze dataset/ --out report/ --remote sc://host:15002",
 )
@@ -29,16 +30,31 @@ def analyze(
     remote: Annotated[
         str | None, option("--remote", metavar="URL", text="a Spark Connect server: sc://..")
     ] = None,
+    jobs: Annotated[
+        list[str] | None,
+        option("--job", metavar="NAME", text="a job to run; may be repeated", default="all"),
+    ] = None,
+    as_json: Annotated[bool, flag("--json", text="as one JSON object")] = False,
 ) -> None:
     """Analyze a dataset of sessions with Spark.
 
-    Availability, failover, commit latency, ISR churn, durability and more; results are Parquet and
-    tables. Exit status 3: there is no Java, no Spark or no dataset.
+    The jobs: availability, failover, latency, isr, durability, leaders, controller, anomalies,
+    replay (docs/analysis.md). Results are Parquet; their worst rows are printed. Exit status 3:
+    there is no Java, no Spark or no dataset, or DIR exists; 5: the dataset cannot be read.
     """
     if master and remote:
         raise CommandError(
             ExitCode.USAGE, "'tidegauge analyze' takes --master or --remote, not both"
         )
-    from commands.analysing import analysis
+    from commands import analysing, session_tables
 
-    output.emit_tables(analysis(dataset, out, master, remote))
+    report = analysing.analysis(dataset, out, master, remote, tuple(jobs or ()))
+    if report.unlike:
+        output.narrate(
+            f"the events of {report.unlike} sessions do not build the state that was recorded: "
+            f"see {report.out}/replay_differences"
+        )
+    if as_json:
+        output.emit(session_tables.as_json(analysing.plain(report)))
+    else:
+        output.emit_tables(analysing.tables(report))

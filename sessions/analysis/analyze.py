@@ -5,27 +5,29 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote
 
 from msgspec import Struct
 
-from sessions.analysis import commit_latency
 from sessions.analysis.errors import AnalysisError
-from sessions.analysis.job import Job
-from sessions.analysis.source import Source, literal_path
+from sessions.analysis.job import Job, Result
+from sessions.analysis.jobs import chosen
+from sessions.analysis.results.truth import REPLAY
+from sessions.analysis.source import Source
 from sessions.analysis.spark import spark_session
-from sessions.dataset.folder import DatasetError, DatasetFolder
+from sessions.dataset.folder import DatasetError, DatasetFolder, DatasetUnreadable
 from sessions.report.page import Analysed, write_report
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-JOBS: Final[tuple[Job, ...]] = (commit_latency.JOB,)
 DAMAGED: Final = re.compile(r"FAILED_READ_FILE.*?file://(\S+?\.parquet)", re.DOTALL)
 """Where Spark names a file that it could not read."""
+FULL: Final = re.compile("No space left on device|Disk quota exceeded|File too large")
+"""What the system says when nothing more can be written."""
 SHOWN_MAX: Final = 50
 """How many rows of a result are shown."""
 
@@ -36,9 +38,10 @@ Progress = Callable[[str], object]
 class ReportTable(Struct, frozen=True):
     """A result for the terminal: its worst rows as plain values (None: no value).
 
-    ``path`` is the folder of Parquet files with all of them.
+    ``path`` is the folder of Parquet files with all of them; no headers: rows are not shown.
     """
 
+    job: str
     name: str
     title: str
     headers: tuple[str, ...]
@@ -48,13 +51,18 @@ class ReportTable(Struct, frozen=True):
 
 
 class AnalysisReport(Struct, frozen=True):
-    """What an analysis found and where it put it; ``sessions``, ``events``: what it read."""
+    """What an analysis found and where it put it; ``sessions``, ``events``: what it read.
+
+    ``unlike``: in how many sessions the events do not build the state that was recorded (0 also if
+    that was not asked).
+    """
 
     dataset: Path
     out: Path
     sessions: int
     events: int
     tables: tuple[ReportTable, ...]
+    unlike: int = 0
 
 
 def analyze(
@@ -63,8 +71,11 @@ def analyze(
     master: str | None = None,
     remote: str | None = None,
     progress: Progress | None = None,
+    jobs: tuple[str, ...] = (),
 ) -> AnalysisReport:
-    """Run all jobs over a dataset; write their results to ``out/TABLE`` and ``out/report.html``.
+    """Run jobs (all, if none is named) over a dataset; write results to ``out/TABLE``.
+
+    ``out/report.html`` shows them in one page that needs nothing else.
 
     ``master`` is a Spark master's URL (None: this machine), ``remote`` a Spark Connect server's;
     both must see the two folders under the same paths. Raises
@@ -72,11 +83,12 @@ def analyze(
     :class:`~sessions.analysis.errors.AnalysisError` for everything else; ``out`` is then not there.
     """
     tell = progress or (lambda _: None)
+    wanted = chosen(jobs)
     folder = _dataset(Path(dataset))
     with _new_folder(Path(out).absolute()) as scratch:
         tell("starting Spark")
         with spark_session(master, remote) as spark:
-            report = run_jobs(spark, folder, scratch, Path(out).absolute(), tell)
+            report = run_jobs(spark, wanted, folder, (scratch, Path(out).absolute()), tell)
         write_report(scratch, Analysed(folder.path, report.sessions, report.events))
         return report
 
@@ -118,52 +130,70 @@ def _new_folder(out: Path) -> Iterator[Path]:
 
 
 def run_jobs(
-    spark: "SparkSession", folder: DatasetFolder, scratch: Path, out: Path, tell: Progress
+    spark: "SparkSession",
+    jobs: Sequence[Job],
+    folder: DatasetFolder,
+    places: tuple[Path, Path],
+    tell: Progress,
 ) -> AnalysisReport:
-    """Run all jobs and write their results into ``scratch``, which will be called ``out``."""
+    """Run jobs; ``places`` are the folder to write to, and what it will be called."""
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
     from pyspark.sql import functions as F
 
+    scratch, out = places
+    source = Source(spark, folder, scratch)
+    tables = []
     try:
-        source = Source(spark, folder)
-        tables = []
-        for job in JOBS:
-            tell(job.title)
-            tables.append(_run(spark, job, source, scratch / job.table.name, out))
+        for job in jobs:
+            tell(f"{job.name}: {job.question}")
+            tables += [_run(job, result, source, places) for result in job.results]
+        asked = any(table.name == REPLAY.name for table in tables)
+        unlike = source.result(REPLAY).where("not equal").count() if asked else 0
         counts = source.sessions.agg(F.count("*"), F.coalesce(F.sum("events"), F.lit(0))).first()
     except (PySparkException, Py4JError) as error:
-        raise AnalysisError(_sentence(error, folder.path)) from error
+        raise _explained(error, folder.path, out) from error
+    finally:
+        source.release()
     sessions, events = counts or (0, 0)
-    return AnalysisReport(folder.path, out, sessions, events, tuple(tables))
+    return AnalysisReport(folder.path, out, sessions, events, tuple(tables), unlike)
 
 
-def _run(spark: "SparkSession", job: Job, source: Source, scratch: Path, out: Path) -> ReportTable:
-    """Run one job, write its result, and read the rows to be shown from what was written."""
+def _run(job: Job, result: Result, source: Source, places: tuple[Path, Path]) -> ReportTable:
+    """Make one result, write it, and read the rows to be shown from what was written."""
     from pyspark.sql import functions as F
 
-    job.run(source).write.parquet(str(scratch))
-    written = spark.read.parquet(literal_path(scratch))
+    name = result.table.name
+    result.run(source).write.parquet(str(places[0] / name))
+    written = source.result(result.table)
     order = [
-        *(F.col(name).desc_nulls_last() for name in job.worst),
-        *(F.col(name) for name in job.ties),
+        *(F.col(column).desc_nulls_last() for column in result.worst),
+        *(F.col(column) for column in result.ties),
     ]
-    shown = [F.expr(column.value).alias(column.header) for column in job.shown]
-    rows = written.orderBy(*order).select(*shown).limit(SHOWN_MAX).collect()
+    rows: list[Any] = []
+    if result.shown:
+        columns = [F.expr(column.value).alias(column.header) for column in result.shown]
+        rows = written.orderBy(*order).select(*columns).limit(SHOWN_MAX).collect()
+    in_all = written.count() if len(rows) == SHOWN_MAX or not result.shown else len(rows)
     return ReportTable(
-        name=job.table.name,
-        title=job.title,
-        headers=tuple(column.header for column in job.shown),
+        job=job.name,
+        name=name,
+        title=result.title,
+        headers=tuple(column.header for column in result.shown),
         rows=tuple(tuple(row) for row in rows),
-        rows_in_all=written.count(),
-        path=out / job.table.name,
+        rows_in_all=in_all,
+        path=places[1] / name,
     )
 
 
-def _sentence(error: Exception, path: Path) -> str:
+def _explained(error: Exception, dataset: Path, out: Path) -> DatasetError | AnalysisError:
     """Spark's complaint as one line; of a file that cannot be read it says the name."""
     text = str(error)
     file = DAMAGED.search(text)
     if file is not None:
-        return f"{unquote(file[1])} is damaged; {path} cannot be analysed with it"
-    return f"Spark could not finish: {text.strip().splitlines()[0]}"
+        place = unquote(file[1])
+        return DatasetUnreadable(f"{place} is damaged; {dataset} cannot be analysed with it")
+    full = FULL.search(text)
+    if full is not None:
+        return AnalysisError(f"{out} could not be written: {full[0]}")
+    return AnalysisError(f"Spark could not finish: {text.strip().splitlines()[0]}")

@@ -2,25 +2,8 @@
 
 from typing import Final
 
-from sessions.analysis.results.availability import AVAILABILITY, AVAILABILITY_TIMELINE, OUTAGES
-from sessions.analysis.results.cluster import (
-    CONTROLLER_STEPS,
-    CONTROLLER_WORK,
-    ISR_CHURN,
-    LEADER_BALANCE,
-)
-from sessions.analysis.results.failover import FAILOVER, FAILOVERS
-from sessions.analysis.results.latency import COMMIT_LATENCY, HW_LAG_TIMELINE, LATENCY_HISTOGRAM
-from sessions.analysis.results.truth import (
-    ANOMALIES,
-    ANOMALY_COUNTS,
-    DURABILITY,
-    DURABILITY_RECORDS,
-    REPLAY,
-    REPLAY_DIFFERENCES,
-)
+from sessions.analysis.jobs import JOBS
 from sessions.dataset.document import page
-from sessions.dataset.schema import Table
 
 HEAD: Final = """\
 # Analysis
@@ -44,25 +27,13 @@ two folders under the same paths. `--job` chooses jobs; all of them run if it is
 This page is rendered from the declarations (`python -m sessions.analysis > docs/analysis.md`).
 """
 
-RESULTS: Final[dict[str, tuple[Table, ...]]] = {
-    "availability": (OUTAGES, AVAILABILITY, AVAILABILITY_TIMELINE),
-    "failover": (FAILOVERS, FAILOVER),
-    "latency": (COMMIT_LATENCY, LATENCY_HISTOGRAM, HW_LAG_TIMELINE),
-    "isr": (ISR_CHURN,),
-    "durability": (DURABILITY_RECORDS, DURABILITY),
-    "leaders": (LEADER_BALANCE,),
-    "controller": (CONTROLLER_WORK, CONTROLLER_STEPS),
-    "anomalies": (ANOMALIES, ANOMALY_COUNTS),
-    "replay": (REPLAY, REPLAY_DIFFERENCES),
-}
-"""The jobs by name, and the tables that each one writes."""
-
 
 def analysis_page() -> str:
     """docs/analysis.md as Markdown."""
-    lines = ["| job | tables |", "|--|--|"]
-    for job, tables in RESULTS.items():
-        names = ", ".join(f"[`{table.name}`](#{table.name})" for table in tables)
-        lines.append(f"| `{job}` | {names} |")
-    head = "\n".join((HEAD, *lines, ""))
-    return page(head, tuple(table for tables in RESULTS.values() for table in tables))
+    lines = ["| job | question | tables |", "|--|--|--|"]
+    for job in JOBS.values():
+        names = (result.table.name for result in job.results)
+        links = ", ".join(f"[`{name}`](#{name})" for name in names)
+        lines.append(f"| `{job.name}` | {job.question} | {links} |")
+    tables = tuple(result.table for job in JOBS.values() for result in job.results)
+    return page("\n".join((HEAD, *lines, "")), tables)

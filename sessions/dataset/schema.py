@@ -109,5 +109,9 @@ def spark_schema(table: Table) -> str:
     Reading with it spares Spark the inference, which would take a session called ``2024`` for a
     number.
     """
-    columns = [f"`{column.name}` {SPARK_TYPES[column.type]}" for column in table.columns]
-    return ", ".join([*columns, f"`{SESSION}` STRING"])
+    return f"{file_schema(table)}, `{SESSION}` STRING"
+
+
+def file_schema(table: Table) -> str:
+    """The same without :data:`SESSION`: the declared columns alone."""
+    return ", ".join(f"`{column.name}` {SPARK_TYPES[column.type]}" for column in table.columns)

@@ -170,11 +170,14 @@ class StateFold:
         if event.entity != "topic" or event.key not in (MIN_ISR, UNCLEAN):
             return
         for partition in self._of_topic(event.name):
-            self._end_partition(partition, event)
+            values = partition.min_isr, partition.unclean_election
             if event.key == MIN_ISR:
-                partition.min_isr = self._min_isr(event.value)
+                changed = self._min_isr(event.value), values[1]
             else:
-                partition.unclean_election = self._unclean(event.value)
+                changed = values[0], self._unclean(event.value)
+            if changed != values:
+                self._end_partition(partition, event)
+                partition.min_isr, partition.unclean_election = changed
 
     # ---- the state znode
 

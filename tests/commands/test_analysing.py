@@ -2,17 +2,41 @@ from pathlib import Path
 
 import pytest
 
-from commands.analysing import tables
+from commands.analysing import plain, tables
 from commands.main import run_program
 from sessions.analysis.analyze import AnalysisReport, ReportTable
+from sessions.dataset.folder import MARKER
+
+
+def report() -> AnalysisReport:
+    headers, rows = ("TP", "P99 ms"), (("t-0", 1.5),)
+    shown = ReportTable("latency", "t", "Commit latency", headers, rows, 1200, Path("o/t"))
+    written = ReportTable("latency", "u", "Over time", (), (), 77, Path("o/u"))
+    return AnalysisReport(Path("d"), Path("o"), 2, 500, (shown, written))
 
 
 def test_results_are_tables_with_their_size() -> None:
-    table = ReportTable("t", "Commit latency", ("TP", "P99"), (("t-0", 1.5),), 1200, Path("o/t"))
-    found = tables(AnalysisReport(Path("d"), Path("o"), 2, 500, (table,)))
+    found = tables(report())
     assert found[0].rows == [(2, 500, "o")]
     assert found[1].title == "Commit latency (1 of 1,200 rows)"
     assert found[1].rows == [("t-0", "1.500")]
+    assert len(found) == 2  # what is only written has no table
+
+
+def test_results_are_one_object_by_table() -> None:
+    found = plain(report())
+    assert (found["sessions"], found["events"], found["out"]) == (2, 500, "o")
+    assert found["results"]["t"]["worst"] == [{"tp": "t-0", "p99_ms": 1.5}]
+    assert found["results"]["u"] == {
+        "job": "latency", "title": "Over time", "path": "o/u", "rows": 77, "worst": [],
+    }  # fmt: skip
+
+
+def test_a_job_that_does_not_exist_is_a_usage_error(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_program(["analyze", "d", "--out", "o", "--job", "failovers"]) == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert "there is no job 'failovers'; the nearest is 'failover'" in error
 
 
 def test_two_sparks_at_once_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
@@ -41,4 +65,13 @@ def test_without_java_one_sentence_says_so(
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     assert run_program(["analyze", dataset, "--out", str(tmp_path / "out")]) == 3
     assert "Java" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_dataset_of_another_version_cannot_be_read(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / MARKER).write_text('{"dataset": "tidegauge", "layout": 99}')
+    assert run_program(["analyze", str(tmp_path), "--out", str(tmp_path / "out")]) == 5
+    assert "of newer tidegauge than this one" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()

@@ -59,9 +59,8 @@ AVAILABILITY: Final = Table(
             "served_percent",
             "double",
             "percent",
-            "share of that time in which a running broker acted as its leader, from the first "
-            "time that one did",
-            "no time passed, or none ever did",
+            "share of that time in which it was not leaderless",
+            "no time passed",
         ),
         *(column for kind in KINDS.items() for column in _kind_columns(*kind)),
     ),

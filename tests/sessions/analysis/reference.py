@@ -1,8 +1,7 @@
 """The jobs in plain Python, straight from events: no tables, no windows, no speed."""
 
 from bisect import bisect_left
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterator
 
 from emulator.events import (
     Event,
@@ -10,27 +9,29 @@ from emulator.events import (
     RecordsAppended,
     ReplicaRoleChanged,
 )
+from tests.sessions.analysis.followed import Followed, Row, percentiles, place
 from tests.sessions.dataset.reference import Moment, expected_produced
-
-Row = dict[str, Any]
 
 
 def expected_commit_latency(session: str, events: list[Event], end_us: int) -> list[Row]:
     """The rows of ``commit_latency`` of one session, by partition."""
     produced = expected_produced(events)
-    tps = sorted({event.tp for event in events if isinstance(event, PartitionStateChanged)})
     return [
         {
-            "session": session,
-            "tp": tp,
-            "topic": tp.rpartition("-")[0],
-            "partition": int(tp.rpartition("-")[2]),
+            **place(session, tp),
             **_records([row for row in produced if row["tp"] == tp]),
             **_lag(tp, events, end_us),
             **_rounds(tp, events, [row for row in produced if row["tp"] == tp]),
         }
-        for tp in tps
+        for tp in existed(events)
     ]
+
+
+def existed(events: list[Event]) -> list[str]:
+    """The partitions that ever existed, if only as an assignment."""
+    followed = Followed(events)
+    found = {tp for _ in followed for tp, p in followed.partitions.items() if p.exists}
+    return sorted(found)
 
 
 def _records(produced: list[Row]) -> Row:
@@ -50,30 +51,14 @@ def _records(produced: list[Row]) -> Row:
     }
 
 
-def percentiles(prefix: str, values: Iterable[int]) -> Row:
-    """Nearest-rank percentiles: the first value at or above which that share of all values ends."""
-    ordered = sorted(values)
-    ranks = {percent: -(-len(ordered) * percent // 100) for percent in (50, 95, 99)}
-    found = {
-        f"{prefix}_p{percent}_us": ordered[rank - 1] if ordered else None
-        for percent, rank in ranks.items()
-    }
-    return {**found, f"{prefix}_max_us": max(ordered, default=None)}
-
-
 def _lag(tp: str, events: list[Event], end_us: int) -> Row:
     """LEO - HW of the leader between each event and the next one, taken one by one."""
-    moment = Moment()
-    stretches: list[tuple[int, int, int]] = []  # lag, time, first event of this state
-    before: Row = {}
-    since = 0
-    for event, after_us in zip(events, [*(e.time_us for e in events[1:]), end_us], strict=True):
-        moment.apply(event)
-        state = moment.partition(tp)
-        if state != before:
-            before, since = state, event.seq
-        if state["hw"] is not None and after_us > event.time_us:
-            stretches.append((state["leo"] - state["hw"], after_us - event.time_us, since))
+    stretches = [  # lag, time, first event of this state
+        (lag, after_us - event.time_us, since)
+        for event, lag, after_us, since in _lags(tp, events, end_us)
+        if lag is not None and after_us > event.time_us
+    ]
+    longest, longest_seq = _longest_lag(tp, events, end_us)
     total = sum(time for _, time, _ in stretches)
     most = max((lag for lag, _, _ in stretches), default=None)
     return {
@@ -81,6 +66,8 @@ def _lag(tp: str, events: list[Event], end_us: int) -> Row:
         "hw_lag_mean": sum(lag * time for lag, time, _ in stretches) / total if total else None,
         "hw_lag_max": most,
         "hw_lag_max_seq": next((first for lag, _, first in stretches if lag == most), None),
+        "hw_lag_longest_us": longest if total else None,
+        "hw_lag_longest_seq": longest_seq,
     }
 
 
@@ -110,3 +97,102 @@ def _rounds(tp: str, events: list[Event], produced: list[Row]) -> Row:
         "rounds_mean": sum(each) / len(each) if each else None,
         "rounds_max": max(each, default=None),
     }
+
+
+def _lags(
+    tp: str, events: list[Event], end_us: int
+) -> Iterator[tuple[Event, int | None, int, int]]:
+    """Each event with LEO - HW of the leader after it (None: there is none), until when that held.
+
+    And since which event the partition's values, all of them, have been what they are.
+    """
+    moment, followed = Moment(), Followed(events)
+    before: Row = {}
+    since = 0
+    for event, after_us in zip(events, [*(e.time_us for e in events[1:]), end_us], strict=True):
+        moment.apply(event)
+        followed.apply(event)
+        also = followed.of(tp)
+        state = moment.partition(tp)
+        values = {**state, "also": (list(also.replicas), also.min_isr, also.unclean)}
+        if values != before:
+            before, since = values, event.seq
+        lag = None if state["hw"] is None else state["leo"] - state["hw"]
+        yield event, lag, after_us, since
+
+
+def _longest_lag(tp: str, events: list[Event], end_us: int) -> tuple[int, int | None]:
+    """The longest time in which the LEO was above the HW all along, and where it began."""
+    longest, longest_seq = 0, None
+    began: Event | None = None
+    for event, lag, after_us, _ in _lags(tp, events, end_us):
+        if not lag:
+            began = None
+            continue
+        began = began or event
+        if after_us - began.time_us > longest:
+            longest, longest_seq = after_us - began.time_us, began.seq
+    return longest, longest_seq
+
+
+def expected_lag_timeline(session: str, events: list[Event], end_us: int) -> list[Row]:
+    """The rows of ``hw_lag_timeline`` of one session."""
+    width = max(1, -(-end_us // 100))
+    rows = []
+    for tp in existed(events):
+        inside: dict[int, list[tuple[int, int, int]]] = {}
+        for event, lag, after_us, since in _lags(tp, events, end_us):
+            if lag is None:
+                continue
+            for bucket in range(event.time_us // width, (after_us - 1) // width + 1):
+                begin, end = bucket * width, (bucket + 1) * width
+                lasted = min(end, after_us) - max(begin, event.time_us)
+                if lasted > 0:
+                    inside.setdefault(bucket, []).append((lag, lasted, since))
+        for bucket, lags in inside.items():
+            total = sum(lasted for _, lasted, _ in lags)
+            most = max(lag for lag, _, _ in lags)
+            rows.append(
+                {
+                    **place(session, tp),
+                    "bucket": bucket,
+                    "from_us": bucket * width,
+                    "to_us": min((bucket + 1) * width, end_us),
+                    "lag_mean": sum(lag * lasted for lag, lasted, _ in lags) / total,
+                    "lag_max": most,
+                    "lag_max_seq": min(first for lag, _, first in lags if lag == most),
+                }
+            )
+    return rows
+
+
+def expected_histogram(session: str, events: list[Event]) -> list[Row]:
+    """The rows of ``latency_histogram`` of one session."""
+    groups: dict[tuple[str, int, int, int], list[int]] = {}
+    for row in expected_produced(events):
+        times = {
+            "commit": None if row["committed_us"] is None else row["committed_us"] - row["sent_us"],
+            "ack": row["answered_us"] - row["sent_us"] if row["outcome"] == "acked" else None,
+        }
+        for what, time in times.items():
+            if time is not None:
+                low, high = _group(time)
+                groups.setdefault((what, row["acks"], low, high), []).append(row["sent_seq"])
+    return [
+        {"session": session, "what": what, "acks": acks, "from_us": low, "to_us": high,
+         "records": len(sent), "example_seq": min(sent)}
+        for (what, acks, low, high), sent in groups.items()
+    ]  # fmt: skip
+
+
+def _group(time: int) -> tuple[int, int]:
+    """The quarter of an octave that a time belongs to, found by trying one after another."""
+    edges = [0, 1, 2, 3]
+    while edges[-1] <= time:
+        octave = 4 * 2 ** (len(edges) // 4 - 1)
+        edges.append(octave + (len(edges) % 4) * octave // 4)
+    index = max(i for i, edge in enumerate(edges) if edge <= time)
+    octave = 4 * 2 ** ((index + 1) // 4 - 1)
+    return edges[index], edges[index + 1] if index + 1 < len(edges) else (
+        octave + ((index + 1) % 4) * octave // 4
+    )

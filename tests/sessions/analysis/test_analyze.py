@@ -1,21 +1,22 @@
 """Running the jobs: what is written, what is said, and what becomes of bad input."""
 
+import errno
+import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import NoReturn
 
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
-from sessions.analysis.analyze import JOBS, analyze
+from sessions.analysis.analyze import analyze
 from sessions.analysis.errors import AnalysisError, SparkUnavailable
-from sessions.dataset.folder import LAYOUT, MARKER, DatasetError
+from sessions.analysis.jobs import chosen
+from sessions.dataset.folder import LAYOUT, MARKER, DatasetError, DatasetUnreadable
 from tests.sessions.dataset.reading import exported
 from tests.sessions.dataset.streams import committed_story
-
-if TYPE_CHECKING:
-    pass
 
 ROOT = Path(__file__).parents[3]
 NAME = "data set [1] {a,b}*?"
@@ -34,20 +35,24 @@ def dataset(tmp_path: Path) -> Path:
 @pytest.mark.usefixtures("spark")
 def test_each_job_leaves_a_folder_and_its_worst_rows(dataset: Path, tmp_path: Path) -> None:
     told: list[str] = []
-    report = analyze(dataset, tmp_path / "deep" / "out*[2]", progress=told.append)
+    out = tmp_path / "deep" / "out*[2]"
+    report = analyze(dataset, out, progress=told.append, jobs=("latency", "isr"))
     assert (report.sessions, report.events) == (2, 2 * len(committed_story().events))
-    assert told == ["starting Spark", *(job.title for job in JOBS)]
-    for job, table in zip(JOBS, report.tables, strict=True):
+    wanted = chosen(("latency", "isr"))
+    assert told == ["starting Spark", *(f"{job.name}: {job.question}" for job in wanted)]
+    results = [result for job in wanted for result in job.results]
+    for result, table in zip(results, report.tables, strict=True):
         written = pq.read_table(table.path)
-        assert tuple(written.column_names) == job.table.names
+        assert tuple(written.column_names) == result.table.names
         assert written.num_rows == table.rows_in_all
         assert all(len(row) == len(table.headers) for row in table.rows)
-    (latency,) = report.tables
-    assert [row[:4] for row in latency.rows] == [
+    assert [row[:4] for row in report.tables[0].rows] == [
         ("2024", "orders-0", 3, 0.3),
         ("s1", "orders-0", 3, 0.3),
     ]
     assert sorted(path.name for path in (tmp_path / "deep").iterdir()) == ["out*[2]"]
+    names = {result.table.name for result in results}
+    assert {path.name for path in out.iterdir()} == names
 
 
 @pytest.mark.spark
@@ -55,8 +60,8 @@ def test_each_job_leaves_a_folder_and_its_worst_rows(dataset: Path, tmp_path: Pa
 def test_a_damaged_file_is_named_and_nothing_is_left(dataset: Path, tmp_path: Path) -> None:
     part = dataset / "produced" / "session=s1" / "part-00000.parquet"
     part.write_bytes(b"PAR1 no more PAR1")
-    with pytest.raises(AnalysisError, match=r"session=s1/part-00000.parquet is damaged"):
-        analyze(dataset, tmp_path / "out")
+    with pytest.raises(DatasetUnreadable, match=r"session=s1/part-00000.parquet is damaged"):
+        analyze(dataset, tmp_path / "out", jobs=("latency",))
     assert sorted(path.name for path in tmp_path.iterdir()) == [NAME]
 
 
@@ -68,7 +73,7 @@ def test_a_session_of_its_own_is_quiet_and_leaves_nothing(dataset: Path, tmp_pat
     code = (
         "import sys, tempfile; tempfile.tempdir = sys.argv[3]\n"
         "from sessions.analysis import analyze\n"
-        "analyze.JOBS = ()\n"
+        "analyze.chosen = lambda names: ()\n"
         "print(analyze.analyze(sys.argv[1], sys.argv[2], master='local[1]').events)"
     )
     arguments = [str(dataset), str(tmp_path / "out"), str(scratch)]
@@ -106,3 +111,39 @@ def test_without_spark_nothing_is_made(
     with pytest.raises(SparkUnavailable, match="analysis needs PySpark"):
         analyze(dataset, tmp_path / "deep" / "out")
     assert sorted(path.name for path in tmp_path.iterdir()) == [NAME]
+
+
+@pytest.mark.spark
+@pytest.mark.usefixtures("spark")
+@pytest.mark.parametrize("told_by", ["the system", "Spark"])
+def test_a_full_disk_is_one_sentence_and_nothing_is_left(
+    dataset: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, told_by: str
+) -> None:
+    def full(*_: object) -> NoReturn:
+        from pyspark.errors import PySparkException
+
+        reason = os.strerror(errno.ENOSPC)
+        if told_by == "Spark":
+            raise PySparkException(f"Job aborted.\nCaused by: java.io.IOException: {reason}")
+        raise OSError(errno.ENOSPC, reason)
+
+    monkeypatch.setattr("sessions.analysis.analyze._run", full)
+    with pytest.raises(AnalysisError, match="out could not be written: No space left on device"):
+        analyze(dataset, tmp_path / "out", jobs=("isr",))
+    assert sorted(path.name for path in tmp_path.iterdir()) == [NAME]
+
+
+@pytest.mark.spark
+@pytest.mark.usefixtures("spark")
+def test_a_state_that_the_events_do_not_build_is_told(tmp_path: Path) -> None:
+    exported(committed_story().events, tmp_path / "dataset", "s1")
+    part = tmp_path / "dataset" / "replica_states" / "session=s1" / "part-00000.parquet"
+    rows = pq.ParquetFile(part).read()
+    wrong = pc.if_else(pc.equal(rows["broker"], 2), pc.add(rows["leo"], 1), rows["leo"])
+    column = rows.schema.get_field_index("leo")
+    pq.write_table(rows.set_column(column, rows.schema.field(column), wrong), part)
+    report = analyze(tmp_path / "dataset", tmp_path / "out", jobs=("replay",))
+    differences, replayed = report.tables
+    assert report.unlike == 1
+    assert [row[1:7] for row in differences.rows] == [("replica", "orders-0", 2, "leo", "3", "4")]
+    assert replayed.rows[0][:3] == ("s1", "NO", 1)

@@ -1,15 +1,40 @@
-"""Every job is declared whole: its table, how it is shown, and by what its worst rows are known."""
+"""Every job is declared whole: its tables, how they are shown, by what worst rows are known."""
+
+import re
 
 import pytest
 
-from sessions.analysis.commit_latency import JOB as COMMIT_LATENCY
-from sessions.analysis.job import Job
+from sessions.analysis.errors import AnalysisError
+from sessions.analysis.job import Result, in_ms, shown
+from sessions.analysis.jobs import JOBS, chosen
+
+RESULTS = [result for job in JOBS.values() for result in job.results]
 
 
-@pytest.mark.parametrize("job", [COMMIT_LATENCY], ids=lambda job: job.table.name)
-def test_a_job_says_what_it_shows_and_in_which_order(job: Job) -> None:
-    columns = {column.name for column in job.table.columns}
-    assert job.title
-    assert job.shown
-    assert set(job.worst) <= columns
-    assert set(job.ties) <= columns
+@pytest.mark.parametrize("result", RESULTS, ids=lambda result: result.table.name)
+def test_a_result_says_what_it_shows_and_in_which_order(result: Result) -> None:
+    columns = set(result.table.names)
+    assert result.title
+    assert set(result.worst) <= columns
+    assert set(result.ties) <= columns
+    for each in result.shown:
+        assert set(re.findall(r"[a-z0-9_]+", each.value)) & columns
+
+
+def test_headers_and_times_are_written_shortly() -> None:
+    (column,) = shown(p50_ms=in_ms("total_p50_us"))
+    assert (column.header, column.value) == ("p50 ms", "round(total_p50_us / 1000, 3)")
+
+
+def test_all_jobs_run_unless_some_are_named() -> None:
+    assert [job.name for job in chosen(())] == list(JOBS)
+    assert [job.name for job in chosen(("replay", "isr", "replay"))] == ["isr", "replay"]
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [("failovers", "did you mean 'failover'"), ("xyz", "there are availability,")],
+)
+def test_a_job_that_does_not_exist_is_refused(name: str, meant: str) -> None:
+    with pytest.raises(AnalysisError, match=f"there is no job '{name}'; {meant}"):
+        chosen((name,))

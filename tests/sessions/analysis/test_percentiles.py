@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from sessions.analysis.percentiles import percentiles
-from tests.sessions.analysis.reference import percentiles as expected
+from tests.sessions.analysis.followed import percentiles as expected
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -5,8 +5,12 @@ from typing import Any
 from emulator.events import (
     Event,
     HighWatermarkChanged,
+    LogCreated,
+    LogDeleted,
+    LogLoaded,
     LogTruncated,
     PartitionStateChanged,
+    PartitionStateRemoved,
     ProduceAcknowledged,
     ProduceFailed,
     ProduceRetried,
@@ -18,6 +22,8 @@ from emulator.events import (
 
 Row = dict[str, Any]
 Replica = tuple[str, int]
+NO_RECORD = -1
+"""Stands at offsets below the start of a log that was begun anew."""
 
 
 class Records:
@@ -35,8 +41,8 @@ class Records:
         self._follow_logs(event)
         for replica in self.leaders:
             for record in self.logs.get(replica, [])[: self.high_watermarks.get(replica, 0)]:
-                row = self.rows[record]
-                if row["committed_seq"] is None:
+                row = self.rows.get(record)
+                if row is not None and row["committed_seq"] is None:
                     row |= {"committed_seq": event.seq, "committed_us": event.time_us}
 
     def _follow_producers(self, event: Event) -> None:
@@ -56,8 +62,16 @@ class Records:
             case RecordsAppended():
                 log = self.logs.setdefault((event.tp, event.broker), [])
                 _append(event, self.rows, log, self.leaders)
-            case LogTruncated():
-                del self.logs[event.tp, event.broker][event.log_end_offset :]
+            case LogTruncated() | LogLoaded():
+                log = self.logs.setdefault((event.tp, event.broker), [])
+                del log[event.log_end_offset :]
+                log += [NO_RECORD] * (event.log_end_offset - len(log))
+                if isinstance(event, LogLoaded):
+                    self.high_watermarks[event.tp, event.broker] = event.high_watermark
+            case LogDeleted():
+                self.logs.pop((event.tp, event.broker), None)
+                self.high_watermarks.pop((event.tp, event.broker), None)
+                self.leaders.discard((event.tp, event.broker))
             case HighWatermarkChanged():
                 self.high_watermarks[event.tp, event.broker] = event.high_watermark
             case ReplicaRoleChanged():
@@ -106,7 +120,9 @@ def _append(
     for index in range(event.count):
         record = event.first_record + index
         log.append(record)
-        row = found[record]
+        row = found.get(record)
+        if row is None:  # a coordinator's record
+            continue
         if (event.tp, event.broker) in leaders and row["appended_seq"] is None:
             row |= {"appended_seq": event.seq, "appended_us": event.time_us}
             if row["offset"] is None:
@@ -138,6 +154,24 @@ class Moment:
         match event:
             case PartitionStateChanged():
                 self.znodes[event.tp] = event
+            case PartitionStateRemoved():
+                self.znodes.pop(event.tp, None)
+            case HighWatermarkChanged():
+                self._replica(event.tp, event.broker)["hw"] = event.high_watermark
+            case RemoteLogEndOffsetChanged():
+                self.remembered[event.tp, event.broker, event.follower] = event.log_end_offset
+            case _:
+                self._follow_log(event)
+
+    def _follow_log(self, event: Event) -> None:
+        match event:
+            case LogCreated():
+                self._replica(event.tp, event.broker)
+            case LogLoaded():
+                ends = {"leo": event.log_end_offset, "hw": event.high_watermark}
+                self._replica(event.tp, event.broker).update(ends)
+            case LogDeleted():
+                self.replicas.pop((event.tp, event.broker), None)
             case ReplicaRoleChanged():
                 change = {"role": event.role, "leader_epoch": event.leader_epoch}
                 self._replica(event.tp, event.broker).update(change)
@@ -149,10 +183,6 @@ class Moment:
                 self._replica(event.tp, event.broker)["leo"] = leo
             case LogTruncated():
                 self._replica(event.tp, event.broker)["leo"] = event.log_end_offset
-            case HighWatermarkChanged():
-                self._replica(event.tp, event.broker)["hw"] = event.high_watermark
-            case RemoteLogEndOffsetChanged():
-                self.remembered[event.tp, event.broker, event.follower] = event.log_end_offset
 
     def _replica(self, tp: str, broker: int) -> Row:
         new = {"role": "offline", "leader_epoch": -1, "leo": 0, "hw": 0}
@@ -173,9 +203,9 @@ class Moment:
         znode = self.znodes.get(tp)
         if znode is None:
             return {"state": "nonexistent", "leader": None, "isr": [], "hw": None, "leo": None}
-        leader = self._replica(tp, znode.leader)
+        leader = self.replicas.get((tp, znode.leader), {"hw": None, "leo": None})
         return {
-            "state": "online",
+            "state": "online" if znode.leader >= 0 else "offline",
             "leader": znode.leader,
             "leader_epoch": znode.leader_epoch,
             "zk_version": znode.zk_version,

@@ -2,12 +2,12 @@
 
 import pytest
 
-from sessions.analysis.document import RESULTS
+from sessions.analysis.jobs import JOBS
 from sessions.analysis.results import availability, cluster, failover, latency, truth
 from sessions.analysis.results.columns import percentile_columns
 from sessions.dataset.schema import SESSION, Table
 
-TABLES = [table for tables in RESULTS.values() for table in tables]
+TABLES = [result.table for job in JOBS.values() for result in job.results]
 
 
 def declared(module: object) -> list[Table]:

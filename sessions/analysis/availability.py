@@ -1,0 +1,181 @@
+"""Since when, how often and how long partitions were out of order.
+
+What is wrong by the state znode is read from ``partition_states``. *Leaderless* is what producers
+notice: from the leader's crash on, long before ZooKeeper and the controller do, no running broker
+acts as leader.
+"""
+
+from functools import reduce
+from typing import TYPE_CHECKING, Final
+
+from sessions.analysis.job import Job, Result, in_ms, shown
+from sessions.analysis.order import earlier
+from sessions.analysis.results.availability import (
+    AVAILABILITY,
+    AVAILABILITY_TIMELINE,
+    KINDS,
+    OUTAGES,
+)
+from sessions.analysis.source import Source
+from sessions.analysis.stretches import edges, lasted, stretches
+from sessions.dataset.schema import SESSION
+from sessions.dataset.tables import PARTITION_STATES, REPLICA_STATES
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+KEYS: Final = (SESSION, "tp", "topic", "partition")
+VALIDITY: Final = ("from_seq", "from_us", "to_seq", "to_us")
+BY_ZNODE: Final = {
+    "offline": "state = 'offline'",
+    "under_min_isr": "state <> 'nonexistent' and size(isr) < min_isr",
+    "under_replicated": "state <> 'nonexistent' and size(array_except(replicas, isr)) > 0",
+}
+"""What is wrong as far as the state znode says it, as conditions on ``partition_states``."""
+
+
+def outages(source: Source) -> "DataFrame":
+    """The table :data:`OUTAGES`: a row for each stretch of each kind."""
+    from pyspark.sql import functions as F
+
+    states = source.table(PARTITION_STATES)
+    wrong = F.array(
+        *(F.when(F.expr(condition), F.lit(kind)) for kind, condition in BY_ZNODE.items())
+    )
+    rows = states.select(*KEYS, *VALIDITY, F.explode(F.array_compact(wrong)).alias("kind"))
+    known = stretches(rows, (*KEYS, "kind"))
+    found = known.unionByName(_leaderless(states, source.table(REPLICA_STATES)))
+    return lasted(found, source.ends).select(*OUTAGES.names)
+
+
+def _leaderless(states: "DataFrame", replicas: "DataFrame") -> "DataFrame":
+    """Stretches without an acting leader, within a partition's existence and after its first."""
+    from pyspark.sql import Window
+    from pyspark.sql import functions as F
+
+    exist = edges(states, KEYS).withColumnRenamed("change", "exists")
+    leads = edges(replicas.where("role = 'leader'"), KEYS).withColumnRenamed("change", "leads")
+    both = exist.unionByName(leads, allowMissingColumns=True).fillna(0, ["exists", "leads"])
+    line = Window.partitionBy(*KEYS).orderBy("seq")
+    so_far = earlier(KEYS, now=0)
+    summed = both.groupBy(*KEYS, "seq").agg(
+        F.max("us").alias("us"), F.sum("exists").alias("exists"), F.sum("leads").alias("leads")
+    )
+    levels = summed.select(
+        *KEYS,
+        F.col("seq").alias("from_seq"),
+        F.col("us").alias("from_us"),
+        F.lead("seq").over(line).alias("to_seq"),
+        F.lead("us").over(line).alias("to_us"),
+        F.sum("exists").over(so_far).alias("existing"),
+        F.sum("leads").over(so_far).alias("leading"),
+        F.sum(F.when(F.col("exists") > 0, 1).otherwise(0)).over(so_far).alias("life"),
+    )
+    before = F.max("leading").over(earlier((*KEYS, "life"), "from_seq", 0))
+    without = levels.withColumn("before", before).where(
+        "existing > 0 and leading = 0 and before > 0"
+    )
+    return stretches(without, KEYS).withColumn("kind", F.lit("leaderless"))
+
+
+def availability(source: Source) -> "DataFrame":
+    """The table :data:`AVAILABILITY`: a row for each partition that ever existed."""
+    from pyspark.sql import functions as F
+
+    exist = lasted(stretches(source.table(PARTITION_STATES), KEYS), source.ends)
+    whole = exist.groupBy(*KEYS).agg(F.sum("lasted_us").alias("existed_us"))
+    spells = source.result(OUTAGES).groupBy(SESSION, "tp")
+    found = spells.agg(*(column for kind in KINDS for column in _of_kind(kind)))
+    whole = whole.join(found, [SESSION, "tp"], "left")
+    served = F.col("existed_us") - F.col("leaderless_us")
+    share = F.when(F.col("existed_us") > 0, served * 100 / F.col("existed_us"))
+    totals = [f"{kind}_{what}" for kind in KINDS for what in ("us", "spells")]
+    return whole.fillna(0, totals).withColumn("served_percent", share).select(*AVAILABILITY.names)
+
+
+def _of_kind(kind: str) -> "tuple[Column, ...]":
+    """How long, how often, and when longest (the first of several) partitions were of a kind."""
+    from pyspark.sql import functions as F
+
+    of_kind = F.col("kind") == kind
+    longest = F.max(F.when(of_kind, F.struct("lasted_us", (-F.col("from_seq")).alias("first"))))
+    return (
+        F.sum(F.when(of_kind, F.col("lasted_us")).otherwise(0)).alias(f"{kind}_us"),
+        F.count_if(of_kind).alias(f"{kind}_spells"),
+        longest["lasted_us"].alias(f"{kind}_longest_us"),
+        (-longest["first"]).alias(f"{kind}_longest_seq"),
+    )
+
+
+def availability_timeline(source: Source) -> "DataFrame":
+    """The table :data:`AVAILABILITY_TIMELINE`: counts of partitions while none changes."""
+    from pyspark.sql import Window
+    from pyspark.sql import functions as F
+
+    exist = stretches(source.table(PARTITION_STATES), KEYS).withColumn("kind", F.lit("partitions"))
+    both = source.result(OUTAGES).select(*exist.columns).unionByName(exist)
+    names = ("partitions", *KINDS)
+    changes = [
+        F.sum(F.when(F.col("kind") == name, F.col("change")).otherwise(0)).alias(name)
+        for name in names
+    ]
+    times = edges(both, (*KEYS, "kind")).groupBy(SESSION, "us")
+    by_time = times.agg(F.max("seq").alias("from_seq"), *changes)
+    moved = by_time.where(reduce(lambda a, b: a | b, (F.col(name) != 0 for name in names)))
+    line = Window.partitionBy(SESSION).orderBy("us")
+    so_far = earlier((SESSION,), "us", 0)
+    return (
+        moved.join(source.ends, SESSION)
+        .select(
+            SESSION,
+            F.col("us").alias("from_us"),
+            F.coalesce(F.lead("us").over(line), "end_us").alias("to_us"),
+            "from_seq",
+            *(F.sum(name).over(so_far).alias(name) for name in names),
+        )
+        .where("to_us > from_us")
+        .select(*AVAILABILITY_TIMELINE.names)
+    )
+
+
+JOB: Final = Job(
+    "availability",
+    "how long was what wrong with which partition?",
+    (
+        Result(
+            OUTAGES,
+            outages,
+            "Outages",
+            shown(
+                session=SESSION,
+                partition="tp",
+                what="kind",
+                from_s="round(from_us / 1000000, 3)",
+                lasted_ms=in_ms("lasted_us"),
+                from_event="from_seq",
+                to_event="to_seq",
+            ),
+            ("lasted_us",),
+            (SESSION, "topic", "partition", "from_seq", "kind"),
+        ),
+        Result(
+            AVAILABILITY,
+            availability,
+            "Availability by partition",
+            shown(
+                session=SESSION,
+                partition="tp",
+                served_percent="round(served_percent, 3)",
+                leaderless_ms=in_ms("leaderless_us"),
+                offline_ms=in_ms("offline_us"),
+                under_min_ISR_ms=in_ms("under_min_isr_us"),
+                under_replicated_ms=in_ms("under_replicated_us"),
+                longest_ms=in_ms("leaderless_longest_us"),
+                from_event="leaderless_longest_seq",
+            ),
+            ("leaderless_us", "offline_us", "under_min_isr_us", "under_replicated_us"),
+            (SESSION, "topic", "partition"),
+        ),
+        Result(AVAILABILITY_TIMELINE, availability_timeline, "Availability over time"),
+    ),
+)

@@ -1,0 +1,165 @@
+"""The job ``durability``: what acknowledgements were worth, by what the logs hold in the end."""
+
+from functools import reduce
+from typing import TYPE_CHECKING, Final
+
+from emulator.profiles import PROFILES, VERSIONS
+from sessions.analysis.fates import KEPT, fates
+from sessions.analysis.job import Job, Result, shown
+from sessions.analysis.results.truth import DURABILITY, DURABILITY_RECORDS, FATES
+from sessions.analysis.source import Source
+from sessions.dataset.schema import SESSION
+from sessions.dataset.tables import PARTITION_STATES, PRODUCED
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+GENERATIONS: Final = {
+    "hw_waits_for_min_isr": "KAFKA-15583",
+    "truncate_on_fetch": "KIP-595",
+    "alter_isr": "KIP-497",
+    "fetch_fencing": "KIP-320",
+    "epoch_in_answer": "KIP-279",
+    "leader_epochs": "KIP-101",
+}
+"""Features by which generations of the protocol are told apart, the newest first, and names."""
+OLDEST: Final = "HW"
+CELL: Final = ("generation", "acks", "min_isr", "unclean")
+OUTCOMES: Final = ("acked", "failed", "pending")
+
+
+def generation_of(version: str) -> str:
+    """The generation of the replication protocol that a release speaks."""
+    profile = PROFILES[version]
+    return next((name for has, name in GENERATIONS.items() if profile.has(has)), OLDEST)
+
+
+def durability_records(source: Source) -> "DataFrame":
+    """The table :data:`DURABILITY_RECORDS`: a row for each thing that is wrong with a record."""
+    from pyspark.sql import functions as F
+
+    produced = source.table(PRODUCED).select(
+        SESSION, "record", "producer", "acks", "sent_seq", "answered_seq"
+    )
+    found = source.kept(KEPT, fates)
+    topic = F.regexp_extract("tp", "^(.*)-([0-9]+)$", 1)
+    number = F.regexp_extract("tp", "^(.*)-([0-9]+)$", 2).cast("int")
+    placed = found.withColumns({"topic": topic, "partition": number})
+    return placed.join(produced, [SESSION, "record"], "left").select(*DURABILITY_RECORDS.names)
+
+
+def durability(source: Source) -> "DataFrame":
+    """The table :data:`DURABILITY`: a row for each way to produce that occurs."""
+    from pyspark.sql import functions as F
+
+    by_partition = _by_partition(source).join(_harm(source), [SESSION, "tp", "acks"], "left")
+    counted = by_partition.fillna(0, list(FATES)).join(_settings(source), [SESSION, "tp"])
+    harmed = reduce(lambda a, b: a | b, (F.col(fate) > 0 for fate in FATES))
+    example = F.min(F.when(harmed, F.struct(SESSION, "first_seq")))
+    whole = counted.groupBy(*CELL).agg(
+        F.collect_set("version").alias("found_versions"),
+        F.count_distinct(SESSION).alias("sessions"),
+        *(F.sum(name).alias(name) for name in ("records", *OUTCOMES, *FATES)),
+        F.count_distinct(F.when(F.col("lost") > 0, F.col(SESSION))).alias("sessions_lost"),
+        F.count_distinct(F.when(harmed, F.col(SESSION))).alias("sessions_harmed"),
+        example[SESSION].alias("example_session"),
+        example["first_seq"].alias("example_seq"),
+    )
+    known = F.array(*(F.lit(version) for version in VERSIONS))
+    versions = F.concat_ws(", ", F.array_intersect(known, F.col("found_versions")))
+    return whole.withColumn("versions", versions).select(*DURABILITY.names)
+
+
+def _by_partition(source: Source) -> "DataFrame":
+    """How records fared for their producers, by partition and acks."""
+    from pyspark.sql import functions as F
+
+    produced = source.table(PRODUCED).groupBy(SESSION, "tp", "acks")
+    return produced.agg(
+        F.count("*").alias("records"),
+        *(F.count_if(F.col("outcome") == outcome).alias(outcome) for outcome in OUTCOMES),
+    )
+
+
+def _harm(source: Source) -> "DataFrame":
+    """How many records fared how in the end, by partition and acks; the first of them."""
+    from pyspark.sql import functions as F
+
+    found = source.result(DURABILITY_RECORDS).where("acks is not null")
+    return found.groupBy(SESSION, "tp", "acks").agg(
+        *(F.count_if(F.col("fate") == fate).alias(fate) for fate in FATES),
+        F.min("sent_seq").alias("first_seq"),
+    )
+
+
+def _settings(source: Source) -> "DataFrame":
+    """What each partition was last configured to, and the generation that it was replicated by."""
+    from pyspark.sql import functions as F
+
+    last = F.max_by(F.struct("min_isr", "unclean_election"), "from_seq")
+    of_partition = source.table(PARTITION_STATES).groupBy(SESSION, "tp").agg(last.alias("last"))
+    version = source.sessions.select(SESSION, "version", _generation().alias("generation"))
+    return of_partition.join(F.broadcast(version), SESSION).select(
+        SESSION,
+        "tp",
+        "version",
+        "generation",
+        F.col("last.min_isr").alias("min_isr"),
+        F.col("last.unclean_election").alias("unclean"),
+    )
+
+
+def _generation() -> "Column":
+    from pyspark.sql import functions as F
+
+    pairs = [F.lit(text) for version in VERSIONS for text in (version, generation_of(version))]
+    return F.coalesce(F.create_map(*pairs)[F.col("version")], F.lit(OLDEST))
+
+
+JOB: Final = Job(
+    "durability",
+    "what were acknowledgements worth?",
+    (
+        Result(
+            DURABILITY_RECORDS,
+            durability_records,
+            "Records that fared badly",
+            shown(
+                session=SESSION,
+                partition="tp",
+                fate="fate",
+                record="record",
+                offset="offset",
+                producer="producer",
+                acks="acks",
+                sent_at="sent_seq",
+                answered_at="answered_seq",
+            ),
+            (),
+            (SESSION, "topic", "partition", "fate", "record", "offset"),
+        ),
+        Result(
+            DURABILITY,
+            durability,
+            "Durability by way to produce",
+            shown(
+                generation="generation",
+                acks="if(acks = -1, 'all', string(acks))",
+                min_ISR="min_isr",
+                unclean="if(unclean, 'yes', 'no')",
+                sessions="sessions",
+                records="records",
+                acked="acked",
+                lost="lost",
+                duplicated="duplicated",
+                diverged="diverged",
+                read_and_lost="consumed_lost",
+                sessions_with_loss="sessions_lost",
+                example="example_session",
+                sent_at="example_seq",
+            ),
+            ("lost", "duplicated", "diverged", "consumed_lost"),
+            CELL,
+        ),
+    ),
+)

@@ -1,0 +1,253 @@
+"""From the fault of a leader's broker to the service of the next leader, step by step.
+
+A fault is a broker that runs and then crashes, stops or freezes, or whose ZooKeeper session expires
+while it runs. Each partition whose state znode names it as leader at that moment is a failover.
+ZooKeeper's dropping of the session is the detection; the controller's choice is the election; the
+replica that takes the leader's role is service.
+"""
+
+from typing import TYPE_CHECKING, Final
+
+from sessions.analysis.job import Job, Result, in_ms, shown
+from sessions.analysis.order import earlier, later, nearest
+from sessions.analysis.percentiles import percentiles
+from sessions.analysis.results.columns import MARKS
+from sessions.analysis.results.failover import FAILOVER, FAILOVERS
+from sessions.analysis.source import Source
+from sessions.analysis.stretches import edges
+from sessions.dataset.schema import SESSION
+from sessions.dataset.tables import (
+    CONTROLLER,
+    ELECTIONS,
+    FAULTS,
+    PARTITION_STATES,
+    REPLICA_STATES,
+)
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+DOWN: Final = ("crashed", "stopped", "frozen")
+"""States of a process in which it serves nobody."""
+PARTITION: Final = (SESSION, "tp", "topic", "partition")
+PARTS: Final = ("detection", "election", "takeover", "total")
+KIND: Final = ("version", "fault", "was_controller")
+
+
+def failovers(source: Source) -> "DataFrame":
+    """The table :data:`FAILOVERS`: a row for each partition whose leader failed."""
+    from pyspark.sql import functions as F
+
+    faults = F.broadcast(_faults(source.table(FAULTS), source.table(CONTROLLER)))
+    states = source.table(PARTITION_STATES).where("leader >= 0")
+    led = states.select(*PARTITION, F.col("leader").alias("broker"), "from_seq", "to_seq")
+    hit = led.join(faults, [SESSION, "broker"]).where(
+        "from_seq < fault_seq and (to_seq is null or to_seq >= fault_seq)"
+    )
+    line = (
+        hit.drop("from_seq", "to_seq")
+        .withColumn("seq", F.col("fault_seq"))
+        .unionByName(_elected(source), allowMissingColumns=True)
+        .unionByName(_serving(source), allowMissingColumns=True)
+    )
+    found = _followed(line)
+    for part, begin, end in (
+        ("detection", "fault_us", "detected_us"),
+        ("election", "detected_us", "elected_us"),
+        ("takeover", "elected_us", "serving_us"),
+        ("total", "fault_us", "serving_us"),
+    ):
+        found = found.withColumn(f"{part}_us", F.col(end) - F.col(begin))
+    return found.select(*FAILOVERS.names)
+
+
+def _faults(faults: "DataFrame", controller: "DataFrame") -> "DataFrame":
+    """Faults of brokers that ran: with when ZooKeeper noticed, and whose controller it was.
+
+    What happened to a broker's process and sessions is put on one line; a fault is noticed by the
+    next end of a session before the broker starts again.
+    """
+    from pyspark.sql import functions as F
+
+    both = faults.where("kind = 'broker' or (kind = 'session' and broker >= 0)")
+    before = earlier((SESSION, "broker"))
+    after = later((SESSION, "broker"), now=0)
+    process = F.when(F.col("kind") == "broker", F.col("state"))
+    ended = F.when(F.col("kind") == "session", F.struct("seq", "time_us"))
+    up = F.when((F.col("kind") == "broker") & ~F.col("state").isin(*DOWN), F.col("seq"))
+    told = both.select(
+        SESSION,
+        "broker",
+        "kind",
+        F.col("state").alias("fault"),
+        F.col("seq").alias("fault_seq"),
+        F.col("time_us").alias("fault_us"),
+        F.coalesce(nearest(process, before), F.lit("running")).alias("was"),
+        nearest(ended, after).alias("ended"),
+        nearest(up, after).alias("up_seq"),
+    )
+    noticed = F.when(
+        F.col("up_seq").isNull() | (F.col("ended.seq") < F.col("up_seq")), F.col("ended")
+    )
+    new = told.where(~F.col("was").isin(*DOWN)).where(
+        ((F.col("kind") == "broker") & F.col("fault").isin(*DOWN))
+        | ((F.col("kind") == "session") & (F.col("fault") == "expired"))
+    )
+    timed = new.withColumn(
+        "noticed", F.when(F.col("kind") == "session", F.col("ended")).otherwise(noticed)
+    )
+    return _with_controller(timed, controller).select(
+        SESSION,
+        "broker",
+        "fault",
+        "fault_seq",
+        "fault_us",
+        "was_controller",
+        F.col("noticed.seq").alias("detected_seq"),
+        F.col("noticed.time_us").alias("detected_us"),
+    )
+
+
+def _with_controller(faults: "DataFrame", controller: "DataFrame") -> "DataFrame":
+    """The faults with whether the broker was the controller elected last before it."""
+    from pyspark.sql import functions as F
+
+    elected = controller.where("change = 'elected'").select(
+        SESSION, F.col("broker").alias("in_office"), F.col("seq").alias("fault_seq")
+    )
+    both = faults.unionByName(elected, allowMissingColumns=True).withColumn(
+        "in_office", nearest("in_office", earlier((SESSION,), "fault_seq"))
+    )
+    was = F.coalesce(F.col("in_office") == F.col("broker"), F.lit(False))
+    return both.withColumn("was_controller", was).where("fault is not null")
+
+
+def _elected(source: Source) -> "DataFrame":
+    """The elections that found a leader, as ``elected``."""
+    from pyspark.sql import functions as F
+
+    found = source.table(ELECTIONS).where("elected")
+    what = F.struct("seq", "time_us", "leader", "leader_epoch", "strategy").alias("elected")
+    return found.select(*PARTITION, "seq", what)
+
+
+def _serving(source: Source) -> "DataFrame":
+    """Where a replica took the leader's role (in a new epoch, too), as ``serving``."""
+    from pyspark.sql import functions as F
+
+    leads = source.table(REPLICA_STATES).where("role = 'leader'")
+    begun = edges(leads, (*PARTITION, "broker", "leader_epoch")).where("change > 0")
+    return begun.select(*PARTITION, "seq", F.struct("seq", "us").alias("serving"))
+
+
+def _followed(line: "DataFrame") -> "DataFrame":
+    """Each failover with the election and the service after it and before the partition's next."""
+    from pyspark.sql import functions as F
+
+    after = later((SESSION, "tp"))
+    looked = line.select(
+        *[name for name in line.columns if name not in ("elected", "serving", "seq")],
+        F.min("fault_seq").over(after).alias("next_seq"),
+        nearest("elected", after).alias("elected"),
+        nearest("serving", after).alias("serving"),
+    ).where("fault_seq is not null")
+    for what in ("elected", "serving"):
+        near = F.col("next_seq").isNull() | (F.col(f"{what}.seq") <= F.col("next_seq"))
+        looked = looked.withColumn(what, F.when(near, F.col(what)))
+    return looked.select(
+        "*",
+        F.col("elected.seq").alias("elected_seq"),
+        F.col("elected.time_us").alias("elected_us"),
+        *(F.col(f"elected.{name}") for name in ("leader", "leader_epoch", "strategy")),
+        F.col("serving.seq").alias("serving_seq"),
+        F.col("serving.us").alias("serving_us"),
+    )
+
+
+def failover(source: Source) -> "DataFrame":
+    """The table :data:`FAILOVER`: percentiles by release and kind of fault."""
+    from pyspark.sql import functions as F
+
+    version = source.sessions.select(SESSION, F.coalesce("version", F.lit("")).alias("version"))
+    rows = source.result(FAILOVERS).join(F.broadcast(version), SESSION)
+    slowest = F.max(
+        F.when(
+            F.col("total_us").isNotNull(),
+            F.struct("total_us", SESSION, (-F.col("fault_seq")).alias("first")),
+        )
+    )
+    whole = rows.groupBy(*KIND).agg(
+        F.count("*").alias("failovers"),
+        F.count("serving_us").alias("served"),
+        F.count_if(F.col("strategy") == "Unclean").alias("unclean"),
+        slowest[SESSION].alias("slowest_session"),
+        (-slowest["first"]).alias("slowest_seq"),
+    )
+    return whole.join(_percentiles(rows), list(KIND), "left").select(*FAILOVER.names)
+
+
+def _percentiles(rows: "DataFrame") -> "DataFrame":
+    """Percentiles of all parts, worked out together and then put side by side."""
+    from pyspark.sql import functions as F
+
+    times = F.create_map(*(each for part in PARTS for each in (F.lit(part), F.col(f"{part}_us"))))
+    long = rows.select(*KIND, F.explode(times).alias("part", "us"))
+    found = percentiles(long, (*KIND, "part"), "us", "all", "us")
+    return found.groupBy(*KIND).agg(
+        *(
+            F.max(F.when(F.col("part") == part, F.col(f"all_{mark}_us"))).alias(f"{part}_{mark}_us")
+            for part in PARTS
+            for mark, _ in MARKS
+        )
+    )
+
+
+JOB: Final = Job(
+    "failover",
+    "how long does it take from a leader's fault to the next leader's service?",
+    (
+        Result(
+            FAILOVERS,
+            failovers,
+            "Failovers",
+            shown(
+                session=SESSION,
+                partition="tp",
+                fault="concat(fault, ' ', broker)",
+                at_event="fault_seq",
+                detected_ms=in_ms("detection_us"),
+                elected_ms=in_ms("election_us"),
+                taken_over_ms=in_ms("takeover_us"),
+                total_ms=in_ms("total_us"),
+                leader="leader",
+                strategy="strategy",
+                serving_at="serving_seq",
+            ),
+            ("total_us",),
+            (SESSION, "topic", "partition", "fault_seq"),
+        ),
+        Result(
+            FAILOVER,
+            failover,
+            "Failover by release and fault",
+            shown(
+                version="version",
+                fault="fault",
+                of_controller="was_controller",
+                failovers="failovers",
+                served="served",
+                unclean="unclean",
+                detection_p50_ms=in_ms("detection_p50_us"),
+                election_p50_ms=in_ms("election_p50_us"),
+                takeover_p50_ms=in_ms("takeover_p50_us"),
+                total_p50_ms=in_ms("total_p50_us"),
+                p99_ms=in_ms("total_p99_us"),
+                max_ms=in_ms("total_max_us"),
+                slowest="slowest_session",
+                at_event="slowest_seq",
+            ),
+            ("total_p50_us",),
+            KIND,
+        ),
+    ),
+)

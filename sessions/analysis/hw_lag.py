@@ -1,0 +1,94 @@
+"""How far the HW lagged behind the LEO on leaders: by partition, and over time.
+
+Sums of lag times time are exact decimals: the product of an offset and a time in microseconds may
+exceed 64 bits, and floating-point sums would depend on the order of rows.
+"""
+
+from typing import TYPE_CHECKING, Final
+
+from sessions.analysis.results.latency import HW_LAG_BUCKETS, HW_LAG_TIMELINE
+from sessions.analysis.source import Source
+from sessions.analysis.stretches import lasted, stretches
+from sessions.dataset.schema import SESSION
+from sessions.dataset.tables import PARTITION_STATES
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+KEYS: Final = (SESSION, "tp")
+PLACE: Final = (*KEYS, "topic", "partition")
+EXACT: Final = "decimal(19,0)"
+
+
+def lag_by_partition(states: "DataFrame", ends: "DataFrame") -> "DataFrame":
+    """Mean and maximum of LEO - HW over the time in which there was a leader with a log."""
+    from pyspark.sql import functions as F
+
+    lags = _lags(states, ends).where("lasted_us > 0")
+    largest = F.max(F.struct("lag", (-F.col("from_seq")).alias("first")))
+    summed = lags.groupBy(*KEYS).agg(
+        F.sum("lasted_us").alias("online_us"),
+        (_weighted("lasted_us") / F.sum("lasted_us")).alias("hw_lag_mean"),
+        F.max("lag").alias("hw_lag_max"),
+        (-largest["first"]).alias("hw_lag_max_seq"),
+    )
+    lagging = stretches(states.where("leo > hw"), KEYS)
+    longest = F.max(F.struct("lasted_us", (-F.col("from_seq")).alias("first")))
+    spells = lasted(lagging, ends).where("lasted_us > 0").groupBy(*KEYS)
+    found = spells.agg(
+        longest["lasted_us"].alias("longest_us"),
+        (-longest["first"]).alias("hw_lag_longest_seq"),
+    )
+    never = F.coalesce("longest_us", F.lit(0)).alias("hw_lag_longest_us")
+    return summed.join(found, list(KEYS), "left").select("*", never).drop("longest_us")
+
+
+def hw_lag_timeline(source: Source) -> "DataFrame":
+    """The table :data:`HW_LAG_TIMELINE`: each session's time cut into as many equal stretches."""
+    from pyspark.sql import functions as F
+
+    width = F.greatest(F.ceil(F.col("end_us") / HW_LAG_BUCKETS), F.lit(1)).alias("width_us")
+    ends = source.ends.select(SESSION, "end_us", width)
+    lags = _lags(source.table(PARTITION_STATES), ends).where("lasted_us > 0")
+    last = F.expr("(from_us + lasted_us - 1) div width_us")
+    buckets = F.sequence(F.expr("from_us div width_us"), last)
+    cut = lags.withColumn("bucket", F.explode(buckets))
+    begin, end = F.col("bucket") * F.col("width_us"), (F.col("bucket") + 1) * F.col("width_us")
+    inside = cut.withColumns(
+        {
+            "begin_us": begin,
+            "finish_us": F.least(end, "end_us"),
+            "inside_us": F.least(end, F.col("from_us") + F.col("lasted_us"))
+            - F.greatest(begin, "from_us"),
+        }
+    )
+    largest = F.max(F.struct("lag", (-F.col("from_seq")).alias("first")))
+    rows = inside.groupBy(*PLACE, "bucket", "begin_us", "finish_us").agg(
+        (_weighted("inside_us") / F.sum("inside_us")).alias("lag_mean"),
+        F.max("lag").alias("lag_max"),
+        (-largest["first"]).alias("lag_max_seq"),
+    )
+    return rows.select(
+        *PLACE,
+        F.col("bucket").cast("int").alias("bucket"),
+        F.col("begin_us").alias("from_us"),
+        F.col("finish_us").alias("to_us"),
+        *HW_LAG_TIMELINE.names[-3:],
+    )
+
+
+def _lags(states: "DataFrame", ends: "DataFrame") -> "DataFrame":
+    """The rows of states with a leader that has a log: its ``lag``, and how long it held."""
+    from pyspark.sql import functions as F
+
+    until = F.coalesce("to_us", "end_us") - F.col("from_us")
+    held = states.where("hw is not null").join(ends, SESSION)
+    lag = (F.col("leo") - F.col("hw")).alias("lag")
+    more = [name for name in ends.columns if name != SESSION]
+    return held.select(*PLACE, *more, "from_seq", "from_us", until.alias("lasted_us"), lag)
+
+
+def _weighted(time: str) -> "Column":
+    from pyspark.sql import functions as F
+
+    return F.sum(F.col("lag").cast(EXACT) * F.col(time).cast(EXACT)).cast("double")

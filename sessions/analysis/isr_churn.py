@@ -1,0 +1,132 @@
+"""The job ``isr``: how often ISRs changed, at whose instance, and how small they were."""
+
+from typing import TYPE_CHECKING, Final
+
+from sessions.analysis.job import Job, Result, shown
+from sessions.analysis.results.cluster import ISR_CHURN
+from sessions.analysis.source import Source
+from sessions.analysis.stretches import lasted
+from sessions.dataset.schema import SESSION
+from sessions.dataset.tables import ISR_CHANGES, PARTITION_STATES
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+KEYS: Final = (SESSION, "tp", "topic", "partition")
+COUNTED: Final = (
+    "changes",
+    "shrinks",
+    "expands",
+    "by_controller",
+    "asked_shrinks",
+    "asked_expands",
+)
+
+
+def isr_churn(source: Source) -> "DataFrame":
+    """The table :data:`ISR_CHURN`: a row for each partition that ever existed."""
+    from pyspark.sql import functions as F
+
+    states = source.table(PARTITION_STATES)
+    changes = _changes(states)
+    lefts = changes.select(*KEYS, F.explode("left_out").alias("replica"))
+    by_replica = lefts.groupBy(*KEYS, "replica").agg(F.count("*").alias("n"))
+    most = F.max(F.struct("n", (-F.col("replica")).alias("lowest")))
+    restless = by_replica.groupBy(*KEYS).agg(
+        (-most["lowest"]).alias("restless"), most["n"].alias("restless_shrinks")
+    )
+    whole = states.select(*KEYS).distinct()
+    for part in (_counts(changes), _sizes(states, source.ends), restless, _asked(source)):
+        whole = whole.join(part, list(KEYS), "left")
+    return whole.fillna(0, list(COUNTED)).select(*ISR_CHURN.names)
+
+
+def _changes(states: "DataFrame") -> "DataFrame":
+    """Rows whose ISR is not that of the row before, as the znode tells: who left, who came."""
+    from pyspark.sql import Window
+    from pyspark.sql import functions as F
+
+    line = Window.partitionBy(*KEYS).orderBy("from_seq")
+    znode = F.when(F.col("state") != "nonexistent", F.struct("isr", "leader_epoch"))
+    before = states.select(
+        *KEYS,
+        "from_seq",
+        "isr",
+        "leader_epoch",
+        "state",
+        F.lag(znode).over(line).alias("before"),
+        (F.lag("to_seq").over(line) == F.col("from_seq")).alias("follows"),
+    )
+    followed = before.where("state <> 'nonexistent' and before is not null and follows")
+    return followed.select(
+        *KEYS,
+        "from_seq",
+        F.array_except("before.isr", "isr").alias("left_out"),
+        F.array_except("isr", "before.isr").alias("taken_in"),
+        (F.col("before.leader_epoch") != F.col("leader_epoch")).alias("new_epoch"),
+    ).where("size(left_out) > 0 or size(taken_in) > 0")
+
+
+def _counts(changes: "DataFrame") -> "DataFrame":
+    from pyspark.sql import functions as F
+
+    shrink = F.size("left_out") > 0
+    return changes.groupBy(*KEYS).agg(
+        F.count("*").alias("changes"),
+        F.count_if(shrink).alias("shrinks"),
+        F.count_if(F.size("taken_in") > 0).alias("expands"),
+        F.count_if("new_epoch").alias("by_controller"),
+        F.max(F.when(shrink, F.col("from_seq"))).alias("last_shrink_seq"),
+    )
+
+
+def _sizes(states: "DataFrame", ends: "DataFrame") -> "DataFrame":
+    from pyspark.sql import functions as F
+
+    held = lasted(states.where("state <> 'nonexistent'"), ends).where("lasted_us > 0")
+    weighted = F.sum(F.size("isr") * F.col("lasted_us"))
+    return held.groupBy(*KEYS).agg(
+        F.min(F.size("isr")).cast("bigint").alias("size_min"),
+        (weighted / F.sum("lasted_us")).alias("size_mean"),
+    )
+
+
+def _asked(source: Source) -> "DataFrame":
+    """How often leaders asked for smaller and larger ISRs."""
+    from pyspark.sql import functions as F
+
+    asked = source.table(ISR_CHANGES).where("step = 'asked'")
+    return asked.groupBy(*KEYS).agg(
+        F.count_if(F.col("change") == "shrink").alias("asked_shrinks"),
+        F.count_if(F.col("change") == "expand").alias("asked_expands"),
+    )
+
+
+JOB: Final = Job(
+    "isr",
+    "how did the ISRs change?",
+    (
+        Result(
+            ISR_CHURN,
+            isr_churn,
+            "ISR churn by partition",
+            shown(
+                session=SESSION,
+                partition="tp",
+                changes="changes",
+                shrinks="shrinks",
+                expands="expands",
+                by_controller="by_controller",
+                asked_shrinks="asked_shrinks",
+                asked_expands="asked_expands",
+                size_min="size_min",
+                size_mean="round(size_mean, 3)",
+                most_restless="restless",
+                left_out="restless_shrinks",
+                last_at="last_shrink_seq",
+            ),
+            ("changes", "asked_shrinks"),
+            (SESSION, "topic", "partition"),
+        ),
+    ),
+)

@@ -1,0 +1,75 @@
+"""The job ``latency``: commit latency, its distribution, and the HW's lag over time."""
+
+from typing import TYPE_CHECKING, Final
+
+from sessions.analysis.commit_latency import commit_latency, timed
+from sessions.analysis.hw_lag import hw_lag_timeline
+from sessions.analysis.job import Job, Result, in_ms, shown
+from sessions.analysis.results.latency import COMMIT_LATENCY, HW_LAG_TIMELINE, LATENCY_HISTOGRAM
+from sessions.analysis.source import Source
+from sessions.dataset.schema import SESSION
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+def latency_histogram(source: Source) -> "DataFrame":
+    """The table :data:`LATENCY_HISTOGRAM`: records by how long they took, four groups an octave.
+
+    Times below 4 us are groups of their own.
+    """
+    from pyspark.sql import functions as F
+
+    measured = timed(source).select(
+        SESSION,
+        "acks",
+        "sent_seq",
+        F.explode(F.create_map(F.lit("commit"), "commit_us", F.lit("ack"), "ack_us")).alias(
+            "what", "us"
+        ),
+    )
+    by_time = measured.where("us is not null").groupBy(SESSION, "what", "acks", "us")
+    times = by_time.agg(F.count("*").alias("n"), F.min("sent_seq").alias("first"))
+    shift = F.greatest(F.length(F.bin("us")) - 3, F.lit(0)).alias("shift")
+    grouped = times.select("*", shift).selectExpr(
+        "*",
+        "shiftleft(shiftright(us, shift), shift) AS from_us",
+        "shiftleft(shiftright(us, shift) + 1, shift) AS to_us",
+    )
+    return (
+        grouped.groupBy(SESSION, "what", "acks", "from_us", "to_us")
+        .agg(F.sum("n").alias("records"), F.min("first").alias("example_seq"))
+        .select(*LATENCY_HISTOGRAM.names)
+    )
+
+
+JOB: Final = Job(
+    "latency",
+    "how long did records take to be committed and acknowledged, and how far did the HW lag?",
+    (
+        Result(
+            COMMIT_LATENCY,
+            commit_latency,
+            "Commit latency and HW lag by partition",
+            shown(
+                session=SESSION,
+                partition="tp",
+                records="records",
+                commit_p50_ms=in_ms("commit_p50_us"),
+                p95_ms=in_ms("commit_p95_us"),
+                p99_ms=in_ms("commit_p99_us"),
+                max_ms=in_ms("commit_max_us"),
+                slowest_sent_at="slowest_seq",
+                ack_p99_ms=in_ms("ack_p99_us"),
+                HW_lag_mean="round(hw_lag_mean, 3)",
+                HW_lag_max="hw_lag_max",
+                longest_ms=in_ms("hw_lag_longest_us"),
+                fetch_rounds="round(rounds_mean, 2)",
+            ),
+            ("commit_p99_us", "hw_lag_mean"),
+            (SESSION, "topic", "partition"),
+        ),
+        Result(LATENCY_HISTOGRAM, latency_histogram, "Distribution of latencies"),
+        Result(HW_LAG_TIMELINE, hw_lag_timeline, "HW lag over time"),
+    ),
+)

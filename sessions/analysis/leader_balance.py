@@ -1,0 +1,108 @@
+"""The job ``leaders``: how leading was shared out among brokers, and how far from preference."""
+
+from typing import TYPE_CHECKING, Final
+
+from sessions.analysis.job import Job, Result, shown
+from sessions.analysis.results.cluster import LEADER_BALANCE
+from sessions.analysis.source import Source
+from sessions.analysis.stretches import edges
+from sessions.dataset.schema import SESSION
+from sessions.dataset.tables import PARTITION_STATES
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+KEYS: Final = (SESSION, "broker")
+COUNTED: Final = ("led_at_end", "preferred_at_end", "strayed_at_end", "gained", "lost")
+
+
+def leader_balance(source: Source) -> "DataFrame":
+    """The table :data:`LEADER_BALANCE`: a row for each broker that was assigned a replica."""
+    from pyspark.sql import functions as F
+
+    states = source.table(PARTITION_STATES)
+    led = states.where("leader >= 0").withColumn("broker", F.col("leader"))
+    turns = edges(led, (*KEYS, "tp"))
+    whole = states.select(SESSION, F.explode("replicas").alias("broker")).distinct()
+    gained = turns.groupBy(*KEYS).agg(
+        F.count_if(F.col("change") > 0).alias("gained"),
+        F.count_if(F.col("change") < 0).alias("lost"),
+    )
+    for part in (_over_time(whole, turns, source.ends), *_at_end(states), gained):
+        whole = whole.join(part, list(KEYS), "left")
+    imbalance = F.col("strayed_at_end") * 100 / F.col("preferred_at_end")
+    share = F.when(F.col("preferred_at_end") > 0, imbalance)
+    counted = whole.fillna(0, list(COUNTED)).withColumn("imbalance_percent", share)
+    return counted.select(*LEADER_BALANCE.names)
+
+
+def _over_time(brokers: "DataFrame", turns: "DataFrame", ends: "DataFrame") -> "DataFrame":
+    """How many partitions each broker led, as mean over time and maximum."""
+    from pyspark.sql import Window
+    from pyspark.sql import functions as F
+
+    start = brokers.select(
+        *KEYS, F.lit(0).alias("seq"), F.lit(0).alias("us"), F.lit(0).alias("change")
+    )
+    both = turns.drop("tp").unionByName(start).join(ends, SESSION)
+    line = Window.partitionBy(*KEYS).orderBy("seq")
+    so_far = line.rangeBetween(Window.unboundedPreceding, Window.currentRow)
+    levels = both.select(
+        *KEYS,
+        "seq",
+        "end_us",
+        F.sum("change").over(so_far).alias("level"),
+        (F.coalesce(F.lead("us").over(line), "end_us") - F.col("us")).alias("lasted_us"),
+    ).where("lasted_us > 0")
+    largest = F.max(F.struct("level", (-F.col("seq")).alias("first")))
+    return levels.groupBy(*KEYS).agg(
+        (F.sum(F.col("level") * F.col("lasted_us")) / F.sum("lasted_us")).alias("led_mean"),
+        largest["level"].alias("led_max"),
+        (-largest["first"]).alias("led_max_seq"),
+    )
+
+
+def _at_end(states: "DataFrame") -> "tuple[DataFrame, DataFrame]":
+    """What each broker leads at the session's end, and what it should lead."""
+    from pyspark.sql import functions as F
+
+    last = states.where("to_seq is null")
+    led = last.where("leader >= 0").groupBy(SESSION, F.col("leader").alias("broker"))
+    preferred = last.where("size(replicas) > 0").groupBy(
+        SESSION, F.col("replicas")[0].alias("broker")
+    )
+    strays = ~F.col("leader").eqNullSafe(F.col("replicas")[0])
+    return (
+        led.agg(F.count("*").alias("led_at_end")),
+        preferred.agg(
+            F.count("*").alias("preferred_at_end"), F.count_if(strays).alias("strayed_at_end")
+        ),
+    )
+
+
+JOB: Final = Job(
+    "leaders",
+    "how was leading shared out among the brokers?",
+    (
+        Result(
+            LEADER_BALANCE,
+            leader_balance,
+            "Leader balance by broker",
+            shown(
+                session=SESSION,
+                broker="broker",
+                led_mean="round(led_mean, 3)",
+                led_max="led_max",
+                at_event="led_max_seq",
+                led_at_end="led_at_end",
+                preferred="preferred_at_end",
+                strayed="strayed_at_end",
+                imbalance_percent="round(imbalance_percent, 1)",
+                gained="gained",
+                lost="lost",
+            ),
+            ("imbalance_percent", "led_max"),
+            KEYS,
+        ),
+    ),
+)

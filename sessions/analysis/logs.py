@@ -1,0 +1,128 @@
+"""What the replicas' logs hold at a session's end, rebuilt from events by Spark.
+
+A log is the runs of records that were appended to it, each cut by the lowest point that the log was
+cut to afterwards.
+"""
+
+from typing import TYPE_CHECKING, Final
+
+from sessions.analysis.facts import facts
+from sessions.analysis.order import farthest, later
+from sessions.analysis.source import Source
+from sessions.dataset.schema import SESSION
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+PARTITION: Final = (SESSION, "tp")
+REPLICA: Final = (*PARTITION, "broker")
+CHANGES: Final = (
+    "RecordsAppended",
+    "LogTruncated",
+    "LogLoaded",
+    "LogDeleted",
+    "LogStartOffsetChanged",
+)
+
+
+def final_logs(source: Source) -> "DataFrame":
+    """The runs in the logs of replicas that are assigned at the end, on brokers up or down.
+
+    ``base`` and ``end`` (exclusive) are offsets, ``first`` is the first record's id, ``leads`` says
+    whether the state znode names this broker as leader.
+    """
+    from pyspark.sql import functions as F
+
+    places = assigned(source)
+    return _runs(source).join(F.broadcast(places), list(REPLICA))
+
+
+def _runs(source: Source) -> "DataFrame":
+    """What is left in the end of all runs that were ever appended."""
+    from pyspark.sql import functions as F
+
+    after = later(REPLICA)
+    cut = F.when(F.col("type") == "LogDeleted", F.lit(0)).when(
+        F.col("type").isin("LogTruncated", "LogLoaded"), F.col("log_end_offset")
+    )
+    start = F.when(F.col("type") == "LogDeleted", F.lit(0)).otherwise(F.col("log_start"))
+    end = F.col("base_offset") + F.col("count")
+    runs = facts(source, *CHANGES).select(
+        *REPLICA,
+        "type",
+        F.greatest("base_offset", farthest(start, after)).alias("base"),
+        F.least(end, F.min(cut).over(after)).alias("end"),
+        "base_offset",
+        "first_record",
+    )
+    kept = runs.where("type = 'RecordsAppended' and base < end")
+    first = F.col("first_record") + F.col("base") - F.col("base_offset")
+    return kept.select(*REPLICA, "base", "end", first.alias("first"))
+
+
+def assigned(source: Source) -> "DataFrame":
+    """The replicas that are assigned at the end and have a log, with ``leads``."""
+    from pyspark.sql import functions as F
+
+    placed = final_assignment(source).select(*PARTITION, F.explode("replicas").alias("broker"))
+    leads = (F.col("broker") == F.col("leader")).alias("leads")
+    told = facts(source, "LogCreated", "LogLoaded", "LogDeleted")
+    last = told.groupBy(*REPLICA).agg(F.max_by("type", "seq").alias("last"))
+    there = placed.join(last.where("last <> 'LogDeleted'"), list(REPLICA), "left_semi")
+    known = there.join(final_leaders(source), list(PARTITION), "left").select(*REPLICA, leads)
+    return known.fillna(False, ["leads"])
+
+
+def records_of(runs: "DataFrame") -> "DataFrame":
+    """Runs taken apart: a row for each ``record`` with its ``offset``."""
+    from pyspark.sql import functions as F
+
+    offset = F.explode(F.sequence("base", F.col("end") - 1)).alias("offset")
+    apart = runs.select("*", offset).drop("end")
+    record = F.col("first") + F.col("offset") - F.col("base")
+    return apart.withColumn("record", record).drop("base", "first")
+
+
+def final_leaders(source: Source) -> "DataFrame":
+    """The leader that each partition's state znode names at the end; -1: none."""
+    from pyspark.sql import functions as F
+
+    told = facts(source, "PartitionStateChanged", "PartitionStateRemoved")
+    last = F.max_by(F.struct("type", "leader"), "seq").alias("last")
+    found = told.groupBy(*PARTITION).agg(last).where("last.type = 'PartitionStateChanged'")
+    return found.select(*PARTITION, F.col("last.leader").alias("leader"))
+
+
+def final_assignment(source: Source) -> "DataFrame":
+    """The replicas that each partition is assigned at the end, ``replicas``; none once deleted."""
+    from pyspark.sql import functions as F
+
+    told = facts(source, "TopicCreated", "PartitionsAdded", "ReplicasAssigned", "TopicDeleted")
+    by_topic = told.where("assignment is not null").select(
+        SESSION,
+        "topic",
+        "seq",
+        F.coalesce("first", F.lit(0)).alias("begin"),
+        F.posexplode("assignment").alias("place", "replicas"),
+    )
+    whole = by_topic.select(
+        SESSION,
+        "topic",
+        F.concat("topic", F.lit("-"), (F.col("begin") + F.col("place")).cast("string")).alias("tp"),
+        "seq",
+        "replicas",
+    )
+    single = told.where("type = 'ReplicasAssigned'").select(*whole.columns)
+    last = (
+        whole.unionByName(single)
+        .groupBy(SESSION, "topic", "tp")
+        .agg(F.max_by("replicas", "seq").alias("replicas"), F.max("seq").alias("seq"))
+    )
+    deleted = (
+        told.where("type = 'TopicDeleted'")
+        .groupBy(SESSION, "topic")
+        .agg(F.max("seq").alias("deleted_seq"))
+    )
+    joined = last.join(F.broadcast(deleted), [SESSION, "topic"], "left")
+    stands = joined.where("deleted_seq is null or deleted_seq < seq")
+    return stands.select(*PARTITION, "replicas")

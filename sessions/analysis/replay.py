@@ -1,0 +1,186 @@
+"""The job ``replay``: the state that a session's events build must be the one that was recorded.
+
+It is rebuilt by other means than those by which it was recorded: Spark takes the last word on each
+value and puts the logs together from their appends and cuts, while the recorded state was followed
+event by event, and what is lost, duplicated or diverged was stated by the cluster, which looked
+into its own logs.
+"""
+
+from typing import TYPE_CHECKING, Final
+
+from sessions.analysis.facts import facts
+from sessions.analysis.fates import KEPT, fates
+from sessions.analysis.job import Job, Result, shown
+from sessions.analysis.logs import PARTITION, REPLICA
+from sessions.analysis.rebuilt import (
+    PARTITIONS,
+    REPLICAS,
+    ZNODES,
+    final_partitions,
+    final_replicas,
+    final_znodes,
+    states_in,
+)
+from sessions.analysis.results.truth import REPLAY, REPLAY_DIFFERENCES
+from sessions.analysis.source import Source
+from sessions.dataset.schema import SESSION
+from sessions.dataset.tables import EVENTS, PARTITION_STATES, REPLICA_STATES
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+COUNTS: Final = ("acked", "lost", "duplicated", "diverged", "consumed_lost")
+TOTALS: Final = "totals"
+ZNODE: Final = ("leader", "leader_epoch", "controller_epoch", "isr", "zk_version")
+OF_PARTITION: Final = (*ZNODE, "state", "replicas", "hw", "leo")
+OF_REPLICA: Final = ("role", "leader_epoch", "leo", "hw", "log_start")
+OF_SESSION: Final = ("events", "last_seq", *COUNTS)
+
+
+def replay_differences(source: Source) -> "DataFrame":
+    """The table :data:`REPLAY_DIFFERENCES`: a row for each value that differs."""
+    from pyspark.sql import functions as F
+
+    states = source.table(PARTITION_STATES).where("to_seq is null")
+    copies = source.table(REPLICA_STATES).where("to_seq is null")
+    totals = source.kept(TOTALS, _totals)
+    replicas = source.kept(REPLICAS, final_replicas)
+    partitions = source.kept(PARTITIONS, final_partitions)
+    said = states_in(source.kept(ZNODES, final_znodes))
+    found = (
+        _different("session", totals.withColumn("seq", F.lit(None).cast("bigint")),
+                   source.sessions, (SESSION,), OF_SESSION),
+        _different("partition", partitions, states, PARTITION, OF_PARTITION),
+        _different("replica", replicas, copies, REPLICA, OF_REPLICA),
+        _different("znode", said, states.where("state <> 'nonexistent'"), PARTITION, ZNODE),
+    )  # fmt: skip
+    whole = found[0]
+    for more in found[1:]:
+        whole = whole.unionByName(more, allowMissingColumns=True)
+    return whole.select(*REPLAY_DIFFERENCES.names)
+
+
+def _different(
+    what: str,
+    rebuilt: "DataFrame",
+    recorded: "DataFrame",
+    keys: tuple[str, ...],
+    fields: tuple[str, ...],
+) -> "DataFrame":
+    """The values of ``fields`` that are not the same on both sides, as text."""
+    from pyspark.sql import functions as F
+
+    left = rebuilt.select(*keys, "seq", F.struct(*fields).alias("rebuilt"))
+    right = recorded.select(*keys, F.struct(*fields).alias("recorded"))
+    both = left.join(right, list(keys), "full")
+    values = [
+        F.struct(
+            F.lit(name).alias("field"),
+            F.col(f"rebuilt.{name}").cast("string").alias("rebuilt"),
+            F.col(f"recorded.{name}").cast("string").alias("recorded"),
+        )
+        for name in fields
+    ]
+    each = both.select(*keys, "seq", F.explode(F.array(*values)).alias("value"))
+    named = each.select(F.lit(what).alias("what"), *keys, "seq", "value.*")
+    differ = named.where(~F.col("rebuilt").eqNullSafe(F.col("recorded")))
+    missing = [name for name in ("tp", "broker") if name not in keys]
+    types = {"tp": "string", "broker": "int"}
+    return differ.withColumns({name: F.lit(None).cast(types[name]) for name in missing})
+
+
+def _totals(source: Source) -> "DataFrame":
+    """What can be counted in each session's events: the columns :data:`OF_SESSION`."""
+    from pyspark.sql import functions as F
+
+    whole = (
+        source.table(EVENTS)
+        .groupBy(SESSION)
+        .agg(F.count("*").alias("events"), F.max("seq").alias("last_seq"))
+    )
+    acked = facts(source, "ProduceAcknowledged").groupBy(SESSION)
+    found = source.kept(KEPT, fates)
+    names = [name for name in COUNTS if name != "acked"]
+    diverged = F.count_distinct(F.when(F.col("fate") == "diverged", F.struct("tp", "offset")))
+    counts = [
+        (diverged if name == "diverged" else F.count_if(F.col("fate") == name)).alias(name)
+        for name in names
+    ]
+    totals = (
+        source.sessions.select(SESSION)
+        .join(whole, SESSION, "left")
+        .join(acked.agg(F.sum("count").alias("acked")), SESSION, "left")
+        .join(found.groupBy(SESSION).agg(*counts), SESSION, "left")
+    )
+    return totals.fillna(0)
+
+
+def replay(source: Source) -> "DataFrame":
+    """The table :data:`REPLAY`: a row for each session."""
+    from pyspark.sql import functions as F
+
+    rebuilt = source.kept(TOTALS, _totals).select(
+        SESSION, "events", *(F.col(name).alias(f"{name}_rebuilt") for name in COUNTS)
+    )
+    recorded = source.sessions.select(
+        SESSION, *(F.col(name).alias(f"{name}_recorded") for name in COUNTS)
+    )
+    differences = source.result(REPLAY_DIFFERENCES).groupBy(SESSION)
+    whole = recorded.join(rebuilt, SESSION).join(
+        differences.agg(F.count("*").alias("differences")), SESSION, "left"
+    )
+    for name, make in (
+        (PARTITIONS, final_partitions),
+        (REPLICAS, final_replicas),
+        (ZNODES, final_znodes),
+    ):
+        rows = source.kept(name, make)
+        whole = whole.join(rows.groupBy(SESSION).agg(F.count("*").alias(name)), SESSION, "left")
+    counted = whole.fillna(0, ["differences", "partitions", "replicas", "znodes"])
+    return counted.withColumn("equal", F.col("differences") == 0).select(*REPLAY.names)
+
+
+JOB: Final = Job(
+    "replay",
+    "do the events build the state that was recorded?",
+    (
+        Result(
+            REPLAY_DIFFERENCES,
+            replay_differences,
+            "Where the events build something else",
+            shown(
+                session=SESSION,
+                what="what",
+                partition="tp",
+                broker="broker",
+                field="field",
+                rebuilt="rebuilt",
+                recorded="recorded",
+                last_event="seq",
+            ),
+            (),
+            (SESSION, "what", "tp", "broker", "field"),
+        ),
+        Result(
+            REPLAY,
+            replay,
+            "Replay by session",
+            shown(
+                session=SESSION,
+                equal="if(equal, 'yes', 'NO')",
+                differences="differences",
+                events="events",
+                partitions="partitions",
+                replicas="replicas",
+                znodes="znodes",
+                acked="acked_rebuilt",
+                lost="lost_rebuilt",
+                duplicated="duplicated_rebuilt",
+                diverged="diverged_rebuilt",
+                read_and_lost="consumed_lost_rebuilt",
+            ),
+            ("differences",),
+            (SESSION,),
+        ),
+    ),
+)

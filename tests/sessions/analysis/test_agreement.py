@@ -1,0 +1,148 @@
+"""Every job agrees with plain Python on random sessions of real clusters and of invented ones."""
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from emulator.cluster import Cluster
+from emulator.events import ClusterCreated, Event
+from sessions.analysis.analyze import analyze
+from sessions.analysis.results.truth import ANOMALIES_KNOWN
+from sessions.dataset.export import export_session
+from sessions.dataset.totals import SessionFacts
+from tests.emulator.random_scripts import run, script_of, spec_of
+from tests.sessions.analysis import reference, reference_cluster, reference_truth
+from tests.sessions.analysis.followed import Row
+from tests.sessions.dataset.streams import Story, stories
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.spark
+
+Told = dict[str, tuple[list[Event], int]]
+"""Each session's events, and the time at which it ended."""
+
+
+def cluster_told(seed: int) -> tuple[list[Event], int]:
+    """A random script's run on a cluster of a random release."""
+    events: list[Event] = []
+    cluster = Cluster(spec_of(seed), [events.append])
+    run(cluster, script_of(seed, 25))
+    return events, cluster.now_us
+
+
+def analysed(told: Told, folder: Path) -> dict[str, list[Row]]:
+    """The rows of every result."""
+    for name, (events, end_us) in told.items():
+        export_session(events, SessionFacts(name, end_us=end_us), folder / "dataset")
+    report = analyze(folder / "dataset", folder / "out")
+    return {table.name: pq.read_table(table.path).to_pylist() for table in report.tables}
+
+
+def by_session(told: Told, rows_of: Callable[[str, list[Event], int], Iterable[Row]]) -> list[Row]:
+    """The rows of all sessions."""
+    return [row for name, (events, end) in told.items() for row in rows_of(name, events, end)]
+
+
+def same(found: list[Row], expected: list[Row]) -> None:
+    """The same rows in any order, as far as the expected ones go; floats nearly."""
+    names = sorted(expected[0]) if expected else []
+    left = sorted(([row[name] for name in names] for row in found), key=repr)
+    right = sorted(([row[name] for name in names] for row in expected), key=repr)
+    assert len(found) == len(expected)
+    for row, wanted in zip(left, right, strict=True):
+        assert dict(zip(names, row, strict=True)) == pytest.approx(
+            dict(zip(names, wanted, strict=True))
+        )
+
+
+@settings(  # an example takes many seconds: few large ones, and no search for smaller ones
+    max_examples=1,
+    suppress_health_check=list(HealthCheck),
+    phases=(Phase.explicit, Phase.reuse, Phase.generate),
+)
+@given(
+    st.lists(st.integers(0, 100_000), min_size=8, max_size=8, unique=True),
+    st.lists(stories(steps_max=40), min_size=4, max_size=4),
+)
+def test_every_job_agrees_with_plain_python(
+    spark: "SparkSession",
+    tmp_path_factory: pytest.TempPathFactory,
+    seeds: list[int],
+    invented: list[Story],
+) -> None:
+    real: Told = {f"seed-{seed}": cluster_told(seed) for seed in seeds}
+    told = real | {str(i): (story.events, story.time_us) for i, story in enumerate(invented)}
+    found = analysed(told, tmp_path_factory.mktemp("agreement"))
+    of_clusters(told, found)
+    of_latency(told, found)
+    of_truth(told, found)
+    for row in found["replay"]:
+        if row["session"] in real:
+            assert row["equal"], [
+                difference
+                for difference in found["replay_differences"]
+                if difference["session"] == row["session"]
+            ]
+
+
+def of_clusters(told: Told, found: dict[str, list[Row]]) -> None:
+    """Availability, failover, ISR churn, leader balance and controllers."""
+    outages = by_session(told, reference_cluster.expected_outages)
+    same(found["outages"], [row for row in outages if row["kind"] != "partitions"])
+    same(found["availability"], by_session(told, reference_cluster.expected_availability))
+    same(found["availability_timeline"], by_session(told, reference_cluster.expected_timeline))
+    failovers = by_session(told, lambda n, e, _: reference_cluster.expected_failovers(n, e))
+    same(found["failovers"], failovers)
+    versions = {name: version_of(events) for name, (events, _) in told.items()}
+    same(found["failover"], reference_cluster.expected_failover(failovers, versions))
+    same(found["isr_churn"], by_session(told, reference_cluster.expected_isr_churn))
+    same(found["leader_balance"], by_session(told, reference_cluster.expected_leader_balance))
+    works = [
+        reference_cluster.expected_controllers(name, events) for name, (events, _) in told.items()
+    ]
+    same(found["controller_work"], [row for terms, _ in works for row in terms])
+    same(found["controller_steps"], [row for _, steps in works for row in steps])
+
+
+def of_latency(told: Told, found: dict[str, list[Row]]) -> None:
+    """Commit latency and HW lag."""
+    same(found["commit_latency"], by_session(told, reference.expected_commit_latency))
+    same(found["hw_lag_timeline"], by_session(told, reference.expected_lag_timeline))
+    histogram = by_session(told, lambda n, e, _: reference.expected_histogram(n, e))
+    same(found["latency_histogram"], histogram)
+
+
+def of_truth(told: Told, found: dict[str, list[Row]]) -> None:
+    """Durability and anomalies."""
+    fates = by_session(told, lambda n, e, _: reference_truth.expected_durability_records(n, e))
+    same(found["durability_records"], fates)
+    cells = reference_truth.expected_durability({n: events for n, (events, _) in told.items()})
+    same(found["durability"], cells)
+    anomalies = by_session(told, lambda n, e, _: reference_truth.expected_anomalies(n, e))
+    same(found["anomalies"], anomalies)
+    versions = {name: version_of(events) for name, (events, _) in told.items()}
+    counts = [
+        {
+            "version": version,
+            "name": name,
+            "sessions": list(versions.values()).count(version),
+            "times": sum(
+                row["name"] == name and versions[row["session"]] == version for row in anomalies
+            ),
+        }
+        for version in sorted(set(versions.values()))
+        for name in ANOMALIES_KNOWN
+    ]
+    same(found["anomaly_counts"], counts)
+
+
+def version_of(events: list[Event]) -> str:
+    """The release that a session ran by."""
+    return next(event.version for event in events if isinstance(event, ClusterCreated))
