@@ -35,6 +35,11 @@ class Listed(Struct, frozen=True):
     extent: Extent = Extent()
 
     @property
+    def last_seq(self) -> int:
+        """The number of its last event."""
+        return self.extent.first_seq + self.events - 1
+
+    @property
     def ended(self) -> str:
         """How the recording ended, in a word or two."""
         if self.problem:

@@ -1,7 +1,8 @@
 """Verification: a session's statements run again must give the same events and the same state."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Final
 
 from msgspec import Struct
 
@@ -13,6 +14,10 @@ from sessions import pump
 from sessions.errors import SessionDamagedError, SessionIncompleteError
 from sessions.facts import Outcome, RecordedInput
 from sessions.file import SessionFile
+
+Progress = Callable[[int], object]
+TOLD_EVERY: Final = 1_024
+"""Events between two words about how far a verification is."""
 
 
 class Difference(Struct, frozen=True):
@@ -66,15 +71,20 @@ def _shown(event: Event | None) -> str:
 class Comparer:
     """An observer that compares each event with the recorded one, up to the first difference."""
 
-    def __init__(self, recorded: Iterator[Event], first_seq: int = 1) -> None:
+    def __init__(
+        self, recorded: Iterator[Event], first_seq: int = 1, progress: Progress | None = None
+    ) -> None:
         """Expect the ``recorded`` events in order, of which the first is ``first_seq``."""
         self._first_seq = first_seq
+        self._progress = progress
         self.difference: Difference | None = None
         self.count = 0
         self._recorded = recorded
 
     def __call__(self, event: Event) -> None:
         """Compare; what is stated before or after the recording is not looked at."""
+        if self._progress is not None and event.seq % TOLD_EVERY == 0:
+            self._progress(event.seq)
         if self.difference is not None or event.seq < self._first_seq:
             return
         recorded = next(self._recorded, None)
@@ -92,8 +102,8 @@ class Comparer:
             self.difference = Difference(left.seq, left, None)
 
 
-def verify(path: Path | str) -> Verification:
-    """Run a session again and compare.
+def verify(path: Path | str, progress: Progress | None = None) -> Verification:
+    """Run a session again and compare; ``progress`` is told the number of the event now and then.
 
     Raises:
         SessionError: it cannot be read, or its statements are not all known.
@@ -103,7 +113,7 @@ def verify(path: Path | str) -> Verification:
         statements = [_statement(session, each) for each in inputs]
         if not inputs:
             raise SessionIncompleteError(f"{session.path} holds no statement: nothing to run.")
-        comparer = Comparer(session.all_events(), session.first_seq)
+        comparer = Comparer(session.all_events(), session.first_seq, progress)
         cluster = _run(session, inputs, statements, comparer)
         comparer.finish()
         outcome = session.outcome

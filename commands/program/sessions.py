@@ -59,9 +59,13 @@ def verify(file: File) -> ExitCode:
     same. Exit status 1: they are not, and the first difference is told; 5: it is damaged, and what
     can be read of it is the same.
     """
+    from commands.progress import Progress
+    from sessions.library import show_session
     from sessions.verify import verify as verified
 
-    verification = verified(Path(file))
+    last = show_session(file).last_seq
+    with Progress(f"verifying {file}", "events", last) as progress:
+        verification = verified(Path(file), progress)
     output.emit(f"{verification}\n")
     if not verification.same:
         return ExitCode.FAILED

@@ -17,7 +17,8 @@ it with Spark. It is a folder of Parquet files (zstd), partitioned by session in
 
 `DATASET/{MARKER}` says that the folder is a dataset, and which layout it has: this page is of
 layout {LAYOUT}. A session is in the dataset as a whole or not at all: it is written in a hidden
-folder beside and moved in when it is complete, the row in `sessions` last.
+folder beside and moved in when it is complete, the row in `sessions` last. Exported again, a
+session that is there is left out; one whose export was killed is begun anew.
 
 - Times are virtual, in microseconds (`us`) since the cluster was made.
 - `event` is the number of an event (`seq`), by which any value leads back to what caused it.

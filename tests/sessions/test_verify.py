@@ -11,7 +11,7 @@ from emulator.inputs import Produce
 from sessions.errors import SessionDamagedError, SessionIncompleteError
 from sessions.facts import Origin, Outcome
 from sessions.record import Recorder
-from sessions.verify import verify
+from sessions.verify import TOLD_EVERY, verify
 from tests.sessions.examples import (
     SPEC,
     STORY,
@@ -37,6 +37,13 @@ def test_a_recording_run_again_is_the_same(tmp_path: Path) -> None:
     assert found.same
     assert (found.events, found.state_hash) == (len(story_events()), cluster.state_hash)
     assert str(found) == f"{path}: all {found.events:,} events and the final state are the same."
+
+
+def test_how_far_a_verification_is_can_be_watched(tmp_path: Path) -> None:
+    record_story(tmp_path / "a.tide.db")
+    told: list[int] = []
+    verify(tmp_path / "a.tide.db", told.append)
+    assert told == list(range(TOLD_EVERY, len(story_events()) + 1, TOLD_EVERY))
 
 
 def test_the_first_event_that_differs_is_shown_from_both_runs(tmp_path: Path) -> None:
