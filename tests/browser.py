@@ -1,117 +1,151 @@
-"""A real headless browser, driven over a pipe by the Chrome DevTools Protocol, without more tools.
+"""A real headless browser, driven over its own DevTools protocol."""
 
-The browser reads commands from its file descriptor 3 and answers on 4; messages end in a zero byte.
-"""
-
+import asyncio
 import base64
-import json
-import os
 import shutil
 import subprocess
-from collections.abc import Iterator
-from contextlib import contextmanager
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
-NAMES: Final = ("chromium", "chromium-browser", "google-chrome", "chrome")
-OPTIONS: Final = (
-    "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
-    "--disable-background-networking", "--disable-component-update", "--disable-default-apps",
-    "--disable-sync", "--hide-scrollbars", "--remote-debugging-pipe",
-)  # fmt: skip
-SIZE: Final = {"width": 1280, "height": 900, "deviceScaleFactor": 1, "mobile": False}
-INPUT, OUTPUT = 3, 4
+import pytest
+from aiohttp import ClientSession, ClientWebSocketResponse
 
-Message = dict[str, Any]
+PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
+OPTIONS = (
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--no-first-run",
+    "--window-size=1200,800",
+    "--remote-debugging-port=0",
+)
+PATIENCE_SECONDS = 60.0
+POLL_SECONDS = 0.1
 
 
-def browser() -> str | None:
-    """The browser's program, if there is one."""
-    return next((path for name in NAMES if (path := shutil.which(name))), None)
+def program() -> str | None:
+    """The browser on this machine."""
+    return next(filter(None, map(shutil.which, PROGRAMS)), None)
+
+
+needs_browser = pytest.mark.skipif(program() is None, reason="there is no chromium here")
 
 
 class Page:
-    """A page in the browser, and all that was said of it."""
+    """One tab: what it asked for, what its sockets got, what its scripts complained of."""
 
-    def __init__(self, commands: int, answers: int) -> None:
-        self.said: list[Message] = []
-        self._commands, self._answers = commands, answers
-        self._rest = b""
-        self._count = 0
-        self._session = ""
-        target = self.do("Target.createTarget", url="about:blank")["targetId"]
-        attached = self.do("Target.attachToTarget", targetId=target, flatten=True)
-        self._session = attached["sessionId"]
+    def __init__(self, socket: ClientWebSocketResponse) -> None:
+        self.socket = socket
+        self.requests: list[str] = []
+        self.received: list[str] = []
+        self.complaints: list[str] = []
+        self._last = 0
+
+    async def call(self, method: str, **parameters: Any) -> dict[str, Any]:
+        """Give the browser a command, and note what happens until it has answered."""
+        self._last += 1
+        await self.socket.send_json({"id": self._last, "method": method, "params": parameters})
+        while True:
+            message = await self.socket.receive_json(timeout=PATIENCE_SECONDS)
+            if message.get("id") == self._last:
+                assert "error" not in message, message
+                result: dict[str, Any] = message["result"]
+                return result
+            self._note(message["method"], message["params"])
+
+    def _note(self, method: str, parameters: dict[str, Any]) -> None:
+        if method == "Network.requestWillBeSent":
+            self.requests.append(parameters["request"]["url"])
+        elif method == "Network.webSocketFrameReceived":
+            response = parameters["response"]
+            data = response["payloadData"]
+            binary = response["opcode"] == 2
+            self.received.append(base64.b64decode(data).decode("latin-1") if binary else data)
+        elif method == "Runtime.exceptionThrown":
+            self.complaints.append(str(parameters["exceptionDetails"]))
+        elif method == "Log.entryAdded" and parameters["entry"]["level"] == "error":
+            self.complaints.append(parameters["entry"]["text"])
+
+    async def open(self, url: str) -> None:
+        """Go to an address."""
         for domain in ("Page", "Network", "Runtime", "Log"):
-            self.do(f"{domain}.enable")
-        self.do("Emulation.setDeviceMetricsOverride", **SIZE)
+            await self.call(f"{domain}.enable")
+        await self.call("Page.navigate", url=url)
 
-    def do(self, method: str, **parameters: object) -> Message:
-        """Give a command and wait for its answer; events on the way are kept."""
-        self._count += 1
-        message: Message = {"id": self._count, "method": method, "params": parameters}
-        if self._session:
-            message["sessionId"] = self._session
-        os.write(self._commands, json.dumps(message).encode() + b"\0")
-        while (answer := self._next()).get("id") != self._count:
-            self.said.append(answer)
-        assert "error" not in answer, answer["error"]
-        result: Message = answer["result"]
-        return result
+    async def evaluate(self, expression: str) -> Any:  # noqa: ANN401 - any JSON
+        """The value of a JavaScript expression."""
+        result = await self.call("Runtime.evaluate", expression=expression, returnByValue=True)
+        return result["result"].get("value")
 
-    def open(self, path: Path) -> None:
-        """Show a file, and wait until all of it is there."""
-        self.do("Page.navigate", url=path.as_uri())
-        while not any(each.get("method") == "Page.loadEventFired" for each in self.said):
-            self.said.append(self._next())
+    async def until(self, expression: str) -> None:
+        """Wait until a JavaScript expression is true."""
+        for _ in range(int(PATIENCE_SECONDS / POLL_SECONDS)):
+            if await self.evaluate(expression):
+                return
+            await asyncio.sleep(POLL_SECONDS)
+        pytest.fail(f"never came true: {expression}")
 
-    def value(self, expression: str) -> Any:  # noqa: ANN401 - whatever the page says
-        """What a JavaScript expression is."""
-        answer = self.do("Runtime.evaluate", expression=expression, returnByValue=True)
-        assert "exceptionDetails" not in answer, answer["exceptionDetails"]
-        return answer["result"].get("value")
+    async def until_received(self, text: str) -> None:
+        """Wait until a socket of the page has got ``text``."""
+        for _ in range(int(PATIENCE_SECONDS / POLL_SECONDS)):
+            if text in "".join(self.received):
+                return
+            await asyncio.sleep(POLL_SECONDS)
+            await self.evaluate("0")
+        pytest.fail(f"the page never got {text!r}")
 
-    def picture(self, path: Path) -> None:
-        """Write what the page looks like, all of it, as PNG."""
-        taken = self.do("Page.captureScreenshot", captureBeyondViewport=True)
-        path.write_bytes(base64.b64decode(taken["data"]))
+    async def click(self, x: int, y: int) -> None:
+        """Click at a place."""
+        for kind in ("mousePressed", "mouseReleased"):
+            await self.call(
+                "Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1
+            )
 
-    def events(self, method: str) -> list[Message]:
-        """What was said of one kind."""
-        return [each["params"] for each in self.said if each.get("method") == method]
+    async def press(self, key: str) -> None:
+        """Press a key that writes itself."""
+        await self.call("Input.dispatchKeyEvent", type="keyDown", key=key, text=key)
+        await self.call("Input.dispatchKeyEvent", type="keyUp", key=key)
 
-    def _next(self) -> Message:
-        while b"\0" not in self._rest:
-            read = os.read(self._answers, 1 << 16)
-            assert read, "the browser has gone away"
-            self._rest += read
-        whole, _, self._rest = self._rest.partition(b"\0")
-        message: Message = json.loads(whole)
-        return message
+    async def picture(self) -> bytes:
+        """What the page looks like, as PNG."""
+        return base64.b64decode((await self.call("Page.captureScreenshot"))["data"])
 
 
-@contextmanager
-def opened_page(program: str, profile: Path) -> Iterator[Page]:
-    """A page in a browser of its own, whose profile is in a folder of the test's."""
-    to_browser, commands = os.pipe()
-    answers, from_browser = os.pipe()
-
-    def place() -> None:
-        high = [os.dup(to_browser), os.dup(from_browser)]
-        os.dup2(high[0], INPUT)
-        os.dup2(high[1], OUTPUT)
-
-    with subprocess.Popen(
-        [program, *OPTIONS, f"--user-data-dir={profile}"],
-        preexec_fn=place,  # noqa: PLW1509 - it only moves file descriptors
-        pass_fds=(INPUT, OUTPUT),
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-    ) as process:  # fmt: skip
-        os.close(to_browser)
-        os.close(from_browser)
+@asynccontextmanager
+async def browser_page() -> AsyncIterator[Page]:
+    """An empty page in a browser of its own."""
+    found = program()
+    assert found is not None
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
+        command = [found, *OPTIONS, f"--user-data-dir={profile}", "about:blank"]
+        browser = await asyncio.create_subprocess_exec(
+            *command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
         try:
-            yield Page(commands, answers)
+            port = await _port(Path(profile, "DevToolsActivePort"))
+            async with ClientSession() as client:
+                async with client.get(f"http://127.0.0.1:{port}/json/list") as answer:
+                    tabs = await answer.json()
+                address = next(t["webSocketDebuggerUrl"] for t in tabs if t["type"] == "page")
+                async with client.ws_connect(address, max_msg_size=0) as socket:
+                    yield Page(socket)
         finally:
-            os.close(commands)
-            os.close(answers)
-            process.terminate()
+            browser.kill()
+            await browser.wait()
+
+
+def _words(file: Path) -> list[str]:
+    return file.read_text().split() if file.exists() else []
+
+
+async def _port(file: Path) -> int:
+    for _ in range(int(PATIENCE_SECONDS / POLL_SECONDS)):
+        lines = await asyncio.to_thread(_words, file)
+        if len(lines) > 1:
+            return int(lines[0])
+        await asyncio.sleep(POLL_SECONDS)
+    pytest.fail("the browser did not start")
