@@ -34,8 +34,10 @@ def analysis(
             raise CommandError(ExitCode.USAGE, message)
     try:
         from sessions.analysis.analyze import analyze
+        from sessions.report.page import NAME
 
         report = analyze(dataset, out, master, remote, output.narrate, jobs)
+        output.narrate(f"all of it as a page: {report.out / NAME}")
     except ImportError as error:
         message = f"analysis needs the 'spark' extra (pip install 'tidegauge[spark]'): {error}"
         raise CommandError(ExitCode.UNREACHABLE, message) from None

@@ -44,7 +44,7 @@ def analyzed(dataset: Path, out: Path, *where: str) -> dict[str, Any]:
 def judge(told: dict[str, Any], out: Path) -> None:
     """All results are there, and say of the story what it tells."""
     assert told["events"] == len(committed_story().events)
-    assert {path.name for path in out.iterdir()} == set(told["results"])
+    assert {path.name for path in out.iterdir()} == {*told["results"], "report.html"}
     (replayed,) = pq.read_table(out / "replay").to_pylist()
     assert replayed["equal"]
     assert (replayed["replicas"], replayed["acked_rebuilt"]) == (3, 3)
