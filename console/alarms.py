@@ -37,6 +37,10 @@ class Alarms:
         self.alarmed_seq = self.stage.source.seq
         self.told_troubles = set()
 
+    def pass_alarms(self) -> None:
+        """What lies before the time cursor is no news: one has gone past it by hand."""
+        self.alarmed_seq = self.stage.source.seq
+
     def look_for_alarms(self, *, given: bool = False) -> None:
         """Look at what has happened since the last look; ``given``: by a statement just now.
 

@@ -96,11 +96,11 @@ class TimeBar:
         place(row, 0, short_clock(0), "faint")
         end = short_clock(source.last_time_us)
         place(row, columns - len(end) - 1, end, "faint")
-        if stage.mark_a is not None:
-            place(row, self.column_of(stage.mark_a.time_us, columns), "A", "key")
         for mark in source.bookmarks():
             name = f"{glyphs.mark}{clean(mark.name)}"
             place(row, self.column_of(mark.time_us, columns), name, "secondary")
+        if stage.mark_a is not None:
+            row[self.column_of(stage.mark_a.time_us, columns)] = Span("A", "key")
         row[self.column_of(source.time_us, columns)] = Span(glyphs.under_replicated, "here")
         merged = groupby(row, key=lambda span: span.role)
         spans = [Span("".join(span.text for span in run), role) for role, run in merged]

@@ -43,6 +43,8 @@ class TimeKeys:
 
         def look_for_alarms(self, *, given: bool = False) -> None: ...
 
+        def pass_alarms(self) -> None: ...
+
     # ---- the pacer
 
     def do_time_pause(self) -> None:
@@ -68,6 +70,7 @@ class TimeKeys:
     def do_time_live(self) -> None:
         """To the end, and follow."""
         self.stage.pacer.live()
+        self.pass_alarms()
 
     def seek(self, seq: int) -> None:
         """Hold still at an event."""

@@ -1,0 +1,71 @@
+"""The way to every screen of the registry: which keys lead there from the overview."""
+
+from collections.abc import Callable
+from typing import Final
+
+from console.app import MODE_SCREENS, TidegaugeApp
+from console.screens.notice import Notice, NoticeScreen
+from console.screens.partitions import PartitionTable
+from tests.console.driving import Console
+
+KEYS_TO: Final[dict[str, tuple[str, ...]]] = {
+    "overview": ("1",),
+    "partitions": ("2",),
+    "partition": ("2", "enter"),
+    "brokers": ("3",),
+    "broker": ("3", "enter"),
+    "znodes": ("4",),
+    "znode": ("4", "enter"),
+    "events": ("5",),
+    "event": ("5", "enter"),
+    "record": ("2", "down", "enter", "shift+tab", "enter"),
+    "bookmarks": ("1", "B"),
+    "difference": ("1", "a", "comma", "d"),
+    "menu": ("2", "s"),
+    "page": ("2", "question_mark"),
+}
+"""Screens that keys lead to."""
+RAISED: Final = ("notice",)
+"""Screens that come by themselves."""
+
+NOTICE: Final = Notice("test", ("It is one.",), 20, "true")
+
+
+def open_difference(app: TidegaugeApp) -> None:
+    """The difference between here and here."""
+    app.do_mark_a()
+    app.do_mark_difference()
+
+
+OPENED: Final[dict[str, Callable[[TidegaugeApp], object]]] = {
+    "partition": lambda app: app.open_partition("orders-1"),
+    "broker": lambda app: app.open_broker(2),
+    "znode": lambda app: app.open_znode("/controller"),
+    "event": lambda app: app.open_event(100),
+    "record": lambda app: app.open_record(72_004),
+    "bookmarks": lambda app: app.do_mark_list(),
+    "difference": open_difference,
+    "menu": lambda app: app.choose_sort(app.screen.query_one(PartitionTable)),
+    "page": lambda app: app.do_app_help(),
+    "notice": lambda app: app.push_screen(NoticeScreen(app.stage, NOTICE)),
+}
+"""How a console on the recorded failover comes to each screen without keys."""
+
+
+async def open_context(driven: Console, context: str) -> None:
+    """Come to a screen from wherever one is."""
+    app = driven.app
+    while len(app.screen_stack) > 1:
+        await app.pop_screen()
+    app.go(context if context in MODE_SCREENS else "partitions")
+    await ready(driven)
+    if context in OPENED:
+        OPENED[context](app)
+        await ready(driven)
+
+
+async def ready(driven: Console) -> None:
+    """Wait until the screen takes keys."""
+    await driven.pilot.pause()
+    while not driven.screen.is_ready:
+        await driven.pilot.pause()

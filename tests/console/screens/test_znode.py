@@ -1,0 +1,59 @@
+from console.screens.znode import ZnodeScreen
+from emulator import events
+from tests.console.driving import LARGE, SMALL, Console, console
+from tests.console.fakes import ListSource, Script, failover
+
+PATH = "/controller"
+
+
+def history() -> ListSource:
+    script = Script(failover(), time_us=6_200_000)
+    add = script.add
+    watch = add(events.WatchFired, PATH, "NodeDeleted", 3, cause=134)
+    made = add(events.ZnodeCreated, PATH, '{"brokerid":2}', 0x12, 50, cause=watch)
+    add(events.ZnodeChanged, PATH, '{"brokerid":3}', 1, 51, cause=made)
+    return ListSource(script.events)
+
+
+async def opened(driven: Console) -> ZnodeScreen:
+    driven.app.open_znode(PATH)
+    await driven.settle()
+    assert isinstance(driven.screen, ZnodeScreen)
+    return driven.screen
+
+
+async def test_every_version_is_listed_with_what_was_written() -> None:
+    async with console(history(), size=LARGE) as driven:
+        await opened(driven)
+        rows = [row[:70] for row in driven.lines() if "  0x" in row[:18] or "told 3" in row[:70]]
+        assert "created by session 0x11" in rows[0]
+        assert "deleted" in rows[1]
+        assert "told 3: NodeDeleted" in rows[2]
+        assert 'created by session 0x12  {"' in rows[3]
+        assert rows[4].startswith("▸    v1     0x33")
+        assert "brokerid  3" in driven.text()
+        assert "3          told 00:00:06.2" in driven.text()
+
+
+async def test_enter_brings_the_time_cursor_to_the_version_in_all_kinds_of_time() -> None:
+    source = history()
+    async with console(source, size=SMALL) as driven:
+        screen = await opened(driven)
+        await driven.press("up", "up", "up", "enter")
+        assert isinstance(source.history[source.seq - 1], events.ZnodeDeleted)
+        assert isinstance(screen.versions.selected, events.ZnodeDeleted)
+        await driven.press("tab")
+        assert "It does not exist at this time." in driven.text()
+        assert "will be told" in driven.text()
+        await driven.press("tab", "greater_than_sign")
+        assert source.seq == 171
+        await driven.press("W")
+        assert driven.screen.context == "event"
+
+
+async def test_what_zookeeper_began_with_has_no_version() -> None:
+    async with console(history()) as driven:
+        driven.app.open_znode("/zookeeper")
+        await driven.settle()
+        assert "No version of it is recorded" in driven.text()
+        await driven.press("Y", "y", "n")

@@ -1,0 +1,139 @@
+"""Any keys in any order: nothing raises, and what is shown is the view at the time cursor.
+
+Two things are compared after some keys. The read model is what folding the events up to the cursor
+gives, so no jump left it elsewhere. And drawing everything anew, with nothing kept, gives the same
+picture: so nothing on screen is older than the cursor.
+"""
+
+import asyncio
+from pathlib import Path
+from typing import Final
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from textual import events as keys
+from textual.keys import key_to_character
+
+from commands.live import live_source
+from console.actions import ACTIONS
+from console.app import TidegaugeApp
+from console.formats import clock
+from console.screens.base import ConsoleScreen
+from console.virtual_view import VirtualView
+from sessions.source import ReplaySource, Source
+from sessions.view import ClusterView
+from tests.console.driving import LARGE, SMALL, Console
+from tests.console.test_every_key import called
+
+SCRIPT: Final = """cluster --brokers 3 --seed 7 --config zookeeper.session.timeout.ms=4000
+topic create orders --partitions 4 --replication-factor 3 --config min.insync.replicas=2
+wait until orders-3.leader == 0
+produce orders --value a --count 6 --acks all
+mark calm "before it"
+replica pause orders-0@2
+produce orders --value b --count 3 --acks 1
+broker crash 0
+wait until orders-3.leader == 1
+replica resume orders-0@2
+produce orders --value c --count 2 --acks 1 --retries 9
+consume orders
+broker start 0
+wait 2s
+"""
+NEVER: Final = {"app.quit", "app.export"}
+"""Actions that leave something behind, or nothing to look at."""
+KEYS: Final = sorted(
+    {called(action.keys[0]) for action in ACTIONS.values() if action.id not in NEVER}
+    | {"x", "7", "backspace", "space"}
+)
+KEYS_BETWEEN_LOOKS: Final = 6
+
+
+@pytest.fixture(scope="module")
+def session(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("random-keys")
+    script, path = folder / "script.tide", folder / "script.tide.db"
+    script.write_text(SCRIPT)
+    source, recorder = live_source(script, path, {}, ())
+    source.close()
+    recorder.close("ok")
+    return path
+
+
+def folded(source: Source) -> bytes:
+    """What the events up to the cursor make."""
+    view = ClusterView()
+    view.apply_all(source.events(1, source.seq))
+    return view.encode()
+
+
+async def look(driven: Console, source: Source) -> None:
+    """Compare what is shown with the view at the cursor."""
+    app = driven.app
+    app.stage.pacer.paused = True
+    app.clear_notifications()
+    if not isinstance(app.screen, ConsoleScreen):
+        await app.pop_screen()
+    await driven.settle()
+    assert source.view.encode() == folded(source)
+    shown = driven.lines()
+    for view in app.screen.query(VirtualView):
+        view.forget()
+    app.stage.index.__init__()  # type: ignore[misc]
+    app.stage.turn += 1
+    app.paint()
+    await driven.settle()
+    assert driven.lines() == shown
+    header = next((row for row in shown if "seed 7" in row), "")
+    if header:
+        assert f"#{source.seq:,}" in header
+        assert clock(source.time_us) in header
+
+
+async def play(source: Source, pressed: list[str], size: tuple[int, int], *, paused: bool) -> None:
+    app = TidegaugeApp(source, paused=paused)
+    async with app.run_test(size=size) as pilot:
+        driven = Console(app, pilot, source)  # type: ignore[arg-type]
+        await driven.start()
+        for number, key in enumerate(pressed, start=1):
+            app.post_message(keys.Key(key, key_to_character(key)))
+            await pilot.pause()
+            if number % KEYS_BETWEEN_LOOKS == 0 or number == len(pressed):
+                await look(driven, source)
+
+
+PRESSED = st.lists(st.sampled_from(KEYS), min_size=12, max_size=30)
+SIZES = st.sampled_from([LARGE, SMALL])
+FEW = settings(
+    max_examples=5,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+
+
+@FEW
+@given(PRESSED, SIZES)
+def test_any_keys_on_a_recording_show_the_view_at_the_cursor(
+    session: Path, pressed: list[str], size: tuple[int, int]
+) -> None:
+    source = ReplaySource(session)
+    source.seek_seq(source.last_seq * 2 // 3)
+    asyncio.run(play(source, pressed, size, paused=True))
+    source.close()
+
+
+@FEW
+@given(PRESSED, SIZES, st.booleans())
+def test_any_keys_on_a_live_cluster_show_the_view_at_the_cursor(
+    tmp_path_factory: pytest.TempPathFactory,
+    pressed: list[str],
+    size: tuple[int, int],
+    paused: bool,
+) -> None:
+    script = tmp_path_factory.mktemp("random-keys") / "script.tide"
+    script.write_text(SCRIPT)
+    source, recorder = live_source(script, None, {}, ())
+    with recorder:
+        asyncio.run(play(source, pressed, size, paused=paused))
+        source.close()
