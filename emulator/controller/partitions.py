@@ -1,7 +1,4 @@
-"""The controller's decisions on partitions.
-
-Creating, electing, taking replicas offline, and writing that down.
-"""
+"""The controller's decisions on partitions: creating, electing, taking replicas offline."""
 
 import msgspec
 
@@ -61,16 +58,20 @@ class Partitions(Part):
     def refresh(self, tp: str) -> PartitionInfo | None:
         """Read a partition's state anew, as every decision does: leaders write ISRs themselves.
 
-        None: an outsider deleted the znode, or wrote what cannot be read; nothing is decided then.
+        None: an outsider deleted the znode, or wrote what cannot be read, or (up to 2.0) a newer
+        controller has written it; nothing is decided then.
 
         Raises:
-            ControllerMovedError: a newer controller has written it.
+            ControllerMovedError: a newer controller has written it (from 2.1).
         """
         found = self.read(tp)
         if found is None:
             return None
         if found.controller_epoch > self.state.epoch:
-            raise ControllerMovedError
+            if self.profile.has("controller_multi"):
+                raise ControllerMovedError
+            self._failed(tp, "Offline", f"controller {found.controller_epoch} has written it")
+            return None
         self.remember(tp, found)
         return found
 
