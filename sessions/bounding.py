@@ -1,12 +1,14 @@
 """Recordings of bounded size: their beginning is dropped as they go on.
 
-Now and then a recording gets a place from which it could begin: a full keyframe, with the batches
-that name the records before it. Once the file is too large, it begins at the next such place.
+Now and then a recording gets a place from which it could begin: a full keyframe. Once the file is
+too large, it begins at the next such place, and takes along the batches that name records before.
 """
 
 from collections import deque
 from collections.abc import Sequence
 from typing import Final
+
+from msgspec import Struct
 
 from sessions.facts import Extent
 from sessions.states import Batch
@@ -18,15 +20,31 @@ EARLY_RECORDS_MAX: Final = 100_000
 """Of how many records before its first event a file knows the keys and values."""
 
 
-def newest(batches: Sequence[Batch], records: int = EARLY_RECORDS_MAX) -> list[Batch]:
-    """The last of these batches, of so many records or a few more."""
+class Place(Struct, frozen=True):
+    """Where a recording could begin, and how many batches had been named by then."""
+
+    extent: Extent
+    batches: int
+
+
+def newest(
+    batches: Sequence[Batch], records: int = EARLY_RECORDS_MAX, characters: int | None = None
+) -> list[Batch]:
+    """The last of these batches, of so many records and ``characters`` or a few more."""
     found: list[Batch] = []
+    left = records
+    room = sum(map(_characters, batches)) + 1 if characters is None else characters
     for batch in reversed(batches):
-        if records <= 0:
+        if left <= 0 or room <= 0:
             break
         found.append(batch)
-        records -= len(batch.values)
+        left -= len(batch.values)
+        room -= _characters(batch)
     return found[::-1]
+
+
+def _characters(batch: Batch) -> int:
+    return sum(map(len, batch.values)) + sum(len(key) for key in batch.keys if key is not None)
 
 
 class Bound:
@@ -36,7 +54,7 @@ class Bound:
         """Keep a file at about ``limit_bytes``, as far as a state and a part of its past fit."""
         self.limit_bytes = limit_bytes
         self.log_pages_max = min(LOG_PAGES_MAX, limit_bytes // PLACES // PAGE_BYTES)
-        self._places: deque[Extent] = deque()
+        self._places: deque[Place] = deque()
         self._since = 0
         self._frame_bytes = 0
 
@@ -49,14 +67,18 @@ class Bound:
         """Whether there should be a place to begin at after the last chunk."""
         return self._since >= max(self.limit_bytes // PLACES, self._frame_bytes)
 
-    def note_place(self, seq: int, time_us: int, size: int) -> None:
+    def note_place(self, seq: int, time_us: int, batches: int, size: int) -> None:
         """The file could begin after event ``seq``; its keyframe there has ``size`` bytes."""
-        self._places.append(Extent(first_seq=seq + 1, before_us=time_us))
+        self._places.append(Place(Extent(first_seq=seq + 1, before_us=time_us), batches))
         self._since = 0
         self._frame_bytes = size
 
-    def next_beginning(self, used_bytes: int) -> Extent | None:
+    def next_beginning(self, used_bytes: int) -> Place | None:
         """Where a file of this size has to begin; None: where it does."""
         if used_bytes <= self.limit_bytes or not self._places:
             return None
         return self._places.popleft()
+
+    def early(self, place: Place, batches: Sequence[Batch]) -> list[Batch]:
+        """Those of all ``batches`` that a file which begins at a place takes along."""
+        return newest(batches[: place.batches], characters=self.limit_bytes // PLACES)

@@ -18,7 +18,7 @@ from emulator.events import Event
 from emulator.inputs import Statement
 from sessions import blocks
 from sessions.bookmarks import merged
-from sessions.bounding import Bound, newest
+from sessions.bounding import Bound
 from sessions.errors import SessionError
 from sessions.facts import Extent, Origin, Outcome, RecordedInput
 from sessions.folding.model import Snapshot
@@ -266,17 +266,19 @@ class Recorder:
         """After a chunk of ``size`` bytes: have places to begin at, and begin there if need be."""
         bound.note_chunk(size)
         if bound.is_place_due:
-            frame = self._frames.take_full(newest(self.view.state.batches))
-            size = self.writer.put_keyframe(frame)
+            size = self.writer.put_keyframe(self._frames.take_full([]))
             self._frames.note_frame(size)
-            bound.note_place(self.view.seq, self.view.time_us, size)
+            state = self.view.state
+            bound.note_place(state.seq, state.time_us, len(state.batches), size)
         begins = None
-        while (extent := bound.next_beginning(self.writer.used_bytes)) is not None:
-            self.writer.drop_before(extent)
-            begins = extent
+        while (place := bound.next_beginning(self.writer.used_bytes)) is not None:
+            self.writer.drop_before(place.extent)
+            begins = place
         if begins is not None:
+            batches = bound.early(begins, self.view.state.batches)
+            self.writer.put_batches(begins.extent.first_seq - 1, batches)
             self.writer.commit()
-            self.extent = begins
+            self.extent = begins.extent
             for listen in self.drop_listeners:
                 listen()
 

@@ -15,7 +15,7 @@ from sessions.folding.clients import NAMING
 from sessions.folding.health import Counts
 from sessions.keyframes import Keyframe
 from sessions.schema import APPLICATION_ID, SCHEMA, TABLES
-from sessions.states import Bookmark
+from sessions.states import Batch, Bookmark
 
 PAGE_BYTES: Final = 1024
 """Small pages keep small sessions small: a campaign has thousands of them."""
@@ -114,6 +114,14 @@ class SessionWriter:
             (frame.seq, frame.base_seq, blocks.checksum(data, frame.seq, frame.base_seq), data),
         )
         return len(data)
+
+    def put_batches(self, seq: int, batches: list[Batch]) -> None:
+        """Add batches to a keyframe, at which the file is to begin."""
+        query = "SELECT state FROM keyframes WHERE seq = ?"
+        (data,) = self._database.execute(query, (seq,)).fetchone()
+        frame = keyframes.decode(data)
+        frame.state.batches = batches
+        self.put_keyframe(frame)
 
     def drop_before(self, extent: Extent) -> None:
         """Let the file begin at the extent's first event, before which there is a full keyframe.

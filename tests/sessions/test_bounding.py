@@ -34,6 +34,7 @@ from tests.sessions.examples import (
 
 EVENTS = story_events()
 LIMIT_BYTES = 48_000
+BATCHES = [Batch(first, "p", "t-0", [], ["v"] * 10, 1, 0) for first in range(1, 100, 10)]
 
 
 @contextmanager
@@ -173,19 +174,22 @@ def test_a_bound_lets_no_place_come_before_there_is_something_to_drop() -> None:
     due = [bound.is_place_due]
     bound.note_chunk(100)
     due.append(bound.is_place_due)
-    bound.note_place(50, 7, 300)
+    bound.note_place(50, 7, 3, 300)
     bound.note_chunk(200)
     due.append(bound.is_place_due)
     assert due == [False, True, False]
     assert bound.next_beginning(bound.limit_bytes) is None
-    extent = bound.next_beginning(bound.limit_bytes + 1)
-    assert extent is not None
+    place = bound.next_beginning(bound.limit_bytes + 1)
+    assert place is not None
+    extent = place.extent
     assert (extent.first_seq, extent.before_us, extent.is_trimmed) == (51, 7, False)
+    assert bound.early(place, BATCHES) == BATCHES[:3]
     assert bound.next_beginning(bound.limit_bytes + 1) is None
 
 
 def test_the_newest_batches_are_those_of_the_last_records() -> None:
-    batches = [Batch(first, "p", "t-0", [], ["v"] * 10, 1, 0) for first in range(1, 100, 10)]
-    assert newest(batches, 25) == batches[-3:]
-    assert newest(batches, 1_000) == batches
-    assert newest(batches, 0) == []
+    assert newest(BATCHES, 25) == BATCHES[-3:]
+    assert newest(BATCHES, 1_000) == BATCHES
+    assert newest(BATCHES, 0) == []
+    assert newest(BATCHES, characters=11) == BATCHES[-2:]
+    assert newest(BATCHES, characters=0) == []
