@@ -2,9 +2,9 @@
 
 from typing import Final
 
-SCHEMA: Final = 4
+SCHEMA: Final = 5
 """The version of tables, events and keyframes together; SQLite's ``user_version`` of a file."""
-OLDEST: Final = 2
+OLDEST: Final = 4
 """The oldest version whose events and keyframes this program reads."""
 APPLICATION_ID: Final = 0x74696465
 """``tide``: what SQLite's header says that the file is."""
