@@ -1,5 +1,6 @@
 """Running the Spark jobs for the terminal: their tables as text, their errors as sentences."""
 
+from collections.abc import Callable
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
@@ -17,8 +18,9 @@ def analysis(
     master: str | None,
     remote: str | None,
     jobs: tuple[str, ...] = (),
+    tell: Callable[[str], None] = output.narrate,
 ) -> "AnalysisReport":
-    """The results of jobs (none named: all) over a dataset.
+    """The results of jobs (none named: all) over a dataset; ``tell`` is told what is being done.
 
     Raises:
         CommandError: no such job, no Java, no Spark, no dataset, or Spark failed.
@@ -36,8 +38,8 @@ def analysis(
         from sessions.analysis.analyze import analyze
         from sessions.report.page import NAME
 
-        report = analyze(dataset, out, master, remote, output.narrate, jobs)
-        output.narrate(f"all of it as a page: {report.out / NAME}")
+        report = analyze(dataset, out, master, remote, tell, jobs)
+        tell(f"all of it as a page: {report.out / NAME}")
     except ImportError as error:
         message = f"analysis needs the 'spark' extra (pip install 'tidegauge[spark]'): {error}"
         raise CommandError(ExitCode.UNREACHABLE, message) from None

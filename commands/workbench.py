@@ -88,12 +88,13 @@ class Workbench:
 
     def analyse(self, dataset: str, out: str, tell: Tell) -> str:
         """Run Spark's jobs over a dataset."""
-        from commands.analysing import analysis
+        from commands.analysing import analysis, tables
         from commands.grids import as_text
 
         with _sentences():
             folder = self.folder
-            return as_text(analysis(str(folder / dataset), str(folder / out), None, None, tell))
+            data, results = str(folder / dataset), str(folder / out)
+            return as_text(tables(analysis(data, results, None, None, tell=tell)))
 
 
 # ---- scenarios
@@ -111,7 +112,17 @@ def card_of(scenario: Scenario) -> Card:
         scenario.versions,
         scenario.version,
         scenario.change,
+        apart(scenario),
     )
+
+
+def apart(scenario: Scenario) -> tuple[str, str]:
+    """The two neighbouring releases between which it changes, as far as that is known."""
+    changes = [since for since, _ in scenario.outcomes[1:]]
+    after = changes[-1] if changes else scenario.versions[0]
+    if after == VERSIONS[0]:
+        after = VERSIONS[min(VERSIONS.index(scenario.versions[-1]) + 1, len(VERSIONS) - 1)]
+    return VERSIONS[VERSIONS.index(after) - 1], after
 
 
 def _live(scenario: Scenario, version: str) -> "tuple[LiveSource, Recorder]":

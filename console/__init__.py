@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from console.bench import Bench, Card
     from console.configuration import Configuration
     from sessions.source import Source
 
@@ -19,12 +20,16 @@ def run(
     complete: Callable[[str], Sequence[str]] | None = None,
     configuration: "Configuration | None" = None,
     reproduce: "Callable[[Source], str] | None" = None,
+    bench: "Bench | None" = None,
+    card: "Card | None" = None,
 ) -> int:
     """Show ``source`` until the user quits, or a signal ends it; returns the exit status.
 
     ``ascii`` draws with plain ASCII, ``paused`` starts with time held still, ``complete`` gives
     completions of a statement that is being typed, as whole lines, ``configuration`` is what the
     user has set, ``reproduce`` the command line that comes back to the time cursor.
+    ``bench`` opens scenarios and recordings from within; ``card`` is the scenario that ``source``
+    is of.
     """
     from console.app import TidegaugeApp
 
@@ -35,7 +40,12 @@ def run(
         complete=complete,
         configuration=configuration,
         reproduce=reproduce,
+        bench=bench,
     )
+    app.stage.card = card
     app.stage.settle()
-    app.run(mouse=app.configuration.value("mouse"))
+    try:
+        app.run(mouse=app.configuration.value("mouse"))
+    finally:
+        app.close_desks()
     return app.return_code or 0

@@ -7,7 +7,6 @@ key that moves the cursor repaints at once.
 
 import os
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -18,10 +17,13 @@ from textual.notifications import SeverityLevel
 
 from console.actions import ACTIONS, Action, refusal
 from console.alarms import Alarms
+from console.bench import Bench
 from console.bindings import bindings_for
 from console.configuration import Configuration, defaults
+from console.desks import Desks
 from console.formats import clean
 from console.glyphs import choose
+from console.labkeys import LabKeys
 from console.lines import data, line
 from console.manners import Manners
 from console.markkeys import MarkKeys
@@ -31,15 +33,20 @@ from console.palette import ActionProvider
 from console.roles import COMPONENTS
 from console.screens.base import ConsoleScreen
 from console.screens.brokers import BrokersScreen
+from console.screens.compare import CompareScreen
 from console.screens.events import EventsScreen
+from console.screens.faults import FaultsScreen
+from console.screens.lab import LabScreen
 from console.screens.overview import OverviewScreen
 from console.screens.page import MenuScreen, PageScreen, help_lines
 from console.screens.partitions import PartitionsScreen
+from console.screens.sessions import SessionsScreen
 from console.screens.znodes import ZnodesScreen
 from console.stage import Complete, Reproduce, Stage
 from console.timekeys import TimeKeys
 from console.virtual_table import VirtualTable
 from sessions.errors import SessionError
+from sessions.twin_source import TwinSource
 
 if TYPE_CHECKING:
     from textual.screen import Screen
@@ -52,6 +59,8 @@ MODE_SCREENS: dict[str, Callable[[Stage], ConsoleScreen]] = {
     "brokers": BrokersScreen,
     "znodes": ZnodesScreen,
     "events": EventsScreen,
+    "sessions": SessionsScreen,
+    "lab": LabScreen,
 }
 """What the number keys show."""
 
@@ -62,7 +71,9 @@ HEIGHTS = [(0, "-flat"), (15, "-low"), (32, "-tall")]
 """From how many lines on a screen has which class in the style sheet."""
 
 
-class TidegaugeApp(TimeKeys, MarkKeys, Openers, Alarms, Manners, inherit_bindings=False):
+class TidegaugeApp(
+    TimeKeys, MarkKeys, LabKeys, Openers, Desks, Alarms, Manners, inherit_bindings=False
+):
     """The console on one source."""
 
     CSS_PATH = Path(__file__).with_name("console.tcss")
@@ -83,6 +94,7 @@ class TidegaugeApp(TimeKeys, MarkKeys, Openers, Alarms, Manners, inherit_binding
         complete: Complete | None = None,
         configuration: Configuration | None = None,
         reproduce: Reproduce | None = None,
+        bench: Bench | None = None,
     ) -> None:
         # Under NO_COLOR Textual turns colours to grey, unless they are the terminal's own.
         super().__init__(ansi_color=True if "NO_COLOR" in os.environ else None)
@@ -98,13 +110,14 @@ class TidegaugeApp(TimeKeys, MarkKeys, Openers, Alarms, Manners, inherit_binding
         self.begin_alarms()
         self._framed = perf_counter()
         self._painted: tuple[object, ...] = ()
-        for mode, screen in MODE_SCREENS.items():
-            self.add_mode(mode, partial(screen, self.stage))
+        self.begin_desks(bench, self.DEFAULT_MODE)
 
     def on_mount(self) -> None:
         """Begin the frame loop."""
         self._framed = perf_counter()
         self.set_interval(1 / FRAMES_PER_SECOND, self.frame)
+        if self.stage.card is not None:
+            self.call_after_refresh(self.begin_briefed)
 
     # ---- frames
 
@@ -184,14 +197,20 @@ class TidegaugeApp(TimeKeys, MarkKeys, Openers, Alarms, Manners, inherit_binding
 
     def go(self, mode: str) -> None:
         """Show a mode; a menu or page in between is closed."""
+        self.subject()
         self.leave_overlays()
-        if mode != self.current_mode:
-            self.last_mode = self.current_mode
-            self.switch_mode(mode)
+        if mode != self.mode_here:
+            self.last_mode = self.mode_here
+            self.switch_mode(self.mode_of(mode))
+
+    def modes_of(self, stage: Stage) -> dict[str, Callable[[Stage], ConsoleScreen]]:
+        """What the number keys show of a source."""
+        twins = isinstance(stage.source, TwinSource)
+        return {**MODE_SCREENS, "compare": CompareScreen} if twins else MODE_SCREENS
 
     def leave_overlays(self) -> None:
         """Close menus and pages that lie over a screen."""
-        while isinstance(self.screen, MenuScreen | PageScreen):
+        while isinstance(self.screen, MenuScreen | PageScreen | FaultsScreen):
             self.pop_screen()
 
     def do_go_overview(self) -> None:
@@ -213,6 +232,21 @@ class TidegaugeApp(TimeKeys, MarkKeys, Openers, Alarms, Manners, inherit_binding
     def do_go_events(self) -> None:
         """Screen 5."""
         self.go("events")
+
+    def do_go_sessions(self) -> None:
+        """Screen 6."""
+        self.go("sessions")
+
+    def do_go_lab(self) -> None:
+        """Screen 7."""
+        self.go("lab")
+
+    def do_go_compare(self) -> None:
+        """Screen 8, if there is anything to compare."""
+        if isinstance(self.stage.source, TwinSource):
+            self.go("compare")
+        else:
+            self.tell("one run only is open: c in the Lab (7) opens a scenario on two releases")
 
     def do_go_last(self) -> None:
         """Toggle between two modes."""

@@ -21,8 +21,12 @@ TABS: Final = (
     ("3", "brokers", "Brokers"),
     ("4", "znodes", "Znodes"),
     ("5", "events", "Events"),
+    ("6", "sessions", "Sessions"),
+    ("7", "lab", "Lab"),
 )
 """Key, mode and title of every screen that has a key of its own."""
+COMPARE: Final = ("8", "compare", "Side by side")
+"""The screen that there is only if two runs are open."""
 HEADER_COUNTS: Final = (
     ("offline", "offl"),
     ("under_min_isr", "<min"),
@@ -123,7 +127,8 @@ def tabs_line(stage: "Stage", mode: str, trail: str, width: int) -> Line:
 
 def _tabs(stage: "Stage", mode: str, trail: str, *, short: bool) -> Line:
     spans: list[Span] = [Span(" ")]
-    for key, name, title in TABS:
+    twins = hasattr(stage.source, "pairing")
+    for key, name, title in (*TABS, COMPARE) if twins else TABS:
         here = name == mode
         shown = f" {key} " if short and not here else f" {key} {title} "
         spans.append(Span(shown, "tab-here" if here else "tab"))

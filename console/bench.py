@@ -24,7 +24,7 @@ class Card(Struct, frozen=True):
     """A scenario as the Lab shows it. ``version`` is the release that it is shown on by itself.
 
     ``questions`` are to be answered before one steps on; ``since`` says what made it end, if
-    anything did.
+    anything did; ``apart`` are two neighbouring releases on which it is not the same.
     """
 
     name: str
@@ -35,6 +35,7 @@ class Card(Struct, frozen=True):
     versions: tuple[str, ...]
     version: str
     since: str = ""
+    apart: tuple[str, str] = ("", "")
 
 
 class Opened(Struct, frozen=True):

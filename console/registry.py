@@ -8,6 +8,7 @@ Nothing else lists keys; :mod:`console.actions` reads this list for all who need
 from typing import Final
 
 from console.action import ANYWHERE, PROMPT, Action, everywhere, on
+from console.lab_actions import GO, LAB
 from console.screen_actions import COPY, DRILL, LOG, TABLE, TAPES
 
 __all__ = ["ACTIONS", "ANYWHERE", "FOOTER", "GROUPS", "PROMPT", "SCREENS", "Action"]
@@ -25,6 +26,10 @@ SCREENS: Final = (
     "record",
     "bookmarks",
     "difference",
+    "sessions",
+    "lab",
+    "faults",
+    "compare",
     "menu",
     "page",
     "notice",
@@ -37,6 +42,7 @@ _GO = [
     everywhere("go.brokers", "3", "Brokers: who is to blame?"),
     everywhere("go.znodes", "4", "Znodes: what does ZooKeeper say?"),
     everywhere("go.events", "5", "Events: what happened, and why?"),
+    *GO,
     everywhere("go.back", "escape", "Back to the screen before; clears a filter first", "back"),
     everywhere("go.last", "-", "Toggle between this screen and the last one"),
 ]
@@ -174,6 +180,7 @@ ACTIONS: Final[dict[str, Action]] = {
         *TAPES,
         *LOG,
         *COPY,
+        *LAB,
         *_PROMPT,
     )
 }
@@ -181,12 +188,20 @@ ACTIONS: Final[dict[str, Action]] = {
 
 FOOTER: Final = (
     "drill",
+    "inflict",
+    "session.verify",
+    "session.export",
+    "session.analyse",
+    "lab.compare",
+    "lab.version",
+    "lab.object",
     "filter.open",
     "faults",
     "time.pause",
     "time.back",
     "time.previous_touch",
     "act.command",
+    "act.fault",
     "time.goto",
     "cursor.here",
     "sort.menu",
@@ -213,6 +228,10 @@ GROUPS: Final = {
     "mark": "Mark",
     "remove": "Mark",
     "act": "Act",
+    "inflict": "Act",
+    "lab": "Lab",
+    "session": "Sessions",
+    "source": "Screens",
     "filter": "Find",
     "find": "Find",
     "pin": "Find",

@@ -16,6 +16,7 @@ from console.timebar import TimeBar
 from console.why import Explainer
 
 if TYPE_CHECKING:
+    from console.bench import Card
     from console.when import Search
     from sessions.source import Source
     from sessions.view import ClusterView
@@ -52,6 +53,7 @@ class Stage:
     What is selected is a name that events can touch: a partition, ``broker``'s id, a path.
     ``mark_a`` is the moment that differences begin at; ``search`` looks for a condition, frame by
     frame.
+    ``subject`` are the names that were selected last, ``card`` is the scenario that is open.
     """
 
     def __init__(
@@ -78,6 +80,8 @@ class Stage:
         self.statements: list[str] = []
         self.mark_a: Moment | None = None
         self.search: Search | None = None
+        self.subject: tuple[str, ...] = ()
+        self.card: Card | None = None
         self.turn = 0
 
     @property

@@ -83,11 +83,7 @@ class TimeBar:
         return max(0, column - MARGIN) * self.end_us // columns
 
     def _bar_line(self, stage: "Stage") -> Line:
-        text = sparkline([bar.height for bar in self._bars], stage.glyphs.sparks)
-        pairs = zip(text, self._bars, strict=True)
-        runs = groupby(pairs, key=lambda pair: pair[1].role)
-        spans = [Span("".join(sign for sign, _ in run), role) for role, run in runs]
-        return line(Span(LABEL, "faint"), *spans)
+        return line(Span(LABEL, "faint"), *bar_spans(self._bars, stage.glyphs.sparks))
 
     def _mark_line(self, stage: "Stage", columns: int) -> Line:
         """Later names give way to earlier ones; the cursor gives way to nothing."""
@@ -113,6 +109,13 @@ def place(row: list[Span], column: int, text: str, role: str) -> None:
     free = column >= 0 and end <= len(row) and all(span.text == " " for span in row[column:end])
     if free and cells(text) == len(text):
         row[column:end] = [Span(character, role) for character in text]
+
+
+def bar_spans(bars: "Sequence[Bar]", sparks: str) -> list[Span]:
+    """Bars as signs, one column each, in their roles."""
+    text = sparkline([bar.height for bar in bars], sparks)
+    runs = groupby(zip(text, bars, strict=True), key=lambda pair: pair[1].role)
+    return [Span("".join(sign for sign, _ in run), role) for role, run in runs]
 
 
 def bars_of(samples: "Samples", columns: int, end_us: int) -> list[Bar]:

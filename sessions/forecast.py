@@ -18,6 +18,8 @@ from sessions import pump
 from sessions.folding.health import Counts
 from sessions.view import ClusterView
 
+BRIEF_US: Final = 100_000
+"""What is over sooner than this is not counted: an election on its way from step to step."""
 BEYOND_US: Final = 5_000_000
 """How far a forecast goes on after the longest time that the cluster's settings wait."""
 
@@ -26,11 +28,11 @@ class Effect(Struct, frozen=True):
     """What a statement changes, beside what would change without it.
 
     ``now`` are the counts before it; ``after`` those when ``seconds`` have passed; ``worst`` the
-    highest of each in between. ``unserved`` partitions have a leader that is not running right
-    after it, and none of them is left after ``unserved_us`` (None: some are to the end). ``moved``
-    change their leader. ``lost``, ``duplicated`` and ``diverged`` are numbers of records.
-    ``controller`` is the broker that has the office afterwards, None if that does not change.
-    ``refused`` is why the cluster would not do it at all.
+    highest of each in between, as far as it lasted. ``unserved`` partitions have a leader that is
+    not running right after it, and none of them is left after ``unserved_us`` (None: some are to
+    the end). ``moved`` change their leader. ``lost``, ``duplicated`` and ``diverged`` are numbers
+    of records. ``controller`` is the broker that has the office afterwards, None if that does not
+    change. ``refused`` is why the cluster would not do it at all.
     """
 
     now: Counts
@@ -55,6 +57,7 @@ class Copy:
         self.cluster = cluster.fork()
         self.view = view.copy()
         self.view.history = []
+        self._worst: Counts | None = None
         self.elected_us = self.cluster.now_us
         self.cluster.subscribe(self._note)
 
@@ -72,6 +75,18 @@ class Copy:
             sum(len(each.diverged) for each in partitions),
         )
 
+    def worst(self) -> Counts:
+        """The highest of each count since the copy was made, as far as it lasted."""
+        if self._worst is None:
+            moves = self.view.settle_history()
+            ends = [time_us for _, time_us, _ in moves[1:]]
+            pairs = zip(moves, ends, strict=False)
+            lasting = [each for (_, at, each), end in pairs if end - at >= BRIEF_US]
+            seen = [*lasting, self.view.counts()]
+            columns = zip(*(_numbers(counts) for counts in seen), strict=True)
+            self._worst = Counts(*(max(column) for column in columns))
+        return self._worst
+
     def leaders(self) -> dict[str, int | None]:
         """The leader of each partition, as its znode says."""
         return {tp: each.leader for tp, each in self.view.state.partitions.items()}
@@ -84,18 +99,34 @@ class Copy:
         return sum(leader is not None and 0 <= leader not in running for leader in leaders)
 
 
+class Outlook:
+    """A cluster as it is now, from which any number of forecasts begin.
+
+    What would happen anyway is worked out once for all of them.
+    """
+
+    def __init__(self, cluster: Cluster, view: ClusterView) -> None:
+        """Look ahead from here; ``view`` has seen all events of the cluster."""
+        self.begin = Copy(cluster, view)
+        self.plain = Copy(cluster, view)
+        self.time_us = cluster.now_us
+        self.until_us = cluster.now_us + horizon_us(cluster)
+
+    def forecast(self, statements: Sequence[Statement]) -> "Forecast":
+        """What these statements would do."""
+        return Forecast(self, statements)
+
+
 class Forecast:
     """One forecast: :meth:`go_on` until it is done, then :attr:`effect` is there."""
 
-    def __init__(
-        self, cluster: Cluster, view: ClusterView, statements: Sequence[Statement]
-    ) -> None:
+    def __init__(self, outlook: Outlook, statements: Sequence[Statement]) -> None:
         """Give the statements to a copy of the cluster; no time has passed yet."""
         self.effect: Effect | None = None
-        self._now = view.counts()
-        self._plain, self._tried = Copy(cluster, view), Copy(cluster, view)
-        self._begin_us = cluster.now_us
-        self._until_us = cluster.now_us + horizon_us(cluster)
+        self._plain = outlook.plain
+        self._tried = Copy(outlook.begin.cluster, outlook.begin.view)
+        self._now = self._tried.view.counts()
+        self._begin_us, self._until_us = outlook.time_us, outlook.until_us
         self._refused = ""
         for statement in statements:
             outcome = self._tried.cluster.submit(statement).outcome
@@ -132,7 +163,7 @@ class Forecast:
         return Effect(
             now=self._now,
             after=_shift(self._now, plain.view.counts(), tried.view.counts()),
-            worst=_shift(self._now, _worst(plain), _worst(tried)),
+            worst=_shift(self._now, plain.worst(), tried.worst()),
             seconds=(self._until_us - self._begin_us) // 1_000_000,
             unserved=self._unserved,
             unserved_us=None if left else tried.elected_us - self._begin_us,
@@ -149,14 +180,7 @@ def horizon_us(cluster: Cluster) -> int:
     """How far to look ahead: until sessions have expired, and the ISR has been looked at."""
     config = resolve(cluster.spec.version, cluster.spec.config)
     lag_us = config.replica_lag_time_max_us
-    return config.zookeeper_session_timeout_us + 2 * lag_us + BEYOND_US
-
-
-def _worst(copy: Copy) -> Counts:
-    """The highest of each count since the copy was made."""
-    seen = [counts for _, _, counts in copy.view.settle_history()] or [copy.view.counts()]
-    columns = zip(*(_numbers(counts) for counts in seen), strict=True)
-    return Counts(*(max(column) for column in columns))
+    return config.zookeeper_session_timeout_us + lag_us * 3 // 2 + BEYOND_US
 
 
 def _shift(now: Counts, plain: Counts, tried: Counts) -> Counts:

@@ -13,6 +13,7 @@ from sessions.chunks import Chunks
 from sessions.cursor import MS_PER_SECOND, US_PER_SECOND, Cursor, Reply
 from sessions.file import SessionFile
 from sessions.folding.health import Counts
+from sessions.forecast import Outlook
 from sessions.keyframes import EMPTY
 from sessions.record import Recorder
 from sessions.schema import SUFFIX
@@ -223,6 +224,18 @@ class LiveSource:
         """What lines that were pending have come to since the last call, each with its text."""
         finished, self._finished = self._finished, []
         return finished
+
+    def outlook(self) -> Outlook:
+        """The cluster as it is now, to look ahead from."""
+        return Outlook(self.cluster, self.recorder.view)
+
+    def statements_of(self, text: str) -> list[Statement]:
+        """The statements that a line asks for.
+
+        Raises:
+            ValueError: the line is wrong.
+        """
+        return [asked for asked in self._parse(text) if isinstance(asked, Statement)]
 
     def close(self) -> None:
         """Read no more; the cluster and its recorder are the caller's."""

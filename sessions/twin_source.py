@@ -7,8 +7,10 @@ place at which it has done the same (see :mod:`sessions.pairing`).
 from collections.abc import Iterable, Sequence
 
 from emulator.events import Event
+from emulator.inputs import Statement
 from sessions.cursor import Reply
 from sessions.folding.health import Counts
+from sessions.forecast import Outlook
 from sessions.live_source import LiveSource
 from sessions.pairing import Pairing
 from sessions.states import Bookmark
@@ -174,6 +176,14 @@ class TwinSource:
         told = f"on {self.front.name}: {reply.error}; on {self.behind.name}: {other.error}"
         return Reply(reply.error, f"{reply.message} ({told})".strip(), reply.output, reply.pending)
 
+    def outlook(self) -> Outlook:
+        """The front run's cluster as it is now, to look ahead from."""
+        return self.front.outlook()
+
+    def statements_of(self, text: str) -> list[Statement]:
+        """The statements that a line asks for."""
+        return self.front.statements_of(text)
+
     def replies(self) -> list[tuple[str, Reply]]:
         """What pending lines have come to on the front run."""
         self.behind.replies()
@@ -181,6 +191,8 @@ class TwinSource:
 
 
 def both_names(first: str, second: str) -> str:
-    """Both names, the second one as far as it is another: ``V7 0.10.2 | 0.11``."""
-    common = first.rpartition(" ")[0]
-    return f"{first} | {second.removeprefix(common).strip() if common else second}"
+    """Both names, what they have in common behind: ``0.10.2 | 0.11 V7``."""
+    common, _, last = first.rpartition(" ")
+    if common and second.startswith(f"{common} "):
+        return f"{last} | {second.removeprefix(common).strip()} {common}"
+    return f"{first} | {second}"

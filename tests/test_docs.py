@@ -50,7 +50,7 @@ HERE = "/tmp/guide"
 NUMBER = re.compile(r"\b[0-9a-f]{64}\b|[0-9](?:[0-9,.:+T-]*[0-9])?")
 SPACES = re.compile(r"[ -]+")
 NEEDS_SPARK = ("tidegauge analyze", "tidegauge campaign")
-NEEDS_TERMINAL = {"console", "replay"}
+NEEDS_TERMINAL = {"console", "replay", "open"}
 
 
 class Typed(NamedTuple):
@@ -212,7 +212,7 @@ def test_the_tour_of_the_readme_runs(folder: Path) -> None:
             if line.startswith(NEEDS_SPARK):  # the guide's are run where Spark is
                 continue
             shown = shell.run(line)
-            terminal = line.split()[1] in NEEDS_TERMINAL
+            terminal = not NEEDS_TERMINAL.isdisjoint(line.split()[1:3])
             assert shell.status == (ExitCode.USAGE if terminal else ExitCode.OK), shown
     assert {"dataset", "failover.tide", "failover.tide.db", "v7.tide"} <= set(os.listdir())
 

@@ -73,6 +73,7 @@ def console(
     need_terminal()
     from commands.live import completer, live_source
     from commands.reproduction import command_line
+    from commands.workbench import Workbench
     from console import run
 
     chosen = settings(theme=theme, ascii_only=ascii_only, read_only=read_only)
@@ -89,6 +90,7 @@ def console(
             complete=completer(source),
             configuration=chosen,
             reproduce=command_line,
+            bench=Workbench(recording_folder(target)),
         )
     finally:
         source.close()
@@ -120,6 +122,7 @@ def replay(
     chosen = settings(theme=theme, ascii_only=ascii_only)
     source = replay_source(Path(file))
     need_terminal()
+    from commands.workbench import Workbench
     from console import run
 
     try:
@@ -130,6 +133,7 @@ def replay(
             complete=completer(source),
             configuration=chosen,
             reproduce=command_line,
+            bench=Workbench(Path(file).parent),
         )
     finally:
         source.close()
@@ -141,6 +145,13 @@ def _go(source: "Source", at: words.Place | None) -> None:
         source.seek_seq(min(at.seq, source.last_seq))
     elif at is not None:
         source.seek_time(at.time_us)
+
+
+def recording_folder(target: Path | None) -> Path:
+    """Where the Sessions screen looks: where recordings go, or here."""
+    if target is None:
+        return Path()
+    return target if target.is_dir() else target.parent
 
 
 def need_terminal() -> None:

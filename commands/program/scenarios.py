@@ -1,4 +1,4 @@
-"""``tidegauge scenarios``: the library of flows and failures, to be read and run."""
+"""``tidegauge scenarios``: the library of flows and failures, to be read, run, and looked at."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -6,17 +6,23 @@ import typer
 
 from commands import output, words
 from commands.exits import CommandError, ExitCode
+from commands.program.console import need_terminal
 from commands.program.examples import examples
 from commands.program.options import Record, Seed, Version, cluster_options
-from commands.statements.kinds import Settings, argument, flag
+from commands.program.settings import Ascii, Theme, settings
+from commands.statements.kinds import Settings, argument, flag, option
 
 if TYPE_CHECKING:
     from commands.catalogue import Scenario
 
 app = typer.Typer(
     name="scenarios",
-    help="Flows of replication and known failures: list, show or run them.",
-    epilog=examples("tidegauge scenarios list", "tidegauge scenarios run V7 --version 0.10.2"),
+    help="Flows of replication and known failures: list, show, run or open them.",
+    epilog=examples(
+        "tidegauge scenarios list",
+        "tidegauge scenarios run V7 --version 0.10.2",
+        "tidegauge scenarios open V7 --version 0.10.2 --against 0.11",
+    ),
 )
 
 Name = Annotated[str, argument("NAME", text="a scenario, or how its name begins")]
@@ -97,6 +103,55 @@ def run(
     recording = None if record is None else recorder(parsed, Path(record), {})
     output.narrate(f"{scenario.title}: {scenario.watch}")
     return run_script(parsed, Pace(), recording, None, as_json)
+
+
+@app.command(
+    "open",
+    epilog=examples(
+        "tidegauge scenarios open A3-normal-flow-read-first",
+        "tidegauge scenarios open V7 --version 0.10.2 --against 0.11",
+    ),
+)
+def open_scenario(
+    name: Name,
+    version: Version = None,
+    against: Annotated[
+        str | None,
+        option(
+            "--against",
+            metavar="VERSION",
+            parse=words.version,
+            text="another release, side by side; both step together",
+        ),
+    ] = None,
+    theme: Theme = None,
+    ascii_only: Ascii = False,
+) -> int:
+    """Open a scenario in the console, paused at its start.
+
+    With --against the same script runs on two releases: they step together, and the first
+    difference is marked.
+    """
+    scenario = _find(name)
+    chosen = _judged_version(scenario, version)
+    configuration = settings(theme=theme, ascii_only=ascii_only)
+    need_terminal()
+    from commands.workbench import Workbench
+    from console import run
+
+    bench = Workbench()
+    opened = bench.open_scenario(scenario.name, chosen, against)
+    try:
+        return run(
+            opened.source,
+            paused=True,
+            complete=opened.complete,
+            configuration=configuration,
+            bench=bench,
+            card=opened.card,
+        )
+    finally:
+        opened.close()
 
 
 def briefing(scenario: "Scenario") -> str:

@@ -133,7 +133,7 @@ class ConsoleScreen(Screen[None], inherit_bindings=False):
         width, height = self.app.size
         stage = self.stage
         self.header.show([header_line(stage, width)])
-        self.tabs.show([tabs_line(stage, self.app.current_mode, self.trail(), width)])
+        self.tabs.show([tabs_line(stage, self.desk.mode_here, self.trail(), width)])
         if self.time_bar.display:
             self.time_bar.show(stage.time_bar.lines(stage, width))
         context = "prompt" if self.prompt.is_open else self.context

@@ -4,6 +4,8 @@ from collections.abc import Callable
 from typing import Final
 
 from console.app import MODE_SCREENS, TidegaugeApp
+from console.faults import faults_of
+from console.screens.faults import FaultsScreen
 from console.screens.notice import Notice, NoticeScreen
 from console.screens.partitions import PartitionTable
 from tests.console.driving import Console
@@ -21,12 +23,18 @@ KEYS_TO: Final[dict[str, tuple[str, ...]]] = {
     "record": ("2", "down", "enter", "shift+tab", "enter"),
     "bookmarks": ("1", "B"),
     "difference": ("1", "a", "comma", "d"),
+    "sessions": ("6",),
+    "lab": ("7",),
     "menu": ("2", "s"),
     "page": ("2", "question_mark"),
 }
 """Screens that keys lead to."""
 RAISED: Final = ("notice",)
 """Screens that come by themselves."""
+LIVE_ONLY: Final = ("faults",)
+"""Screens that a recording has not."""
+BESIDE: Final = ("compare",)
+"""Screens that only two runs side by side have: see ``screens/test_compare.py``."""
 
 NOTICE: Final = Notice("test", ("It is one.",), 20, "true")
 
@@ -45,6 +53,9 @@ OPENED: Final[dict[str, Callable[[TidegaugeApp], object]]] = {
     "record": lambda app: app.open_record(72_004),
     "bookmarks": lambda app: app.do_mark_list(),
     "difference": open_difference,
+    "faults": lambda app: app.push_screen(
+        FaultsScreen(app.stage, "broker 2", faults_of(app.stage.view, ["broker.2"]))
+    ),
     "menu": lambda app: app.choose_sort(app.screen.query_one(PartitionTable)),
     "page": lambda app: app.do_app_help(),
     "notice": lambda app: app.push_screen(NoticeScreen(app.stage, NOTICE)),

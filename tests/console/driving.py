@@ -8,7 +8,9 @@ from textual.keys import key_to_character
 from textual.pilot import Pilot
 
 from console.app import TidegaugeApp
+from console.bench import Bench
 from console.screens.base import ConsoleScreen
+from sessions.source import Source
 from tests.console.fakes import ListSource, failover
 
 LARGE = (120, 40)
@@ -22,10 +24,16 @@ SETTLED_MAX = 40
 class Console:
     """A running console with its pilot."""
 
-    def __init__(self, app: TidegaugeApp, pilot: Pilot[None], source: ListSource) -> None:
+    def __init__(self, app: TidegaugeApp, pilot: Pilot[None], source: Source) -> None:
         self.app = app
         self.pilot = pilot
-        self.source = source
+        self.shown = source
+
+    @property
+    def source(self) -> ListSource:
+        """The hand-made source that is shown."""
+        assert isinstance(self.shown, ListSource)
+        return self.shown
 
     async def press(self, *keys: str) -> None:
         """Press keys, one after the other, as a terminal would."""
@@ -73,11 +81,12 @@ class Console:
 
 @asynccontextmanager
 async def console(
-    source: ListSource | None = None,
+    source: Source | None = None,
     *keys: str,
     size: tuple[int, int] = LARGE,
     ascii: bool = False,
     complete: Sequence[str] = (),
+    bench: Bench | None = None,
 ) -> AsyncIterator[Console]:
     """A paused console on a source (a recorded failover if none is given), after some keys."""
     source = ListSource(failover()) if source is None else source
@@ -86,9 +95,18 @@ async def console(
         ascii=ascii,
         paused=True,
         complete=lambda text: [entry for entry in complete if entry.startswith(text)],
+        bench=bench,
     )
     async with app.run_test(size=size) as pilot:
         driven = Console(app, pilot, source)
         await driven.start()
         await driven.press(*keys)
-        yield driven
+        try:
+            yield driven
+        finally:
+            app.close_desks()
+
+
+def toasts(driven: Console) -> list[str]:
+    """What was said in passing."""
+    return [str(notification.message) for notification in driven.app._notifications]

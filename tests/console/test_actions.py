@@ -26,7 +26,7 @@ from console.palette import ActionProvider
 from console.registry import GROUPS
 from console.screens.page import help_lines
 from console.stage import Stage
-from tests.console.contexts import KEYS_TO, RAISED
+from tests.console.contexts import BESIDE, KEYS_TO, LIVE_ONLY, RAISED
 from tests.console.driving import console
 from tests.console.fakes import ListSource, failover
 
@@ -44,7 +44,7 @@ def test_a_shared_key_would_be_found() -> None:
 
 
 def test_every_screen_of_the_registry_can_be_reached() -> None:
-    assert {*KEYS_TO, *RAISED} == set(SCREENS)
+    assert {*KEYS_TO, *RAISED, *LIVE_ONLY, *BESIDE} == set(SCREENS)
 
 
 async def test_every_action_of_the_input_line_does_something() -> None:

@@ -15,7 +15,7 @@ from emulator.inputs import (
     Statement,
     StopBroker,
 )
-from sessions.forecast import Effect, Forecast, horizon_us
+from sessions.forecast import Effect, Outlook, horizon_us
 from sessions.view import ClusterView
 
 TOPICS = (
@@ -35,7 +35,7 @@ def made(*inputs: AnyInput, version: str = "2.4") -> tuple[Cluster, ClusterView]
 
 
 def effect_of(cluster: Cluster, view: ClusterView, *inputs: AnyInput) -> Effect:
-    forecast = Forecast(cluster, view, [Statement(each, "x") for each in inputs])
+    forecast = Outlook(cluster, view).forecast([Statement(each, "x") for each in inputs])
     assert forecast.share == 0
     for _ in range(1_000):
         if forecast.go_on(0.05):
@@ -107,6 +107,6 @@ def test_what_the_cluster_would_refuse_says_why() -> None:
     assert effect.moved == 0
 
 
-@pytest.mark.parametrize(("version", "seconds"), [("2.4", 31), ("3.9", 83)])
+@pytest.mark.parametrize(("version", "seconds"), [("2.4", 26), ("3.9", 68)])
 def test_it_looks_as_far_as_sessions_and_the_isr_take(version: str, seconds: int) -> None:
     assert horizon_us(made(version=version)[0]) == seconds * 1_000_000

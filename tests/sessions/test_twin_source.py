@@ -79,7 +79,7 @@ def test_playing_takes_the_other_along_in_the_past(twin: TwinSource) -> None:
 
 def test_it_says_what_the_front_run_says(twin: TwinSource) -> None:
     front = twin.front
-    assert twin.name == "V7-stale-hw-restart 0.10.2 | 0.11"
+    assert twin.name == "0.10.2 | 0.11 V7-stale-hw-restart"
     assert (twin.kind, twin.read_only) == ("LIVE", False)
     assert twin.events(1, 3) == front.events(1, 3)
     assert twin.samples() == front.samples()

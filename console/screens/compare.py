@@ -1,0 +1,185 @@
+"""Side by side: the same done on two releases, stepping together, the first difference marked."""
+
+from collections.abc import Collection, Hashable, Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Horizontal
+from textual.message import Message
+
+from console.bindings import bindings_for
+from console.compare_lines import pair_line, state_lines, titles_line
+from console.lines import Line
+from console.pane import Pane
+from console.screens.base import ConsoleScreen
+from console.text_view import TextView
+from console.virtual_view import VirtualView
+from sessions.twin_source import TwinSource
+
+if TYPE_CHECKING:
+    from console.stage import Stage
+
+
+class PairView(VirtualView):
+    """What both runs did, pair by pair; the cursor is where both stand."""
+
+    fixed_lines: ClassVar[int] = 1
+
+    class Missing(Message):
+        """There is no further difference in this direction."""
+
+        def __init__(self, where: str) -> None:
+            self.where = where
+            super().__init__()
+
+    def __init__(self, stage: "Stage", twin: TwinSource) -> None:
+        super().__init__(stage, id="pairs")
+        self.twin = twin
+
+    def count(self) -> int:
+        """How many pairs there are."""
+        return len(self.twin.pairing.pairs)
+
+    def version(self, index: int) -> Hashable:
+        """The pair, and what marks it."""
+        pairing = self.twin.pairing
+        first = pairing.first_difference == index
+        return pairing.pairs[index], first, index == self.twin.place
+
+    def draw(self, index: int) -> Line:
+        """Both events, and a sign between them if they differ."""
+        return pair_line(self.stage, self.twin, index, self.columns)
+
+    def draw_fixed(self) -> list[Line]:
+        """The names of both runs."""
+        return [titles_line(self.twin, self.columns)]
+
+    def cursor_index(self) -> int | None:
+        """Where both stand."""
+        place = self.twin.place
+        return place if 0 <= place < self.count() else None
+
+    def set_cursor(self, index: int) -> None:
+        """Both go there."""
+        self.stage.pacer.paused = True
+        self.twin.go_to(index)
+
+    def do_find_next(self) -> None:
+        """Both to the next difference."""
+        self._differing(1)
+
+    def do_find_previous(self) -> None:
+        """Both to the difference before."""
+        self._differing(-1)
+
+    def _differing(self, direction: int) -> None:
+        place, pairs = self.twin.place, self.twin.pairing.pairs
+        numbers = range(place + 1, len(pairs)) if direction > 0 else range(place - 1, -1, -1)
+        found = next((number for number in numbers if not pairs[number].same), None)
+        if found is not None:
+            self.move_to(found)
+        else:
+            self.post_message(self.Missing("later" if direction > 0 else "earlier"))
+
+    def cell_text(self) -> str:
+        """The event of the front run."""
+        place = self.cursor_index()
+        return "" if place is None else str(self.twin.pairing.pairs[place].left or "")
+
+
+class CompareScreen(ConsoleScreen):
+    """The state of both runs side by side, and the pairs of what they did."""
+
+    context: ClassVar[str] = "compare"
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings_for("compare")]
+
+    def __init__(self, stage: "Stage") -> None:
+        super().__init__(stage)
+        assert isinstance(stage.source, TwinSource)
+        self.twin = stage.source
+        self.left = TextView(stage, id="left")
+        self.right = TextView(stage, id="right")
+        self.pairs = PairView(stage, self.twin)
+
+    def compose_body(self) -> ComposeResult:
+        """Both states above, the pairs below."""
+        with Horizontal(id="upper"):
+            yield self.pane(self.left, "left")
+            yield self.pane(self.right, "right")
+        yield self.pane(self.pairs, "what both did", "log")
+
+    def begin(self) -> Pane:
+        """The pairs have the keys."""
+        return self.panes[2]
+
+    # ---- painting
+
+    def show_panes(self, changed: Collection[str]) -> None:
+        """Both at their places."""
+        twin = self.twin
+        twin.look()
+        for pane, view, source, other in (
+            (self.panes[0], self.left, twin.front, twin.behind),
+            (self.panes[1], self.right, twin.behind, twin.front),
+        ):
+            pane.entitle(source.name, [f"#{source.seq:,}"])
+            view.show(state_lines(source.view, other.view, self.stage.glyphs, view.columns))
+        self.pairs.resize()
+        self.pairs.refresh_fixed()
+        self.pairs.refresh_lines_of(self.pairs.in_sight())
+        place = self.pairs.cursor_index()
+        if place is not None:
+            self.pairs.show_line(place)
+        self.panes[2].entitle("what both did", self._parts())
+
+    def _parts(self) -> Sequence[str]:
+        pairing, place = self.twin.pairing, self.twin.place
+        differences = sum(not pair.same for pair in pairing.pairs)
+        first = pairing.first_difference
+        if first is None:
+            return [f"{place + 1}/{len(pairing.pairs)}", "no difference"]
+        where = "ahead: n" if place < first else "here" if place == first else "behind: N"
+        return [f"{place + 1}/{len(pairing.pairs)}", f"{differences} differ", f"first {where}"]
+
+    # ---- keys
+
+    def selection(self) -> Sequence[str]:
+        """What the front run's event is about."""
+        place = self.pairs.cursor_index()
+        left = None if place is None else self.twin.pairing.pairs[place].left
+        event = None if left is None else self.stage.reader.get(left)
+        tp = getattr(event, "tp", "")
+        return (tp,) if tp else ()
+
+    def on_virtual_view_selected(self) -> None:
+        """Both states follow the cursor at once."""
+        self.desk.paint()
+
+    def on_virtual_view_chosen(self) -> None:
+        """A double click opens."""
+        self.do_drill()
+
+    def on_pair_view_missing(self, message: PairView.Missing) -> None:
+        """Say so."""
+        self.desk.tell(f"no {message.where} difference")
+
+    def do_drill(self) -> None:
+        """Open the front run's event."""
+        place = self.pairs.cursor_index()
+        left = None if place is None else self.twin.pairing.pairs[place].left
+        if left is None:
+            self.desk.tell("the first run has no such event")
+        else:
+            self.desk.open_event(left)
+
+    def _go(self, place: int) -> None:
+        self.pairs.move_to(place)
+
+    def do_time_next_touch(self) -> None:
+        """Both to the next pair."""
+        self._go(self.twin.place + 1)
+
+    def do_time_previous_touch(self) -> None:
+        """Both to the pair before."""
+        self._go(self.twin.place - 1)

@@ -1,0 +1,87 @@
+"""The fault palette: what can be broken at the selected object, and what that would do."""
+
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import BindingType
+
+from console.actions import ACTIONS
+from console.bindings import bindings_for
+from console.fault_view import FaultView
+from console.formats import clock
+from console.lines import Span, line, text_of, wrap
+from console.screens.base import ConsoleScreen
+from console.text_view import TextView
+
+if TYPE_CHECKING:
+    from console.faults import Fault
+    from console.stage import Stage
+
+
+class FaultsScreen(ConsoleScreen):
+    """One list; what is chosen is done, after its object has been named if it may cost anything."""
+
+    context: ClassVar[str] = "faults"
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings_for("faults")]
+
+    def __init__(self, stage: "Stage", subject: str, faults: "Sequence[Fault]") -> None:
+        super().__init__(stage)
+        self.subject = subject
+        self.list = FaultView(stage, id="faults")
+        self.effect = TextView(stage, id="effect")
+        self.offered = faults
+
+    def compose_body(self) -> ComposeResult:
+        """The list, and all of what the selected one would do."""
+        yield self.pane(self.list, "faults")
+        yield self.pane(self.effect, "effect", "log")
+
+    def trail(self) -> str:
+        """What is to be broken."""
+        return f"faults of {self.subject}"
+
+    def show_panes(self, changed: Collection[str]) -> None:
+        """Look a little further ahead."""
+        if not self.list.faults:
+            self.list.show_faults(self.offered)
+        self.list.look_ahead()
+        self.list.warn(self.prompt)
+        at = f"predicted on a copy of the cluster at {clock(self.list.foresight.time_us)}"
+        self.panes[0].entitle(f"faults of {self.subject}", [at])
+        self._show_effect()
+
+    def _show_effect(self) -> None:
+        """The statement, its effect, and what it asks for first."""
+        fault, width = self.list.fault, max(20, self.effect.columns - 1)
+        if fault is None:
+            self.effect.show([line(Span(" nothing here has these words; esc", "muted"))])
+            return
+        effect = text_of(self.list.effect(fault)) or "not looked into yet"
+        rows = [line(Span(f" : {fault.statement}", "key"))]
+        rows += [line(f" {row}") for row in wrap(effect, width)]
+        if fault.confirm:
+            rows.append(line(Span(f" asks for its name first: {fault.confirm}", "muted")))
+        self.panes[1].entitle(fault.title)
+        self.effect.show(rows)
+
+    def on_virtual_view_selected(self) -> None:
+        """The one under the cursor is looked into first."""
+        self.desk.paint()
+
+    def on_virtual_view_chosen(self) -> None:
+        """A double click chooses, through the same gate as a key."""
+        self.desk.dispatch(ACTIONS["faults.inflict"])
+
+    def do_inflict(self) -> None:
+        """Do what is under the cursor."""
+        self.desk.inflict(self.list, self.leave)
+
+    def leave(self) -> None:
+        """It is done: back to the screen below, where it can be seen."""
+        self.desk.when_shown(self._leave)
+
+    def _leave(self) -> None:
+        """Waiting for its own end would hold everything up, so nothing is returned."""
+        if self.is_current:
+            self.dismiss()

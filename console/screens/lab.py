@@ -1,0 +1,236 @@
+"""Screen 7, Lab: what if? Scenarios to open, faults to inflict, and what was given before."""
+
+import re
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING, ClassVar, Final
+
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Horizontal
+
+from console.actions import ACTIONS
+from console.bench import Bench, Card, Opened
+from console.bindings import bindings_for
+from console.briefing import briefing_lines
+from console.fault_view import FaultView
+from console.faults import faults_of, subject_of
+from console.formats import clock, plural
+from console.lines import Line, Span, data, fit, line, wrap
+from console.pane import Pane
+from console.pick_view import Pick, PickView
+from console.screens.base import ConsoleScreen
+from console.screens.page import MenuScreen
+from console.text_view import TextView
+
+if TYPE_CHECKING:
+    from console.stage import Stage
+
+NUMBER: Final = re.compile(r"[A-Z]\d+b?")
+NUMBER_WIDTH: Final = 4
+TITLE_WIDTH: Final = 46
+OBJECTS_MAX: Final = 200
+"""How many objects the menu of objects offers."""
+
+
+class ScenarioView(PickView):
+    """The library."""
+
+    filter_hint: ClassVar[str] = "words of a scenario's name, title, part or questions"
+
+
+class HistoryView(PickView):
+    """The statements that were given by hand, the last one first."""
+
+    filter_hint: ClassVar[str] = "words of a statement"
+
+
+class LabScreen(ConsoleScreen):
+    """Scenario picker and what the selected one is about; faults; statements."""
+
+    context: ClassVar[str] = "lab"
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings_for("lab")]
+
+    def __init__(self, stage: "Stage") -> None:
+        super().__init__(stage)
+        self.scenarios = ScenarioView(stage, id="scenarios")
+        self.about = TextView(stage, id="about")
+        self.faults = FaultView(stage, id="faults")
+        self.given = HistoryView(stage, id="given")
+        self.cards: dict[str, Card] = {}
+        self.version = ""
+        self._subject: object = None
+
+    def compose_body(self) -> ComposeResult:
+        """Scenarios above, faults and statements below."""
+        with Horizontal(id="upper"):
+            yield self.pane(self.scenarios, "scenarios")
+            yield self.pane(self.about, "about", "side")
+        with Horizontal(id="lower"):
+            yield self.pane(self.faults, "faults", "log")
+            yield self.pane(self.given, "given by hand", "extra")
+
+    def begin(self) -> Pane:
+        """The library has the keys; the scenario that is open is selected."""
+        bench = self.desk.bench
+        self.cards = {} if bench is None else {card.name: card for card in bench.cards()}
+        if self.stage.card is not None:
+            self.scenarios.key = self.stage.card.name
+        self.scenarios.offer(picks_of(list(self.cards.values())))
+        return self.panes[0]
+
+    # ---- painting
+
+    def show_panes(self, changed: Collection[str]) -> None:
+        """All four."""
+        scenarios, about, faults, given = self.panes
+        shown = f"{self.scenarios.count()} of {len(self.cards)}"
+        on = f"on {self.version}" if self.version else "newest release"
+        filtered = f"filter {self.scenarios.words}" if self.scenarios.words else ""
+        scenarios.entitle("scenarios", [shown, on, filtered])
+        about.entitle("about")
+        self.about.show(self._about(self.about.columns))
+        self._show_faults(faults)
+        self.given.offer(_given(self.stage.statements))
+        count = plural(len(self.stage.statements), "statement")
+        given.entitle("given by hand", [count if self.stage.statements else "nothing yet: :"])
+
+    def _show_faults(self, pane: Pane) -> None:
+        view, names = self.stage.view, self.stage.subject
+        source = self.stage.source
+        subject = (tuple(names), len(self.stage.statements), source.read_only, source.seq > 0)
+        if subject != self._subject:
+            self._subject = subject
+            self.faults.show_faults(faults_of(view, names))
+        if pane is self.current_pane:
+            self.faults.look_ahead()
+        self.faults.warn(self.prompt)
+        at = f"as of {clock(self.faults.foresight.time_us)}" if self.faults.picks else "no broker"
+        pane.entitle(f"faults of {subject_of(view, names)}", [at])
+
+    def is_busy(self) -> bool:
+        """Forecasts go on only while their pane has the keys."""
+        pane = self.current_pane
+        return pane is not None and pane.view is self.faults and self.faults.is_busy()
+
+    def _about(self, width: int) -> list[Line]:
+        card = self.cards.get(self.scenarios.selected)
+        if card is not None:
+            return briefing_lines(card, self.version or card.version, width)
+        reason, next_key = (
+            (f"No scenario matches '{self.scenarios.words}'.", "esc clears the filter")
+            if self.cards
+            else ("The console was started without a library of scenarios.", "x shows faults")
+        )
+        rows = [line(Span(row, "muted")) for row in wrap(reason, max(10, width - 2))]
+        return [*rows, line(Span(next_key, "key"))]
+
+    # ---- keys
+
+    def on_virtual_view_selected(self) -> None:
+        """What is said of the selected line follows the cursor at once."""
+        self.desk.paint()
+
+    def on_virtual_view_chosen(self) -> None:
+        """A double click opens."""
+        self.do_drill()
+
+    def do_drill(self) -> None:
+        """Open the scenario, inflict the fault, or take the statement into the line."""
+        pane = self.current_pane
+        view = self.scenarios if pane is None else pane.view
+        if view is self.faults:
+            self.desk.dispatch(ACTIONS["faults.inflict"])
+        elif view is self.given:
+            self._take(self.given.selected)
+        elif card := self.cards.get(self.scenarios.selected):
+            self._open(card, self.version or card.version)
+
+    def _take(self, key: str) -> None:
+        if key:
+            self.desk.dispatch(ACTIONS["act.command"])
+            if self.prompt.is_open:
+                self.prompt.input.value = self.stage.statements[-int(key)]
+                self.prompt.input.action_end()
+
+    def do_inflict(self) -> None:
+        """Do the fault under the cursor."""
+        self.desk.inflict(self.faults, lambda: None)
+
+    def _open(self, card: Card, version: str, against: str | None = None) -> None:
+        def opener(bench: Bench) -> Opened:
+            return bench.open_scenario(card.name, version, against)
+
+        self.desk.open_with(opener, "compare" if against else "partitions")
+
+    def do_lab_version(self) -> None:
+        """Choose the release that scenarios are opened on."""
+        versions = self._versions()
+        if versions:
+            choices = ["the newest that each is written for", *versions]
+            place = choices.index(self.version) if self.version in versions else 0
+            self.desk.push_screen(
+                MenuScreen(self.stage, "release", choices, place, self._choose_version)
+            )
+
+    def _choose_version(self, index: int) -> None:
+        self.version = self._versions()[index - 1] if index else ""
+
+    def _versions(self) -> Sequence[str]:
+        bench = self.desk.bench
+        return () if bench is None else bench.versions()
+
+    def do_lab_compare(self) -> None:
+        """Type two releases, and open the scenario on both."""
+        card = self.cards.get(self.scenarios.selected)
+        versions = self._versions()
+        if card is not None and versions:
+            hint = f"two of {' '.join(versions)}"
+            text = " ".join(card.apart)
+            self.prompt.ask("side by side", self._compare, text=text, hint=hint)
+
+    def _compare(self, text: str) -> str | None:
+        card = self.cards.get(self.scenarios.selected)
+        words = text.replace(",", " ").split()
+        if card is None or not words:
+            return None
+        match [word for word in words if word in self._versions()]:
+            case [first, second] if len(words) == len((first, second)):
+                self.desk.call_after_refresh(self._open, card, first, second)
+                return None
+        return f"'{text}': two releases are needed, such as 0.10.2 0.11"
+
+    def do_lab_object(self) -> None:
+        """Choose the object of the faults."""
+        state = self.stage.view.state
+        names = [f"broker.{broker}" for broker in state.brokers]
+        names += list(state.partitions)[: OBJECTS_MAX - len(names)]
+        if names:
+            chosen = self.stage.subject[0] if self.stage.subject else ""
+            place = names.index(chosen) if chosen in names else 0
+            self.desk.push_screen(
+                MenuScreen(self.stage, "object", names, place, lambda n: self._choose(names[n]))
+            )
+
+    def _choose(self, name: str) -> None:
+        self.stage.subject = (name,)
+
+
+def picks_of(cards: Sequence[Card]) -> list[Pick]:
+    """The library as lines: the number, if it has one, the title, and the name."""
+    picks = []
+    for card in cards:
+        number = NUMBER.match(card.name)
+        shown = line(
+            Span(fit(number[0] if number else "", NUMBER_WIDTH), "key"),
+            fit(card.title, TITLE_WIDTH),
+            Span(card.name, "faint"),
+        )
+        text = " ".join((card.name, card.title, card.group, *card.questions))
+        picks.append(Pick(card.name, shown, text))
+    return picks
+
+
+def _given(statements: Sequence[str]) -> list[Pick]:
+    """The last one first; keys count backwards, so that the cursor stays with the last one."""
+    last_first = list(enumerate(reversed(statements), start=1))
+    return [Pick(str(n), (data(text),), text) for n, text in last_first]

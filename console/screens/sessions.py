@@ -1,0 +1,245 @@
+"""Screen 6, Sessions: what did we record? Open it, verify it, hand it on."""
+
+from collections.abc import Callable, Collection
+from pathlib import Path
+from time import monotonic
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import BindingType
+
+from console.bench import Bench, Opened
+from console.bindings import bindings_for
+from console.formats import plural
+from console.jobs import Job, Tell
+from console.lines import BLANK, Line, Span, data, line
+from console.pane import Pane
+from console.pick_view import PickView
+from console.screens.base import ConsoleScreen
+from console.session_lines import about_lines, empty_lines, pick_of, size_text, titles_line
+from console.text_view import TextView
+from sessions.errors import SessionError
+from sessions.library import Listed, list_sessions
+
+if TYPE_CHECKING:
+    from console.stage import Stage
+
+LISTING = "reading the folder"
+
+
+class SessionView(PickView):
+    """The recordings of a folder."""
+
+    fixed_lines: ClassVar[int] = 1
+    filter_hint: ClassVar[str] = "words of a file's name, release, script or end"
+
+    def draw_fixed(self) -> list[Line]:
+        """The titles of the columns."""
+        return [titles_line(self.columns)]
+
+
+class SessionsScreen(ConsoleScreen):
+    """A folder's recordings, and all about the selected one."""
+
+    context: ClassVar[str] = "sessions"
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings_for("sessions")]
+
+    def __init__(self, stage: "Stage") -> None:
+        super().__init__(stage)
+        self.list = SessionView(stage, id="sessions")
+        self.about = TextView(stage, id="about")
+        self.listed: dict[str, Listed] = {}
+        self.problem = ""
+        self.listing: Job | None = None
+        self.job: Job | None = None
+        self._ended: Callable[[Job], None] = lambda job: None
+        self._began = 0.0
+
+    def compose_body(self) -> ComposeResult:
+        """The list, and all about one below."""
+        yield self.pane(self.list, "sessions")
+        yield self.pane(self.about, "about", "log")
+
+    def begin(self) -> Pane:
+        """Read the folder."""
+        self.do_session_refresh()
+        return self.panes[0]
+
+    @property
+    def folder(self) -> Path:
+        """Where recordings are looked for."""
+        bench = self.desk.bench
+        return Path() if bench is None else bench.folder
+
+    # ---- the folder
+
+    def do_session_refresh(self) -> None:
+        """Read the folder again."""
+        if self.listing is None or self.listing.done:
+            self.listing = Job(LISTING, self._read)
+
+    def _read(self, tell: Tell) -> str:
+        try:
+            found = list_sessions(self.folder)
+        except SessionError as error:
+            self.listed, self.problem = {}, str(error)
+        else:
+            self.listed, self.problem = {str(each.path): each for each in found}, ""
+        return ""
+
+    def on_screen_resume(self) -> None:
+        """There may be more than when it was left."""
+        super().on_screen_resume()
+        if self.is_ready:
+            self.do_session_refresh()
+
+    # ---- painting
+
+    def is_busy(self) -> bool:
+        """While work goes on, how far it has come is shown."""
+        return self.job is not None or (self.listing is not None and not self.listing.done)
+
+    def show_panes(self, changed: Collection[str]) -> None:
+        """The list, what is known of one, and how far work has come."""
+        self._look_at_job()
+        sessions, about = self.panes
+        glyphs, width = self.stage.glyphs, self.list.columns
+        known = list(self.listed.values())
+        self.list.offer([pick_of(each, width, glyphs.sparks, glyphs.more) for each in known])
+        self.list.refresh_fixed()
+        total = size_text(sum(each.size_bytes for each in known))
+        folder = str(self.folder.resolve())
+        parts = [folder, plural(len(known), "recording"), total, self.working()]
+        sessions.entitle("sessions", parts if known else [folder, self.working()])
+        about.entitle("about", [Path(self.list.selected).name])
+        self.about.show(self._about(self.about.columns))
+
+    def working(self) -> str:
+        """What is being done, for how long, and how far it has come."""
+        if self.job is not None:
+            seconds = int(monotonic() - self._began)
+            return f"{self.job.title} {seconds} s {self.job.said}".rstrip()
+        reading = self.listing is not None and not self.listing.done
+        return LISTING if reading else ""
+
+    def _about(self, width: int) -> list[Line]:
+        listed = self.listed.get(self.list.selected)
+        rows = [] if self.job is None else [line(Span(f" {self.working()}", "warning")), BLANK]
+        if listed is not None:
+            return [*rows, *about_lines(listed, width)]
+        if self.listing is not None and not self.listing.done:
+            return [line(Span(f" {LISTING} ..", "muted"))]
+        if self.listed:
+            text = f" No recording matches '{self.list.words}'."
+            return [line(data(text, "muted")), line(Span(" esc clears the filter", "key"))]
+        return empty_lines(str(self.folder.resolve()), self.problem, width)
+
+    # ---- work
+
+    def work(self, title: str, do: Callable[[Tell], str], ended: Callable[[Job], None]) -> None:
+        """Begin something that takes long; one at a time."""
+        if self.job is not None:
+            self.desk.tell(f"one at a time: {self.working()}", severity="warning")
+            return
+        self._ended, self._began = ended, monotonic()
+        self.job = Job(title, do)
+
+    def _look_at_job(self) -> None:
+        job = self.job
+        if job is not None and job.done:
+            self.job = None
+            if job.failed:
+                text = f"{job.title} failed: {job.outcome}\n\nThe recording is as it was."
+                self.desk.open_page(f"{job.title}: failed", text)
+            else:
+                self._ended(job)
+
+    def _selected(self) -> Listed | None:
+        found = self.listed.get(self.list.selected)
+        if found is None:
+            self.desk.tell("there is no recording here; r looks again")
+        return found
+
+    def _bench(self) -> Bench | None:
+        bench = self.desk.bench
+        if bench is None:
+            self.desk.tell("nothing can be done with recordings here: there is no library")
+        return bench
+
+    # ---- keys
+
+    def on_virtual_view_selected(self) -> None:
+        """What is said of the selected line follows the cursor at once."""
+        self.desk.paint()
+
+    def on_virtual_view_chosen(self) -> None:
+        """A double click opens."""
+        self.do_drill()
+
+    def do_drill(self) -> None:
+        """Open the recording over what is shown."""
+        listed = self._selected()
+        if listed is None:
+            return
+
+        def opener(bench: Bench) -> Opened:
+            return bench.open_session(listed.path)
+
+        self.desk.open_with(opener, "overview")
+
+    def do_session_verify(self) -> None:
+        """Run the recording again and compare."""
+        listed = self._selected()
+        if listed is not None:
+            self.work(f"verifying {listed.path.name}", lambda tell: _verified(listed), self._tell)
+
+    def do_session_export(self) -> None:
+        """Type a dataset's folder, and add the recording to it."""
+        listed, bench = self._selected(), self._bench()
+        if listed is None or bench is None:
+            return
+
+        def export(text: str) -> str | None:
+            if text:
+                self.work(
+                    f"exporting {listed.path.name}",
+                    lambda tell: bench.export(listed.path, text, tell),
+                    self._tell,
+                )
+            return None
+
+        hint = f"a dataset's folder in {self.folder.resolve()}; made if need be"
+        self.prompt.ask("add to dataset", export, text="dataset", hint=hint)
+
+    def do_session_analyse(self) -> None:
+        """Type a dataset's folder and one for results, and run Spark's jobs."""
+        bench = self._bench()
+        if bench is None:
+            return
+
+        def analyse(text: str) -> str | None:
+            dataset, _, out = text.partition(" ")
+            if not out.strip():
+                return "two folders are needed: the dataset, and a new one for the results"
+            self.work(
+                f"analysing {dataset}",
+                lambda tell: bench.analyse(dataset, out.strip(), tell),
+                lambda job: self.desk.open_page(f"analysis of {dataset}", job.outcome),
+            )
+            return None
+
+        hint = "the dataset (E adds recordings to it), then a new folder for the results"
+        self.prompt.ask("analyse", analyse, text="dataset report", hint=hint)
+
+    def _tell(self, job: Job) -> None:
+        """A sentence is a toast, more than one a page."""
+        if "\n" in job.outcome:
+            self.desk.open_page(job.title, job.outcome)
+        else:
+            self.desk.tell(job.outcome)
+
+
+def _verified(listed: Listed) -> str:
+    from sessions.verify import verify
+
+    return str(verify(listed.path))

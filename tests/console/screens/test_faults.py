@@ -1,0 +1,80 @@
+import pytest
+
+from sessions.source import Reply
+from tests.console.benches import failing_over
+from tests.console.driving import SIZES, Console, console, toasts
+from tests.console.fakes import ListSource, failover
+
+
+def live() -> ListSource:
+    return ListSource(failover(), "LIVE")
+
+
+async def foreseen(driven: Console) -> None:
+    """Wait until the fault under the cursor has been looked into."""
+    for _ in range(400):
+        if "lose min ISR" in driven.text() or "loses min ISR" in driven.text():
+            return
+        await driven.pilot.pause(0.05)
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_x_lists_the_faults_of_the_selected_object_with_their_effects(
+    size: tuple[int, int],
+) -> None:
+    with failing_over() as source:
+        before = source.last_seq
+        async with console(source, "3", "x", size=size) as driven:
+            assert driven.screen.context == "faults"
+            assert "── faults of broker 1" in driven.text()
+            assert "▌ start broker 1" in driven.text()
+            await foreseen(driven)
+            assert "predicted on a copy of the cluster at 00:00:07" in driven.text()
+            assert "0 partitions lose min ISR, 0 offline" in driven.text()
+            assert source.last_seq == before
+
+
+async def test_what_costs_nothing_is_done_at_once_and_a_refusal_is_told() -> None:
+    source = live()
+    source.reply = Reply("INVALID", "there is no such link")
+    async with console(source, "2", "down", "x", "slash") as driven:
+        await driven.type("slow")
+        await driven.press("enter", "enter")
+        assert any("there is no such link" in toast for toast in toasts(driven))
+        assert driven.screen.context == "faults"
+        source.reply = Reply()
+        await driven.press("enter")
+        assert source.submitted[-1].startswith("replica pause orders-")
+        assert driven.screen.context == "partitions"
+
+
+async def test_what_may_cost_something_is_done_after_its_name() -> None:
+    async with console(live(), "2", "x", "slash") as driven:
+        await driven.type("uncleanly")
+        await driven.press("enter", "enter")
+        assert driven.source.submitted == []
+        assert "type 'orders-5' to do it" in driven.text()
+        await driven.type("orders-4")
+        await driven.press("enter")
+        assert "that is not its name: 'orders-5' does it" in driven.text()
+        assert driven.source.submitted == []
+        driven.screen.prompt.input.value = "orders-5"
+        await driven.press("enter")
+        assert driven.source.submitted == ["election unclean orders-5"]
+        assert driven.screen.context == "partitions"
+        assert "done: election unclean orders-5" in toasts(driven)
+
+
+async def test_escape_leaves_it_be_and_words_that_nothing_has_say_so() -> None:
+    async with console(live(), "2", "x", "G", "enter", "escape", "slash") as driven:
+        assert driven.source.submitted == []
+        await driven.type("earthquake")
+        assert "nothing here has these words" in driven.text()
+        await driven.press("escape", "escape", "escape")
+        assert driven.screen.context == "partitions"
+
+
+async def test_a_recording_refuses_it_in_a_sentence() -> None:
+    async with console(None, "3", "x") as driven:
+        assert driven.screen.context == "brokers"
+        assert any(toast.startswith("READ-ONLY: ") for toast in toasts(driven))

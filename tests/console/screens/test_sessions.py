@@ -1,0 +1,139 @@
+import os
+from pathlib import Path
+
+import pytest
+
+from commands.main import run_program
+from tests.console.benches import SmallBench
+from tests.console.driving import LARGE, SIZES, Console, console, toasts
+
+
+@pytest.fixture(scope="module")
+def recordings(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder: Path = tmp_path_factory.mktemp("recordings")
+    for name, version in (("E8", "2.4"), ("V16", "0.9")):
+        run_program(["scenarios", "run", name, "--version", version, "--record", str(folder)])
+    (folder / "junk.tide.db").write_text("junk")
+    return folder
+
+
+async def at(driven: Console, name: str) -> None:
+    """Wait for the folder, and go to a recording."""
+    for _ in range(200):
+        await driven.settle()
+        if name in driven.text():
+            break
+    await driven.press("slash")
+    await driven.type(name)
+    await driven.press("enter")
+
+
+async def done(driven: Console) -> None:
+    """Wait until the work is over."""
+    for _ in range(400):
+        await driven.pilot.pause(0.02)
+        if not getattr(driven.screen, "job", None):
+            await driven.settle()
+            return
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_a_folders_recordings_are_listed_opened_and_left(
+    recordings: Path, size: tuple[int, int]
+) -> None:
+    async with console(None, "6", size=size, bench=SmallBench(recordings)) as driven:
+        await at(driven, "V16")
+        await driven.press("escape")
+        text = driven.text()
+        assert "3 recordings" in text
+        assert "FILE " in text
+        assert "E8-broker-" in text
+        assert "unreadable" in text
+        assert "00:00:09.424 ok" in text
+        assert ("0.9      1" in text) == (size == LARGE)
+        assert ("records   4 acknowledged, 2 lost" in text) == (size == LARGE)
+        await driven.press("enter")
+        assert driven.app.mode_here == "overview"
+        assert " REPLAY ‖ " in driven.lines()[0]
+        assert driven.app.stage.source.name == "V16-unclean"
+        await driven.press("Q")
+        assert driven.app.stage.source is driven.source
+        assert driven.app.mode_here == "sessions"
+        assert any("closed V16-unclean" in toast for toast in toasts(driven))
+
+
+async def test_v_verifies(recordings: Path) -> None:
+    async with console(None, "6", bench=SmallBench(recordings)) as driven:
+        await at(driven, "E8")
+        await driven.press("v")
+        await done(driven)
+        assert any("events and the final state are the same" in toast for toast in toasts(driven))
+
+
+async def test_what_cannot_be_opened_or_verified_is_told_with_its_cause(recordings: Path) -> None:
+    async with console(None, "6", bench=SmallBench(recordings)) as driven:
+        await at(driven, "junk")
+        await driven.press("enter")
+        assert driven.app.stage.source is driven.source
+        assert any("is not a session" in toast for toast in toasts(driven))
+        await driven.press("v")
+        await done(driven)
+        assert driven.screen.context == "page"
+        assert "is not a session" in driven.text()
+        assert "The recording is as it was." in driven.text()
+
+
+async def test_a_recording_is_added_to_a_dataset_and_a_failure_is_told(recordings: Path) -> None:
+    bench = SmallBench(recordings)
+    async with console(None, "6", bench=bench) as driven:
+        await at(driven, "E8")
+        await driven.press("E", "enter")
+        await done(driven)
+        assert bench.exported == [(recordings / "E8-broker-failover.tide.db", "dataset")]
+        assert "E8-broker-failover.tide.db: 9 events" in toasts(driven)
+        await driven.press("E")
+        driven.screen.prompt.input.value = "full"
+        await driven.press("enter")
+        await done(driven)
+        assert "there is no room on the disk" in driven.text()
+
+
+async def test_an_analysis_ends_on_a_page_of_its_own(recordings: Path) -> None:
+    bench = SmallBench(recordings)
+    async with console(None, "6", "R", bench=bench) as driven:
+        driven.screen.prompt.input.value = "dataset"
+        await driven.press("enter")
+        assert "two folders are needed" in driven.text()
+        driven.screen.prompt.input.value = "dataset report"
+        await driven.press("enter")
+        await done(driven)
+        assert bench.analysed == [("dataset", "report")]
+        assert "t-0        3.2 s" in driven.text()
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_an_empty_folder_says_why_and_the_next_key(
+    tmp_path: Path, recordings: Path, size: tuple[int, int]
+) -> None:
+    async with console(None, "6", "tab", size=size, bench=SmallBench(tmp_path)) as driven:
+        await driven.settle()
+        assert "There is no recording in" in driven.text()
+        assert "makes one; r looks again" in driven.text()
+        await driven.press("enter")
+        assert "there is no recording here; r looks again" in toasts(driven)
+        os.link(recordings / "E8-broker-failover.tide.db", tmp_path / "new.tide.db")
+        await driven.press("tab", "r")
+        for _ in range(50):
+            if "new.tide.db" in driven.text():
+                break
+            await driven.settle()
+        assert "new.tide.db" in driven.text()
+
+
+async def test_without_a_folder_or_a_bench_it_says_so(tmp_path: Path) -> None:
+    async with console(None, "6", bench=SmallBench(tmp_path / "gone")) as driven:
+        await driven.settle()
+        assert "cannot be read" in driven.text()
+        driven.app.bench = None
+        await driven.press("R")
+        assert any("there is no library" in toast for toast in toasts(driven))
