@@ -99,3 +99,23 @@ def test_a_record_that_is_acknowledged_after_it_was_cut_counts_as_lost() -> None
     audits = [each.lost for each in seen if isinstance(each, events.AuditChanged)]
     assert told[-1] > cut
     assert len(audits[-1]) == 1
+
+
+@pytest.mark.parametrize("version", SOME)
+def test_e10_every_step_of_taking_office_is_an_event(version: str) -> None:
+    """The order of each release stands in the controller's own tests."""
+    seen = _events("E10-on-controller-failover", version)
+    second = [each for each in seen if isinstance(each, events.ControllerElected)][1]
+    steps = [
+        each.name
+        for each in seen
+        if isinstance(each, events.ControllerStep)
+        and each.procedure == "onControllerFailover"
+        and each.seq > second.seq
+    ]
+    context = steps.index("initializeControllerContext")
+    machines = [steps.index(f"{each}StateMachine.startup") for each in ("replica", "partition")]
+    metadata = steps.index("sendUpdateMetadataRequest")
+    assert context < machines[0] == machines[1] - 1
+    assert (context < metadata < machines[0]) == (version not in ("seed", "0.9"))
+    assert all("egister" in name or name.startswith("delete") for name in steps[:context])
