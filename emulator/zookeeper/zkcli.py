@@ -2,10 +2,12 @@
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Final
 
 from emulator.zookeeper.errors import (
+    BadArgumentsError,
     BadVersionError,
+    NoChildrenForEphemeralsError,
     NodeExistsError,
     NoNodeError,
     NotEmptyError,
@@ -14,6 +16,14 @@ from emulator.zookeeper.errors import (
 from emulator.zookeeper.tree import STARTED_MS, ZooKeeper
 from emulator.zookeeper.znode import Stat, Znode
 
+_WORDS: Final[dict[type[ZooKeeperError], str]] = {
+    NoNodeError: "Node does not exist: ",
+    NoChildrenForEphemeralsError: "Ephemerals cannot have children: ",
+    NodeExistsError: "Node already exists: ",
+    NotEmptyError: "Node not empty: ",
+    BadArgumentsError: "Arguments are not valid : ",
+    BadVersionError: "version No is not valid : ",
+}
 _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
@@ -60,17 +70,9 @@ def date_text(time_us: int, started_ms: int = STARTED_MS) -> str:
 
 
 def error_text(error: ZooKeeperError) -> str:
-    """What zkCli says of a refused request."""
-    match error:
-        case NoNodeError():
-            return f"Node does not exist: {error.path}"
-        case NodeExistsError():
-            return f"Node already exists: {error.path}"
-        case NotEmptyError():
-            return f"Node not empty: {error.path}"
-        case BadVersionError():
-            return f"version No is not valid : {error.path}"
-    return str(error)
+    """What zkCli says of a refused request (``CliWrapperException``)."""
+    words = _WORDS.get(type(error))
+    return str(error) if words is None else f"{words}{error.path}"
 
 
 def node_result(node: Znode) -> dict[str, Any]:

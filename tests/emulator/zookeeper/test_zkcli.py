@@ -90,9 +90,14 @@ def test_a_znode_as_plain_data() -> None:
         (errors.NodeExistsError("/a", ""), "Node already exists: /a"),
         (errors.NotEmptyError("/a", ""), "Node not empty: /a"),
         (errors.BadVersionError("/a", ""), "version No is not valid : /a"),
+        (
+            errors.NoChildrenForEphemeralsError("/a/b", ""),
+            "Ephemerals cannot have children: /a/b",
+        ),
+        (errors.BadArgumentsError("/", ""), "Arguments are not valid : /"),
         (errors.SessionExpiredError("/a", "Gone."), "Gone."),
     ],
-    ids=["missing", "exists", "not-empty", "version", "other"],
+    ids=["missing", "exists", "not-empty", "version", "ephemeral", "arguments", "other"],
 )
 def test_an_error_is_said_in_zkclis_words(error: errors.ZooKeeperError, text: str) -> None:
     assert zkcli.error_text(error) == text
