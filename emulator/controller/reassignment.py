@@ -226,7 +226,8 @@ class Reassignment(Part):
     def _drop_replicas(self, tp: str, removing: list[int]) -> None:
         stop, delete = Batch(), Batch()
         for broker in removing:
-            epoch = self.state.infos[tp].leader_epoch
+            info = self.state.infos.get(tp)  # none while nobody has ever led the partition
+            epoch = -1 if info is None else info.leader_epoch
             stop.stop_replica(broker, tp, epoch)
             self.controller.partitions.replica_offline(tp, broker, stop)
             self.controller.machines.drop(tp, broker)

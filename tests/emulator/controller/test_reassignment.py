@@ -9,6 +9,7 @@ from emulator.events import LeaderElected, LogDeleted, ReplicasAssigned
 from emulator.inputs import (
     CancelReassignment,
     CrashBroker,
+    CreateTopic,
     PauseReplica,
     Reassign,
     ResumeReplica,
@@ -125,6 +126,21 @@ def test_a_move_can_be_taken_back(version: str) -> None:
     assert info is not None
     assert (info.leader, sorted(info.isr)) == (1, [1, 2])
     assert lab.cluster.zookeeper.find(REASSIGN) is None
+
+
+@pytest.mark.parametrize("version", WITH_LISTS)
+def test_a_move_of_what_nobody_has_ever_led_can_be_taken_back(version: str) -> None:
+    lab = Lab(version, brokers=4)
+    for broker in (2, 3):
+        lab.do(CrashBroker(broker=broker))
+    lab.wait(21_000)
+    lab.do(CreateTopic(topic="t", assignment=[[2, 3]]))
+    lab.do(Reassign(tp=TP, replicas=[1, 2]))
+    lab.wait(100)
+    assert lab.do(CancelReassignment(tp=TP)).error == "NONE"
+    lab.wait(1000)
+    assert lab.cluster.assigned(TP) == [2, 3]
+    assert lab.state() == "nonexistent"
 
 
 def test_taking_back_what_is_not_moving_is_refused() -> None:
