@@ -95,7 +95,7 @@ def write_script(text: str, path: Path) -> Path:
     except FileExistsError:
         free = free_name(path)
         message = f"'{path}' exists already; '{free.name}' is free"
-        raise CommandError(ExitCode.USAGE, message) from None
+        raise CommandError(ExitCode.UNREACHABLE, message) from None
     except (OSError, ValueError) as error:
         reason = os.strerror(error.errno or 0).lower() if isinstance(error, OSError) else str(error)
         raise CommandError(ExitCode.UNREACHABLE, f"cannot write '{path}': {reason}") from None

@@ -193,3 +193,34 @@ def test_a_piece_without_the_state_it_begins_with_can_still_be_verified(
         with pytest.raises(SessionDamagedError, match="the state before its first event"):
             Replay(Chunks(session))
     assert verify(path).same
+
+
+@pytest.fixture(scope="module")
+def late(whole: Path) -> Path:
+    return cut(whole, whole.with_name("late.tide.db"), 700, 1400)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.data())
+def test_a_piece_damaged_anywhere_gives_the_truth_or_says_that_it_is_damaged(
+    late: Path, data: st.DataObject
+) -> None:
+    content = bytearray(late.read_bytes())
+    at = data.draw(st.integers(100, len(content) - 1))
+    noise = data.draw(st.binary(min_size=1, max_size=200))
+    content[at : at + len(noise)] = noise
+    path = late.with_name("damaged.tide.db")
+    path.write_bytes(content[: late.stat().st_size])
+    said, shown = "", 0
+    try:
+        with SessionFile(path) as session:
+            said = session.damage
+            events = tuple(session.all_events())
+            assert events == EVENTS[699 : 699 + len(events)]
+            replay = Replay(Chunks(session))
+            replay.seek_seq(session.last_seq)
+            assert comparable(replay.view) == comparable(folded(EVENTS[: replay.seq]))
+            shown = replay.seq
+    except SessionError as error:
+        said = str(error)
+    assert shown == 1400 or str(path) in said
