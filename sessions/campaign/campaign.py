@@ -148,8 +148,7 @@ def _watch(job: "Future[None]", plan: Plan, ledger: Ledger, tell: Tell) -> None:
 def _progress(plan: Plan, ledger: Ledger) -> Progress:
     """Counted in the dataset itself: each run that has ended is seen there at once."""
     raised = ledger.failures()
-    made = len(DatasetFolder(ledger.dataset).sessions())
-    return Progress(plan.runs, min(plan.runs, made + raised), raised)
+    return Progress(plan.runs, min(plan.runs, ledger.made() + raised), raised)
 
 
 def _sentence(error: Exception) -> str:

@@ -16,6 +16,7 @@ from msgspec import Struct
 from sessions.campaign.outcome import CampaignReport
 from sessions.campaign.plan import Plan
 from sessions.dataset.folder import DatasetError, DatasetFolder, DatasetUnreadable
+from sessions.dataset.tables import SESSIONS
 
 FOLDER: Final = "_campaign"
 PLAN: Final = "plan.json"
@@ -128,7 +129,11 @@ class Ledger:
 
     def failures(self) -> int:
         """How many runs have ended without a session."""
-        return len(os.listdir(self.path / FAILURES))
+        return _entries(self.path / FAILURES)
+
+    def made(self) -> int:
+        """How many runs are in the dataset, counted without a look at any of them."""
+        return _entries(self.dataset / SESSIONS.name)
 
     # ---- attempts
 
@@ -148,6 +153,14 @@ class Ledger:
         """The run has ended, one way or another."""
         with writing(self.dataset):
             (self.path / ATTEMPTS / session).unlink(missing_ok=True)
+
+
+def _entries(folder: Path) -> int:
+    try:
+        with os.scandir(folder) as entries:
+            return sum(1 for _ in entries)
+    except FileNotFoundError:
+        return 0
 
 
 @contextlib.contextmanager
