@@ -84,6 +84,7 @@ class Manners(App[None], inherit_bindings=False):
         """Give text to the clipboard of the user's own terminal."""
         if not text:
             return
+        self._clipboard = text  # what pastes into the input line
         if not give_to_tmux(text, os.environ) and self._driver is not None:
             self._driver.write(sequence(text, os.environ))
         shown = cut([Span(text)], COPIED_SHOWN_MAX, self.stage.glyphs.more)
