@@ -1,7 +1,8 @@
 """The inspector: everything that is known of one partition, as lines of a given width.
 
-Three truths stand side by side and may disagree: what the znode says, what the leader acts on (its
-ISR, what it remembers of its followers), and what each replica itself holds.
+Several truths stand side by side and may disagree: what the znode says, what the leader acts on
+(its ISR, what it remembers of its followers), what each replica itself holds, and what the
+controller and the clients believe.
 """
 
 from typing import TYPE_CHECKING, Final
@@ -13,12 +14,20 @@ from console.tape_window import EPOCH_ROLES
 from console.tapes import tape_order
 from console.why import chain, chain_lines, state_path
 from console.words import STATE_WORDS, glyph_of
+from sessions.truths import truths
 
 if TYPE_CHECKING:
     from console.stage import Stage
     from sessions.states import PartitionState, ReplicaState
 
 EPOCHS_SHOWN_MAX: Final = 5
+TRUTH_WORDS: Final = {
+    "leader": "leader",
+    "leader_epoch": "epoch",
+    "isr": "isr",
+    "zk_version": "version",
+}
+"""The fields in which somebody may disagree with the znode, and what they are called."""
 
 
 def partition_lines(stage: "Stage", partition: "PartitionState", width: int) -> list[Line]:
@@ -28,6 +37,7 @@ def partition_lines(stage: "Stage", partition: "PartitionState", width: int) -> 
         replica_table(stage, partition),
         epoch_caches(partition),
         znode(stage, partition),
+        disagreements(stage, partition),
         audit(partition),
         why(stage, partition, width),
     ]
@@ -195,6 +205,30 @@ def znode(stage: "Stage", partition: "PartitionState") -> list[Line]:
     )
     said = [Span(f" leader {partition.leader} leader_epoch {partition.leader_epoch}")]
     return [head, line(*said, f" isr {brackets(partition.isr)}")]
+
+
+def disagreements(stage: "Stage", partition: "PartitionState") -> list[Line]:
+    """Who takes the state to be another than the znode says; nothing while all agree."""
+    rows: list[Line] = []
+    for truth in truths(stage.view, partition):
+        if truth.disagrees:
+            said = [
+                f" {name} {_word(getattr(truth, field))}"
+                for field, name in TRUTH_WORDS.items()
+                if field in truth.disagrees
+            ]
+            rows.append(line(f"  {truth.who}", Span("".join(said), "warning")))
+    title = line(Span("DISAGREE", "title"), Span(" with the znode", "muted"))
+    return [title, *rows] if rows else []
+
+
+def _word(value: int | list[int] | None) -> str:
+    """One thing that somebody believes."""
+    if value is None:
+        return "unknown"
+    if isinstance(value, list):
+        return brackets(value)
+    return "none" if value < 0 else str(value)
 
 
 def audit(partition: "PartitionState") -> list[Line]:

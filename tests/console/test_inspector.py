@@ -4,6 +4,8 @@ from console.empty import nothing_lines
 from console.inspector import partition_lines
 from console.lines import text_of, width_of
 from console.stage import Stage
+from sessions.folding.model import CACHE
+from sessions.states import Belief
 from tests.console.fakes import ListSource, failover
 
 
@@ -40,6 +42,24 @@ def test_disagreement_between_znode_and_leader_is_shown() -> None:
     partition.leader_isr = [1, 2, 3]
     text = "\n".join(text_of(row) for row in partition_lines(stage, partition, 50))
     assert "the leader acts on ISR [1,2,3]" in text
+
+
+def test_who_believes_something_else_than_the_znode_says_is_named() -> None:
+    stage = stage_at(150)
+    partition = stage.view.state.partitions["orders-0"]
+    stage.view.state.controller.broker = 3
+    stage.view.state.brokers[2].live_brokers = [1, 2, 3]
+    stage.view.state.beliefs["orders-0"] = {CACHE: None, 2: Belief(1, 7, [1], 9)}
+    rows = shown(stage, "orders-0", 80)
+    at = rows.index("DISAGREE with the znode")
+    assert "  controller 3 leader unknown" in rows[at:]
+    assert any(
+        row.startswith("  clients of 2") and "epoch 7 isr [1] version 9" in row for row in rows
+    )
+    stage.view.state.beliefs.clear()
+    for replica in partition.replica_states.values():
+        replica.role = "offline"
+    assert "clients of 2" not in " ".join(shown(stage, "orders-0", 80))
 
 
 def test_losses_are_counted_and_moves_are_named() -> None:
