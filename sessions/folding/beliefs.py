@@ -5,12 +5,14 @@ it passes on to clients. Almost always all agree, so only those who do not are k
 znode leaves everybody behind, and each catches up by an event of its own.
 """
 
-from typing import Final
+from typing import Final, cast
 
 from emulator import events
 from sessions.folding.model import CACHE, Handlers, Model
 from sessions.states import Belief, BrokerState, PartitionState
 
+Rows = list[tuple[str, int, int, int]]
+"""What an UpdateMetadataRequest says: partition, leader, leader epoch, version of the znode."""
 DURING_DELETE: Final = -2
 """The leader in an UpdateMetadata that takes a partition away."""
 LOADED: Final = "initializeControllerContext"
@@ -80,16 +82,16 @@ def metadata_updated(model: Model, event: events.MetadataUpdated) -> None:
     if is_first:
         model.believers_changed()
     partitions, beliefs = model.partitions, state.beliefs
-    for row in rows:
-        tp, leader, leader_epoch, version = row
-        partition = partitions.get(str(tp))
-        if partition is not None and partition.zk_version == version and leader == partition.leader:
-            behind = beliefs.get(str(tp))
-            if behind is not None and me in behind:
-                _agrees(model, str(tp), me)
-        else:
-            belief = _heard(model, str(tp), int(leader), int(leader_epoch), int(version))
-            _believes(model, str(tp), me, belief)
+    for tp, leader, leader_epoch, version in cast("Rows", rows):
+        partition = partitions.get(tp)
+        if partition is None or partition.zk_version != version or partition.leader != leader:
+            _believes(model, tp, me, _heard(model, tp, leader, leader_epoch, version))
+            continue
+        behind = beliefs.get(tp)
+        if behind is not None and me in behind:
+            del behind[me]
+            if not behind:
+                del beliefs[tp]
 
 
 def _knows_nothing_but(model: Model, broker: int, told: set[str | int]) -> None:
