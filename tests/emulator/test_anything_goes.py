@@ -14,6 +14,7 @@ from emulator.inputs import (
     AddPartitions,
     AnyInput,
     CancelReassignment,
+    ConfigureBroker,
     ConfigureTopic,
     Consume,
     CrashBroker,
@@ -24,6 +25,7 @@ from emulator.inputs import (
     DeleteTopic,
     DropOnLink,
     ElectPreferred,
+    ElectUnclean,
     ExpireSession,
     FetchRound,
     FreezeBroker,
@@ -43,6 +45,7 @@ from emulator.inputs import (
     Wait,
     ZkCommand,
 )
+from emulator.profiles import PROFILES, VERSIONS
 from tests.emulator.healing import heal
 
 DEEP = settings.get_current_profile_name() == "deep"
@@ -53,13 +56,11 @@ LOOK = (
     else settings(
         derandomize=True,
         deadline=None,
-        max_examples=20,
+        max_examples=12,
         stateful_step_count=20,
         suppress_health_check=ALSO,
     )
 )
-RELEASES = ["seed", "0.8.1", "0.10.2", "0.11", "2.0.1", "2.4", "2.8", "3.9"]
-
 BROKERS = 3
 MILLISECOND_US = 1_000
 PROCESS = (StartBroker, StopBroker, ThawBroker, FreezeBroker)
@@ -85,6 +86,14 @@ produces = st.builds(
     timeout_us=st.sampled_from([300 * MILLISECOND_US, 2000 * MILLISECOND_US]),
     producer=st.sampled_from(["p1", "p2"]),
     background=st.booleans(),
+    idempotent=st.booleans(),
+)
+consumes = st.builds(
+    Consume,
+    topic=st.just("t"),
+    consumer=st.sampled_from(["c1", "c2"]),
+    group=st.sampled_from([None, "g"]),
+    then=st.sampled_from(["stay", "leave", "die"]),
 )
 
 
@@ -99,7 +108,10 @@ class AnythingGoes(RuleBasedStateMachine):
 
     @initialize(topic=topics, seed=st.integers(0, 3))
     def begin(self, topic: CreateTopic, seed: int) -> None:
-        self.cluster = Cluster(CreateCluster(brokers=BROKERS, version=self.version, seed=seed))
+        grouped = PROFILES[self.version].has("consumer_groups")
+        config = {"offsets.topic.num.partitions": "2"} if grouped else {}
+        spec = CreateCluster(brokers=BROKERS, version=self.version, seed=seed, config=config)
+        self.cluster = Cluster(spec)
         self.do(topic)
 
     # ---- clients
@@ -108,9 +120,9 @@ class AnythingGoes(RuleBasedStateMachine):
     def produce(self, wanted: Produce) -> None:
         self.do(wanted)
 
-    @rule()
-    def consume(self) -> None:
-        self.do(Consume(topic="t"))
+    @rule(wanted=consumes)
+    def consume(self, wanted: Consume) -> None:
+        self.do(wanted)
 
     # ---- processes
 
@@ -184,6 +196,14 @@ class AnythingGoes(RuleBasedStateMachine):
         config = {"unclean.leader.election.enable": unclean}
         self.do(ConfigureTopic(topic="t", config=config))
 
+    @rule(broker=brokers, min_isr=st.sampled_from(["", "2"]))
+    def configure_a_broker(self, broker: int, min_isr: str) -> None:
+        self.do(ConfigureBroker(broker=broker, config={"min.insync.replicas": min_isr}))
+
+    @rule(tp=st.sampled_from(["t-0", "t-1"]))
+    def elect_anybody(self, tp: str) -> None:
+        self.do(ElectUnclean(tp=tp))
+
     @rule(tp=st.sampled_from(["t-0", "t-1"]), replicas=replica_lists)
     def move(self, tp: str, replicas: list[int]) -> None:
         self.do(Reassign(tp=tp, replicas=replicas))
@@ -251,7 +271,7 @@ def machine_of(release: str) -> type[AnythingGoes]:
     return type(f"On_{release.replace('.', '_')}", (AnythingGoes,), {"version": release})
 
 
-@pytest.mark.parametrize("release", RELEASES)
+@pytest.mark.parametrize("release", VERSIONS)
 def test_anything_goes(release: str) -> None:
     case = machine_of(release).TestCase
     case.settings = LOOK
