@@ -54,6 +54,7 @@ class OverviewScreen(ConsoleScreen):
     def __init__(self, stage: "Stage") -> None:
         super().__init__(stage)
         self.health = LinkView(stage, id="health")
+        self.health.index = 1  # the line below the titles
         self.control = TextView(stage, id="control")
         self.topics = Topics()
         self.topic_view = LinkView(stage, id="topics")

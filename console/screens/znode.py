@@ -1,5 +1,6 @@
 """One znode: every version that it has had, its data and Stat, and who was told of its changes."""
 
+import json
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
@@ -44,7 +45,7 @@ class VersionView(EventView):
     def _version_line(self, event: Event, *, here: bool) -> Line:
         glyphs = self.stage.glyphs
         faint = "faint" if event.seq > self.stage.source.seq else ""
-        version, zxid, what = _written(event)
+        version, zxid, what = _written(event, self._before(event))
         row = line(
             Span(glyphs.here if here else " ", "here"),
             Span(f"{version:>{VERSION_WIDTH}} ", faint or "strong"),
@@ -53,6 +54,14 @@ class VersionView(EventView):
             *(Span(span.text, faint or span.role) for span in what),
         )
         return cut(row, self.columns, glyphs.more)
+
+    def _before(self, event: Event) -> str | None:
+        """What the znode held before a write, as far as that has been found."""
+        for index in range(self.log_.index_of(event.seq) - 1, -1, -1):
+            earlier = self.event_at(index)
+            if isinstance(earlier, ZnodeCreated | ZnodeChanged):
+                return earlier.data
+        return None
 
     def fired(self) -> list[WatchFired]:
         """The watches on the znode that have fired, as far as they have been found."""
@@ -71,7 +80,7 @@ class VersionView(EventView):
         return super().why_empty()
 
 
-def _written(event: Event) -> tuple[str, str, Line]:
+def _written(event: Event, before: str | None) -> tuple[str, str, Line]:
     """Version, transaction id and content of a write; of a watch, who was told."""
     match event:
         case ZnodeCreated(session=session):
@@ -82,17 +91,30 @@ def _written(event: Event) -> tuple[str, str, Line]:
                 (Span(f"created{owner}  ", "kind"), _data(event.data)),
             )
         case ZnodeChanged():
-            return (
-                f"v{event.version}",
-                hexadecimal(event.zxid),
-                (Span("set  ", "kind"), _data(event.data)),
-            )
+            shown = changes_of(before, event.data) or (_data(event.data),)
+            return f"v{event.version}", hexadecimal(event.zxid), (Span("set  ", "kind"), *shown)
         case ZnodeDeleted():
             return "-", hexadecimal(event.zxid), (Span("deleted", "warning"),)
         case WatchFired():
             return "", "", (Span(f"told {host(event.host)}: {clean(event.kind)}", "muted"),)
         case _:
             return "", "", ()
+
+
+def changes_of(before: str | None, after: str | None) -> Line:
+    """Which fields of a JSON object are other ones; nothing where that cannot be said."""
+    try:
+        old, new = json.loads(before or ""), json.loads(after or "")
+    except ValueError:
+        return ()
+    if not isinstance(old, dict) or not isinstance(new, dict):
+        return ()
+    spans: list[Span] = []
+    for key in dict.fromkeys((*new, *old)):
+        was, now = (json.dumps(side.get(key), separators=(",", ":")) for side in (old, new))
+        if was != now:
+            spans += [data(f"{key} ", "muted"), data(was), Span(" > ", "faint"), data(f"{now}  ")]
+    return tuple(spans)
 
 
 def _data(text: str | None) -> Span:

@@ -1,4 +1,5 @@
-from console.screens.znode import ZnodeScreen
+from console.lines import text_of
+from console.screens.znode import ZnodeScreen, changes_of
 from emulator import events
 from tests.console.driving import LARGE, SMALL, Console, console
 from tests.console.fakes import ListSource, Script, failover
@@ -22,6 +23,16 @@ async def opened(driven: Console) -> ZnodeScreen:
     return driven.screen
 
 
+def test_of_a_json_object_the_fields_that_changed_are_shown() -> None:
+    before, after = '{"leader":1,"isr":[1,2],"version":1}', '{"leader":-1,"isr":[1,2],"new":"x"}'
+    assert text_of(changes_of(before, after)).strip() == (
+        'leader 1 > -1  new null > "x"  version 1 > null'
+    )
+    for odd in (None, "", "12", "[1]", "{"):
+        assert changes_of(odd, after) == ()
+        assert changes_of(after, odd) == ()
+
+
 async def test_every_version_is_listed_with_what_was_written() -> None:
     async with console(history(), size=LARGE) as driven:
         await opened(driven)
@@ -31,6 +42,7 @@ async def test_every_version_is_listed_with_what_was_written() -> None:
         assert "told 3: NodeDeleted" in rows[2]
         assert 'created by session 0x12  {"' in rows[3]
         assert rows[4].startswith("▸    v1     0x33")
+        assert "set  brokerid 2 > 3" in rows[4]
         assert "brokerid  3" in driven.text()
         assert "3          told 00:00:06.2" in driven.text()
 
