@@ -1,6 +1,7 @@
 """The replica and the partition state machine: every transition, legal or refused."""
 
 from itertools import product
+from pathlib import Path
 
 import pytest
 
@@ -32,6 +33,7 @@ from emulator.inputs import (
 from tests.emulator.lab import TP, Lab
 from tests.emulator.random_scripts import script_of, spec_of
 
+PAGE = Path(__file__).parents[3] / "docs" / "controller.md"
 LEGAL_OF_REPLICAS = """
 NonExistentReplica -> NewReplica
 NewReplica -> OnlineReplica OfflineReplica
@@ -187,3 +189,10 @@ def test_an_offline_partition_is_so_called() -> None:
     lab.do(CrashBroker(broker=2))
     lab.wait(20_000)
     assert machines.partition(TP) == OFFLINE
+
+
+@pytest.mark.parametrize("machine", [REPLICA, PARTITION], ids=["replicas", "partitions"])
+def test_the_documentation_shows_the_same_table(machine: dict[str, tuple[str, ...]]) -> None:
+    rows = [f"| {target} | {', '.join(before)} |" for target, before in machine.items()]
+    table = "| becomes | from |\n|--|--|\n" + "\n".join(rows)
+    assert table in PAGE.read_text("utf-8")
