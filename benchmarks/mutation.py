@@ -4,7 +4,7 @@
 ``mutation.toml`` names is changed by cosmic-ray in one place at a time, and its tests run; a change
 that they all let pass is printed. Everything happens in a copy of the checkout, which is kept where
 ``--copy`` says: begun again there, a run goes on where it stopped, with ``--again`` it tries what
-passed against the tests as they are now. Cosmic-ray's own reports open ``FOLDER/sessions``.
+passed against the tests as they are now. Cosmic-ray's own reports open ``FOLDER/mutations``.
 
 Each change is tested in a fork of one process that has pytest loaded, so that a module of a hundred
 lines takes minutes. Random examples are drawn alike each time, and are not made smaller.
@@ -200,7 +200,7 @@ def main() -> None:
     keep = "|".join(configured["operators"]["keep"])
     noticed = total = 0
     for module in wanted.modules or modules:
-        for_one = mutate(module, modules[module], keep, Path("sessions"), again=wanted.again)
+        for_one = mutate(module, modules[module], keep, Path("mutations"), again=wanted.again)
         noticed, total = noticed + for_one[0], total + for_one[1]
     print(f"all: {noticed} of {total} changes noticed ({100 * noticed / max(total, 1):.1f} %)")
     print(f"the copy, with cosmic-ray's sessions: {folder}")
