@@ -42,13 +42,15 @@ class FetchState(Struct, array_like=True, gc=False):
     """How a fetcher stands with one partition; ``resume_us`` is when a delayed one is tried again.
 
     ``epoch`` is the leader epoch under which it was added, ``asked_offset`` where the leader was
-    last asked to read (-1: not asked since it was added).
+    last asked to read, ``asked_epoch`` the epoch under which it was last asked where the follower's
+    own epoch ends (-1: not asked since it was added).
     """
 
     phase: str
     epoch: int
     resume_us: int = 0
     asked_offset: int = UNDEFINED
+    asked_epoch: int = UNDEFINED
 
 
 class Fetcher(Struct, array_like=True, gc=False):
@@ -152,7 +154,9 @@ class FollowerSide:
     def _ask_epochs(self, fetcher: Fetcher, asking: list[str]) -> None:
         rows: dict[str, tuple[int, int]] = {}
         for tp in asking:
-            rows[tp] = self.epoch_question(self.broker.state.replicas[tp])
+            replica = self.broker.state.replicas[tp]
+            rows[tp] = self.epoch_question(replica)
+            fetcher.partitions[tp].asked_epoch = replica.leader_epoch
         request = OffsetsForLeaderEpochRequest(self.broker.id, rows)
         self._send(fetcher, request)
 
@@ -284,7 +288,8 @@ class FollowerSide:
             if fetch_state is None or fetch_state.phase != TRUNCATING:
                 continue
             replica = state.replicas[tp]
-            if fetch_state.epoch != replica.leader_epoch:
+            asked_for = fetch_state.asked_epoch if self.fencing else fetch_state.epoch
+            if asked_for != replica.leader_epoch:
                 continue
             if error == "FENCED_LEADER_EPOCH":
                 fetch_state.phase = FAILED

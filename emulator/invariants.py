@@ -224,5 +224,7 @@ def known_violations(profile: Profile) -> dict[str, str]:
     if not profile.has("fetch_fencing"):
         known["TrueLeader"] = "truncation by HW or without fencing (KIP-101, KIP-279, KIP-320)"
         known["CommittedInIsr"] = known["TrueLeader"]
+    if profile.has("cancel_reassignment"):
+        known["IsrInAssigned"] = "a move that is taken back drops what it added, in sync or not"
     known["LastReplica"] = "a lone ISR member that loses its tail is elected again (KIP-966)"
     return known

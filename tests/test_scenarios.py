@@ -38,6 +38,7 @@ VECTORS = (
         "V38",
         "V39",
         "KAFKA-7128",
+        "KIP-455",
     ),
 )
 """Worked examples of the protocol, each named in the first line of a scenario."""

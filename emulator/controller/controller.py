@@ -205,6 +205,12 @@ class Controller:
             self.resign("/controller is not this broker's")
         self.stand()
 
+    def _is_in_office(self) -> bool:
+        """Whether this broker is controller still, as far as it can find out; if not, it knows."""
+        if self.broker.zk.usable():
+            self._controller_changed()
+        return self.state is not None
+
     def _changed(self, path: str, kind: str) -> None:
         if not self.broker.zk.usable():
             self.broker.later("controller-retry", RETRY_US)
@@ -214,9 +220,14 @@ class Controller:
             self.topics.changed(path, kind)
 
     def retry(self) -> None:
-        """What had to wait: look at everything again, send again what was lost."""
+        """What had to wait: look at everything again, send again what was lost.
+
+        First at the office itself, as the news that it is no longer held may have been lost.
+        """
         if self.state is None:
             self.stand()
+            return
+        if not self._is_in_office():
             return
         self.channels.retry()
         if self.broker.zk.usable():

@@ -70,7 +70,7 @@ class Partitions(Part):
         if found.controller_epoch > self.state.epoch:
             if self.profile.has("controller_multi"):
                 raise ControllerMovedError
-            self._failed(tp, "Offline", f"controller {found.controller_epoch} has written it")
+            self.failed(tp, "Offline", f"controller {found.controller_epoch} has written it")
             return None
         self.remember(tp, found)
         return found
@@ -148,7 +148,7 @@ class Partitions(Part):
         assigned = state.assignments[tp]
         choice = elections.initial(assigned, state.live)
         if choice is None:
-            self._failed(tp, "New", "no assigned replica is alive")
+            self.failed(tp, "New", "no assigned replica is alive")
             return
         self.check_office()
         zookeeper, world = self.world.zookeeper, self.world
@@ -161,7 +161,7 @@ class Partitions(Part):
         try:
             zookeeper.create(world, 0, f"{base}/{number}/state", data)
         except errors.NodeExistsError:
-            self._failed(tp, "New", "another controller has made its state")
+            self.failed(tp, "New", "another controller has made its state")
             self._adopt(tp, batch)
             return
         info = PartitionInfo(choice.leader, 0, choice.isr, 0, assigned, state.epoch, is_new=True)
@@ -189,7 +189,8 @@ class Partitions(Part):
             strategy,
         )
 
-    def _failed(self, tp: str, strategy: str, reason: str) -> None:
+    def failed(self, tp: str, strategy: str, reason: str) -> None:
+        """State that nobody could be elected, and why."""
         self.kernel.emit(events.ElectionFailed, tp, self.broker.id, strategy, reason)
 
     # ---- elections
@@ -213,7 +214,7 @@ class Partitions(Part):
                 isr_order=self.profile.has("isr_order_elects"),
             )
             if choice is None:
-                self._failed(tp, "Offline", f"no live replica in the ISR {info.isr}")
+                self.failed(tp, "Offline", f"no live replica in the ISR {info.isr}")
             else:
                 strategy = "Offline" if choice.leader in info.isr else "Unclean"
                 self.lead(tp, choice, strategy, batch)
@@ -243,7 +244,7 @@ class Partitions(Part):
                 continue
             choice = elections.preferred(state.assignments[tp], info.isr, self._live())
             if choice is None:
-                self._failed(tp, "Preferred", "the preferred replica is not alive and in sync")
+                self.failed(tp, "Preferred", "the preferred replica is not alive and in sync")
             elif choice.leader != info.leader or self.profile.has("preferred_election_repeats"):
                 self.lead(tp, choice, "Preferred", batch)
         self.controller.channels.send(batch)
@@ -260,7 +261,7 @@ class Partitions(Part):
             state.assignments[tp], info.isr, self._live(), unclean=True, isr_order=False
         )
         if choice is None:
-            self._failed(tp, "Unclean", "no assigned replica is alive")
+            self.failed(tp, "Unclean", "no assigned replica is alive")
             return "ELIGIBLE_LEADERS_NOT_AVAILABLE"
         batch = Batch()
         self.lead(tp, choice, "Offline" if choice.leader in info.isr else "Unclean", batch)
@@ -387,7 +388,7 @@ class Partitions(Part):
                     isr_order=self.profile.has("isr_order_on_shutdown"),
                 )
                 if choice is None:
-                    self._failed(tp, "ControlledShutdown", "no other replica is alive and in sync")
+                    self.failed(tp, "ControlledShutdown", "no other replica is alive and in sync")
                     remaining.append(tp)
                 else:
                     self.lead(tp, choice, "ControlledShutdown", batch)

@@ -196,23 +196,26 @@ class Reassignment(Part):
             self._finish(tp, move)
 
     def _finish(self, tp: str, move: Move) -> None:
-        """Let a target replica lead, drop the old replicas, write the final list."""
+        """Let a target replica lead, drop the old replicas, write the final list.
+
+        It goes on where nobody can be elected: what is then dropped may be the last of the ISR.
+        """
         state, partitions = self.state, self.controller.partitions
         removing = [b for b in state.assignments[tp] if b not in move.target]
         info = state.infos[tp]
         stays = info.leader in move.target and info.leader in state.live
         choice = None if stays else elections.reassigned(move.target, info.isr, list(state.live))
-        if not stays and choice is None:
-            return
         self._list(tp, list(move.target))
         for broker in move.target:
             self.controller.machines.move_replica(tp, broker, REPLICA_ONLINE)
         batch = Batch()
-        if choice is None:
+        if stays:
             info = partitions.write(tp, info.leader, info.isr)
             batch.lead([b for b in move.target if b in state.live], tp, info)
-        else:
+        elif choice is not None:
             partitions.lead(tp, choice, "Reassign", batch)
+        else:
+            partitions.failed(tp, "Reassign", "no target replica is alive and in sync")
         self.controller.channels.send(batch)
         self._drop_replicas(tp, removing)
         self._assign(tp, list(move.target), None)

@@ -9,7 +9,9 @@ from emulator.inputs import (
     CutLink,
     FreezeBroker,
     HealLinks,
+    HoldMessages,
     PauseReplica,
+    ReleaseMessages,
     ResumeReplica,
     StartBroker,
     ThawBroker,
@@ -284,3 +286,26 @@ def test_after_a_pause_it_asks_for_its_epoch_again(version: str) -> None:
     lab.do(ResumeReplica(tp=TP, broker=2))
     lab.wait(3000)
     assert lab.log(2) == lab.log(1)
+
+
+@pytest.mark.parametrize("version", since("2.1", "2.7"))
+def test_an_answer_that_is_late_says_nothing_of_the_epoch_that_it_was_not_asked_in(
+    version: str,
+) -> None:
+    """FENCED_LEADER_EPOCH would make the fetcher give the partition up for good."""
+    lab = Lab(version, brokers=3)
+    lab.topic(0, 1)
+    lab.produce("a", acks=-1, retries=9)
+    lab.do(HoldMessages(source=1, destination=0, api="OffsetsForLeaderEpochRequest"))
+    lab.tell(leader=0, epoch=1, isr=[0], brokers=[1])
+    lab.wait(600)
+    lab.tell(leader=0, epoch=2, isr=[0], brokers=[0])
+    lab.do(HoldMessages(source=0, destination=1, api="OffsetsForLeaderEpochResponse"))
+    lab.do(ReleaseMessages(source=1, destination=0))
+    lab.wait(5)
+    lab.tell(leader=0, epoch=2, isr=[0], brokers=[1])
+    lab.do(ReleaseMessages(source=0, destination=1))
+    lab.produce("b", acks=1)
+    lab.wait(3_000)
+    assert fetch_state(lab).phase == FETCHING
+    assert lab.values(1) == "a b"

@@ -8,8 +8,23 @@ from emulator.controller.controller import CONTROLLER
 from emulator.controller.failover import EPOCH
 from emulator.controller.part import Part
 from emulator.controller.partitions import Partitions
-from emulator.events import ControllerElected, ControllerResigned, ControllerStep, MessageSent
-from emulator.inputs import CrashBroker, CutLink, ExpireSession, HealLinks, StartBroker, ZkCommand
+from emulator.events import (
+    ZOOKEEPER,
+    ControllerElected,
+    ControllerResigned,
+    ControllerStep,
+    MessageSent,
+)
+from emulator.inputs import (
+    CrashBroker,
+    CutLink,
+    ExpireSession,
+    HealLinks,
+    HoldMessages,
+    ReleaseMessages,
+    StartBroker,
+    ZkCommand,
+)
 from emulator.messages import AlterIsrItem, AlterPartitionRequest, ControlledShutdownRequest
 from emulator.profiles import VERSIONS
 from tests.emulator.generations import since
@@ -204,3 +219,20 @@ def test_every_part_of_the_controller_acts_for_the_same_broker() -> None:
     parts = (controller.partitions, controller.topics, controller.reassignment, controller.deletion)
     assert {part.broker.id for part in parts} == {0}
     assert all(part.state is controller.state for part in parts)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_controller_that_missed_the_end_of_its_office_finds_out(version: str) -> None:
+    """The news was lost with the connection; it looks again once it has a new one."""
+    lab = Lab(version, brokers=2)
+    lab.do(HoldMessages(source=ZOOKEEPER, destination=0))
+    lab.do(ZkCommand(command="delete", path=CONTROLLER))
+    lab.wait(100)
+    assert lab.cluster.controller_id() == 1
+    first = lab.cluster.state.brokers[0]
+    believes = [first.controller is not None]
+    lab.do(ReleaseMessages(source=ZOOKEEPER, destination=0, lose=True))
+    lab.wait(3_000)
+    believes.append(first.controller is not None)
+    assert believes == [True, False]
+    assert lab.cluster.state.brokers[0].known_controller == 1
