@@ -89,7 +89,7 @@ class OverviewScreen(ConsoleScreen):
         topics.entitle("topics", [plural(len(self.topics.severities), "topic")])
         view = self.topic_view
         if self.has_class("-tall"):
-            topics.styles.height = 1 + min(TOPICS_SHOWN_MAX, max(1, len(self.topics.severities)))
+            topics.styles.height = 1 + min(TOPICS_SHOWN_MAX, len(self.topics.severities) or 3)
         rows = self.topics.lines(view.columns - MARK_WIDTH, view.page, self.stage.glyphs)
         links = [Link("partitions", f"topic={topic}") for topic in self.topics.shown(view.page)]
         view.show([Row(row, link) for row, link in zip_longest(rows, links)])
