@@ -78,20 +78,34 @@ def test_a_member_that_cuts_what_is_committed_is_a_violation(version: str, known
     checks.flush()
     assert seen == []
     kernel.emit(events.LogTruncated, "t-0", 2, 4, 5, "to high watermark")
+    kernel.emit(events.LogTruncated, "t-0", 2, 4, 5, "no epoch: to high watermark")
     checks.flush()
-    assert _named(seen) == [("CommittedInIsr", known)]
+    assert _named(seen) == [("CommittedInIsr", known)] * 2
 
 
 @pytest.mark.parametrize(("end", "found"), [(4, [("CommittedInIsr", False)]), (5, [])])
-def test_a_member_joins_with_all_that_is_committed(end: int, found: list[tuple[str, bool]]) -> None:
+@pytest.mark.parametrize("member", [1, 3])
+def test_a_member_joins_with_all_that_is_committed(
+    member: int, end: int, found: list[tuple[str, bool]]
+) -> None:
     checks, kernel, seen = _checked()
-    kernel.emit(events.PartitionStateChanged, "t-0", 1, 0, [1], 1, 0)
-    kernel.emit(events.ReplicaRoleChanged, "t-0", 1, "leader", 1, 0)
-    kernel.emit(events.HighWatermarkChanged, "t-0", 1, 5, 0, "append")
+    kernel.emit(events.PartitionStateChanged, "t-0", 2, 0, [2], 1, 0)
+    kernel.emit(events.ReplicaRoleChanged, "t-0", 2, "leader", 2, 0)
+    kernel.emit(events.HighWatermarkChanged, "t-0", 2, 5, 0, "append")
     checks.replica_of = lambda *_: _replica(end)
-    kernel.emit(events.PartitionStateChanged, "t-0", 1, 0, [1, 2], 1, 1)
+    kernel.emit(events.PartitionStateChanged, "t-0", 2, 0, [2, member], 1, 1)
     checks.flush()
     assert _named(seen) == found
+
+
+def test_who_leads_without_having_been_in_the_isr_does_not_join_it() -> None:
+    checks, kernel, seen = _checked()
+    kernel.emit(events.ReplicaRoleChanged, "t-0", 2, "leader", 2, 0)
+    kernel.emit(events.HighWatermarkChanged, "t-0", 2, 5, 0, "append")
+    checks.replica_of = lambda *_: _replica(3)
+    kernel.emit(events.PartitionStateChanged, "t-0", 1, 1, [1], 1, 1)
+    checks.flush()
+    assert seen == []
 
 
 @pytest.mark.parametrize(
@@ -116,12 +130,58 @@ def test_a_leader_epoch_that_goes_back_is_a_violation() -> None:
     assert _named(seen) == [("EpochMonotonic", False)]
 
 
-def test_two_leaders_in_one_epoch_are_a_violation() -> None:
+@pytest.mark.parametrize(("first", "second"), [(1, 2), (2, 1)])
+def test_two_leaders_in_one_epoch_are_a_violation(first: int, second: int) -> None:
     checks, kernel, seen = _checked()
-    kernel.emit(events.ReplicaRoleChanged, "t-0", 1, "leader", 1, 3)
-    kernel.emit(events.ReplicaRoleChanged, "t-0", 2, "leader", 2, 3)
+    kernel.emit(events.ReplicaRoleChanged, "t-0", first, "leader", first, 3)
+    kernel.emit(events.ReplicaRoleChanged, "t-0", second, "leader", second, 3)
     checks.flush()
     assert _named(seen) == [("OneLeaderPerEpoch", False)]
+
+
+@pytest.mark.parametrize(
+    ("broker", "role", "epoch"),
+    [
+        pytest.param(1, "leader", 3, id="the leader is told again"),
+        pytest.param(2, "follower", 3, id="a follower in its epoch"),
+        pytest.param(2, "offline", 3, id="a process that ended"),
+        pytest.param(2, "leader", 2, id="who is told late that it led before"),
+        pytest.param(2, "leader", 4, id="the next leader"),
+    ],
+)
+def test_one_leader_an_epoch_is_none(broker: int, role: str, epoch: int) -> None:
+    checks, kernel, seen = _checked()
+    kernel.emit(events.ReplicaRoleChanged, "t-0", 1, "leader", 1, 3)
+    kernel.emit(events.ReplicaRoleChanged, "t-0", broker, role, 1, epoch)
+    checks.flush()
+    assert seen == []
+
+
+def test_a_high_watermark_that_goes_back_is_a_violation_on_the_leader_only() -> None:
+    checks, kernel, seen = _checked()
+    kernel.emit(events.ReplicaRoleChanged, "t-0", 2, "leader", 2, 0)
+    for broker in (1, 3):
+        kernel.emit(events.HighWatermarkChanged, "t-0", broker, 3, 4, "fetch")
+    kernel.emit(events.HighWatermarkChanged, "t-0", 2, 3, 4, "make-leader")
+    kernel.emit(events.HighWatermarkChanged, "t-0", 2, 4, 4, "fetch")
+    checks.flush()
+    assert seen == []
+    for _ in range(2):
+        kernel.emit(events.HighWatermarkChanged, "t-0", 2, 3, 4, "fetch")
+    checks.flush()
+    assert _named(seen) == [("HighWatermarkMonotonic", False)] * 2
+    assert checks.state.violated == {"HighWatermarkMonotonic": 2}
+
+
+@pytest.mark.parametrize("broker", [1, 3])
+def test_only_a_leaders_high_watermark_says_what_is_committed(broker: int) -> None:
+    checks, kernel, seen = _checked(end=5)
+    kernel.emit(events.ReplicaRoleChanged, "t-0", 2, "leader", 2, 0)
+    kernel.emit(events.HighWatermarkChanged, "t-0", broker, 5, 0, "fetch")
+    checks.replica_of = lambda *_: _replica(3)
+    kernel.emit(events.LeaderElected, "t-0", 0, 2, 1, [2], "Offline")
+    checks.flush()
+    assert seen == []
 
 
 def test_a_leader_without_what_was_committed_is_a_violation() -> None:

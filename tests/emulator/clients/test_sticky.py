@@ -56,6 +56,14 @@ def test_a_partition_that_two_members_claim_is_kept_by_neither() -> None:
     assert assignment == {"a": ["t-0"], "b": ["t-1"]}
 
 
+def test_where_members_want_different_topics_what_one_has_too_much_of_moves() -> None:
+    wants = {"a": ["s", "t"], "b": ["t"]}
+    owned = {"a": ["s-0", "t-0", "t-1", "t-2"], "b": []}
+    assignment = assign_sticky({"s": 1, "t": 3}, wants, owned)
+    assert [len(assignment[member]) for member in ("a", "b")] == [2, 2]
+    assert "s-0" in assignment["a"]
+
+
 def test_members_that_want_different_topics_keep_theirs_where_that_is_even() -> None:
     wants = {"a": ["s", "t"], "b": ["t"]}
     owned = {"a": ["s-0", "t-1"], "b": ["t-0"]}
