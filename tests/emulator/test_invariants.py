@@ -72,7 +72,8 @@ def test_a_member_that_cuts_what_is_committed_is_a_violation(version: str, known
     kernel.emit(events.PartitionStateChanged, "t-0", 1, 0, [1, 2], 1, 0)
     kernel.emit(events.ReplicaRoleChanged, "t-0", 1, "leader", 1, 0)
     kernel.emit(events.HighWatermarkChanged, "t-0", 1, 5, 0, "fetch")
-    kernel.emit(events.LogTruncated, "t-0", 2, 5, 7, "to end of epoch")
+    for end in (6, 5):
+        kernel.emit(events.LogTruncated, "t-0", 2, end, 7, "to end of epoch")
     kernel.emit(events.LogTruncated, "t-0", 3, 4, 7, "to end of epoch")
     kernel.emit(events.LogTruncated, "t-0", 2, 4, 5, POWER_LOSS)
     checks.flush()
@@ -110,7 +111,11 @@ def test_who_leads_without_having_been_in_the_isr_does_not_join_it() -> None:
 
 @pytest.mark.parametrize(
     ("leader", "isr", "name"),
-    [(1, [2], "LeaderInIsr"), (1, [1, 9], "IsrInAssigned")],
+    [
+        (1, [2], "LeaderInIsr"),
+        (0, [1, 2], "LeaderInIsr"),
+        (1, [1, 9], "IsrInAssigned"),
+    ],
 )
 def test_a_state_that_contradicts_itself_is_a_violation(
     leader: int, isr: list[int], name: str
@@ -120,6 +125,13 @@ def test_a_state_that_contradicts_itself_is_a_violation(
     kernel.emit(events.PartitionStateChanged, "t-0", leader, 0, isr, 1, 0)
     checks.flush()
     assert (name, name in checks.known) in _named(seen)
+
+
+def test_a_partition_without_a_leader_has_an_isr_all_the_same() -> None:
+    checks, kernel, seen = _checked()
+    kernel.emit(events.PartitionStateChanged, "t-0", -1, 3, [1], 1, 0)
+    checks.flush()
+    assert seen == []
 
 
 def test_a_leader_epoch_that_goes_back_is_a_violation() -> None:
@@ -171,6 +183,29 @@ def test_a_high_watermark_that_goes_back_is_a_violation_on_the_leader_only() -> 
     checks.flush()
     assert _named(seen) == [("HighWatermarkMonotonic", False)] * 2
     assert checks.state.violated == {"HighWatermarkMonotonic": 2}
+
+
+@pytest.mark.parametrize("end", [5, 7])
+def test_a_leader_with_all_that_is_committed_is_none(end: int) -> None:
+    checks, kernel, seen = _checked(end=5)
+    kernel.emit(events.ReplicaRoleChanged, "t-0", 1, "leader", 1, 0)
+    kernel.emit(events.HighWatermarkChanged, "t-0", 1, 5, 0, "fetch")
+    checks.replica_of = lambda *_: _replica(end)
+    kernel.emit(events.LeaderElected, "t-0", 0, 2, 1, [2], "Offline")
+    checks.flush()
+    assert seen == []
+
+
+def test_what_a_leader_of_an_earlier_epoch_or_nobody_says_is_not_committed() -> None:
+    checks, kernel, seen = _checked(end=5)
+    kernel.emit(events.HighWatermarkChanged, "t-0", 1, 5, 0, "fetch")
+    kernel.emit(events.ReplicaRoleChanged, "t-0", 2, "leader", 2, 3)
+    kernel.emit(events.ReplicaRoleChanged, "t-0", 1, "leader", 1, 2)
+    kernel.emit(events.HighWatermarkChanged, "t-0", 1, 5, 0, "fetch")
+    checks.replica_of = lambda *_: _replica(3)
+    kernel.emit(events.LeaderElected, "t-0", 1, 2, 4, [2], "Offline")
+    checks.flush()
+    assert seen == []
 
 
 @pytest.mark.parametrize("broker", [1, 3])
