@@ -1,20 +1,23 @@
 """What a run costs in a campaign, beside the same run in this process.
 
-``python -m benchmarks.campaign [RUNS]`` (400 if left out). The cost of a run is the slope between a
-small campaign and a large one; what is left is the cost of beginning: Spark, and the workers'
-imports. Everything is wall time, measured in turns.
+``python -m benchmarks.campaign [RUNS]`` (400 if left out). Everything is CPU time, Spark's and its
+workers' included, so that other work on the machine matters little. In one Spark session there is a
+campaign that warms the workers up, then a small and a large one: the difference is what the further
+runs cost.
 """
 
+import os
 import sys
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from statistics import median
-from time import perf_counter
 
 from commands.ranges import Seeds, Variation
 from commands.variations import Given, plan
+from sessions.analysis.spark import spark_session
 from sessions.campaign.campaign import run_campaign
 from sessions.campaign.emulation import Emulation, run_into
 from sessions.campaign.plan import Plan
@@ -43,11 +46,27 @@ def campaign(folder: Path, runs: int) -> Plan:
     return plan(Given(str(script), Seeds([(0, runs // 2 - 1)]), vary, {}, None, ()))[0]
 
 
+def cpu_seconds() -> float:
+    """CPU time of this process and of everything that it has begun, directly or not."""
+    parents: dict[int, int] = {}
+    ticks: dict[int, int] = {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            fields = stat.read_text().rpartition(")")[2].split()
+            number = int(stat.parent.name)
+            parents[number] = int(fields[1])
+            ticks[number] = sum(int(each) for each in fields[11:15])
+    found = {os.getpid()}
+    while more := {child for child, parent in parents.items() if parent in found} - found:
+        found |= more
+    return sum(ticks.get(number, 0) for number in found) / os.sysconf("SC_CLK_TCK")
+
+
 def seconds(work: Callable[[], object]) -> float:
-    """How long it takes."""
-    begin = perf_counter()
+    """How much CPU time it takes."""
+    begin = cpu_seconds()
     work()
-    return perf_counter() - begin
+    return cpu_seconds() - begin
 
 
 def emulated(made: Plan) -> int:
@@ -80,15 +99,15 @@ def in_process(small: Plan, folder: Path) -> None:
     )
 
 
-def on_spark(small: Plan, large: Plan, folder: Path, master: str) -> None:
-    """Print what a run costs in a campaign, and the campaign itself."""
-    least, most = (
-        seconds(partial(run_campaign, made, folder / f"{master}-{made.runs}", LIMIT_S, master))
-        for made in (small, large)
-    )
+def on_spark(small: Plan, large: Plan, folder: Path) -> None:
+    """Print what a run costs in a campaign."""
+    with spark_session("local[2]"):
+        warm, least, most = (
+            seconds(partial(run_campaign, made, folder / name, LIMIT_S))
+            for name, made in (("warm-up", small), ("small", small), ("large", large))
+        )
     slope = (most - least) / (large.runs - small.runs)
-    begin = least - slope * small.runs
-    print(f"campaign on {master}: {1_000 * slope:.1f} ms a run, {begin:.1f} s to begin and end")
+    print(f"in a campaign: {1_000 * slope:.1f} ms a run; {warm:.1f} s for the first {small.runs}")
 
 
 def main() -> None:
@@ -98,8 +117,7 @@ def main() -> None:
         folder = Path(scratch)
         small, large = campaign(folder, SMALL), campaign(folder, runs)
         in_process(small, folder)
-        for master in ("local[1]", "local[2]"):
-            on_spark(small, large, folder, master)
+        on_spark(small, large, folder)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ import pytest
 from commands.language import leaves
 from commands.language import program as statements
 from commands.main import run_program
-from commands.program import analyze, console, looking, run, sessions
+from commands.program import analyze, campaign, console, looking, run, sessions
 from commands.program.examples import examples
 from commands.program.options import cluster_options, named
 from commands.words import Setting
@@ -16,7 +16,7 @@ from emulator.profiles import FEATURES, VERSIONS
 
 
 def test_every_part_of_the_program_has_commands() -> None:
-    for part in (analyze, console, looking, run, sessions):
+    for part in (analyze, campaign, console, looking, run, sessions):
         assert part.app.registered_commands
 
 

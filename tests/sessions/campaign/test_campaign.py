@@ -60,6 +60,7 @@ def test_a_thousand_runs_lose_with_acks_1_and_never_with_acks_all(tmp_path: Path
     assert table.column("run").to_pylist() == list(range(2 * SEEDS))
     assert len(DatasetFolder(tmp_path / "dataset").sessions()) == 2 * SEEDS
     assert report.failed == 0
+    assert Ledger(tmp_path / "dataset").outcome() == report
 
 
 @pytest.mark.spark
