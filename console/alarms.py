@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from console.formats import clock, number
 from console.screens.notice import Notice, NoticeScreen
+from emulator.invariants import INVARIANTS
 
 if TYPE_CHECKING:
     from textual.screen import Screen
@@ -63,8 +64,6 @@ class Alarms:
 
     def _freeze(self, violation: Violation) -> None:
         """The recording first: whatever comes now, it holds the event."""
-        from emulator.invariants import INVARIANTS
-
         seq, name, tp, detail, known = violation
         self.stage.source.flush()
         self.alarmed_seqs.add(seq)

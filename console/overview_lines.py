@@ -7,6 +7,7 @@ from console.formats import clean, clock, number
 from console.history import sparkline
 from console.lines import BLANK, Line, Span, cut, fit, line
 from console.words import RANKS, STATE_WORDS, glyph_of
+from emulator.invariants import INVARIANTS
 
 if TYPE_CHECKING:
     from console.stage import Stage
@@ -139,14 +140,17 @@ def audit_lines(stage: "Stage") -> list[Line]:
 
 
 def invariant_lines(stage: "Stage") -> list[Line]:
-    """The invariants that do not hold; all others do."""
+    """How many of the invariants hold, and the last one that was broken."""
     broken = stage.view.state.invariants
+    total = len(INVARIANTS)
     if not broken:
-        return [_pair("invariants", "all hold", "ok")]
+        return [_pair("invariants", f"{total} of {total} hold", "ok")]
+    names = {violation[1] for violation in broken}
+    held = f"{max(0, total - len(names))} of {total} hold"
     seq, name, tp, detail, known = broken[-1]
     note = "known of this release" if known else "the run's seed and inputs reproduce it"
     return [
-        _pair("invariants", f"{len(broken)} broken", "error"),
+        _pair("invariants", held, "error", f"{len(broken)} broken"),
         line(Span(f"   #{seq:,} {clean(name)} {clean(tp)}: {clean(detail)}", "error")),
         line(Span(f"   {note}", "muted")),
     ]

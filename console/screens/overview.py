@@ -13,11 +13,11 @@ from console.describe import CHANGE, FAULT
 from console.empty import nothing_lines
 from console.event_view import EventView
 from console.formats import clock, plural
+from console.lines import Line, text_of
 from console.link_view import MARK_WIDTH, Link, LinkView, Row
 from console.overview_lines import COUNTED, control_lines, health_lines, healthy_sentence
 from console.pane import Pane
 from console.screens.base import ConsoleScreen
-from console.text_view import TextView
 from console.topics import Topics
 
 if TYPE_CHECKING:
@@ -36,6 +36,13 @@ QUERIES = {
     "non_preferred": "preferred=0 state=online",
 }
 """How the partitions behind each count are found on screen 2."""
+AUDITED = (
+    ("lost", "lost>0"),
+    ("duplicated", "duplicated>0"),
+    ("diverged", "diverged>0"),
+    ("read, then lost", "lost>0"),
+)
+"""How the partitions behind the audit's figures are found."""
 HEALTH_LINKS: tuple[Link | None, ...] = (
     None,
     Link("mode", "brokers"),
@@ -55,7 +62,7 @@ class OverviewScreen(ConsoleScreen):
         super().__init__(stage)
         self.health = LinkView(stage, id="health")
         self.health.index = 1  # the line below the titles
-        self.control = TextView(stage, id="control")
+        self.control = LinkView(stage, id="control")
         self.topics = Topics()
         self.topic_view = LinkView(stage, id="topics")
         self.faults = EventView(stage, id="faults")
@@ -84,7 +91,8 @@ class OverviewScreen(ConsoleScreen):
         control.entitle("control and audit", [clock(self.stage.source.time_us)])
         lines = health_lines(self.stage, self.health.columns - MARK_WIDTH)
         self.health.show([Row(*pair) for pair in zip(lines, HEALTH_LINKS, strict=True)])
-        self.control.show(control_lines(self.stage, self.control.columns))
+        told = control_lines(self.stage, self.control.columns - MARK_WIDTH)
+        self.control.show([Row(row, self._control_link(row)) for row in told])
         self.topics.follow(self.stage, changed)
         topics.entitle("topics", [plural(len(self.topics.severities), "topic")])
         view = self.topic_view
@@ -97,6 +105,17 @@ class OverviewScreen(ConsoleScreen):
         self.faults.follow()
         parts = [self.faults.status()] if len(self.faults.log_) else ["nothing has gone wrong"]
         faults.entitle("faults and interventions", parts)
+
+    def _control_link(self, row: Line) -> Link | None:
+        """Where a line of control and audit leads, by its label."""
+        state = self.stage.view.state
+        label = text_of(row).strip()
+        if label.startswith("controller") and state.controller.broker is not None:
+            return Link("broker", str(state.controller.broker))
+        if label.startswith("#"):
+            return Link("event", str(state.invariants[-1][0]))
+        query = next((query for name, query in AUDITED if label.startswith(name)), None)
+        return None if query is None else Link("partitions", query)
 
     def on_virtual_view_chosen(self) -> None:
         """A double click opens."""

@@ -150,10 +150,10 @@ class PartitionsScreen(ConsoleScreen):
         arrow = self.stage.glyphs.descending if table.order.reverse else self.stage.glyphs.ascending
         return [
             f"{number(table.count())}/{number(len(self.stage.index.keys))}",
+            f"filter {table.filter.text}" if table.filter else "",
             f"{number(self.stage.index.faults)} faults" if self.stage.index.faults else "no faults",
             "faults only" if table.faults_only else "",
             f"sort {table.sorted_by.title} {arrow}",
-            f"filter {table.filter.text}" if table.filter else "",
         ]
 
     def _why_empty(self) -> str:

@@ -58,11 +58,11 @@ def check(driven: Console, size: tuple[int, int]) -> str:
 async def test_every_screen_shows_what_it_is_for(size: tuple[int, int]) -> None:
     missing = {}
     async with console(ListSource(failover()), size=size) as driven:
-        for context in SHOWN:
+        for context, parts in SHOWN.items():
             await open_context(driven, context)
             await driven.settle()
             text = check(driven, size)
-            missing[context] = [part for part in SHOWN[context] if part not in text]
+            missing[context] = [part for part in parts if part not in text]
     assert {context: parts for context, parts in missing.items() if parts} == {}
 
 

@@ -33,3 +33,17 @@ async def test_without_faults_it_says_that_nothing_went_wrong() -> None:
     async with console(ListSource(failover(min_isr=1)[:126])) as driven:
         assert "nothing has gone wrong" in driven.text()
         assert "No faults. 6 of 6 partitions healthy" in driven.text()
+
+
+async def test_lines_lead_to_what_they_are_about() -> None:
+    async with console() as driven:
+        await driven.press("tab", "down", "enter")
+        assert driven.app.current_mode == "partitions"
+        assert "filter state=offline" in driven.text()
+        assert "orders-5" in driven.text()
+        await driven.press("escape", "1", "tab", "enter")
+        assert driven.screen.trail() == "broker 2"
+        await driven.press("escape", "tab", "enter")
+        assert "filter topic=orders" in driven.text()
+        await driven.press("1", "tab", "W")
+        assert driven.screen.context == "event"
