@@ -51,7 +51,7 @@ def measured(partitions: int) -> tuple[list[float], float, int]:
     with tempfile.TemporaryDirectory() as folder:
         script, result = Path(folder, "scale.tide"), Path(folder, "scale.json")
         script.write_text(text)
-        command = [PROGRAM, "run", str(script), "--json"]
+        command = [str(PROGRAM), "run", str(script), "--json"]
         began = perf_counter()
         ends: list[float] = []
         with result.open("wb") as output:

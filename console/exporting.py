@@ -3,11 +3,11 @@
 import csv
 import io
 import re
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from console.formats import json_text
+from console.lines import Line, text_of
 
 LINES_MAX: Final = 200_000
 """More lines than this are not for a screen's export: it would hold the screen for seconds."""
@@ -16,24 +16,28 @@ FORMATS: Final = ("csv", "json", "svg")
 """What a view can be written as; svg is a picture of the whole screen."""
 
 
-class Exportable(Protocol):
-    """A view whose lines can be written to a file."""
+class Exportable:
+    """A view whose lines can be written to a file: by default each as the text that it shows."""
 
     def count(self) -> int:
         """How many lines there are."""
-        ...
+        raise NotImplementedError
 
-    def titles(self) -> Sequence[str]:
+    def draw(self, index: int) -> Line:
+        """The text of a line."""
+        raise NotImplementedError
+
+    def titles(self) -> list[str]:
         """The names of the columns."""
-        ...
+        return ["line"]
 
-    def cells(self, index: int) -> Sequence[str]:
+    def cells(self, index: int) -> list[str]:
         """One line's cells as they are shown."""
-        ...
+        return [text_of(self.draw(index)).strip()]
 
     def record(self, index: int) -> Any:  # noqa: ANN401 - structs and plain data of all kinds
         """All that is known of what one line shows, as plain data or a struct."""
-        ...
+        return dict(zip(self.titles(), self.cells(index), strict=True))
 
 
 def plain(cell: str) -> str:

@@ -59,8 +59,8 @@ class Manners(App[None], inherit_bindings=False):
         self.tell_problems()
         if self.is_headless or threading.current_thread() is not threading.main_thread():
             return
-        for number in (signal.SIGTERM, signal.SIGHUP):
-            asyncio.get_running_loop().add_signal_handler(number, self.end, number)
+        for ended_by in (signal.SIGTERM, signal.SIGHUP):
+            asyncio.get_running_loop().add_signal_handler(ended_by, self.end, ended_by)
 
     def end(self, number: int) -> None:
         """Leave the terminal as it was, with the status of a process that a signal has ended."""

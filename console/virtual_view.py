@@ -20,6 +20,7 @@ from textual.scroll_view import ScrollView
 from textual.scrollbar import ScrollBarRender
 from textual.strip import Strip
 
+from console.exporting import Exportable
 from console.filters import Filter
 from console.lines import Line, cut, text_of, width_of
 from console.roles import component, over
@@ -44,7 +45,7 @@ class PlainBars(ScrollBarRender):
     HORIZONTAL_BARS: ClassVar[list[str]] = [" "]
 
 
-class VirtualView(ScrollView, can_focus=True, inherit_bindings=False):
+class VirtualView(Exportable, ScrollView, can_focus=True, inherit_bindings=False):
     """Lines on demand, with a cursor if ``has_cursor``, below ``fixed_lines`` of titles.
 
     ``pattern`` is the last filter that was typed: what ``n`` looks for, also once the filter is
@@ -155,18 +156,6 @@ class VirtualView(ScrollView, can_focus=True, inherit_bindings=False):
     def row_text(self) -> str:
         """What ``Y`` copies: the selected thing as JSON."""
         return ""
-
-    def titles(self) -> list[str]:
-        """The columns of an export."""
-        return ["line"]
-
-    def cells(self, index: int) -> list[str]:
-        """One line of an export to CSV."""
-        return [text_of(self.draw(index)).strip()]
-
-    def record(self, index: int) -> Any:  # noqa: ANN401 - structs and plain data of all kinds
-        """One line of an export to JSON."""
-        return dict(zip(self.titles(), self.cells(index), strict=True))
 
     # ---- drawing
 

@@ -1,6 +1,6 @@
 """Record the casts in docs/casts/ anew, from scripts and keys: they cannot go stale.
 
-``python docs/make_casts.py [FOLDER]`` opens each scene in the console without a terminal, presses
+``python -m docs.make_casts [FOLDER]`` opens each scene in the console without a terminal, presses
 its keys one after the other, and writes what is shown as an asciinema cast (version 2), which
 ``asciinema play`` shows in a terminal. Nothing in them depends on how fast this machine is.
 """
@@ -13,11 +13,11 @@ import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
-from make_pictures import CRASH, TAPES
 from rich.console import Console
 
 from commands.live import live_source
 from console.app import TidegaugeApp
+from docs.make_pictures import CRASH, TAPES
 from sessions.source import Source
 
 FOLDER = Path(__file__).parent / "casts"

@@ -1,17 +1,35 @@
 """The console's settings: where each comes from, and what becomes of a broken file."""
 
 from pathlib import Path
+from typing import Protocol
 
 import pytest
 
-from console.configuration import SETTINGS, Wrong, configuration, defaults, example_file
+from console.configuration import (
+    SETTINGS,
+    Configuration,
+    Wrong,
+    configuration,
+    defaults,
+    example_file,
+)
+
+
+class Read(Protocol):
+    """Reads settings from a file of this text."""
+
+    def __call__(
+        self, text: str, options: dict[str, object] | None = None, **environment: str
+    ) -> Configuration: ...
 
 
 @pytest.fixture
-def written(tmp_path: Path):  # noqa: ANN201 - a function
+def written(tmp_path: Path) -> Read:
     """Write the file, and read it with an environment that names it."""
 
-    def read(text: str, options: dict[str, object] | None = None, **environment: str):  # noqa: ANN202
+    def read(
+        text: str, options: dict[str, object] | None = None, **environment: str
+    ) -> Configuration:
         path = tmp_path / "config.toml"
         path.write_text(text)
         return configuration(options, {"TIDEGAUGE_CONFIG": str(path), **environment})
@@ -25,7 +43,7 @@ def test_without_a_file_everything_is_the_default(tmp_path: Path) -> None:
     assert found.settings == defaults().settings
 
 
-def test_option_beats_environment_beats_file_beats_default(written) -> None:  # noqa: ANN001
+def test_option_beats_environment_beats_file_beats_default(written: Read) -> None:
     found = written(
         "theme = 'light'\nspeed = 4\nmouse = false\n", {"theme": "dark"}, TIDEGAUGE_SPEED="8"
     )
@@ -37,7 +55,7 @@ def test_option_beats_environment_beats_file_beats_default(written) -> None:  # 
     assert found.problems == ()
 
 
-def test_the_example_sets_everything_to_its_default(written) -> None:  # noqa: ANN001
+def test_the_example_sets_everything_to_its_default(written: Read) -> None:
     found = written(example_file())
     assert found.problems == ()
     assert {name: found.value(name) for name in SETTINGS} == {
@@ -62,7 +80,7 @@ def test_the_example_sets_everything_to_its_default(written) -> None:  # noqa: A
         ("[keys]\n'time.pause' = 'L'", "'L' would be both time.pause and time.live"),
     ],
 )
-def test_what_is_wrong_is_told_and_passed_over(written, text: str, said: str) -> None:  # noqa: ANN001
+def test_what_is_wrong_is_told_and_passed_over(written: Read, text: str, said: str) -> None:
     found = written(text)
     assert len(found.problems) == 1
     assert said in found.problems[0]
@@ -75,7 +93,7 @@ def test_a_file_that_is_named_has_to_be_there(tmp_path: Path) -> None:
     assert "there is no such file" in found.problems[0]
 
 
-def test_two_actions_may_swap_their_keys(written) -> None:  # noqa: ANN001
+def test_two_actions_may_swap_their_keys(written: Read) -> None:
     found = written("[keys]\n'time.pause' = 'L'\n'time.live' = ['space', 'f5']")
     assert found.problems == ()
     assert found.keys == {"time.pause": ("L",), "time.live": ("space", "f5")}

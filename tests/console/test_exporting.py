@@ -6,10 +6,10 @@ import json
 from pathlib import Path
 from typing import Any
 
-from console.exporting import as_csv, as_json, free_name
+from console.exporting import Exportable, as_csv, as_json, free_name
 
 
-class Two:
+class Two(Exportable):
     """A view of two lines."""
 
     def count(self) -> int:

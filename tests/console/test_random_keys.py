@@ -94,7 +94,7 @@ async def look(driven: Console, source: Source) -> None:
 async def play(source: Source, pressed: list[str], size: tuple[int, int], *, paused: bool) -> None:
     app = TidegaugeApp(source, paused=paused)
     async with app.run_test(size=size) as pilot:
-        driven = Console(app, pilot, source)  # type: ignore[arg-type]
+        driven = Console(app, pilot, source)
         await driven.start()
         for number, key in enumerate(pressed, start=1):
             app.post_message(keys.Key(key, key_to_character(key)))

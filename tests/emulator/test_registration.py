@@ -6,7 +6,8 @@ import pytest
 
 from emulator import events
 from emulator.inputs import Settle, StartBroker, StopBroker
-from emulator.registration import PATHS, compact
+from emulator.registration import PATHS
+from emulator.znode_json import compact
 from tests.emulator.running import do, produce, replica, until, with_topic
 
 
