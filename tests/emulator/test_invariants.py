@@ -229,6 +229,60 @@ def test_a_leader_without_what_was_committed_is_a_violation() -> None:
     assert [name for name, _ in _named(seen)] == ["TrueLeader"]
 
 
+def _lost_its_tail(loss: events.Event) -> tuple[Invariants, Kernel, list[Event]]:
+    """1 led alone up to HW 5; then something happened to its log, and its LEO is 3."""
+    checks, kernel, seen = _checked(end=5)
+    kernel.emit(events.PartitionStateChanged, "t-0", 1, 0, [1], 1, 0)
+    kernel.emit(events.ReplicaRoleChanged, "t-0", 1, "leader", 1, 0)
+    kernel.emit(events.HighWatermarkChanged, "t-0", 1, 5, 0, "append")
+    kernel.emit(type(loss), *[getattr(loss, name) for name in loss.__struct_fields__[3:]])
+    checks.replica_of = lambda *_: _replica(3)
+    return checks, kernel, seen
+
+
+@pytest.mark.parametrize(
+    "loss",
+    [
+        events.LogTruncated(1, 0, 0, "t-0", 1, 3, 5, POWER_LOSS),
+        events.LogDeleted(1, 0, 0, "t-0", 1),
+    ],
+    ids=["power", "disk"],
+)
+def test_a_last_replica_that_lost_its_tail_and_leads_is_a_violation_that_is_known(
+    loss: events.Event,
+) -> None:
+    checks, kernel, seen = _lost_its_tail(loss)
+    kernel.emit(events.ReplicaRoleChanged, "t-0", 1, "leader", 1, 1)
+    checks.flush()
+    assert _named(seen) == [("LastReplica", True)]
+
+
+def test_who_joined_the_isr_again_counts_as_whole() -> None:
+    checks, kernel, seen = _lost_its_tail(events.LogDeleted(1, 0, 0, "t-0", 2))
+    checks.replica_of = lambda *_: _replica(5)
+    kernel.emit(events.PartitionStateChanged, "t-0", 1, 0, [1, 2], 1, 1)
+    checks.replica_of = lambda *_: _replica(3)
+    kernel.emit(events.LeaderElected, "t-0", 1, 2, 1, [2], "Offline")
+    checks.flush()
+    assert _named(seen) == [("TrueLeader", False)]
+
+
+def test_a_replica_that_is_only_told_that_it_leads_is_not_looked_at_again() -> None:
+    checks, kernel, seen = _lost_its_tail(events.LogDeleted(1, 0, 0, "t-0", 2))
+    kernel.emit(events.ReplicaRoleChanged, "t-0", 1, "leader", 1, 1)
+    checks.flush()
+    assert seen == []
+
+
+def test_a_violation_names_the_event_that_caused_it() -> None:
+    checks, kernel, seen = _checked()
+    kernel.emit(events.PartitionStateChanged, "t-0", 1, 3, [1], 1, 0)
+    seq = kernel.emit(events.PartitionStateChanged, "t-0", 1, 2, [1], 1, 1)
+    checks.flush()
+    assert [each.cause for each in seen] == [seq]
+    assert kernel.cause == 0
+
+
 def test_an_unclean_election_is_no_violation() -> None:
     checks, kernel, seen = _checked(end=5)
     kernel.emit(events.ReplicaRoleChanged, "t-0", 1, "leader", 1, 0)
