@@ -14,6 +14,7 @@ from emulator.kernel import Kernel
 from emulator.profiles import Profile
 from emulator.replica import Replica
 
+NOBODY = -1
 POWER_LOSS = "power loss"
 """Why a log was cut that had not been flushed."""
 
@@ -179,7 +180,7 @@ class Invariants:
         if event.role != "leader":
             return
         watched = self._of(event.tp)
-        if watched.led_epoch == event.leader_epoch and watched.led_by != event.broker:
+        if watched.led_epoch == event.leader_epoch and watched.led_by not in (event.broker, NOBODY):
             detail = f"brokers {watched.led_by} and {event.broker} in epoch {event.leader_epoch}"
             self._broken("OneLeaderPerEpoch", event.tp, detail, event.seq)
         if event.leader_epoch >= watched.led_epoch:
@@ -191,6 +192,8 @@ class Invariants:
         watched = self._of(event.tp)
         if event.strategy == "Unclean":
             watched.committed = min(watched.committed, self.end_of(event.tp, event.leader))
+            # what an older leader goes on to commit is given up with the rest
+            watched.led_epoch, watched.led_by = event.leader_epoch, NOBODY
             return
         self._check_committed(watched, event.tp, event.leader, event.seq)
 

@@ -100,8 +100,8 @@ class TopicDeletion(Part):
     def _retry(self, topic: str, partitions: list[str]) -> None:
         """RetryDeletionForIneligibleReplicas.
 
-        Once nobody is at work any more, the dead are offline replicas again: each leaves its ISR,
-        and if it is the last member, that costs an epoch all the same.
+        Once nobody is at work any more, the dead are offline replicas again. From 2.4 each leaves
+        its ISR, and if it is the last member, that costs an epoch all the same.
         """
         machines, retried = self.controller.machines, self.state.deleting[topic].retried
         states = {
@@ -115,7 +115,8 @@ class TopicDeletion(Part):
         for (tp, broker), state in states.items():
             if state == DELETION_INELIGIBLE:
                 retried[f"{tp}@{broker}"] = None
-                self.controller.partitions.replica_offline(tp, broker, batch)
+                if self.profile.has("deletion_retry_leaves_isr"):
+                    self.controller.partitions.replica_offline(tp, broker, batch)
 
     def _hide(self, partitions: list[str]) -> None:
         """Tell every broker that the partitions are going: clients no longer hear of them."""

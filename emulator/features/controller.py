@@ -126,6 +126,13 @@ CONTROLLER: Final = (
         "administrators can ask for an election of any kind, unclean ones too",
     ),
     Feature(
+        "deletion_retry_leaves_isr",
+        "2.4",
+        None,
+        "",
+        "a deletion that is tried again takes dead replicas offline anew, which costs an epoch",
+    ),
+    Feature(
         "dead_leave_isr_at_failover",
         "2.4",
         None,

@@ -293,6 +293,20 @@ def test_an_unclean_election_is_no_violation() -> None:
     assert seen == []
 
 
+def test_what_an_old_leader_commits_after_an_unclean_election_is_given_up_with_the_rest() -> None:
+    checks, kernel, seen = _checked(end=5)
+    kernel.emit(events.ReplicaRoleChanged, "t-0", 1, "leader", 1, 0)
+    kernel.emit(events.LeaderElected, "t-0", 0, 2, 2, [2], "Unclean")
+    kernel.emit(events.HighWatermarkChanged, "t-0", 1, 4, 0, "append")
+    kernel.emit(events.ReplicaRoleChanged, "t-0", 1, "leader", 1, 1)
+    kernel.emit(events.HighWatermarkChanged, "t-0", 1, 5, 4, "append")
+    kernel.emit(events.ReplicaRoleChanged, "t-0", 2, "leader", 2, 2)
+    checks.replica_of = lambda *_: _replica(0)
+    kernel.emit(events.LeaderElected, "t-0", 0, 2, 3, [2], "Offline")
+    checks.flush()
+    assert seen == []
+
+
 @pytest.mark.parametrize("version", PROFILES)
 def test_what_a_release_breaks_is_an_invariant_with_a_reason(version: str) -> None:
     for name, reason in known_violations(PROFILES[version]).items():
