@@ -84,9 +84,11 @@ def _different(
     each = both.select(*keys, "seq", F.explode(F.array(*values)).alias("value"))
     named = each.select(F.lit(what).alias("what"), *keys, "seq", "value.*")
     differ = named.where(~F.col("rebuilt").eqNullSafe(F.col("recorded")))
-    missing = [name for name in ("tp", "broker") if name not in keys]
-    types = {"tp": "string", "broker": "int"}
-    return differ.withColumns({name: F.lit(None).cast(types[name]) for name in missing})
+    absent = {"tp": "string", "broker": "int"}
+    places = [
+        F.lit(None).cast(type_).alias(name) for name, type_ in absent.items() if name not in keys
+    ]
+    return differ.select("*", *places)
 
 
 def _totals(source: Source) -> "DataFrame":
