@@ -30,7 +30,7 @@ NOT_THERE = ("It does not exist at this time.", "> goes to its next event")
 class ReplicaTable(VirtualTable[PartitionState]):
     """The broker's replicas."""
 
-    filter_hint: ClassVar[str] = "words, re:pattern, !not, or behind>10, place=osr, topic~orders"
+    filter_hint: ClassVar[str] = "words, re:pattern, !not, or behind>10, place~osr, topic~orders"
 
 
 class BrokerScreen(ConsoleScreen):

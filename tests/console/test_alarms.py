@@ -2,6 +2,7 @@
 
 import pytest
 
+from console.alarms import Alarms
 from console.app import TidegaugeApp
 from console.screens.notice import Notice, NoticeScreen
 from emulator import events
@@ -59,6 +60,8 @@ async def test_a_broken_invariant_freezes_the_run_and_names_itself(size: tuple[i
         await driven.press("escape", "space")
         await let_run(driven)
         assert source.at_tail
+        alarms: Alarms = driven.app
+        assert alarms.alarmed_seqs == {171}
 
 
 async def test_what_a_release_is_known_for_freezes_it_once() -> None:

@@ -3,6 +3,7 @@
 import pytest
 
 from console.markkeys import MarkKeys
+from console.screens.bookmarks import BookmarksScreen
 from emulator.events import BrokerStateChanged
 from tests.console.driving import LARGE, SMALL, Console, console
 from tests.console.fakes import ListSource, failover
@@ -33,6 +34,7 @@ async def test_bookmarks_are_set_changed_listed_and_taken_away(kind: str) -> Non
         await ask(driven, "b", " ")
         assert "A bookmark needs a name." in driven.text()
         await driven.press("escape", "B")
+        assert isinstance(driven.screen, BookmarksScreen)
         rows = [row for row in driven.lines() if "#" in row and "00:00:0" in row][1:]
         assert "▸ 00:00:00.050" in rows[0]
         assert "calm" in rows[0]
