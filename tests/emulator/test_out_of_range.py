@@ -3,13 +3,14 @@
 import pytest
 
 from emulator.events import BrokerStateChanged, LogStartOffsetChanged, MessageSent
+from emulator.follower import ASKING, FETCHING, TRUNCATING, Fetcher
 from emulator.inputs import CrashBroker, PauseReplica, ResumeReplica, StartBroker
 from emulator.messages import ListOffsetsRequest, ListOffsetsResponse
 from emulator.out_of_range import OutOfRange
 from emulator.profiles import VERSIONS
 from emulator.replica import Replica
 from tests.emulator.generations import since
-from tests.emulator.lab import TP, Lab
+from tests.emulator.lab import SECOND_US, TP, Lab
 
 
 def asleep(version: str, unclean: str = "true") -> tuple[Lab, Replica]:
@@ -110,6 +111,45 @@ def test_while_it_asks_it_fetches_nothing() -> None:
     before = len(lab.seen.of(MessageSent, name="ListOffsetsRequest"))
     wake(lab)
     assert len(lab.seen.of(MessageSent, name="ListOffsetsRequest")) == before + 1
+
+
+def asking(lab: Lab, phase: str = ASKING) -> Fetcher:
+    """1's fetcher from 0, as if it had asked request 77 where the leader's log ends."""
+    lab.do(ResumeReplica(tp=TP, broker=1))
+    fetcher = lab.cluster.brokers[1].state.fetchers[0]
+    fetcher.request, fetcher.partitions[TP].phase = 77, phase
+    return fetcher
+
+
+@pytest.mark.parametrize("error", ["NOT_LEADER_OR_FOLLOWER", "FENCED_LEADER_EPOCH"])
+def test_who_is_refused_an_answer_asks_again_after_a_while(error: str) -> None:
+    lab, _ = asleep("3.9")
+    fetcher = asking(lab)
+    answer = ListOffsetsResponse(77, TP, error, 0, 2)
+    lab.cluster.brokers[1].out_of_range.answered(0, answer)
+    assert fetcher.partitions[TP].resume_us == lab.cluster.now_us + SECOND_US
+    assert lab.replica(1).log.end == 5
+
+
+@pytest.mark.parametrize(
+    ("request", "phase"), [(76, ASKING), (78, ASKING), (77, FETCHING), (77, TRUNCATING)]
+)
+def test_an_answer_that_nobody_waits_for_cuts_nothing(request: int, phase: str) -> None:
+    lab, _ = asleep("3.9")
+    asking(lab, phase)
+    answer = ListOffsetsResponse(request, TP, "NONE", 0, 2)
+    lab.cluster.brokers[1].out_of_range.answered(0, answer)
+    assert lab.replica(1).log.end == 5
+
+
+@pytest.mark.parametrize("error", ["NOT_LEADER_OR_FOLLOWER", "FENCED_LEADER_EPOCH"])
+def test_a_single_round_that_is_refused_an_answer_cuts_nothing(error: str) -> None:
+    lab, _ = asleep("3.9")
+    broker = lab.cluster.brokers[1]
+    broker.state.single_rounds[77] = TP
+    broker.out_of_range.answered(0, ListOffsetsResponse(77, TP, error, 0, 2))
+    assert lab.replica(1).log.end == 5
+    assert broker.state.single_rounds == {}
 
 
 @pytest.mark.parametrize("version", since("0.8.1", "0.10.2"))
