@@ -18,7 +18,8 @@ class Action(Struct, frozen=True):
     one that the footer shows. ``contexts`` are screens, :data:`ANYWHERE` or :data:`PROMPT`.
     ``label`` is its word in the footer (empty: not there), and ``shown`` the keys it shows there if
     it speaks for its opposite too. ``writes``: it changes the cluster, so it needs a source that is
-    not read-only.
+    not read-only. ``files``: it writes files where the console was started, so it needs a console
+    that may do more than look.
     """
 
     id: str
@@ -30,6 +31,7 @@ class Action(Struct, frozen=True):
     label: str = ""
     shown: str = ""
     writes: bool = False
+    files: bool = False
 
 
 def everywhere(id: str, keys: str, help: str, label: str = "", **more: Any) -> Action:

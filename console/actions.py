@@ -37,8 +37,16 @@ def footer_actions(context: str) -> list[Action]:
     return sorted(shown, key=lambda action: places.get(action.verb, len(FOOTER)))
 
 
-def refusal(action: Action, *, read_only: bool) -> str | None:
-    """The read-only gate: a sentence that refuses the action, or None if it may be done."""
+def refusal(action: Action, *, read_only: bool, guarded: bool = False) -> str | None:
+    """The read-only gate: a sentence that refuses the action, or None if it may be done.
+
+    ``guarded``: the console was started to look only, so it writes no files either.
+    """
+    if action.files and guarded:
+        return (
+            f"READ-ONLY: this console only looks, so '{action.keys[0]}' writes no files here. "
+            "Start it without --read-only."
+        )
     if action.writes and read_only:
         return (
             f"READ-ONLY: nothing can be changed from here, so '{action.keys[0]}' does nothing. "

@@ -168,7 +168,7 @@ class TidegaugeApp(
         if isinstance(screen, ConsoleScreen) and not screen.is_ready:
             self.call_after_refresh(self.dispatch, action)
             return
-        sentence = refusal(action, read_only=self.stage.read_only)
+        sentence = refusal(action, read_only=self.stage.read_only, guarded=self.stage.guarded)
         if sentence is not None:
             self.tell(sentence, severity="warning")
             return

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 TITLE_WIDTH = 34
 UNKNOWN = "looking ahead on a copy"
+MANY_PARTITIONS = 5_000
+"""Of a cluster with more partitions than this only the chosen fault is looked into."""
 
 
 class FaultView(PickView):
@@ -67,8 +69,12 @@ class FaultView(PickView):
         return self.foresight.possible and self._next() is not None
 
     def _next(self) -> str | None:
-        """The statement to be looked into next: the cursor's, then the others in order."""
-        order = [self.selected, *self.faults]
+        """The statement to be looked into next: the cursor's, then the others in order.
+
+        The others wait until somebody is here, and in a large cluster until they are asked for.
+        """
+        large = len(self.stage.index.keys) > MANY_PARTITIONS
+        order = [self.selected, *(self.faults if self.has_focus and not large else ())]
         return next((each for each in order if each and self.foresight.known(each) is None), None)
 
     def look_ahead(self) -> None:

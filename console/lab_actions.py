@@ -18,7 +18,7 @@ ACT: Final = [
         "fault",
         writes=True,
     ),
-    everywhere("act.save", "S", "Save what was done as a script that does it again"),
+    everywhere("act.save", "S", "Save what was done as a script that does it again", files=True),
     everywhere("source.brief", "i", "What the scenario that is open is about, and what to watch"),
     everywhere("source.close", "Q", "Close what was opened last, back to what was there before"),
 ]
@@ -26,8 +26,22 @@ ACT: Final = [
 SCREEN: Final = [
     *on(("sessions",), "drill", "enter", "Open the recording; Q comes back", "open"),
     *on(("sessions",), "session.verify", "v", "Run the recording again and compare", "verify"),
-    *on(("sessions",), "session.export", "E", "Add the recording to a dataset", "dataset"),
-    *on(("sessions",), "session.analyse", "R", "Analyse a dataset with Spark", "analyse"),
+    *on(
+        ("sessions",),
+        "session.export",
+        "E",
+        "Add the recording to a dataset",
+        "dataset",
+        files=True,
+    ),
+    *on(
+        ("sessions",),
+        "session.analyse",
+        "R",
+        "Analyse a dataset with Spark",
+        "analyse",
+        files=True,
+    ),
     *on(("sessions",), "session.refresh", "r", "Read the folder again"),
     *on(
         ("lab",),

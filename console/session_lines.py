@@ -18,6 +18,8 @@ ROOMY: Final = 100
 NAME_MIN: Final = 16
 ENDED: Final = {"ok": "ok", "damaged": "error", "unreadable": "error", "not closed": "warning"}
 FAILURES: Final = ("failed", "fault")
+NAMES: Final = 11
+"""Columns before a fact, with its name."""
 KILO: Final = 1024
 SHORT: Final = 100
 """Sizes of fewer units than this have a digit behind the point."""
@@ -64,7 +66,7 @@ def pick_of(listed: "Listed", width: int, sparks: str, more: str) -> Pick:
 
 def about_lines(listed: "Listed", width: int) -> list[Line]:
     """All that a recording says of itself."""
-    rows = [_row("file", str(listed.path), width), _row("ended", _ended(listed), width)]
+    rows = [*_rows("file", str(listed.path), width), *_rows("ended", _ended(listed), width)]
     if listed.origin is not None:
         rows += _origin_lines(listed, listed.origin, width)
     if listed.outcome is not None:
@@ -81,7 +83,7 @@ def _origin_lines(listed: "Listed", origin: "Origin", width: int) -> list[Line]:
         ("bookmarks", number(listed.bookmarks)),
         ("alerts", _alerts(listed)),
     ]
-    return [_row(name, text, width) for name, text in pairs]
+    return [row for name, text in pairs for row in _rows(name, text, width)]
 
 
 def _outcome_lines(outcome: "Outcome", width: int) -> list[Line]:
@@ -90,11 +92,8 @@ def _outcome_lines(outcome: "Outcome", width: int) -> list[Line]:
         f"{number(outcome.acked)} acknowledged, {number(outcome.lost)} lost, "
         f"{number(outcome.duplicated)} twice, {number(outcome.diverged)} diverged"
     )
-    return [
-        _row("expected", held, width),
-        _row("records", records, width),
-        _row("state", outcome.state_hash, width),
-    ]
+    pairs = [("expected", held), ("records", records), ("state", outcome.state_hash)]
+    return [row for name, text in pairs for row in _rows(name, text, width)]
 
 
 def _ended(listed: "Listed") -> str:
@@ -109,10 +108,11 @@ def _alerts(listed: "Listed") -> str:
     return f"{plural(len(bad), 'change')} while in trouble, at worst {number(worst)} offline"
 
 
-def _row(name: str, text: str, width: int) -> Line:
-    """One fact; what is too long for the line is cut by the pane."""
-    first = wrap(text, max(20, width - 12))[0] if text else ""
-    return line(Span(f" {name:<10}", "muted"), data(first if len(text) > 2 * width else text))
+def _rows(name: str, text: str, width: int) -> list[Line]:
+    """One fact, in as many lines as it takes."""
+    first, *rest = wrap(text, max(20, width - NAMES - 1)) or [""]
+    head = line(Span(f" {name:<{NAMES - 1}}", "muted"), data(first))
+    return [head, *(line(" " * NAMES, data(row)) for row in rest)]
 
 
 def empty_lines(folder: str, problem: str, width: int) -> list[Line]:

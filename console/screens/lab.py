@@ -101,16 +101,15 @@ class LabScreen(ConsoleScreen):
         if subject != self._subject:
             self._subject = subject
             self.faults.show_faults(faults_of(view, names))
-        if pane is self.current_pane:
+        if pane.display:
             self.faults.look_ahead()
         self.faults.warn(self.prompt)
         at = f"as of {clock(self.faults.foresight.time_us)}" if self.faults.picks else "no broker"
         pane.entitle(f"faults of {subject_of(view, names)}", [at])
 
     def is_busy(self) -> bool:
-        """Forecasts go on only while their pane has the keys."""
-        pane = self.current_pane
-        return pane is not None and pane.view is self.faults and self.faults.is_busy()
+        """Forecasts go on while their pane is in sight."""
+        return any(pane.display and pane.view.is_busy() for pane in self.panes)
 
     def _about(self, width: int) -> list[Line]:
         card = self.cards.get(self.scenarios.selected)

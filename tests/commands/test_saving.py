@@ -10,6 +10,7 @@ from commands.exits import CommandError, ExitCode
 from commands.live import live_source
 from commands.main import run_program
 from commands.parser import parse_script
+from commands.program.session_script import script
 from commands.saving import cluster_text, free_name, write_script
 from commands.workbench import script_of_live
 from emulator.inputs import CreateCluster
@@ -117,6 +118,8 @@ def test_a_recording_is_a_script_too(
     recorded = json.loads(capsys.readouterr().out)
     assert run_program(["sessions", "script", str(tmp_path / "s.tide.db")]) == ExitCode.OK
     text = capsys.readouterr().out
+    script(str(tmp_path / "s.tide.db"))
+    assert capsys.readouterr().out == text
     assert run_again(text, tmp_path, capsys)["state_hash"] == recorded["state_hash"]
 
 

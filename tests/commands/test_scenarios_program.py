@@ -68,7 +68,7 @@ def test_a_release_that_it_is_not_written_for_is_told_of(
     assert "A8-loss-3-literal is written for seed; on 0.9 what it expects may fail" in told
 
 
-@pytest.mark.parametrize("command", ["show", "run"])
+@pytest.mark.parametrize("command", ["show", "run", "open"])
 def test_a_name_that_is_none_is_one_sentence(
     command: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -93,3 +93,9 @@ def test_a_briefing_says_since_when_it_does_not_happen() -> None:
 )
 def test_releases_are_said_in_a_few_words(versions: tuple[str, ...], said: str) -> None:
     assert span(versions) == said
+
+
+def test_a_scenario_is_opened_in_a_terminal_only(capsys: pytest.CaptureFixture[str]) -> None:
+    status = run_program(["scenarios", "open", "V7", "--version", "0.10.2", "--against", "0.11"])
+    assert status == ExitCode.USAGE
+    assert capsys.readouterr().err.startswith("the console needs a terminal;")

@@ -1,3 +1,4 @@
+from console.desks import SIGN
 from tests.console.benches import SmallBench
 from tests.console.driving import console, toasts
 from tests.console.fakes import ListSource, failover
@@ -18,7 +19,7 @@ async def test_what_is_opened_lies_over_what_was_there_and_q_comes_back() -> Non
         await driven.press("Q")
         assert driven.app.stage.source is driven.source
         assert driven.screen.context == "lab"
-        assert not any("+" in mode for mode in driven.app._modes)
+        assert not any(SIGN in mode for mode in driven.app._modes)
         await driven.press("Q", "i")
         assert any("there is nothing to go back to" in toast for toast in toasts(driven))
         assert any("no scenario is open here" in toast for toast in toasts(driven))

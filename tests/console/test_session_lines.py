@@ -57,6 +57,7 @@ def test_the_strip_shows_when_it_hurt() -> None:
 def test_a_file_that_cannot_be_read_says_why() -> None:
     bad = Listed(Path("/tmp/junk.tide.db"), 5, problem="it is no database.")
     assert "unreadable: it is no database." in text_of(pick_of(bad, 118, "_#", "~").shown)
+    assert all(width_of(row) <= 32 for row in about_lines(bad, 32))
     assert [text_of(row) for row in about_lines(bad, 80)] == [
         " file      /tmp/junk.tide.db",
         " ended     unreadable. it is no database.",

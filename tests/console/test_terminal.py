@@ -72,6 +72,14 @@ def terminal(tmp_path: Path) -> Iterator[Terminal]:
     made.tmux("kill-server")
 
 
+def wait_for(path: Path) -> None:
+    """Wait until a file is there."""
+    end = time.monotonic() + PATIENCE_SECONDS
+    while not path.exists():
+        assert time.monotonic() < end, sorted(path.parent.iterdir())
+        time.sleep(POLL_SECONDS)
+
+
 def start(terminal: Terminal, *arguments: str) -> None:
     """Begin the console, and wait until it is drawn."""
     terminal.type(f'{sys.executable} -c "{PROGRAM}" {" ".join(arguments)}; echo "status=$?"')
@@ -87,6 +95,7 @@ def test_a_user_breaks_a_broker_sees_the_election_and_walks_back(
     terminal.press("Enter")
     terminal.until(r"1 . leader")
     terminal.press(":")
+    terminal.until(r"a statement:")
     terminal.type("broker crash 1")
     terminal.until(r"brk 2/3")
     terminal.press(")", ")", ")")
@@ -95,9 +104,14 @@ def test_a_user_breaks_a_broker_sees_the_election_and_walks_back(
     terminal.until(r"PAUSED")
     terminal.press("<")
     terminal.until(r"REPLAY|PAUSED")
+    terminal.press("S")
+    terminal.until(r"save as script")
+    terminal.press("Enter")
+    wait_for(tmp_path / "live.tide")
     terminal.press("C-q")
     shown = terminal.until(r"status=0")
     assert "brk 2/3" not in shown
+    assert "broker crash 1\n" in (tmp_path / "live.tide").read_text()
 
 
 def test_a_terminal_is_left_as_it_was_when_the_process_is_ended(terminal: Terminal) -> None:

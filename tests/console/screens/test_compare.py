@@ -1,6 +1,7 @@
 import pytest
 
 from console.actions import available
+from console.screens.compare import CompareScreen
 from tests.console.benches import side_by_side
 from tests.console.driving import SIZES, console, toasts
 from tests.console.fakes import ListSource, failover
@@ -12,7 +13,7 @@ async def test_both_runs_stand_side_by_side_and_n_finds_the_first_difference(
 ) -> None:
     with side_by_side() as twin:
         async with console(twin, "8", size=size) as driven:
-            assert driven.screen.context == "compare"
+            assert isinstance(driven.screen, CompareScreen)
             assert driven.text().count("controller 0, down: none") == 2
             assert "V7-stale-hw-restart 0.11" in driven.text()
             assert "first ahead: n" in driven.text()

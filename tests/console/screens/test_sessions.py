@@ -4,6 +4,7 @@ from pathlib import Path
 import pytest
 
 from commands.main import run_program
+from console.screens.sessions import SessionsScreen
 from tests.console.benches import SmallBench
 from tests.console.driving import LARGE, SIZES, Console, console, toasts
 
@@ -32,7 +33,7 @@ async def done(driven: Console) -> None:
     """Wait until the work is over."""
     for _ in range(400):
         await driven.pilot.pause(0.02)
-        if not getattr(driven.screen, "job", None):
+        if not (isinstance(driven.screen, SessionsScreen) and driven.screen.job):
             await driven.settle()
             return
 

@@ -1,0 +1,37 @@
+from console.fault_view import MANY_PARTITIONS, UNKNOWN, FaultView
+from console.faults import Fault, faults_of
+from console.lines import text_of
+from console.stage import Stage
+from tests.console.benches import failing_over
+from tests.console.fakes import ListSource, failover
+
+HARMLESS = Fault("delay", "network delay 2 3 500ms")
+
+
+def test_the_fault_under_the_cursor_is_looked_into_and_others_wait_until_somebody_is_there() -> (
+    None
+):
+    with failing_over() as source:
+        stage = Stage(source)
+        stage.follow()
+        view = FaultView(stage, id="faults")
+        view.show_faults(faults_of(stage.view, ["broker.1"]))
+        fault = view.fault
+        assert fault is not None
+        assert text_of(view.effect(fault)) == ""
+        assert view.is_busy()
+        view.look_ahead()
+        assert UNKNOWN in view.warning(fault) or "offline" in view.warning(fault)
+        while view.is_busy():
+            view.look_ahead()
+        assert "0 offline" in text_of(view.effect(fault))
+        others = [each for each in view.faults.values() if each is not fault]
+        assert [text_of(view.effect(each)) for each in others] == [""] * len(others)
+        assert len(stage.index.keys) < MANY_PARTITIONS
+
+
+def test_a_recording_has_no_effects() -> None:
+    view = FaultView(Stage(ListSource(failover())), id="faults")
+    view.show_faults([HARMLESS])
+    assert not view.is_busy()
+    assert text_of(view.effect(HARMLESS)) == "a recording cannot be changed"
