@@ -132,12 +132,12 @@ def test_who_is_refused_an_answer_asks_again_after_a_while(error: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("request", "phase"), [(76, ASKING), (78, ASKING), (77, FETCHING), (77, TRUNCATING)]
+    ("number", "phase"), [(76, ASKING), (78, ASKING), (77, FETCHING), (77, TRUNCATING)]
 )
-def test_an_answer_that_nobody_waits_for_cuts_nothing(request: int, phase: str) -> None:
+def test_an_answer_that_nobody_waits_for_cuts_nothing(number: int, phase: str) -> None:
     lab, _ = asleep("3.9")
     asking(lab, phase)
-    answer = ListOffsetsResponse(request, TP, "NONE", 0, 2)
+    answer = ListOffsetsResponse(number, TP, "NONE", 0, 2)
     lab.cluster.brokers[1].out_of_range.answered(0, answer)
     assert lab.replica(1).log.end == 5
 
