@@ -59,6 +59,11 @@ class Analysed(Struct, frozen=True):
     sessions: int
     events: int
 
+    @property
+    def name(self) -> str:
+        """What the dataset is called, however it was named."""
+        return self.dataset.resolve().name
+
 
 def write_report(results: Path, analysed: Analysed) -> Path:
     """Write the report of the results in a folder into it; returns the file."""
@@ -99,7 +104,7 @@ def _head(analysed: Analysed) -> Element:
         element("meta", http_equiv="Content-Security-Policy", content=POLICY),
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),
         element("link", rel="icon", href="data:,"),
-        element("title", f"tidegauge: {analysed.dataset.name}"),
+        element("title", f"tidegauge: {analysed.name}"),
         element("style", _asset("report.css")),
     )
 
@@ -113,7 +118,7 @@ def _header(analysed: Analysed) -> Element:
     )
     return element(
         "header",
-        element("h1", f"What {analysed.dataset.name} tells"),
+        element("h1", f"What {analysed.name} tells"),
         element("p", counted, said, ".", how),
     )
 

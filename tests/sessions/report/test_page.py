@@ -120,6 +120,14 @@ def test_a_campaigns_matrix_and_commands_are_in_the_report(folder: Path, tmp_pat
     assert "1 of 4; all are in " in section
 
 
+def test_the_page_is_called_after_the_dataset(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "lossy").mkdir()
+    monkeypatch.chdir(tmp_path / "lossy")
+    assert "<h1>What lossy tells</h1>" in report_page(folder, analysed(Path()))
+
+
 def test_the_report_is_a_file_beside_the_results(tmp_path: Path) -> None:
     folder = results(tmp_path / "out")
     path = write_report(folder, analysed(tmp_path))
