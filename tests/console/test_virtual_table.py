@@ -66,3 +66,49 @@ async def test_rows_that_changed_while_another_screen_was_shown_are_sorted_in() 
         await driven.press("enter", "2")
         assert driven.lines()[4].startswith("▌ ✖ OFFL orders-5")
         assert "◆ =MIN orders-0" in driven.text()
+
+
+async def test_pinned_rows_stay_in_sight_whatever_filter_and_order_are() -> None:
+    async with console(ListSource(failover()), "2", "G", "p") as driven:
+        table = table_of(driven)
+        (pinned,) = table.pins
+        glyphs = driven.app.stage.glyphs
+        assert driven.lines()[4].startswith(f" {glyphs.pin}")
+        assert pinned in driven.lines()[4]
+        await driven.press("slash")
+        await driven.type("orders-5")
+        await driven.press("enter")
+        assert pinned in driven.lines()[4]
+        assert "orders-5" in driven.lines()[5]
+        await driven.press("escape", "G", "p")
+        assert table.pins == []
+        assert glyphs.pin not in driven.text()
+
+
+async def test_a_click_on_a_pinned_row_goes_to_it() -> None:
+    async with console(ListSource(failover()), "2", "G", "p", "g") as driven:
+        table = table_of(driven)
+        await driven.pilot.click(offset=(table.region.x + 12, table.region.y + 1))
+        await driven.settle()
+        assert table.selected == table.pins[0]
+
+
+async def test_n_goes_from_match_to_match_once_the_filter_is_gone() -> None:
+    async with console(ListSource(failover()), "2") as driven:
+        table = table_of(driven)
+        await driven.press("n")
+        assert table.selected == "orders-5"
+        await driven.press("slash")
+        await driven.type("leader=2 epoch=1")
+        found = {table.order[index] for index in range(table.count())}
+        await driven.press("enter", "escape")
+        assert table.count() == 6
+        met = set()
+        for key in ("n",) * len(found):
+            await driven.press(key)
+            met.add(table.selected)
+        assert met == found
+        await driven.press("slash")
+        await driven.type("nothing-like-it")
+        await driven.press("enter", "escape", "n")
+        assert table.selected in found
