@@ -1,6 +1,7 @@
 """Screen 6, Sessions: what did we record? Open it, verify it, hand it on."""
 
 from collections.abc import Callable, Collection
+from functools import partial
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, ClassVar
@@ -191,7 +192,7 @@ class SessionsScreen(ConsoleScreen):
         """Run the recording again and compare."""
         listed = self._selected()
         if listed is not None:
-            self.work(f"verifying {listed.path.name}", lambda tell: _verified(listed), self._tell)
+            self.work(f"verifying {listed.path.name}", partial(_verified, listed), self._tell)
 
     def do_session_export(self) -> None:
         """Type a dataset's folder, and add the recording to it."""
@@ -239,7 +240,11 @@ class SessionsScreen(ConsoleScreen):
             self.desk.tell(job.outcome)
 
 
-def _verified(listed: Listed) -> str:
+def _verified(listed: Listed, tell: Tell) -> str:
+    """Run a recording again; what comes of it in words."""
     from sessions.verify import verify
 
-    return str(verify(listed.path))
+    def progress(seq: int) -> None:
+        tell(f"{seq:,} of {listed.events:,} events")
+
+    return str(verify(listed.path, progress))
