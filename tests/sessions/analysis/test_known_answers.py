@@ -1,0 +1,213 @@
+"""The parts of the jobs on one small story whose answers are plain to see."""
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from emulator.events import (
+    BrokerStateChanged,
+    ConsumeFinished,
+    ControllerElected,
+    ControllerStep,
+    LeaderElected,
+    MessageSent,
+    RecordsConsumed,
+    ReplicaRoleChanged,
+    SessionEnded,
+    ZnodeChanged,
+    ZnodeCreated,
+)
+from sessions.analysis.anomalies import anomalies
+from sessions.analysis.availability import outages
+from sessions.analysis.controller_work import controller_work
+from sessions.analysis.durability import generation_of
+from sessions.analysis.facts import facts
+from sessions.analysis.failover import failovers
+from sessions.analysis.fates import fates
+from sessions.analysis.hw_lag import hw_lag_timeline
+from sessions.analysis.isr_churn import isr_churn
+from sessions.analysis.latency import latency_histogram
+from sessions.analysis.leader_balance import leader_balance
+from sessions.analysis.logs import final_assignment, final_logs
+from sessions.analysis.order import earlier, later, nearest
+from sessions.analysis.rebuilt import final_partitions, final_znodes, states_in
+from sessions.analysis.replay import replay_differences
+from sessions.analysis.source import Source
+from sessions.analysis.stretches import edges, stretches
+from sessions.dataset.export import export_session
+from sessions.dataset.folder import DatasetFolder
+from sessions.dataset.totals import SessionFacts
+from tests.sessions.dataset.streams import Story, committed_story
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+pytestmark = pytest.mark.spark
+
+TP = "orders-0"
+STATE = '{"leader":1,"leader_epoch":1,"controller_epoch":1,"isr":[1,2]}'
+
+
+def crashed_story() -> Story:
+    """Broker 0 leads and has a record that nobody fetches, crashes, and broker 1 takes over.
+
+    The record was acknowledged; the next one takes its offset and is read.
+    """
+    story = committed_story()
+    story.tell(ControllerElected, 2, 1, 0)
+    story.tell(ControllerStep, 2, "onControllerFailover", 1, "registerListeners", "")
+    lost = story.send(TP, 1, acks=1)
+    story.append(lost)
+    story.acknowledge(lost)
+    story.wait(1_000)
+    story.tell(BrokerStateChanged, 0, "crashed")
+    story.tell(ReplicaRoleChanged, TP, 0, "offline", 0, 0)
+    story.wait(6_000)
+    story.tell(SessionEnded, 1, 0, "expired", 7)
+    story.wait(100)
+    story.tell(LeaderElected, TP, 2, 1, 1, [1, 2], "Offline")
+    story.isr[TP] = [1, 2]
+    story.tell(ZnodeCreated, "/brokers/topics/orders/partitions/0/state", "{}", 0, 8)
+    story.wait(10)
+    story.tell(MessageSent, "LeaderAndIsrRequest", 2, 1, 0, [[TP, 1]])
+    story.elect(TP, 1)
+    story.tell(ZnodeChanged, "/brokers/topics/orders/partitions/0/state", STATE, 1, 9)
+    after = story.send(TP, 1)
+    story.append(after)
+    story.fetch(TP, 2)
+    story.acknowledge(after)
+    story.tell(RecordsConsumed, "c1", TP, 0, [(1, 3), (after.first_record, 1)], 4)
+    story.tell(ConsumeFinished, "c1", TP, 4, "NONE")
+    story.wait(2_890)
+    return story
+
+
+@pytest.fixture(scope="module")
+def source(spark: "SparkSession", tmp_path_factory: pytest.TempPathFactory) -> Source:
+    folder = tmp_path_factory.mktemp("known")
+    story = crashed_story()
+    export_session(story.events, SessionFacts("s1", end_us=story.time_us), folder / "dataset")
+    return Source(spark, DatasetFolder(folder / "dataset"), folder)
+
+
+def rows(frame: "DataFrame") -> list[dict[str, Any]]:
+    return [row.asDict(recursive=True) for row in frame.collect()]
+
+
+def test_a_crash_is_an_outage_from_the_first_moment_on(source: Source) -> None:
+    found = {row["kind"]: row for row in rows(outages(source))}
+    assert set(found) == {"leaderless", "under_replicated"}
+    assert found["leaderless"]["lasted_us"] == 6_110
+    assert found["under_replicated"]["to_seq"] is None
+
+
+def test_a_failover_has_its_steps(source: Source) -> None:
+    (row,) = rows(failovers(source))
+    assert (row["broker"], row["fault"], row["leader"]) == (0, "crashed", 1)
+    assert (row["detection_us"], row["election_us"], row["takeover_us"]) == (6_000, 100, 10)
+    assert row["total_us"] == 6_110
+    assert not row["was_controller"]
+
+
+def test_the_lag_of_the_hw_is_seen_when_it_was(source: Source) -> None:
+    found = rows(hw_lag_timeline(source))
+    assert max(row["lag_max"] for row in found) == 3
+    assert {row["partition"] for row in found} == {0}
+
+
+def test_latencies_are_grouped_by_quarters_of_octaves(source: Source) -> None:
+    found = {(row["what"], row["acks"], row["from_us"], row["to_us"]): row["records"]
+             for row in rows(latency_histogram(source))}  # fmt: skip
+    assert found["commit", -1, 256, 320] == 3
+    assert found["ack", 1, 0, 1] == 1
+
+
+def test_a_replica_that_leaves_the_isr_is_named(source: Source) -> None:
+    (row,) = rows(isr_churn(source))
+    assert (row["changes"], row["shrinks"], row["by_controller"]) == (1, 1, 1)
+    assert (row["restless"], row["size_min"]) == (0, 2)
+
+
+def test_leading_is_counted_for_each_broker(source: Source) -> None:
+    found = {row["broker"]: row for row in rows(leader_balance(source))}
+    assert [found[broker]["led_at_end"] for broker in (0, 1, 2)] == [0, 1, 0]
+    assert found[0]["imbalance_percent"] == 100.0
+    assert found[1]["gained"] == 1
+
+
+def test_a_controllers_work_is_counted(source: Source) -> None:
+    (row,) = rows(controller_work(source))
+    assert (row["broker"], row["epoch"], row["steps"], row["elections"]) == (2, 1, 1, 1)
+    assert (row["leader_and_isr"], row["leader_and_isr_partitions"]) == (1, 1)
+    assert row["unanswered"] == 1
+
+
+def test_clients_see_another_record_in_the_place_of_a_lost_one(source: Source) -> None:
+    found = {row["name"]: row for row in rows(anomalies(source))}
+    assert set(found) == {"lost-write", "inconsistent-offsets", "nonmonotonic-send"}
+    lost = found["lost-write"]
+    assert (lost["record"], lost["offset"], lost["other_record"]) == (4, 3, 5)
+
+
+def test_logs_are_put_together_from_appends_and_cuts(source: Source) -> None:
+    found = rows(final_logs(source))
+    runs = sorted((row["broker"], row["base"], row["end"], row["first"]) for row in found)
+    assert runs == [(0, 0, 3, 1), (1, 0, 3, 1), (1, 3, 4, 5), (2, 0, 3, 1), (2, 3, 4, 5)]
+    assert {row["broker"] for row in found if row["leads"]} == {1}
+    assert facts(source, "TopicCreated").count() == 1
+    (assigned,) = rows(final_assignment(source))
+    assert assigned["replicas"] == [0, 1, 2]
+
+
+def test_what_is_lost_is_known_by_the_logs(source: Source) -> None:
+    found = [(row["fate"], row["offset"], row["record"]) for row in rows(fates(source))]
+    assert found == [("lost", 3, 4)]
+
+
+def test_the_state_znode_says_what_the_partition_is(source: Source) -> None:
+    (partition,) = rows(final_partitions(source))
+    (said,) = rows(states_in(final_znodes(source)))
+    assert (partition["leader"], partition["isr"]) == (said["leader"], said["isr"]) == (1, [1, 2])
+    assert (partition["hw"], partition["leo"]) == (4, 4)
+
+
+def test_only_what_the_audit_never_said_differs(source: Source) -> None:
+    found = [
+        (row["what"], row["field"], row["rebuilt"]) for row in rows(replay_differences(source))
+    ]
+    assert found == [("session", "lost", "1")]
+
+
+def test_rows_that_follow_each_other_are_one_stretch(spark: "SparkSession") -> None:
+    values = [
+        ("a", 1, 10, 3, 30),
+        ("a", 3, 30, 5, 50),
+        ("a", 4, 40, 7, 70),
+        ("a", 9, 90, None, None),
+    ]
+    schema = "name string, from_seq bigint, from_us bigint, to_seq bigint, to_us bigint"
+    frame = spark.createDataFrame(values, schema)
+    found = sorted((row["seq"], row["change"]) for row in rows(edges(frame, ["name"])))
+    assert found == [(1, 1), (4, 1), (5, -1), (7, -1), (9, 1)]
+    whole = sorted((row["from_seq"], row["to_seq"]) for row in rows(stretches(frame, ["name"])))
+    assert whole == [(1, 7), (9, None)]
+
+
+def test_what_is_nearest_is_found_in_both_directions(spark: "SparkSession") -> None:
+    frame = spark.createDataFrame(
+        [(1, "a"), (2, None), (3, None), (4, "b")], "seq int, name string"
+    )
+    before = nearest("name", earlier(())).alias("before")
+    after = nearest("name", later((), now=0)).alias("after")
+    found = rows(frame.select("seq", before, after).orderBy("seq"))
+    assert [row["before"] for row in found] == [None, "a", "a", "a"]
+    assert [row["after"] for row in found] == ["a", "b", "b", "b"]
+
+
+@pytest.mark.parametrize(
+    ("version", "generation"),
+    [("seed", "HW"), ("0.10.2", "HW"), ("0.11", "KIP-101"), ("2.0.1", "KIP-279"),
+     ("2.1", "KIP-320"), ("2.7", "KIP-497"), ("3.5", "KIP-595"), ("3.9", "KAFKA-15583")],
+)  # fmt: skip
+def test_a_release_speaks_one_generation_of_the_protocol(version: str, generation: str) -> None:
+    assert generation_of(version) == generation
