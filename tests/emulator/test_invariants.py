@@ -196,9 +196,28 @@ def test_a_leader_with_all_that_is_committed_is_none(end: int) -> None:
     assert seen == []
 
 
+def test_of_a_new_partition_nothing_is_committed() -> None:
+    checks, kernel, seen = _checked(end=0)
+    kernel.emit(events.LeaderElected, "t-0", -1, 1, 0, [1], "New")
+    checks.flush()
+    assert seen == []
+
+
+def test_a_replica_that_is_not_there_has_nothing() -> None:
+    checks, kernel, seen = _checked()
+    checks.replica_of = lambda *_: None
+    kernel.emit(events.HighWatermarkChanged, "t-0", 1, 0, 0, "response")
+    checks.flush()
+    assert seen == []
+    kernel.emit(events.HighWatermarkChanged, "t-0", 1, 1, 0, "response")
+    checks.flush()
+    assert _named(seen) == [("HighWatermarkInLog", False)]
+
+
 def test_what_a_leader_of_an_earlier_epoch_or_nobody_says_is_not_committed() -> None:
     checks, kernel, seen = _checked(end=5)
-    kernel.emit(events.HighWatermarkChanged, "t-0", 1, 5, 0, "fetch")
+    for broker in (0, 1):
+        kernel.emit(events.HighWatermarkChanged, "t-0", broker, 5, 0, "fetch")
     kernel.emit(events.ReplicaRoleChanged, "t-0", 2, "leader", 2, 3)
     kernel.emit(events.ReplicaRoleChanged, "t-0", 1, "leader", 1, 2)
     kernel.emit(events.HighWatermarkChanged, "t-0", 1, 5, 0, "fetch")
