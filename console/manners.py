@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from textual import events
 from textual.app import App
 
+from console.actions import remap
 from console.bindings import keymap
 from console.clipboard import give_to_tmux, sequence
 from console.exporting import FORMATS, LINES_MAX, as_csv, as_json, free_name
@@ -50,6 +51,7 @@ class Manners(App[None], inherit_bindings=False):
         for theme in THEMES.values():
             self.register_theme(theme)
         self.theme = configuration.value("theme")
+        remap(configuration.keys)
         self.set_keymap(keymap(configuration.keys))
         self.stage.pacer.speed = configuration.value("speed")
         self.configuration = configuration
@@ -117,7 +119,11 @@ class Manners(App[None], inherit_bindings=False):
             return
         text = {"csv": as_csv, "json": as_json}.get(format)
         content = self.export_screenshot() if text is None else text(view)
-        folder = Path.cwd()
+        try:
+            folder = Path.cwd()
+        except OSError as error:
+            self.not_written(error)
+            return
         name = free_name(folder, screen, self.stage.source.seq, format)
         self.deliver_text(
             io.StringIO(content),
@@ -133,5 +139,9 @@ class Manners(App[None], inherit_bindings=False):
 
     def on_delivery_failed(self, event: events.DeliveryFailed) -> None:
         """A file could not be written."""
-        reason = getattr(event.exception, "strerror", None) or str(event.exception)
+        self.not_written(event.exception)
+
+    def not_written(self, error: BaseException) -> None:
+        """Say why there is no file."""
+        reason = getattr(error, "strerror", None) or str(error)
         self.tell(f"nothing written: {reason}", severity="error")

@@ -13,6 +13,8 @@ import pytest
 from aiohttp import ClientSession, WSServerHandshakeError
 
 from commands.main import run_program
+from commands.program.web import LOOPBACK
+from commands.serving import FOREIGN
 from tests.browser import browser_page, needs_browser
 
 PROGRAM = "from commands.main import main; main()"
@@ -22,7 +24,7 @@ PROGRAM = "from commands.main import main; main()"
 def served(*arguments: str) -> Iterator[str]:
     """The address of a running ``tidegauge web``."""
     with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
+        probe.bind((LOOPBACK, 0))
         port = probe.getsockname()[1]
     server = subprocess.Popen(
         [sys.executable, "-c", PROGRAM, "web", "--port", str(port), *arguments],
@@ -32,7 +34,7 @@ def served(*arguments: str) -> Iterator[str]:
     try:
         assert server.stderr is not None
         assert "READ-ONLY" in server.stderr.readline()
-        yield f"http://127.0.0.1:{port}"
+        yield f"http://{LOOPBACK}:{port}"
     finally:
         server.send_signal(signal.SIGINT)
         server.wait(timeout=30)
@@ -77,7 +79,7 @@ async def test_a_page_of_another_site_gets_no_socket() -> None:
 
 def test_a_port_that_is_taken_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
+        taken.bind((LOOPBACK, 0))
         taken.listen()
         port = taken.getsockname()[1]
         assert run_program(["web", "--port", str(port)]) == 2
@@ -88,3 +90,10 @@ def test_a_port_that_is_taken_is_named(capsys: pytest.CaptureFixture[str]) -> No
 def test_a_target_that_is_not_there_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_program(["web", f"nowhere-{os.getpid()}.tide"]) == 2
     assert "there is no file 'nowhere-" in capsys.readouterr().err
+
+
+def test_the_font_of_another_site_is_left_out_of_the_page() -> None:
+    foreign = '<link\n rel="stylesheet" href="https://fonts.googleapis.com/css?x"\n/>'
+    assert (
+        FOREIGN.sub("", f'<head>{foreign}<link href="a"></head>') == '<head><link href="a"></head>'
+    )
