@@ -19,6 +19,7 @@ from emulator.inputs import (
     HealLinks,
     Produce,
     ReleaseMessages,
+    Settle,
     Statement,
     ThawBroker,
     Wait,
@@ -32,6 +33,8 @@ from tests.emulator.random_scripts import BROKERS, PARTITIONS, statements
 SECOND_US = 1_000_000
 QUIET_US = 60 * SECOND_US
 """Longer than a session and than a lag time."""
+NEWS_US = 10 * SECOND_US
+"""Longer than leaders wait before they tell the controller of an ISR that they have written."""
 
 
 class SoakError(AssertionError):
@@ -103,6 +106,7 @@ class Soak:
         if not self.cluster.world.profile.has("broker_epochs"):
             self.do(ZkCommand(command="delete", path="/controller"))
             self.do(Wait(duration_us=QUIET_US))
+        self.do(Settle(quiet_us=NEWS_US))
 
     def _serve(self) -> None:
         """Clients are served by whom the znodes name, and read what leaders hold."""
