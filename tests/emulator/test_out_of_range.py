@@ -8,7 +8,7 @@ from emulator.inputs import CrashBroker, PauseReplica, ResumeReplica, StartBroke
 from emulator.messages import ListOffsetsRequest, ListOffsetsResponse
 from emulator.out_of_range import OutOfRange
 from emulator.profiles import VERSIONS
-from emulator.replica import Replica
+from emulator.replica import LEADER, Replica
 from tests.emulator.generations import since
 from tests.emulator.lab import SECOND_US, TP, Lab
 
@@ -138,6 +138,27 @@ def test_an_answer_that_nobody_waits_for_cuts_nothing(number: int, phase: str) -
     lab, _ = asleep("3.9")
     asking(lab, phase)
     answer = ListOffsetsResponse(number, TP, "NONE", 0, 2)
+    lab.cluster.brokers[1].out_of_range.answered(0, answer)
+    assert lab.replica(1).log.end == 5
+
+
+@pytest.mark.parametrize(("log_start", "end"), [(0, 5), (5, 8)])
+def test_a_log_that_ends_or_begins_just_where_the_followers_ends_leaves_it(
+    log_start: int, end: int
+) -> None:
+    lab, _ = asleep("0.10.2", unclean="false")
+    asking(lab)
+    answer = ListOffsetsResponse(77, TP, "NONE", log_start, end)
+    lab.cluster.brokers[1].out_of_range.answered(0, answer)
+    assert (lab.replica(1).log.start, lab.replica(1).log.end) == (0, 5)
+    assert lab.cluster.broker_state(1) == "running"
+
+
+def test_who_leads_by_now_cuts_nothing() -> None:
+    lab, _ = asleep("3.9")
+    asking(lab)
+    lab.replica(1).role = LEADER
+    answer = ListOffsetsResponse(77, TP, "NONE", 0, 2)
     lab.cluster.brokers[1].out_of_range.answered(0, answer)
     assert lab.replica(1).log.end == 5
 
