@@ -91,9 +91,8 @@ class Alarms:
         source, pacer = self.stage.source, self.stage.pacer
         if not source.read_only or not source.at_tail:
             pacer.paused = True
-        text = (
-            sentence,
-            f"Events #1 to #{number(source.last_seq)} are there and can be looked at; the time "
-            f"cursor stands at #{number(source.seq)}. Nothing was changed.",
-        )
+        there = f"Events #1 to #{number(source.last_seq)} are there and can be looked at"
+        here = f"the time cursor stands at #{number(source.seq)}"
+        kept = f"{there}; {here}" if source.last_seq else "There is no event to look at"
+        text = (sentence, f"{kept}. Nothing was changed.")
         self.show_screen(NoticeScreen(self.stage, Notice("something is wrong", text)))
