@@ -63,9 +63,17 @@ def test_latency_has_a_column_for_each_time_of_each_way(material: Material) -> N
     made = latency(material)
     assert (shapes(made, "commit"), shapes(made, "ack")) == (3, 3)
     assert [each.text for each in made.iter("strong")] == [
-        "acks=all: from sending to acknowledgement, 186 records",
         "acks=all: from sending to commit, 186 records",
+        "acks=all: from sending to acknowledgement, 186 records",
     ]
+
+
+def test_times_that_no_record_took_have_their_room(material: Material) -> None:
+    (first, *_) = latency(material).iter("svg")
+    columns = [each for each in first.iter("rect") if each.get("class") == "area commit"]
+    near, beside, far = (float(each.get("x") or 0) for each in columns)
+    # 1,048,576 us is eight doublings of 4,096 us, of four columns each
+    assert (far - near) / (beside - near) == pytest.approx(4 * 8, rel=0.01)
 
 
 def test_failovers_are_drawn_phase_by_phase(material: Material) -> None:
