@@ -82,7 +82,11 @@ class ScriptRun:
         act = self.does.get(type(wanted))
         if act is None:
             raise RealClusterError(f"{statement.text!r} cannot be asked of a real cluster")
-        result = act(wanted)
+        try:
+            result = act(wanted)
+        except KazooException as error:  # refused, as the emulator refuses; the script goes on
+            result = type(error).__name__
+            self.failed.append(f"{statement.text}: {result}")
         if isinstance(result, str):
             self.error = result
 
