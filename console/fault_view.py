@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 TITLE_WIDTH = 34
 UNKNOWN = "looking ahead on a copy"
 MANY_PARTITIONS = 5_000
-"""Of a cluster with more partitions than this only the chosen fault is looked into."""
+"""Of a cluster with more partitions than this only what is chosen is looked into."""
 
 
 class FaultView(PickView):
@@ -53,6 +53,8 @@ class FaultView(PickView):
         if known is not None:
             return line(Span(known, "muted" if known.startswith("0 partitions") else "warning"))
         share = self.foresight.share(fault.statement)
+        if share is None and self.is_large:
+            return line(Span("foreseen when it is chosen", "faint"))
         return line(Span("" if share is None else f"{UNKNOWN} {share:.0%}", "faint"))
 
     def warning(self, fault: Fault) -> str:
@@ -71,11 +73,19 @@ class FaultView(PickView):
     def _next(self) -> str | None:
         """The statement to be looked into next: the cursor's, then the others in order.
 
-        The others wait until somebody is here, and in a large cluster until they are asked for.
+        The others wait until somebody is here. To copy a large cluster takes seconds, in which the
+        screen stands still: there only what has been chosen is looked into.
         """
-        large = len(self.stage.index.keys) > MANY_PARTITIONS
-        order = [self.selected, *(self.faults if self.has_focus and not large else ())]
+        if self.is_large:
+            order = [] if self.asked is None else [self.asked.statement]
+        else:
+            order = [self.selected, *(self.faults if self.has_focus else ())]
         return next((each for each in order if each and self.foresight.known(each) is None), None)
+
+    @property
+    def is_large(self) -> bool:
+        """Whether looking ahead holds the screen up."""
+        return len(self.stage.index.keys) > MANY_PARTITIONS
 
     def look_ahead(self) -> None:
         """Work on the next forecast for a moment."""

@@ -1,3 +1,5 @@
+import pytest
+
 from console.fault_view import MANY_PARTITIONS, UNKNOWN, FaultView
 from console.faults import Fault, faults_of
 from console.lines import text_of
@@ -35,3 +37,22 @@ def test_a_recording_has_no_effects() -> None:
     view.show_faults([HARMLESS])
     assert not view.is_busy()
     assert text_of(view.effect(HARMLESS)) == "a recording cannot be changed"
+
+
+def test_in_a_large_cluster_only_what_is_chosen_is_looked_into(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("console.fault_view.MANY_PARTITIONS", 1)
+    with failing_over() as source:
+        stage = Stage(source)
+        stage.follow()
+        view = FaultView(stage, id="faults")
+        view.show_faults(faults_of(stage.view, ["broker.2"]))
+        fault = view.fault
+        assert fault is not None
+        assert not view.is_busy()
+        assert text_of(view.effect(fault)) == "foreseen when it is chosen"
+        view.asked = fault
+        while view.is_busy():
+            view.look_ahead()
+        assert "lose min ISR" in view.warning(fault)
