@@ -34,7 +34,7 @@ class Source:
         self._ids = folder.sessions()
         self._tables: dict[str, DataFrame] = {}
         self._kept: dict[str, DataFrame] = {}
-        self.sessions = self._files(SESSIONS)
+        self.sessions = self._named(self._files(SESSIONS))
 
     def table(self, table: Table) -> "DataFrame":
         """A table with its declared columns and :data:`~sessions.dataset.schema.SESSION`."""
@@ -42,12 +42,20 @@ class Source:
             self._tables[table.name] = self._whole(self._files(table))
         return self._tables[table.name]
 
+    def _named(self, rows: "DataFrame") -> "DataFrame":
+        """The rows of sessions that are whole, if they are few enough to be named; else all."""
+        from pyspark.sql import functions as F
+
+        if len(self._ids) > NAMED_MAX:
+            return rows
+        return rows.where(F.col(SESSION).isin(self._ids))
+
     def _whole(self, rows: "DataFrame") -> "DataFrame":
-        """The rows of sessions that are whole: few can be named, many are looked up."""
+        """The rows of sessions that are whole: few are named, many are looked up."""
         from pyspark.sql import functions as F
 
         if len(self._ids) <= NAMED_MAX:
-            return rows.where(F.col(SESSION).isin(self._ids))
+            return self._named(rows)
         return rows.join(F.broadcast(self.sessions.select(SESSION)), SESSION, "left_semi")
 
     @cached_property

@@ -145,5 +145,6 @@ def test_a_state_that_the_events_do_not_build_is_told(tmp_path: Path) -> None:
     report = analyze(tmp_path / "dataset", tmp_path / "out", jobs=("replay",))
     differences, replayed = report.tables
     assert report.unlike == 1
-    assert [row[1:7] for row in differences.rows] == [("replica", "orders-0", 2, "leo", "3", "4")]
-    assert replayed.rows[0][:3] == ("s1", "NO", 1)
+    of_replicas = [row[1:7] for row in differences.rows if row[1] == "replica"]
+    assert of_replicas == [("replica", "orders-0", 2, "leo", "3", "4")]
+    assert replayed.rows[0][:2] == ("s1", "NO")
