@@ -48,7 +48,7 @@ class LabKeys:
     def do_act_fault(self) -> None:
         """The palette of faults of the selected object."""
         names = self.subject()
-        view = self.stage.view
+        view = self.stage.present
         faults = faults_of(view, names)
         if not faults:
             self.tell("there is no broker yet that could be broken")

@@ -90,6 +90,12 @@ class Stage:
         return self.source.read_only or self.guarded
 
     @property
+    def present(self) -> "ClusterView":
+        """The read model where statements take effect: at the end of a live cluster."""
+        found: ClusterView = getattr(self.source, "present", self.view)
+        return found
+
+    @property
     def view(self) -> "ClusterView":
         """The read model at the time cursor."""
         return self.source.view

@@ -225,6 +225,11 @@ class LiveSource:
         finished, self._finished = self._finished, []
         return finished
 
+    @property
+    def present(self) -> ClusterView:
+        """The read model at the end, where the cluster is, wherever the cursor stands."""
+        return self.recorder.view
+
     def outlook(self) -> Outlook:
         """The cluster as it is now, to look ahead from."""
         return Outlook(self.cluster, self.recorder.view)

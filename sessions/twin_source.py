@@ -176,6 +176,11 @@ class TwinSource:
         told = f"on {self.front.name}: {reply.error}; on {self.behind.name}: {other.error}"
         return Reply(reply.error, f"{reply.message} ({told})".strip(), reply.output, reply.pending)
 
+    @property
+    def present(self) -> ClusterView:
+        """The front run's read model at its end."""
+        return self.front.present
+
     def outlook(self) -> Outlook:
         """The front run's cluster as it is now, to look ahead from."""
         return self.front.outlook()

@@ -95,9 +95,9 @@ class LabScreen(ConsoleScreen):
         given.entitle("given by hand", [count if self.stage.statements else "nothing yet: :"])
 
     def _show_faults(self, pane: Pane) -> None:
-        view, names = self.stage.view, self.stage.subject
+        view, names = self.stage.present, self.stage.subject
         source = self.stage.source
-        subject = (tuple(names), len(self.stage.statements), source.read_only, source.seq > 0)
+        subject = (tuple(names), len(self.stage.statements), source.read_only, view.seq > 0)
         if subject != self._subject:
             self._subject = subject
             self.faults.show_faults(faults_of(view, names))

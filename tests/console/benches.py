@@ -41,8 +41,10 @@ def failing_over(version: str = "2.4") -> Iterator[LiveSource]:
     opened = Workbench().open_scenario("E8-broker-failover", version)
     assert isinstance(opened.source, LiveSource)
     opened.source.to_tail()
-    yield opened.source
-    opened.close()
+    try:
+        yield opened.source
+    finally:
+        opened.close()
 
 
 @contextmanager
@@ -50,5 +52,7 @@ def side_by_side() -> Iterator[TwinSource]:
     """V7 on the last release that loses a record, and on the first that does not."""
     opened = Workbench().open_scenario("V7-stale-hw-restart", "0.10.2", "0.11")
     assert isinstance(opened.source, TwinSource)
-    yield opened.source
-    opened.close()
+    try:
+        yield opened.source
+    finally:
+        opened.close()

@@ -78,3 +78,13 @@ async def test_a_recording_refuses_it_in_a_sentence() -> None:
     async with console(None, "3", "x") as driven:
         assert driven.screen.context == "brokers"
         assert any(toast.startswith("READ-ONLY: ") for toast in toasts(driven))
+
+
+async def test_faults_are_those_of_the_cluster_as_it_is_now_wherever_the_cursor_stands() -> None:
+    with failing_over() as source:
+        source.seek_seq(100)
+        async with console(source, "7") as driven:
+            driven.app.stage.subject = ("broker.1",)
+            await driven.press("x")
+            assert source.view.state.brokers[1].state == "running"
+            assert "▌ start broker 1" in driven.text()
