@@ -12,11 +12,12 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Final
 
+import msgspec
 from msgspec import Struct, structs
 
 from emulator.inputs import CreateCluster, Statement
 
-ID_CHARACTERS_MAX: Final = 96
+ID_CHARACTERS_MAX: Final = 90
 """What a variant may take of a session's id; a seed still fits behind it."""
 
 
@@ -124,7 +125,8 @@ def _values(plan: Plan) -> list[dict[str, str]]:
 def variant_ids(combinations: Sequence[dict[str, str]]) -> list[str]:
     """What stands for each combination in sessions' ids: its values, as far as ids may have them.
 
-    No two are the same: where letters had to go, a few digits of a hash tell them apart.
+    No two are the same: where letters had to go, or a value might be taken for several, a few
+    digits of a hash tell them apart.
     """
     return [_variant_id(combination) for combination in combinations]
 
@@ -132,6 +134,7 @@ def variant_ids(combinations: Sequence[dict[str, str]]) -> list[str]:
 def _variant_id(values: dict[str, str]) -> str:
     exact = "".join(f"{name}-{value}_" for name, value in values.items())
     clean = re.sub(r"[^A-Za-z0-9._-]", "-", exact).lstrip("._-")[:ID_CHARACTERS_MAX]
-    if clean == exact:
+    if clean == exact and not any("_" in value for value in values.values()):
         return exact
-    return f"{clean.rstrip('_')}-{sha256(exact.encode()).hexdigest()[:8]}_"
+    digest = sha256(msgspec.json.encode(list(values.items()))).hexdigest()[:12]
+    return f"{clean.rstrip('_')}-{digest}_".lstrip("-")

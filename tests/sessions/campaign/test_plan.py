@@ -43,6 +43,13 @@ def test_ids_are_names_of_folders_and_tell_all_combinations_apart(
     assert all(SESSION_ID.fullmatch(each) for each in sessions)
 
 
+def test_values_that_read_like_two_are_told_apart() -> None:
+    alike = [{"a": "1_b-2", "b": "3"}, {"a": "1", "b": "2_b-3"}]
+    first, second = variant_ids(alike)
+    assert first != second
+    assert variant_ids([{"acks": "-1", "a_b": "x"}]) == ["acks--1_a_b-x_"]
+
+
 def test_without_variations_a_session_is_called_after_its_seed() -> None:
     assert plan(variant({}, [])).run(1).session == "seed-1"
 
