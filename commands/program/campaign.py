@@ -24,6 +24,27 @@ EXAMPLES = examples(
 )
 
 
+Vary = Annotated[
+    list[Variation] | None,
+    option(
+        "--vary",
+        metavar="NAME=V,V,..",
+        parse=variation,
+        text="a variable of the script, version or config.K; in every combination",
+    ),
+]
+Limit = Annotated[
+    int,
+    option(
+        "--limit",
+        metavar="D",
+        parse=words.positive_duration,
+        text="of real time, for each run",
+        default="60s",
+    ),
+]
+
+
 @app.command("campaign", epilog=EXAMPLES)
 def campaign(
     script: Annotated[str, argument("SCRIPT", text="a script")],
@@ -34,28 +55,11 @@ def campaign(
         Seeds | None,
         option("--seeds", metavar="A..B", parse=seeds, text="both ends count", default="0..99"),
     ] = None,
-    vary: Annotated[
-        list[Variation] | None,
-        option(
-            "--vary",
-            metavar="NAME=V,V,..",
-            parse=variation,
-            text="a variable of the script, version or config.K; in every combination",
-        ),
-    ] = None,
+    vary: Vary = None,
     variables: Variables = None,
     version: Version = None,
     config: Settings = None,
-    limit: Annotated[
-        int,
-        option(
-            "--limit",
-            metavar="D",
-            parse=words.positive_duration,
-            text="of real time, for each run",
-            default="60s",
-        ),
-    ] = LIMIT_US,
+    limit: Limit = LIMIT_US,
     master: Annotated[
         str | None,
         option("--master", metavar="URL", text="a Spark master", default="this machine"),

@@ -83,7 +83,8 @@ def test_a_run_is_the_one_of_the_same_options(script: str) -> None:
 
 def test_the_command_opens_that_run_in_the_console(script: str) -> None:
     made = planned(
-        script, ("acks", ["1"]), ("version", ["0.11"]), ("config.replica.lag.time.max.ms", ["9000"]),
+        script, ("acks", ["1"]), ("version", ["0.11"]),
+        ("config.replica.lag.time.max.ms", ["9000"]),
         text="it is", unused="no",
     )  # fmt: skip
     assert made.variants[0].command.with_seed(-7) == (
