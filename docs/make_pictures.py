@@ -11,11 +11,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from commands.live import live_source, replay_source
+from commands.workbench import Workbench
 from console.app import TidegaugeApp
 from sessions.source import Source
 
 FOLDER = Path(__file__).parent / "pictures"
 SIZES = ((120, 40), (80, 24))
+SETTLING = 20
+"""How many frames a scene gets: what is foreseen, for example, comes a little later."""
 
 CRASH = """
 cluster --brokers 3 --seed 7 --config zookeeper.session.timeout.ms=4000
@@ -65,18 +68,23 @@ SCENES = (
     Scene("brokers", CRASH, ("3",)),
     Scene("znodes", CRASH, ("4", "right", "down", "down")),
     Scene("events", CRASH, ("5",)),
+    Scene("lab", CRASH, ("7", "down", "down")),
+    Scene("faults", CRASH, ("3", "down", "x")),
+    Scene("record", TAPES, ("2", "enter", "enter")),
     Scene("replay", CRASH, ("2", "G"), is_replay=True),
 )
 
 
 async def _draw(source: Source, scene: Scene, size: tuple[int, int], folder: Path) -> Path:
-    app = TidegaugeApp(source, paused=True)
+    app = TidegaugeApp(source, paused=True, bench=Workbench())
     app.stage.settle()
     async with app.run_test(size=size) as pilot:
         await pilot.pause()
         for key in scene.keys:
             await pilot.press(key)
-        await pilot.pause()
+        for _ in range(SETTLING):
+            await pilot.pause(0.05)
+            app.frame()
         picture = app.export_screenshot(title=f"tidegauge: {scene.name}")
     path = folder / f"{scene.name}-{size[0]}x{size[1]}.svg"
     path.write_text(picture)
