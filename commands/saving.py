@@ -94,7 +94,7 @@ def write_script(text: str, path: Path) -> Path:
             file.write(text)
     except FileExistsError:
         free = free_name(path)
-        message = f"'{path}' exists already; '{free.name}' is free"
+        message = f"'{path.name}' exists already; '{free.name}' is free"
         raise CommandError(ExitCode.UNREACHABLE, message) from None
     except (OSError, ValueError) as error:
         reason = os.strerror(error.errno or 0).lower() if isinstance(error, OSError) else str(error)

@@ -265,7 +265,7 @@ def variable(word: str) -> Setting:
 
 def file_name(word: str) -> str:
     """The name of a file or a folder to be made."""
-    if word and is_text(word):
+    if word and is_text(word) and "\0" not in word:
         return word
     raise BadWord(f"'{clean(word)}' is no name for a file")
 

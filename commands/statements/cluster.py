@@ -68,4 +68,4 @@ def cluster(
 @app.command("run")
 def run(path: Annotated[str, argument("FILE", text="a script")]) -> Include:
     """Another script's statements, once, without its cluster line."""
-    return Include(path=path)
+    return Include(path=words.file_name(path))

@@ -209,7 +209,7 @@ class ConsoleScreen(Screen[None], inherit_bindings=False):
 
     def targets(self) -> Iterator[object]:
         """Where an action's method is looked for, from what has the keys to the application."""
-        focused = self.focused
+        focused = None if self._entering else self.focused  # keys may be typed ahead of the focus
         if focused is not None:
             yield from focused.ancestors_with_self
         current = self.current_pane

@@ -110,7 +110,7 @@ class SessionsScreen(ConsoleScreen):
         self.list.refresh_fixed()
         total = size_text(sum(each.size_bytes for each in known))
         folder = str(self.folder.resolve())
-        parts = [folder, plural(len(known), "recording"), total, self.working()]
+        parts = [plural(len(known), "recording"), total, folder, self.working()]
         sessions.entitle("sessions", parts if known else [folder, self.working()])
         about.entitle("about", [Path(self.list.selected).name])
         self.about.show(self._about(self.about.columns))

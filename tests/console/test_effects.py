@@ -76,7 +76,7 @@ def _look_ahead(source: LiveSource) -> None:
     assert foresight.possible
     assert (foresight.known(statement), foresight.share(statement)) == (None, None)
     looks = 1
-    while not foresight.go_on(statement, 0.005):
+    while not foresight.go_on(statement, 0.0):
         looks += 1
         assert 0 <= (foresight.share(statement) or 0) < 1
     assert looks > 1

@@ -8,13 +8,14 @@ from tests.console.fakes import ListSource, failover
 def test_run_shows_the_source_until_the_user_quits(monkeypatch: pytest.MonkeyPatch) -> None:
     shown: list[TidegaugeApp] = []
 
-    def run(app: TidegaugeApp) -> None:
+    def run(app: TidegaugeApp, *, mouse: bool) -> None:
+        assert mouse
         shown.append(app)
 
     monkeypatch.setattr(TidegaugeApp, "run", run)
     monkeypatch.setattr("gc.freeze", lambda: None)
     source = ListSource(failover())
-    console.run(source, ascii=True, paused=True)
+    assert console.run(source, ascii=True, paused=True) == 0
     (app,) = shown
     assert app.stage.source is source
     assert app.stage.glyphs.name == "ascii"

@@ -67,9 +67,11 @@ def terminal(tmp_path: Path) -> Iterator[Terminal]:
     (tmp_path / "orders.tide").write_text(SCRIPT)
     made = Terminal(tmp_path, 120, 40)
     made.type("unset NO_COLOR LC_ALL COLUMNS LINES; LANG=C.UTF-8; export LANG; PS1='ready> '")
-    made.until(r"(?m)^ready>")
-    yield made
-    made.tmux("kill-server")
+    try:
+        made.until(r"(?m)ready>\s*$")
+        yield made
+    finally:
+        made.tmux("kill-server")
 
 
 def wait_for(path: Path) -> None:

@@ -35,7 +35,8 @@ async def test_stepping_moves_the_tapes_and_the_log_together() -> None:
 
 
 async def test_tab_shows_the_inspector_on_a_small_screen() -> None:
-    async with console(None, "2", "enter", "tab", size=SMALL) as driven:
+    async with console(None, "2", "enter", size=SMALL) as driven:
+        await driven.press("tab")
         assert "controller epoch" in driven.text()
         assert "── tapes ── orders-5" in driven.text()
 
@@ -72,7 +73,9 @@ async def test_a_tape_pans_no_further_than_shows_its_cursor() -> None:
 
 
 async def test_enter_on_the_tape_opens_the_record_and_why_its_write() -> None:
-    async with console(None, "2", "down", "enter", "shift+tab", "left", "W") as driven:
+    async with console(None, "2", "down", "enter") as driven:
+        await driven.press("shift+tab")
+        await driven.press("left", "W")
         assert isinstance(driven.screen, EventScreen)
         assert isinstance(driven.screen.chain.selected, RecordsAppended)
         await driven.press("escape", "enter")
