@@ -18,7 +18,7 @@ from tests.sessions.dataset.reading import exported
 
 ROOT = Path(__file__).parents[3]
 PROGRAM = "from commands.main import main; main()"
-JOBS = ("replay",)
+JOBS = ("isr", "replay")
 LIMIT_S = 1_200
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("hasty_java", "small")]
