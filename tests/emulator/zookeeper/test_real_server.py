@@ -22,6 +22,8 @@ from tests.emulator.zookeeper.twins import HOSTS, Twins
 
 REASON = missing()
 pytestmark = [
+    # The client's own threads draw random numbers while examples are drawn.
+    pytest.mark.filterwarnings("ignore:Do not use the `random` module inside strategies"),
     pytest.mark.xdist_group("zookeeper"),
     pytest.mark.skipif(REASON is not None, reason=REASON or "there is a server"),
 ]
