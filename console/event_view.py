@@ -13,7 +13,8 @@ from textual.message import Message
 from console.describe import CHANGE, FAULT, TRAFFIC, describe, level_of
 from console.empty import nothing_lines
 from console.eventlog import AllEvents, EventLog, FixedEvents, FoundEvents, PageScan, TouchScan
-from console.filters import Filter, FilterError
+from console.filtered import Filtered
+from console.filters import Filter
 from console.formats import json_text, number, plural, short_clock
 from console.lines import Line, Span, cut, fit, join_ends, line
 from console.virtual_view import VirtualView
@@ -27,7 +28,7 @@ CAUSE_MIN_WIDTH = 70
 NUMBER_WIDTH = 9
 
 
-class EventView(VirtualView):
+class EventView(Filtered, VirtualView):
     """Events as lines: time, number, kind, what happened, cause."""
 
     filter_hint: ClassVar[str] = "words, re:pattern or !not, in kind and text of the event"
@@ -69,6 +70,10 @@ class EventView(VirtualView):
         self.log_ = FixedEvents(seqs)
         self.following = False
         self._shown_anew()
+
+    def choose(self) -> None:
+        """Show what matches the filter."""
+        self.look_again()
 
     def look_again(self) -> None:
         """Begin the search anew."""
@@ -179,19 +184,6 @@ class EventView(VirtualView):
         self._shown_anew()
 
     # ---- what keys do
-
-    def filter_text(self) -> str:
-        """The filter as it was typed."""
-        return self.filter.text
-
-    def set_filter(self, text: str) -> str | None:
-        """Show only what matches; what cannot be understood is answered with why."""
-        try:
-            self.filter = Filter(text)
-        except FilterError as error:
-            return str(error)
-        self.look_again()
-        return None
 
     def do_faults(self) -> None:
         """Show only the lesser, or the other of the log's two levels."""

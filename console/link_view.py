@@ -3,7 +3,8 @@
 from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from console.filters import Filter, FilterError
+from console.filtered import Filtered
+from console.filters import Filter
 from console.formats import json_text
 from console.lines import BLANK, Line, Span, line, text_of, width_of
 from console.virtual_view import VirtualView
@@ -37,7 +38,7 @@ class Row(NamedTuple):
     key: Hashable = None
 
 
-class LinkView(VirtualView):
+class LinkView(Filtered, VirtualView):
     """Shows given rows, with a cursor that stays with its row."""
 
     filter_hint: ClassVar[str] = "words, re:pattern or !not, in the line"
@@ -55,9 +56,9 @@ class LinkView(VirtualView):
         """Show these rows, as far as the filter lets them through."""
         if list(rows) != self.all_rows:
             self.all_rows = list(rows)
-            self._choose()
+            self.choose()
 
-    def _choose(self) -> None:
+    def choose(self) -> None:
         before = self.rows
         self.rows = [row for row in self.all_rows if not self.filter or self._wants(row)]
         places = {row.key: place for place, row in enumerate(self.rows) if row.key is not None}
@@ -110,19 +111,6 @@ class LinkView(VirtualView):
         return self.rows[self.index] if self.rows else None
 
     # ---- what keys do
-
-    def filter_text(self) -> str:
-        """The filter as it was typed."""
-        return self.filter.text
-
-    def set_filter(self, text: str) -> str | None:
-        """Show only rows that match."""
-        try:
-            self.filter = Filter(text)
-        except FilterError as error:
-            return str(error)
-        self._choose()
-        return None
 
     def cell_text(self) -> str:
         """The row's text."""

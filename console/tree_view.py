@@ -3,7 +3,8 @@
 from collections.abc import Hashable
 from typing import TYPE_CHECKING, ClassVar
 
-from console.filters import Filter, FilterError
+from console.filtered import Filtered
+from console.filters import Filter
 from console.formats import json_text
 from console.lines import Line, Span, line
 from console.virtual_view import VirtualView
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 OPEN_AT_FIRST = ("/brokers", "/brokers/ids", "/brokers/topics")
 
 
-class TreeView(VirtualView):
+class TreeView(Filtered, VirtualView):
     """The branches that are open, with a cursor that stays with its path."""
 
     filter_hint: ClassVar[str] = "words, re:pattern or !not, in the path"
@@ -46,6 +47,10 @@ class TreeView(VirtualView):
         if moved and (not forward or view.changed_znodes_since(self._seq)):
             self.unfold()
         self._view, self._seq = view, seq
+
+    def choose(self) -> None:
+        """Show what matches the filter."""
+        self.unfold()
 
     def unfold(self) -> None:
         """Work out which lines there are."""
@@ -129,19 +134,6 @@ class TreeView(VirtualView):
         else:
             self.open.add(node.path)
             self.unfold()
-
-    def filter_text(self) -> str:
-        """The filter as it was typed."""
-        return self.filter.text
-
-    def set_filter(self, text: str) -> str | None:
-        """Show only paths that match."""
-        try:
-            self.filter = Filter(text)
-        except FilterError as error:
-            return str(error)
-        self.unfold()
-        return None
 
     def cell_text(self) -> str:
         """The selected path."""

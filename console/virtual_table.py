@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 from textual.message import Message
 
 from console.columns import Column, Placed, place, row_line, title_line, total_width
-from console.filters import Field, Filter, FilterError
+from console.filtered import Filtered
+from console.filters import Field, Filter
 from console.formats import json_text
 from console.lines import Line, Span, line
 from console.ordering import RowOrder, everything
@@ -76,7 +77,7 @@ class Rows(Protocol[Row]):
         ...
 
 
-class VirtualTable(VirtualView, Generic[Row]):
+class VirtualTable(Filtered, VirtualView, Generic[Row]):
     """A sortable, filterable table over :class:`Rows`."""
 
     filters_live: ClassVar[bool] = True
@@ -202,9 +203,9 @@ class VirtualTable(VirtualView, Generic[Row]):
             self._generation = rows.generation()
             self.order.load(rows.keys())
         self.order.revalue(rows.value_of(self.sorted_by), rows.values(self.sorted_by))
-        self._choose()
+        self.choose()
 
-    def _choose(self) -> None:
+    def choose(self) -> None:
         """Filter all rows anew; what they are sorted by has not changed."""
         self.order.choose(self._wanted(), self._chosen_ranks())
         self.resize()
@@ -242,23 +243,10 @@ class VirtualTable(VirtualView, Generic[Row]):
 
     # ---- what keys do
 
-    def filter_text(self) -> str:
-        """The filter as it was typed."""
-        return self.filter.text
-
-    def set_filter(self, text: str) -> str | None:
-        """Show only what matches; a filter that makes no sense is answered with why."""
-        try:
-            self.filter = Filter(text, self.rows.fields)
-        except FilterError as error:
-            return str(error)
-        self._choose()
-        return None
-
     def do_faults(self) -> None:
         """Show only faults, or all."""
         self.faults_only = not self.faults_only
-        self._choose()
+        self.choose()
 
     def do_wide(self) -> None:
         """Show all columns, or as many as fit."""
