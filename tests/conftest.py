@@ -47,6 +47,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 item.add_marker(pytest.mark.skip(reason=reason))
 
 
+@pytest.fixture(scope="session", autouse=True)
+def no_settings() -> Iterator[None]:
+    """Nobody's own settings of the console reach the tests, or the programs that they start."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TIDEGAUGE_CONFIG", os.devnull)
+        yield
+
+
 @pytest.fixture(scope="session")
 def hasty_java() -> Iterator[None]:
     """A JVM that lives for seconds does not earn back what its second compiler costs."""

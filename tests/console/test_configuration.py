@@ -37,8 +37,12 @@ def written(tmp_path: Path) -> Read:
     return read
 
 
-def test_without_a_file_everything_is_the_default(tmp_path: Path) -> None:
-    found = configuration(environment={"XDG_CONFIG_HOME": str(tmp_path)})
+def test_without_a_file_everything_is_the_default(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    found = configuration(environment={})
+    assert not found.path.exists()
     assert {each.origin for each in found.settings.values()} == {"default"}
     assert found.settings == defaults().settings
 
@@ -99,7 +103,6 @@ def test_two_actions_may_swap_their_keys(written: Read) -> None:
     assert found.keys == {"time.pause": ("L",), "time.live": ("space", "f5")}
 
 
-def test_a_wrong_option_is_refused(tmp_path: Path) -> None:
-    environment = {"XDG_CONFIG_HOME": str(tmp_path)}
+def test_a_wrong_option_is_refused() -> None:
     with pytest.raises(Wrong, match="did you mean 'light'"):
-        configuration({"theme": "ligth"}, environment)
+        configuration({"theme": "ligth"})
