@@ -21,7 +21,9 @@ from emulator.events import (
     RemoteLogEndOffsetChanged,
     ReplicaRoleChanged,
     TopicCreated,
+    ZnodeCreated,
 )
+from emulator.isr import state_json
 
 BROKERS = 12
 REPLICAS = 3
@@ -60,6 +62,9 @@ class Flow:
         yield TopicCreated(*self.next(), "orders", assignment, {"min.insync.replicas": "2"})
         for partition, brokers in enumerate(assignment):
             tp, leader = f"orders-{partition}", brokers[0]
+            path = f"/brokers/topics/orders/partitions/{partition}/state"
+            znode = state_json(leader, 0, brokers, 1)
+            yield ZnodeCreated(*self.next(), path, znode, 0, partition + 1)
             yield PartitionStateChanged(*self.next(), tp, leader, 0, brokers, 1, 0)
             for broker in brokers:
                 yield LogCreated(*self.next(), tp, broker)
