@@ -176,6 +176,8 @@ class TidegaugeApp(
         if do is None:
             return
         try:
+            if isinstance(screen, ConsoleScreen) and screen.is_behind:
+                self.paint()  # what a key does is done to what is there now
             do()
             self.paint()
         except SessionError as error:

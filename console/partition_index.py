@@ -54,9 +54,9 @@ class PartitionIndex:
 
     def refresh(self, view: "ClusterView") -> set[str]:
         """Take in what has changed since the last call, and name it."""
-        state = view.state
-        if view is self._view and (state.seq, state.time_us) == (self._seq, self._time_us):
+        if self.is_at(view):
             return set()
+        state = view.state
         partitions = state.partitions
         if view is self._view and state.seq >= self._seq:
             changed = set(view.changed_partitions_since(self._seq))
@@ -70,6 +70,11 @@ class PartitionIndex:
             if tp in partitions:
                 self._take(tp, partitions[tp], view)
         return changed
+
+    def is_at(self, view: "ClusterView") -> bool:
+        """Whether nothing has happened since the last call of :meth:`refresh`."""
+        state = view.state
+        return view is self._view and (state.seq, state.time_us) == (self._seq, self._time_us)
 
     def _differences(self, partitions: "dict[str, PartitionState]") -> set[str]:
         version = self._versions.get

@@ -104,6 +104,11 @@ class Stage:
         """The command line that comes back to the time cursor; empty if nobody knows one."""
         return self.reproduce(self.source)
 
+    @property
+    def is_followed(self) -> bool:
+        """Whether the index is at the time cursor."""
+        return self.index.is_at(self.view)
+
     def settle(self) -> None:
         """Index what is there, and take it out of the garbage collector's sight.
 

@@ -6,9 +6,10 @@ it rests on the first row, which by default is the most severe.
 """
 
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, Protocol, TypeVar
 
 from textual.message import Message
+from textual.strip import Strip
 
 from console.columns import Column, Placed, place, row_line, title_line, total_width
 from console.filtered import Filtered
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from console.stage import Stage
 
 Row = TypeVar("Row")
+BEHIND: Final = -1
+"""No turn of the stage: everything is to be looked at anew."""
 MARK_WIDTH = 2
 """Columns before each row, where the cursor's mark stands."""
 
@@ -97,9 +100,25 @@ class VirtualTable(Filtered, VirtualView, Generic[Row]):
         self.pins: list[str] = []
         self.placed: list[Placed[Row]] = []
         self._generation: Hashable = None
-        self._turn = -1
+        self._turn = BEHIND
 
     # ---- lines
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether rows may have come or gone that the table has not followed yet."""
+        return not self.stage.is_followed or self.rows.generation() != self._generation
+
+    def render_line(self, y: int) -> Strip:
+        """Draw a line; while the table is behind, nothing is known of its rows.
+
+        A terminal may want a pane drawn between the move of the time cursor and the next frame, and
+        before a screen that comes back to the front has followed.
+        """
+        if self.is_behind:
+            self._turn = BEHIND
+            return self.paint((), "", self.columns)
+        return super().render_line(y)
 
     def count(self) -> int:
         """How many rows are shown."""

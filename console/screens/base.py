@@ -44,6 +44,12 @@ class ConsoleScreen(Screen[None], inherit_bindings=False):
         self.panes: list[Pane] = []
         self.is_ready = False
         self._entering = False
+        self._shown_at = 0
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether the screen has not been brought to the time cursor yet."""
+        return not self.stage.is_followed or self._shown_at != self.stage.turn
 
     @property
     def desk(self) -> "TidegaugeApp":
@@ -109,7 +115,9 @@ class ConsoleScreen(Screen[None], inherit_bindings=False):
         self.is_ready = True
 
     def on_screen_resume(self) -> None:
-        """Whatever happened meanwhile is shown at once."""
+        """Whatever happened meanwhile is shown at once, and again once the panes have their sizes."""
+        if self.is_ready:
+            self.desk.paint()
         self.call_after_refresh(self.desk.paint)
 
     def on_resize(self, event: events.Resize) -> None:
@@ -124,6 +132,7 @@ class ConsoleScreen(Screen[None], inherit_bindings=False):
 
     def show(self, changed: Collection[str]) -> None:
         """Bring everything to the time cursor."""
+        self._shown_at = self.stage.turn
         self.show_bars()
         self.show_panes(changed)
         self.show_headings()

@@ -1,3 +1,6 @@
+import pytest
+
+from console.registry import ACTIONS
 from console.screens.partitions import PartitionsScreen
 from console.virtual_table import VirtualTable
 from sessions.touches import objects_of
@@ -112,3 +115,45 @@ async def test_n_goes_from_match_to_match_once_the_filter_is_gone() -> None:
         await driven.type("nothing-like-it")
         await driven.press("enter", "escape", "n")
         assert table.selected in found
+
+
+@pytest.mark.parametrize(
+    "keys", [("2",), ("2", "p"), ("3",), ("3", "p"), ("3", "enter")], ids=" ".join
+)
+async def test_a_table_drawn_before_it_has_followed_says_nothing_of_rows_that_are_gone(
+    keys: tuple[str, ...],
+) -> None:
+    async with console(ListSource(failover()), *keys) as driven:
+        table = driven.screen.query_one(VirtualTable)
+        shown = driven.lines()
+        driven.source.seek_seq(1)
+        for y in range(table.size.height):
+            assert not table.render_line(y).text.strip()
+        driven.app.paint()
+        driven.source.seek_seq(len(driven.source.history))
+        await driven.settle()
+        assert driven.lines() == shown
+
+
+async def test_a_screen_that_comes_back_may_be_drawn_at_once() -> None:
+    async with console(ListSource(failover()), "2", "5") as driven:
+        driven.source.seek_seq(1)
+        await driven.settle()
+        driven.app.go("partitions")
+        screen = driven.screen
+        assert isinstance(screen, PartitionsScreen)
+        assert screen.table.count()
+        assert not screen.table.render_line(1).text.strip()
+        await driven.settle()
+        assert not screen.table.count()
+
+
+async def test_a_key_that_is_quicker_than_the_frame_acts_on_what_is_there_now() -> None:
+    async with console(ListSource(failover()), "2", "G") as driven:
+        assert table_of(driven).selected is not None
+        driven.source.seek_seq(1)
+        for id in ("partitions.copy.row", "find.next", "partitions.drill"):
+            driven.app.dispatch(ACTIONS[id])
+        await driven.settle()
+        assert driven.screen.context == "partitions"
+        assert table_of(driven).selected is None
