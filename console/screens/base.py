@@ -115,7 +115,7 @@ class ConsoleScreen(Screen[None], inherit_bindings=False):
         self.is_ready = True
 
     def on_screen_resume(self) -> None:
-        """Whatever happened meanwhile is shown at once, and again once the panes have their sizes."""
+        """Whatever happened meanwhile is shown at once, and again for the panes' new sizes."""
         if self.is_ready:
             self.desk.paint()
         self.call_after_refresh(self.desk.paint)
