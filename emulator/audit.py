@@ -15,6 +15,7 @@ from emulator import events
 from emulator.kernel import Kernel
 from emulator.log import Log
 from emulator.messages import RecordBatch
+from emulator.packed import PackedList
 
 DEFERRED_US = 100_000
 """After how long what may have settled itself is looked at."""
@@ -34,12 +35,16 @@ class Acked(Struct, frozen=True, array_like=True, gc=False):
     base_offset: int
 
 
+class AckedList(PackedList[Acked], kind=Acked):
+    """All that was acknowledged in a partition, or that a consumer was given."""
+
+
 class PartitionAudit(Struct, array_like=True, gc=False):
     """What is known of one partition; ``newest_missing`` is the largest record id that is lost."""
 
     leader: int = -1
-    acked: list[Acked] = field(default_factory=list)
-    consumed: list[Acked] = field(default_factory=list)
+    acked: AckedList = field(default_factory=AckedList)
+    consumed: AckedList = field(default_factory=AckedList)
     retried: dict[int, None] = field(default_factory=dict)
     lost: Found = field(default_factory=list)
     duplicated: Found = field(default_factory=list)
@@ -239,7 +244,7 @@ def _ids(log: Log) -> dict[int, int]:
     return found
 
 
-def _missing(batches: list[Acked], ids: dict[int, int]) -> Found:
+def _missing(batches: Iterable[Acked], ids: dict[int, int]) -> Found:
     """What of ``batches`` is not among ``ids``."""
     missing: Found = []
     whole: dict[int, None] | None = None
@@ -287,7 +292,7 @@ def _compare(one: Log, other: Log, found: dict[int, int]) -> None:
             found[offset] = left.get(offset, -1)
 
 
-def _same(one: list[RecordBatch], other: list[RecordBatch], end: int) -> bool:
+def _same(one: Iterable[RecordBatch], other: Iterable[RecordBatch], end: int) -> bool:
     """Whether two logs that begin together are equal, batch by batch, below ``end``."""
     for a, b in zip(one, other, strict=False):
         if a is b:

@@ -27,6 +27,7 @@ from emulator.kernel import Host, Kernel, KernelState, Observer
 from emulator.log import Log
 from emulator.messages import PartitionInfo
 from emulator.network import Network, NetworkState
+from emulator.packed import as_list
 from emulator.replica import Replica
 from emulator.world import Settings, World
 from emulator.zookeeper.server import ServerState, ZooKeeperServer
@@ -52,7 +53,7 @@ class ClusterState(Struct, array_like=True):
     assignments: dict[str, list[int]]
 
 
-_encoder = msgspec.msgpack.Encoder()
+_encoder = msgspec.msgpack.Encoder(enc_hook=as_list)
 
 
 class Cluster:

@@ -12,6 +12,8 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from msgspec import Struct
 
+from emulator.packed import PackedList
+
 Copier = Callable[[Any], Any]
 
 
@@ -27,6 +29,8 @@ def copier(kind: Any) -> Copier | None:  # noqa: ANN401 - any type annotation
         return _union_copier(kind)
     if isinstance(kind, type) and issubclass(kind, Struct) and not kind.__struct_config__.frozen:
         return _struct_copier(kind)
+    if isinstance(kind, type) and issubclass(kind, PackedList):
+        return kind.copy
     return None
 
 

@@ -1,11 +1,14 @@
 """One replica's log: batches in offset order, its start and its log end offset."""
 
-from bisect import bisect_right
-
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from emulator.messages import RecordBatch
+from emulator.packed import PackedList
+
+
+class RecordBatches(PackedList[RecordBatch], kind=RecordBatch):
+    """A log's batches."""
 
 
 class Log(Struct, array_like=True, gc=False):
@@ -18,7 +21,7 @@ class Log(Struct, array_like=True, gc=False):
     start: int = 0
     end: int = 0
     flushed: int = 0
-    batches: list[RecordBatch] = field(default_factory=list)
+    batches: RecordBatches = field(default_factory=RecordBatches)
 
     def append(self, batch: RecordBatch) -> None:
         """Write a batch; its base offset must be the LEO."""
@@ -33,7 +36,7 @@ class Log(Struct, array_like=True, gc=False):
             return []
         batches = self.batches
         if batches and batches[-1].base_offset <= offset:
-            return batches[-1:]
+            return [batches[-1]]
         first = self.position(offset)
         if bound >= self.end:
             return batches[first:]
@@ -41,7 +44,7 @@ class Log(Struct, array_like=True, gc=False):
 
     def position(self, offset: int) -> int:
         """Return the index of the batch that holds ``offset``; of the last one past the end."""
-        return max(0, bisect_right(self.batches, offset, key=_base_offset) - 1)
+        return max(0, self.batches.bisect_right(offset, _base_offset) - 1)
 
     def truncate(self, offset: int) -> bool:
         """Cut everything from ``offset`` on; False if there is nothing to cut."""
@@ -52,15 +55,15 @@ class Log(Struct, array_like=True, gc=False):
         while batches and batches[-1].base_offset >= offset:
             batches.pop()
         if batches and batches[-1].end_offset > offset:
-            last = batches[-1]
-            batches[-1] = replace(last, count=offset - last.base_offset)
+            last = batches.pop()
+            batches.append(replace(last, count=offset - last.base_offset))
         self.end = offset
         self.flushed = min(self.flushed, offset)
         return True
 
     def restart_at(self, offset: int) -> None:
         """Throw everything away and begin anew at ``offset``."""
-        self.batches = []
+        self.batches = RecordBatches()
         self.start = self.end = self.flushed = offset
 
 

@@ -3,8 +3,6 @@
 One host that talks to the brokers and keeps the ledger of what was produced.
 """
 
-from bisect import bisect_right
-
 from emulator.clients.consumer import Consumers
 from emulator.clients.groups import Groups
 from emulator.clients.producer import Producers
@@ -108,8 +106,8 @@ class Clients:
 
     def entry_of(self, record: int) -> LedgerEntry:
         """The ledger's entry that holds a record id."""
-        index = bisect_right(self.state.ledger, record, key=_first_record) - 1
-        return self.state.ledger[index]
+        ledger = self.state.ledger
+        return ledger[ledger.bisect_right(record, _first_record) - 1]
 
     def value_of(self, record: int, /) -> str:
         """A record's value."""

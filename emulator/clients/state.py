@@ -5,6 +5,7 @@ from msgspec import Struct, field
 from emulator.clients.group_state import Membership
 from emulator.inputs import Consume, Produce
 from emulator.messages import RecordBatch
+from emulator.packed import PackedList
 
 ASKING = "asking"
 IDENTIFYING = "identifying"
@@ -26,6 +27,10 @@ class LedgerEntry(Struct, frozen=True, array_like=True, gc=False):
     keys: list[str | None]
     values: list[str]
     acks: int
+
+
+class LedgerEntries(PackedList[LedgerEntry], kind=LedgerEntry):
+    """All batches that were ever made, in the order of their record ids."""
 
 
 class Flight(Struct, array_like=True):
@@ -182,7 +187,7 @@ class ClientsState(Struct, array_like=True):
 
     producers: dict[str, Producer] = field(default_factory=dict)
     consumers: dict[str, Consumer] = field(default_factory=dict)
-    ledger: list[LedgerEntry] = field(default_factory=list)
+    ledger: LedgerEntries = field(default_factory=LedgerEntries)
     next_record: int = 1
     next_id: int = 1
     finished: dict[int, str] = field(default_factory=dict)

@@ -5,6 +5,7 @@ import pytest
 from emulator.events import BrokerStateChanged, LogStartOffsetChanged, MessageSent
 from emulator.follower import ASKING, FETCHING, TRUNCATING, Fetcher
 from emulator.inputs import CrashBroker, PauseReplica, ResumeReplica, StartBroker
+from emulator.log import RecordBatches
 from emulator.messages import ListOffsetsRequest, ListOffsetsResponse
 from emulator.out_of_range import OutOfRange
 from emulator.profiles import VERSIONS
@@ -39,7 +40,7 @@ def test_v22_a_log_that_begins_later_makes_the_follower_begin_anew(version: str)
     lab, leader = asleep(version)
     lab.produce(*"fghijklmnopqrst")
     leader.log.start = 8
-    leader.log.batches = leader.log.batches[8:]
+    leader.log.batches = RecordBatches(leader.log.batches[8:])
     wake(lab)
     assert lab.replica(1).log.start == 8
     assert lab.replica(1).log.end == 20
