@@ -100,7 +100,7 @@ class Network:
         name = type(message).__name__
         if link.drop_percent and kernel.random() * 100 < link.drop_percent:
             kernel.emit(events.MessageLost, seq, "dropped")
-            self._break(source, destination, seq)
+            self._break(source, destination, seq, message)
         elif link.cut or (link.holding and _held(link, name)):
             kernel.emit(events.MessageHeld, seq)
             incarnation = kernel.state.hosts[destination].incarnation
@@ -108,12 +108,20 @@ class Network:
         else:
             self._carry(source, destination, seq, message, link.delay_us)
 
-    def _break(self, source: int, destination: int, seq: int) -> None:
-        """Tell both ends that the connection broke under message ``seq``."""
+    def _break(self, source: int, destination: int, seq: int, message: AnyMessage) -> None:
+        """Tell both ends that the connection broke under message ``seq``.
+
+        All clients are one host here, but each has its own connections: they are told which request
+        is concerned.
+        """
         kernel = self.kernel
         at_us = kernel.state.now_us + LATENCY_MIN_US + LATENCY_SPREAD_US
         for host, peer in ((source, destination), (destination, source)):
-            kernel.schedule(at_us, host, ConnectionLost(peer, 0), seq, peer)
+            lost = ConnectionLost(peer)
+            if host == CLIENTS:
+                request = seq if source == CLIENTS else _request_of(message)
+                lost = ConnectionLost(peer, request, lost=True)
+            kernel.schedule(at_us, host, lost, seq, peer)
 
     # ---- connections
 
@@ -225,7 +233,7 @@ class Network:
             if lose or incarnation != kernel.state.hosts[destination].incarnation:
                 kernel.emit(events.MessageLost, seq, "lost")
                 if lose:
-                    self._break(source, destination, seq)
+                    self._break(source, destination, seq, message)
             else:
                 kernel.emit(events.MessageReleased, seq)
                 self._carry(source, destination, seq, message, 0)
@@ -247,7 +255,13 @@ class Network:
 def _concerns(waiting: Waiting, requests: Collection[int]) -> bool:
     """Whether a message is one of these requests, or the answer to one."""
     _, seq, message = waiting
-    return seq in requests or getattr(message, "request", 0) in requests
+    return seq in requests or _request_of(message) in requests
+
+
+def _request_of(message: AnyMessage) -> int:
+    """The request that a response answers; 0 of a request."""
+    request: int = getattr(message, "request", 0)
+    return request
 
 
 def _held(link: Link, name: str) -> bool:

@@ -55,9 +55,9 @@ class Clients:
                 if not (self.producers.told(source, message) or self.groups.told(message)):
                     self.consumers.told(source, message)
             case ConnectionLost():
-                self.producers.connection_lost(message.peer, message.request)
+                self.producers.connection_lost(message)
                 self.consumers.connection_lost(message.peer, message.request)
-                self.groups.connection_lost(message.peer, message.request)
+                self.groups.connection_lost(message)
             case Timer():
                 self._tasks[message.task](message.key, message.number)
             case _:

@@ -25,6 +25,7 @@ from emulator.config import consumer_defaults
 from emulator.events import CLIENTS
 from emulator.messages import (
     AnyMessage,
+    ConnectionLost,
     FindCoordinatorRequest,
     FindCoordinatorResponse,
     GroupResponse,
@@ -333,12 +334,16 @@ class Groups:
         else:
             self.lost(consumer, mine)
 
-    def connection_lost(self, peer: int, request: int) -> None:
-        """A connection broke or was refused."""
+    def connection_lost(self, message: ConnectionLost) -> None:
+        """A connection broke or was refused; heartbeats share it with what a member asks."""
+        peer = message.peer
         for consumer in self.clients.state.consumers.values():
             mine = consumer.membership
             if mine is None:
                 continue
+            request = message.request
+            if message.lost and request in (mine.heartbeat, mine.request):
+                request = 0
             if mine.coordinator == peer and request in (0, mine.heartbeat):
                 mine.heartbeat = 0
                 if not mine.request:

@@ -30,6 +30,7 @@ from emulator.errors import ERRORS
 from emulator.events import CLIENTS
 from emulator.inputs import Produce
 from emulator.messages import (
+    ConnectionLost,
     InitProducerIdRequest,
     InitProducerIdResponse,
     MetadataResponse,
@@ -290,20 +291,24 @@ class Producers:
                 self.delivery.unanswered(producer, flight)
         self._pump(producer, resumed=resumed)
 
-    def connection_lost(self, peer: int, request: int) -> None:
-        """A connection broke (``request`` 0), or under one request: then nothing was appended."""
+    def connection_lost(self, message: ConnectionLost) -> None:
+        """All connections broke, or that of one request; or one was refused: nothing appended."""
+        peer, request = message.peer, message.request
+        refused = request and not message.lost
         for producer in self.clients.state.producers.values():
+            under_way = {flight.request for flight in producer.flights}
+            broken = not request or (message.lost and request in under_way)
             for flight in list(producer.flights):
-                if request not in (0, flight.request):
+                if not broken and request != flight.request:
                     continue
                 if flight.phase == ASKING and flight.asked == peer:
                     self._ask_next(producer, flight)
                 elif flight.phase == IDENTIFYING and flight.asked == peer:
                     self._identify_next(producer, flight)
                 elif flight.phase == SENT and flight.target == peer:
-                    error = "NOT_LEADER_OR_FOLLOWER" if request else "NETWORK_EXCEPTION"
+                    error = "NOT_LEADER_OR_FOLLOWER" if refused else "NETWORK_EXCEPTION"
                     self.delivery.failed(producer, flight, error)
-            if request <= producer.unanswered:
+            if broken or request <= producer.unanswered:
                 self.routing.forget_broker(producer, peer)
             self._pump(producer)
 

@@ -16,11 +16,14 @@ class Message(Struct, array_like=True, tag=True, frozen=True, gc=False):
 class ConnectionLost(Message, frozen=True):
     """The connection to ``peer`` broke.
 
-    ``request`` is the one that was refused; 0: whatever was outstanding is lost.
+    ``request`` is the one that was refused; 0: whatever was outstanding is lost. Under ``lost`` it
+    is the request that was lost on the way, or whose answer was: of many connections to ``peer``,
+    only the one that it was sent on broke.
     """
 
     peer: int
     request: int = 0
+    lost: bool = False
 
 
 class Timer(Message, frozen=True):

@@ -312,6 +312,20 @@ def test_a_lost_message_breaks_the_connection_at_both_ends() -> None:
     assert net.reasons() == ["dropped"]
 
 
+@pytest.mark.parametrize("answer", [False, True])
+def test_of_all_clients_only_the_one_whose_message_was_lost_is_told(*, answer: bool) -> None:
+    net = Net()
+    request = net.network.send(CLIENTS, 1, MetadataRequest("t"))
+    way = (1, CLIENTS) if answer else (CLIENTS, 1)
+    net.network.change(*way, drop_percent=100.0)
+    if answer:
+        net.network.send(*way, MetadataResponse(request, "t", "NONE", {}))
+    else:
+        request = net.network.send(*way, MetadataRequest("t"))
+    net.pass_time()
+    assert net.lost_connections(CLIENTS) == [ConnectionLost(1, request, lost=True)]
+
+
 def test_the_share_of_lost_messages_is_as_asked() -> None:
     net = Net(seed=5)
     net.network.change(0, 1, drop_percent=30.0)

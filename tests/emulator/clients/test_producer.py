@@ -6,8 +6,16 @@ from emulator import events
 from emulator.clients.producer import Producers
 from emulator.clients.state import Producer
 from emulator.cluster import Cluster
-from emulator.events import Event
-from emulator.inputs import CrashBroker, FreezeBroker, Produce, Settle
+from emulator.events import CLIENTS, Event
+from emulator.inputs import (
+    CrashBroker,
+    FreezeBroker,
+    HoldMessages,
+    Produce,
+    ReleaseMessages,
+    Settle,
+    Wait,
+)
 from tests.emulator.running import do, until, with_topic
 
 
@@ -78,3 +86,26 @@ def test_a_producer_without_leader_gives_up_after_three_seconds(topic: str, erro
     assert do(cluster, Produce(topic=topic, value="a", retries=0)).error == error
     assert 3_000_000 <= cluster.now_us - before < 3_500_000
     assert _producer(cluster).failed == 1
+
+
+@pytest.mark.parametrize(
+    ("way", "stored"), [((CLIENTS, 1, "Produce"), 1), ((1, CLIENTS, "ProduceResponse"), 2)]
+)
+def test_a_message_lost_on_the_way_breaks_the_connection_of_its_producer_alone(
+    way: tuple[int, int, str], stored: int
+) -> None:
+    cluster, _ = with_topic(1, 2)
+    source, destination, api = way
+    do(cluster, HoldMessages(source=source, destination=destination, api=api))
+    for name in ("p1", "p2"):
+        do(
+            cluster,
+            Produce(topic="t", value=name, acks=1, retries=0, producer=name, background=True),
+        )
+    do(cluster, Wait(duration_us=100_000))
+    do(cluster, ReleaseMessages(source=source, destination=destination, count=1, lose=True))
+    do(cluster, ReleaseMessages(source=source, destination=destination), Settle())
+    assert _producer(cluster, "p1").errors == ["NETWORK_EXCEPTION"]
+    assert _producer(cluster, "p2").errors == []
+    assert _producer(cluster, "p2").acked == 1
+    assert cluster.state.brokers[1].replicas["t-0"].log.end == stored
