@@ -7,17 +7,20 @@ Source of the names: jepsen.tests.kafka.
 
 from typing import TYPE_CHECKING, Final
 
+from sessions.analysis.batches import PLACE, batches, given
 from sessions.analysis.job import Job, Result, shown
 from sessions.analysis.order import earlier, nearest
 from sessions.analysis.results.truth import ANOMALIES, ANOMALIES_KNOWN, ANOMALY_COUNTS
 from sessions.analysis.source import Source
 from sessions.dataset.schema import SESSION
-from sessions.dataset.tables import CONSUMED, PRODUCED
+from sessions.dataset.tables import CONSUMED
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-PLACE: Final = (SESSION, "tp", "topic", "partition")
+SUSPECTS: Final = "suspects"
+"""By which name the partitions are kept in which runs clash."""
+PARTITION: Final = (SESSION, "tp")
 SEEN: Final = (*PLACE, "record", "offset", "client", "seq")
 NOT_WRITTEN: Final = (
     "INVALID_REQUIRED_ACKS",
@@ -29,25 +32,82 @@ NOT_WRITTEN: Final = (
 
 
 def anomalies(source: Source) -> "DataFrame":
-    """The table :data:`ANOMALIES`: a row for each record that each anomaly happened to."""
+    """The table :data:`ANOMALIES`: a row for each record that each anomaly happened to.
+
+    Runs of records are compared first; only partitions in which two of them clash are taken apart
+    into records.
+    """
     from pyspark.sql import functions as F
 
-    produced, consumed = source.table(PRODUCED), source.table(CONSUMED)
-    given = consumed.withColumn("client", F.col("consumer"))
-    known = F.col("answered_seq").alias("seq"), F.col("producer").alias("client")
-    told = produced.where("outcome = 'acked' and acks <> 0 and offset is not null")
-    acked = told.select(*PLACE, "record", "offset", *known, "producer")
+    acked, read = _acked(batches(source)), given(source).withColumn("client", F.col("consumer"))
+    suspects = source.kept(SUSPECTS, lambda _: _suspects(acked, read))
+    seen = _records(acked).join(suspects, list(PARTITION), "left_semi")
+    consumed = source.table(CONSUMED).withColumn("client", F.col("consumer"))
+    met = consumed.join(suspects, list(PARTITION), "left_semi").select(*SEEN)
     found = (
-        *_unread(acked, given),
-        *_clashes(acked.select(*SEEN).unionByName(given.select(*SEEN))),
-        *_polls(given),
+        _unseen(acked, read, met),
+        _lost(seen, met),
+        *_clashes(seen.unionByName(met)),
+        *_polls(read),
         _sends(acked),
-        _aborted(produced, given),
+        _aborted(batches(source), consumed),
     )
     whole = found[0]
     for more in found[1:]:
         whole = whole.unionByName(more)
     return whole
+
+
+def _acked(produced: "DataFrame") -> "DataFrame":
+    """The batches that were acknowledged at an offset, as the producer knows them."""
+    from pyspark.sql import functions as F
+
+    told = produced.where("outcome = 'acked' and acks <> 0 and base is not null")
+    known = F.col("answered_seq").alias("seq"), F.col("producer").alias("client")
+    whole = told.select(*PLACE, *known, "records", "first", "last", "base")
+    return (
+        whole.groupBy(*PLACE, "seq", "client")
+        .agg(
+            F.sum("records").alias("records"),
+            F.min("first").alias("first"),
+            F.max("last").alias("last"),
+            F.min("base").alias("base"),
+        )
+        .withColumns(
+            {"shift": F.col("base") - F.col("first"), "end": F.expr("base + last - first")}
+        )
+    )
+
+
+def _suspects(acked: "DataFrame", read: "DataFrame") -> "DataFrame":
+    """Partitions in which a record may have two offsets, or an offset two records.
+
+    Runs with one ``shift`` agree with each other, so two runs can only clash where the reaches of
+    two shifts overlap.
+    """
+    from pyspark.sql import functions as F
+
+    reach = ("first", "last", "base", "end")
+    both = acked.select(*PARTITION, "shift", *reach).unionByName(
+        read.select(*PARTITION, "shift", *reach)
+    )
+    reaches = both.groupBy(*PARTITION, "shift").agg(
+        *((F.min if name in ("first", "base") else F.max)(name).alias(name) for name in reach)
+    )
+    met = [
+        F.col(low) <= F.max(high).over(earlier(PARTITION, low))
+        for low, high in (("first", "last"), ("base", "end"))
+    ]
+    return reaches.withColumn("met", met[0] | met[1]).where("met").select(*PARTITION).distinct()
+
+
+def _records(runs: "DataFrame") -> "DataFrame":
+    """Runs without a gap, record by record."""
+    from pyspark.sql import functions as F
+
+    offset = F.explode(F.sequence("base", "end")).alias("offset")
+    apart = runs.select(*PLACE, "client", "seq", "shift", offset)
+    return apart.withColumn("record", F.col("offset") - F.col("shift")).select(*SEEN)
 
 
 def _rows(found: "DataFrame", name: str, **others: "Column") -> "DataFrame":
@@ -64,28 +124,36 @@ def _rows(found: "DataFrame", name: str, **others: "Column") -> "DataFrame":
     )
 
 
-def _unread(acked: "DataFrame", given: "DataFrame") -> "tuple[DataFrame, DataFrame]":
-    """Acknowledged records that nobody was given: lost, if another came in their place later."""
+def _unseen(acked: "DataFrame", read: "DataFrame", met: "DataFrame") -> "DataFrame":
+    """Acknowledged records above everything that was read; where nothing clashes, nobody read them.
+
+    ``met`` has what was read of the other partitions.
+    """
     from pyspark.sql import functions as F
 
-    read = given.select(SESSION, "tp", "record").distinct()
-    highest = given.groupBy(SESSION, "tp").agg(F.max("offset").alias("highest"))
-    unread = acked.join(read, [SESSION, "tp", "record"], "left_anti")
-    known = unread.join(F.broadcast(highest), [SESSION, "tp"])
-    unseen = known.where("offset > highest")
-    instead = given.select(
-        SESSION, "tp", "offset", F.col("record").alias("instead"), F.col("seq").alias("read_seq")
+    highest = read.groupBy(*PARTITION).agg(F.max("end").alias("highest"))
+    above = acked.join(highest, list(PARTITION)).where("end > highest")
+    begin = F.greatest(F.col("base"), F.col("highest") + 1)
+    records = _records(above.withColumn("base", begin))
+    unseen = records.join(met.select(*PARTITION, "record"), [*PARTITION, "record"], "left_anti")
+    return _rows(unseen, "unseen")
+
+
+def _lost(seen: "DataFrame", met: "DataFrame") -> "DataFrame":
+    """Acknowledged records that nobody was given, and in whose place another came later."""
+    from pyspark.sql import functions as F
+
+    unread = seen.join(met.select(*PARTITION, "record"), [*PARTITION, "record"], "left_anti")
+    instead = met.select(
+        *PARTITION, "offset", F.col("record").alias("instead"), F.col("seq").alias("read_seq")
     )
-    passed = known.where("offset <= highest").join(instead, [SESSION, "tp", "offset"])
     later = (
-        passed.where("read_seq > seq")
+        unread.join(instead, [*PARTITION, "offset"])
+        .where("read_seq > seq")
         .groupBy(*SEEN)
         .agg(F.min_by("instead", "read_seq").alias("instead"))
     )
-    return (
-        _rows(unseen, "unseen"),
-        _rows(later, "lost-write", other_record=F.col("instead"), other_offset=F.col("offset")),
-    )
+    return _rows(later, "lost-write", other_record=F.col("instead"), other_offset=F.col("offset"))
 
 
 def _clashes(seen: "DataFrame") -> "tuple[DataFrame, DataFrame]":
@@ -117,16 +185,17 @@ def _first_of(value: str, by: str) -> "Column":
     return F.first(value).over(line.rowsBetween(Window.unboundedPreceding, -1))
 
 
-def _polls(given: "DataFrame") -> "tuple[DataFrame, DataFrame]":
+def _polls(read: "DataFrame") -> "tuple[DataFrame, DataFrame]":
     """Polls of one ``consume`` that do not begin where the one before ended."""
     from pyspark.sql import functions as F
 
     key = (*PLACE, "client", "consume")
-    polls = given.groupBy(*key, "seq").agg(
-        F.min(F.struct("offset", "record")).alias("begin"), F.max("offset").alias("end")
+    polls = read.groupBy(*key, "seq").agg(
+        F.min(F.struct("base", "shift")).alias("begin"), F.max("end").alias("end")
     )
     before = polls.withColumn("other", nearest("end", earlier(key)))
-    looked = before.select("*", "begin.offset", "begin.record")
+    record = F.col("begin.base") - F.col("begin.shift")
+    looked = before.select("*", F.col("begin.base").alias("offset"), record.alias("record"))
     other = F.col("other")
     return (
         _rows(looked.where("offset <= other"), "nonmonotonic-poll", other_offset=other),
@@ -135,12 +204,21 @@ def _polls(given: "DataFrame") -> "tuple[DataFrame, DataFrame]":
 
 
 def _sends(acked: "DataFrame") -> "DataFrame":
-    """Records of a producer at an offset at or below that of its record before."""
+    """Records of a producer at an offset at or below that of its record before.
+
+    Within a batch offsets rise, so only the first of each can be such a record.
+    """
     from pyspark.sql import functions as F
 
-    before = earlier((SESSION, "tp", "client"), "record")
-    looked = acked.withColumns(
-        {"other_record": nearest("record", before), "other": nearest("offset", before)}
+    before = earlier((*PARTITION, "client"), "first")
+    looked = acked.select(
+        *PLACE,
+        "client",
+        "seq",
+        F.col("first").alias("record"),
+        F.col("base").alias("offset"),
+        nearest("last", before).alias("other_record"),
+        nearest("end", before).alias("other"),
     )
     found = looked.where("offset <= other")
     return _rows(
@@ -148,16 +226,17 @@ def _sends(acked: "DataFrame") -> "DataFrame":
     )
 
 
-def _aborted(produced: "DataFrame", given: "DataFrame") -> "DataFrame":
+def _aborted(produced: "DataFrame", consumed: "DataFrame") -> "DataFrame":
     """Records that were given to a consumer and that their producer was told are not written."""
     from pyspark.sql import functions as F
 
     failed = produced.where(F.col("error").isin(*NOT_WRITTEN) & (F.col("retries") == 0))
-    first = given.groupBy(*PLACE, "record").agg(
+    refused = failed.select(SESSION, F.explode(F.sequence("first", "last")).alias("record"))
+    found = consumed.join(refused, [SESSION, "record"], "left_semi")
+    first = found.groupBy(*PLACE, "record").agg(
         F.min(F.struct("seq", "offset", "client")).alias("read")
     )
-    found = first.join(failed.select(SESSION, "record"), [SESSION, "record"], "left_semi")
-    return _rows(found.select(*PLACE, "record", "read.*"), "G1a")
+    return _rows(first.select(*PLACE, "record", "read.*"), "G1a")
 
 
 def anomaly_counts(source: Source) -> "DataFrame":

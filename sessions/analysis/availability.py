@@ -1,6 +1,6 @@
 """Since when, how often and how long partitions were out of order.
 
-What is wrong by the state znode is read from ``partition_states``. *Leaderless* is what producers
+What is wrong by the state znode is read from the partition's states. *Leaderless* is what producers
 notice: from the leader's crash on, long before ZooKeeper and the controller do, no running broker
 acts as leader.
 """
@@ -17,9 +17,9 @@ from sessions.analysis.results.availability import (
     OUTAGES,
 )
 from sessions.analysis.source import Source
+from sessions.analysis.spells import leader_spells, partition_spells
 from sessions.analysis.stretches import edges, lasted, stretches
 from sessions.dataset.schema import SESSION
-from sessions.dataset.tables import PARTITION_STATES, REPLICA_STATES
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -31,30 +31,30 @@ BY_ZNODE: Final = {
     "under_min_isr": "state <> 'nonexistent' and size(isr) < min_isr",
     "under_replicated": "state <> 'nonexistent' and size(array_except(replicas, isr)) > 0",
 }
-"""What is wrong as far as the state znode says it, as conditions on ``partition_states``."""
+"""What is wrong as far as the state znode says it, as conditions on a partition's state."""
 
 
 def outages(source: Source) -> "DataFrame":
     """The table :data:`OUTAGES`: a row for each stretch of each kind."""
     from pyspark.sql import functions as F
 
-    states = source.table(PARTITION_STATES)
+    states = partition_spells(source)
     wrong = F.array(
         *(F.when(F.expr(condition), F.lit(kind)) for kind, condition in BY_ZNODE.items())
     )
     rows = states.select(*KEYS, *VALIDITY, F.explode(F.array_compact(wrong)).alias("kind"))
     known = stretches(rows, (*KEYS, "kind"))
-    found = known.unionByName(_leaderless(states, source.table(REPLICA_STATES)))
+    found = known.unionByName(_leaderless(states, leader_spells(source)))
     return lasted(found, source.ends).select(*OUTAGES.names)
 
 
-def _leaderless(states: "DataFrame", replicas: "DataFrame") -> "DataFrame":
+def _leaderless(states: "DataFrame", leaders: "DataFrame") -> "DataFrame":
     """Stretches without an acting leader, within a partition's existence and after its first."""
     from pyspark.sql import Window
     from pyspark.sql import functions as F
 
     exist = edges(states, KEYS).withColumnRenamed("change", "exists")
-    leads = edges(replicas.where("role = 'leader'"), KEYS).withColumnRenamed("change", "leads")
+    leads = edges(leaders, KEYS).withColumnRenamed("change", "leads")
     both = exist.unionByName(leads, allowMissingColumns=True).fillna(0, ["exists", "leads"])
     line = Window.partitionBy(*KEYS).orderBy("seq")
     so_far = earlier(KEYS, now=0)
@@ -82,7 +82,7 @@ def availability(source: Source) -> "DataFrame":
     """The table :data:`AVAILABILITY`: a row for each partition that ever existed."""
     from pyspark.sql import functions as F
 
-    exist = lasted(stretches(source.table(PARTITION_STATES), KEYS), source.ends)
+    exist = lasted(stretches(partition_spells(source), KEYS), source.ends)
     whole = exist.groupBy(*KEYS).agg(F.sum("lasted_us").alias("existed_us"))
     spells = source.result(OUTAGES).groupBy(SESSION, "tp")
     found = spells.agg(*(column for kind in KINDS for column in _of_kind(kind)))
@@ -112,7 +112,7 @@ def availability_timeline(source: Source) -> "DataFrame":
     from pyspark.sql import Window
     from pyspark.sql import functions as F
 
-    exist = stretches(source.table(PARTITION_STATES), KEYS).withColumn("kind", F.lit("partitions"))
+    exist = stretches(partition_spells(source), KEYS).withColumn("kind", F.lit("partitions"))
     both = source.result(OUTAGES).select(*exist.columns).unionByName(exist)
     names = ("partitions", *KINDS)
     changes = [

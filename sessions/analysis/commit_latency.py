@@ -8,12 +8,14 @@ its commit; in the normal flow there is one a follower, and the next fetch commi
 
 from typing import TYPE_CHECKING, Final
 
+from sessions.analysis.batches import batches, records_by_outcome
 from sessions.analysis.hw_lag import lag_by_partition
 from sessions.analysis.percentiles import percentiles
 from sessions.analysis.results.latency import COMMIT_LATENCY
 from sessions.analysis.source import Source
+from sessions.analysis.spells import partition_spells
 from sessions.dataset.schema import SESSION
-from sessions.dataset.tables import PARTITION_STATES, PRODUCED, REPLICA_STATES
+from sessions.dataset.tables import PARTITION_STATES, REPLICA_STATES
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -23,15 +25,15 @@ KEYS: Final = (SESSION, "tp")
 
 def commit_latency(source: Source) -> "DataFrame":
     """The table :data:`COMMIT_LATENCY`: a row for each partition that ever existed."""
-    states = source.table(PARTITION_STATES)
+    spells = partition_spells(source)
     produced = timed(source)
-    partitions = states.select(*KEYS, "topic", "partition").distinct()
+    partitions = spells.select(*KEYS, "topic", "partition").distinct()
     parts = (
         _counts(produced),
-        percentiles(produced, KEYS, "commit_us", "commit", "us"),
-        percentiles(produced, KEYS, "ack_us", "ack", "us"),
-        lag_by_partition(states, source.ends),
-        _fetch_rounds(produced, states, source.table(REPLICA_STATES)),
+        percentiles(produced, KEYS, "commit_us", "commit", "us", "records"),
+        percentiles(produced, KEYS, "ack_us", "ack", "us", "records"),
+        lag_by_partition(source.table(PARTITION_STATES), source.ends),
+        _fetch_rounds(produced, spells, source.table(REPLICA_STATES)),
     )
     whole = partitions
     for part in parts:
@@ -41,33 +43,32 @@ def commit_latency(source: Source) -> "DataFrame":
 
 
 def timed(source: Source) -> "DataFrame":
-    """The records produced, with how long each took: ``commit_us`` and ``ack_us``."""
+    """The batches produced, with how long their records took: ``commit_us`` and ``ack_us``."""
     from pyspark.sql import functions as F
 
     acked = F.when(F.col("outcome") == "acked", F.col("answered_us") - F.col("sent_us"))
     committed = F.col("committed_us") - F.col("sent_us")
-    return source.table(PRODUCED).withColumns({"commit_us": committed, "ack_us": acked})
+    return batches(source).withColumns({"commit_us": committed, "ack_us": acked})
 
 
 def _counts(produced: "DataFrame") -> "DataFrame":
     """How many records there were by outcome, and which was the slowest (the first of several)."""
     from pyspark.sql import functions as F
 
-    outcomes = ("acked", "failed", "pending")
     slowest = F.max(
         F.when(
             F.col("commit_us").isNotNull(), F.struct("commit_us", (-F.col("sent_seq")).alias("s"))
         )
     )
     return produced.groupBy(*KEYS).agg(
-        F.count("*").alias("records"),
-        *(F.count_if(F.col("outcome") == outcome).alias(outcome) for outcome in outcomes),
-        F.count("commit_us").alias("committed"),
+        F.sum("records").alias("records"),
+        *records_by_outcome(),
+        F.sum(F.when(F.col("commit_us").isNotNull(), F.col("records"))).alias("committed"),
         (-slowest["s"]).alias("slowest_seq"),
     )
 
 
-def _fetch_rounds(produced: "DataFrame", states: "DataFrame", replicas: "DataFrame") -> "DataFrame":
+def _fetch_rounds(produced: "DataFrame", spells: "DataFrame", replicas: "DataFrame") -> "DataFrame":
     """Fetch rounds a follower between append and commit, as mean over records and maximum.
 
     Records that were appended by one event and committed by one event are one run. Runs' two ends,
@@ -81,10 +82,10 @@ def _fetch_rounds(produced: "DataFrame", states: "DataFrame", replicas: "DataFra
     runs = (
         produced.where("appended_seq is not null and committed_seq is not null")
         .groupBy(*KEYS, *run)
-        .agg(F.count("*").alias("records"))
+        .agg(F.sum("records").alias("records"))
     )
     ends = runs.withColumn("seq", F.explode(F.array(*run)))
-    sizes = states.select(
+    sizes = spells.select(
         *KEYS, F.col("from_seq").alias("seq"), (F.size("isr") - 1).alias("followers")
     )
     line = ends.unionByName(_rounds(replicas), allowMissingColumns=True)

@@ -4,12 +4,14 @@ from functools import reduce
 from typing import TYPE_CHECKING, Final
 
 from emulator.profiles import PROFILES, VERSIONS
+from sessions.analysis.batches import OUTCOMES, batches, records_by_outcome
 from sessions.analysis.fates import KEPT, fates
 from sessions.analysis.job import Job, Result, shown
 from sessions.analysis.results.truth import DURABILITY, DURABILITY_RECORDS, FATES
 from sessions.analysis.source import Source
+from sessions.analysis.spells import partition_spells
 from sessions.dataset.schema import SESSION
-from sessions.dataset.tables import PARTITION_STATES, PRODUCED
+from sessions.dataset.tables import PRODUCED
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -25,7 +27,6 @@ GENERATIONS: Final = {
 """Features by which generations of the protocol are told apart, the newest first, and names."""
 OLDEST: Final = "HW"
 CELL: Final = ("generation", "acks", "min_isr", "unclean")
-OUTCOMES: Final = ("acked", "failed", "pending")
 
 
 def generation_of(version: str) -> str:
@@ -38,14 +39,14 @@ def durability_records(source: Source) -> "DataFrame":
     """The table :data:`DURABILITY_RECORDS`: a row for each thing that is wrong with a record."""
     from pyspark.sql import functions as F
 
-    produced = source.table(PRODUCED).select(
-        SESSION, "record", "producer", "acks", "sent_seq", "answered_seq"
-    )
     found = source.kept(KEPT, fates)
+    named = found.select(SESSION, "record").distinct()  # which are few: do not move all the others
+    produced = source.table(PRODUCED).join(named, [SESSION, "record"], "left_semi")
+    known = produced.select(SESSION, "record", "producer", "acks", "sent_seq", "answered_seq")
     topic = F.regexp_extract("tp", "^(.*)-([0-9]+)$", 1)
     number = F.regexp_extract("tp", "^(.*)-([0-9]+)$", 2).cast("int")
     placed = found.withColumns({"topic": topic, "partition": number})
-    return placed.join(produced, [SESSION, "record"], "left").select(*DURABILITY_RECORDS.names)
+    return placed.join(known, [SESSION, "record"], "left").select(*DURABILITY_RECORDS.names)
 
 
 def durability(source: Source) -> "DataFrame":
@@ -74,10 +75,10 @@ def _by_partition(source: Source) -> "DataFrame":
     """How records fared for their producers, by partition and acks."""
     from pyspark.sql import functions as F
 
-    produced = source.table(PRODUCED).groupBy(SESSION, "tp", "acks")
-    return produced.agg(
-        F.count("*").alias("records"),
-        *(F.count_if(F.col("outcome") == outcome).alias(outcome) for outcome in OUTCOMES),
+    return (
+        batches(source)
+        .groupBy(SESSION, "tp", "acks")
+        .agg(F.sum("records").alias("records"), *records_by_outcome())
     )
 
 
@@ -97,7 +98,7 @@ def _settings(source: Source) -> "DataFrame":
     from pyspark.sql import functions as F
 
     last = F.max_by(F.struct("min_isr", "unclean_election"), "from_seq")
-    of_partition = source.table(PARTITION_STATES).groupBy(SESSION, "tp").agg(last.alias("last"))
+    of_partition = partition_spells(source).groupBy(SESSION, "tp").agg(last.alias("last"))
     version = source.sessions.select(SESSION, "version", _generation().alias("generation"))
     return of_partition.join(F.broadcast(version), SESSION).select(
         SESSION,

@@ -14,15 +14,9 @@ from sessions.analysis.percentiles import percentiles
 from sessions.analysis.results.columns import MARKS
 from sessions.analysis.results.failover import FAILOVER, FAILOVERS
 from sessions.analysis.source import Source
-from sessions.analysis.stretches import edges
+from sessions.analysis.spells import leader_spells, partition_spells
 from sessions.dataset.schema import SESSION
-from sessions.dataset.tables import (
-    CONTROLLER,
-    ELECTIONS,
-    FAULTS,
-    PARTITION_STATES,
-    REPLICA_STATES,
-)
+from sessions.dataset.tables import CONTROLLER, ELECTIONS, FAULTS
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -39,7 +33,7 @@ def failovers(source: Source) -> "DataFrame":
     from pyspark.sql import functions as F
 
     faults = F.broadcast(_faults(source.table(FAULTS), source.table(CONTROLLER)))
-    states = source.table(PARTITION_STATES).where("leader >= 0")
+    states = partition_spells(source).where("leader >= 0")
     led = states.select(*PARTITION, F.col("leader").alias("broker"), "from_seq", "to_seq")
     hit = led.join(faults, [SESSION, "broker"]).where(
         "from_seq < fault_seq and (to_seq is null or to_seq >= fault_seq)"
@@ -135,9 +129,8 @@ def _serving(source: Source) -> "DataFrame":
     """Where a replica took the leader's role (in a new epoch, too), as ``serving``."""
     from pyspark.sql import functions as F
 
-    leads = source.table(REPLICA_STATES).where("role = 'leader'")
-    begun = edges(leads, (*PARTITION, "broker", "leader_epoch")).where("change > 0")
-    return begun.select(*PARTITION, "seq", F.struct("seq", "us").alias("serving"))
+    since = F.col("from_seq").alias("seq"), F.col("from_us").alias("us")
+    return leader_spells(source).select(*PARTITION, since[0], F.struct(*since).alias("serving"))
 
 
 def _followed(line: "DataFrame") -> "DataFrame":

@@ -4,6 +4,7 @@ Sums of lag times time are exact decimals: the product of an offset and a time i
 exceed 64 bits, and floating-point sums would depend on the order of rows.
 """
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from sessions.analysis.results.latency import HW_LAG_BUCKETS, HW_LAG_TIMELINE
@@ -24,7 +25,7 @@ def lag_by_partition(states: "DataFrame", ends: "DataFrame") -> "DataFrame":
     """Mean and maximum of LEO - HW over the time in which there was a leader with a log."""
     from pyspark.sql import functions as F
 
-    lags = _lags(states, ends).where("lasted_us > 0")
+    lags = _by_lag(_lags(states, ends).where("lasted_us > 0"), KEYS, "lasted_us")
     largest = F.max(F.struct("lag", (-F.col("from_seq")).alias("first")))
     summed = lags.groupBy(*KEYS).agg(
         F.sum("lasted_us").alias("online_us"),
@@ -63,10 +64,15 @@ def hw_lag_timeline(source: Source) -> "DataFrame":
         }
     )
     largest = F.max(F.struct("lag", (-F.col("from_seq")).alias("first")))
-    rows = inside.groupBy(*PLACE, "bucket", "begin_us", "finish_us").agg(
-        (_weighted("inside_us") / F.sum("inside_us")).alias("lag_mean"),
-        F.max("lag").alias("lag_max"),
-        (-largest["first"]).alias("lag_max_seq"),
+    keys = (*PLACE, "bucket", "begin_us", "finish_us")
+    rows = (
+        _by_lag(inside, keys, "inside_us")
+        .groupBy(*keys)
+        .agg(
+            (_weighted("inside_us") / F.sum("inside_us")).alias("lag_mean"),
+            F.max("lag").alias("lag_max"),
+            (-largest["first"]).alias("lag_max_seq"),
+        )
     )
     return rows.select(
         *PLACE,
@@ -86,6 +92,18 @@ def _lags(states: "DataFrame", ends: "DataFrame") -> "DataFrame":
     lag = (F.col("leo") - F.col("hw")).alias("lag")
     more = [name for name in ends.columns if name != SESSION]
     return held.select(*PLACE, *more, "from_seq", "from_us", until.alias("lasted_us"), lag)
+
+
+def _by_lag(lags: "DataFrame", keys: Sequence[str], time: str) -> "DataFrame":
+    """How long each ``lag`` held in all, and since when first.
+
+    There are few of them, so that Spark sorts these and not all rows to find the largest.
+    """
+    from pyspark.sql import functions as F
+
+    return lags.groupBy(*keys, "lag").agg(
+        F.sum(time).alias(time), F.min("from_seq").alias("from_seq")
+    )
 
 
 def _weighted(time: str) -> "Column":

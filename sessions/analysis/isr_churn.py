@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING, Final
 from sessions.analysis.job import Job, Result, shown
 from sessions.analysis.results.cluster import ISR_CHURN
 from sessions.analysis.source import Source
+from sessions.analysis.spells import partition_spells
 from sessions.analysis.stretches import lasted
 from sessions.dataset.schema import SESSION
-from sessions.dataset.tables import ISR_CHANGES, PARTITION_STATES
+from sessions.dataset.tables import ISR_CHANGES
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -27,7 +28,7 @@ def isr_churn(source: Source) -> "DataFrame":
     """The table :data:`ISR_CHURN`: a row for each partition that ever existed."""
     from pyspark.sql import functions as F
 
-    states = source.table(PARTITION_STATES)
+    states = partition_spells(source)
     changes = _changes(states)
     lefts = changes.select(*KEYS, F.explode("left_out").alias("replica"))
     by_replica = lefts.groupBy(*KEYS, "replica").agg(F.count("*").alias("n"))

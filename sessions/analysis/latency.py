@@ -24,12 +24,13 @@ def latency_histogram(source: Source) -> "DataFrame":
         SESSION,
         "acks",
         "sent_seq",
+        "records",
         F.explode(F.create_map(F.lit("commit"), "commit_us", F.lit("ack"), "ack_us")).alias(
             "what", "us"
         ),
     )
     by_time = measured.where("us is not null").groupBy(SESSION, "what", "acks", "us")
-    times = by_time.agg(F.count("*").alias("n"), F.min("sent_seq").alias("first"))
+    times = by_time.agg(F.sum("records").alias("n"), F.min("sent_seq").alias("first"))
     shift = F.greatest(F.length(F.bin("us")) - 3, F.lit(0)).alias("shift")
     grouped = times.select("*", shift).selectExpr(
         "*",

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Final
 from sessions.analysis.job import Job, Result, shown
 from sessions.analysis.results.cluster import LEADER_BALANCE
 from sessions.analysis.source import Source
+from sessions.analysis.spells import partition_spells
 from sessions.analysis.stretches import edges
 from sessions.dataset.schema import SESSION
-from sessions.dataset.tables import PARTITION_STATES
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -20,7 +20,7 @@ def leader_balance(source: Source) -> "DataFrame":
     """The table :data:`LEADER_BALANCE`: a row for each broker that was assigned a replica."""
     from pyspark.sql import functions as F
 
-    states = source.table(PARTITION_STATES)
+    states = partition_spells(source)
     led = states.where("leader >= 0").withColumn("broker", F.col("leader"))
     turns = edges(led, (*KEYS, "tp"))
     whole = states.select(SESSION, F.explode("replicas").alias("broker")).distinct()

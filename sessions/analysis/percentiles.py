@@ -10,19 +10,19 @@ PERCENTS: Final = (50, 95, 99)
 
 
 def percentiles(
-    rows: "DataFrame", keys: Sequence[str], value: str, prefix: str, unit: str
+    rows: "DataFrame", keys: Sequence[str], value: str, prefix: str, unit: str, times: str = "1"
 ) -> "DataFrame":
     """One row for each group that has values: ``PREFIX_p50_UNIT``, .. and ``PREFIX_max_UNIT``.
 
     The percentile P is the smallest value that at least P percent of the group's values do not
-    exceed (nearest rank), so it is always a value that occurs. Nulls do not count.
+    exceed (nearest rank), so it is always a value that occurs. Nulls do not count. ``times`` is SQL
+    for how many values a row stands for.
     """
     from pyspark.sql import Window
     from pyspark.sql import functions as F
 
-    counted = (
-        rows.where(F.col(value).isNotNull()).groupBy(*keys, value).agg(F.count("*").alias("n"))
-    )
+    present = rows.where(F.col(value).isNotNull())
+    counted = present.groupBy(*keys, value).agg(F.sum(F.expr(times)).alias("n"))
     group = Window.partitionBy(*keys)
     upwards = group.orderBy(value).rowsBetween(Window.unboundedPreceding, Window.currentRow)
     ranked = counted.select(
