@@ -1,6 +1,6 @@
 """Running a script on a cluster: statement by statement, with all that a run yields."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from itertools import zip_longest
 from typing import Any
 
@@ -17,9 +17,12 @@ from commands.words import BadWord, moment_text
 from console.formats import clock
 from emulator.cluster import Cluster
 from emulator.config import ConfigError
+from emulator.events import Event
 from emulator.execution import Outcome, Ticket
 from emulator.inputs import Mark, Statement
+from emulator.kernel import Observer
 from sessions.record import Recorder
+from sessions.result_view import ResultView
 from sessions.view import ClusterView
 
 UNKNOWN_SUBJECT = "UNKNOWN_TOPIC_OR_PARTITION"
@@ -52,15 +55,15 @@ class Runner:
         """
         self.script = script
         self.recorder = recorder
-        self._view = ClusterView()
+        self._view: ClusterView = ClusterView() if _shows(script) else ResultView()
         self.tally = Tally()
         self.outputs: list[Output] = []
         self.marks: dict[str, ClusterView] = {}
         self.reached_until = True
-        observer = self._view.apply if recorder is None else recorder
         text, line = script.cluster.text, script.cluster.line
+        observers, by_type = self._observers()
         try:
-            self.cluster = Cluster(script.spec, (observer,), text, line)
+            self.cluster = Cluster(script.spec, observers, text, line, by_type)
         except ConfigError as error:
             raise CommandError(ExitCode.USAGE, f"{script.name}:{line}: {error}") from None
         if recorder is not None:
@@ -68,6 +71,14 @@ class Runner:
         self.driver = Driver(self.cluster, pace, self._look)
         self.watchers: list[Callable[[], None]] = []
         self._left: list[tuple[Step, Ticket]] = []
+
+    def _observers(self) -> tuple[tuple[Observer, ...], Mapping[type[Event], Observer]]:
+        """Who is told what happens: of everything, and by type of event."""
+        if self.recorder is not None:
+            return (self.recorder,), {}
+        if isinstance(self._view, ResultView):
+            return (), self._view.by_type
+        return (self._view.apply,), {}
 
     def run(self, finished: Finished, until: Statement | None = None) -> None:
         """Give all statements, then go on until a condition holds.
@@ -174,9 +185,18 @@ class Runner:
     @property
     def view(self) -> ClusterView:
         """The read model after the last event."""
-        return self._view if self.recorder is None else self.recorder.view
+        if self.recorder is not None:
+            return self.recorder.view
+        if isinstance(self._view, ResultView):
+            self._view.come_to(self.cluster.sequence, self.cluster.now_us)
+        return self._view
 
     @property
     def violations(self) -> int:
         """Invariants that were broken although the profile is not known to break them."""
         return sum(not known for *_, known in self.view.state.invariants)
+
+
+def _shows(script: Script) -> bool:
+    """Whether a script prints tables, which may be of anything."""
+    return any(isinstance(step, ShowStatement) for step in script.steps)

@@ -9,6 +9,7 @@ from commands.report import as_json, final_tables, json_object
 from commands.runner import Runner
 from emulator.execution import Outcome
 from emulator.inputs import Statement
+from sessions.collector import collector_resting
 from sessions.record import Recorder
 
 
@@ -27,10 +28,11 @@ def run_script(
     """
     for name in script.unused:
         output.narrate(f"--set {name}: nothing in the script asks for ${{{name}}}")
-    runner = started(script, pace, recording)
-    code = driven(runner, ending, json)
-    if code is not ExitCode.INTERRUPTED:
-        _print(runner, json)
+    with collector_resting():
+        runner = started(script, pace, recording)
+        code = driven(runner, ending, json)
+        if code is not ExitCode.INTERRUPTED:
+            _print(runner, json)
     if recording is not None:
         recording.close(code.name.lower())
         output.narrate(f"recorded: {recording.path}")

@@ -4,7 +4,7 @@ All state is one tree of plain structs (:class:`ClusterState`): it can be encode
 hashed. Everything outside learns what happens from the events that observers are given.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
 
 import msgspec
@@ -65,15 +65,19 @@ class Cluster:
         observers: Sequence[Observer] = (),
         text: str = "cluster",
         line: int = 0,
+        by_type: Mapping[type[events.Event], Observer] | None = None,
     ) -> None:
         """Make the cluster and start its brokers one after another.
 
-        Returns when all have registered.
+        Returns when all have registered. ``observers`` are given every event, those ``by_type`` the
+        events of one type each; an event that nobody looks at is not even built.
 
         Raises:
             ConfigError: an unknown version or configuration name, or a value that is not allowed.
         """
         self._assemble(_fresh(spec), observers)
+        for kind, observer in (by_type or {}).items():
+            self.kernel.subscribe(observer, [kind])
         self._boot(text, line)
 
     @classmethod

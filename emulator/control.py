@@ -129,7 +129,7 @@ class ControlPlane:
         replica.known = True
         replica.controller_epoch = info.controller_epoch
         replica.zk_version = info.zk_version
-        replica.assigned = list(info.replicas)
+        replica.assigned = info.replicas
         replica.pending = None
         self.broker.state.pending_isr.pop(replica.tp, None)
 
@@ -154,7 +154,7 @@ class ControlPlane:
         if self.profile.has("epoch_assigned_at_election"):
             replica.epoch_start = replica.log.end
             self.broker.assign_epoch(replica, info.leader_epoch, replica.log.end)
-        replica.isr = list(info.isr)
+        replica.isr = info.isr
         self.kernel.emit(
             events.IsrChanged, replica.tp, self.broker.id, replica.isr, replica.zk_version
         )
@@ -210,7 +210,7 @@ class ControlPlane:
 
         Kafka logs an error and leaves leader and epoch as they were.
         """
-        replica.assigned = list(info.replicas)
+        replica.assigned = info.replicas
 
     def _stop_leading(self, replica: Replica) -> None:
         self.broker.leader.fail_waiting(replica, "NOT_LEADER_OR_FOLLOWER")

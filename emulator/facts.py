@@ -4,6 +4,8 @@ Partition states, topics, assignments, stated as facts whenever ZooKeeper commit
 writes the tree (a leader, the controller, an outsider), what it says is read here, in one place.
 """
 
+from sys import intern
+
 import msgspec
 
 from emulator import events
@@ -67,7 +69,7 @@ class ZnodeFacts:
         if path.startswith(TOPICS):
             parts = path[len(TOPICS) :].split("/")
             if len(parts) == STATE_PARTS and parts[3] == "state":
-                self._state(f"{parts[0]}-{parts[2]}", data, version)
+                self._state(intern(f"{parts[0]}-{parts[2]}"), data, version)
             elif len(parts) == TOPIC_PARTS:
                 self._topic(parts[0], data)
         elif path.startswith(CONFIGS):
@@ -139,7 +141,7 @@ class ZnodeFacts:
 
     def _assign(self, topic: str, number: int, replicas: list[int], found: TopicJson) -> None:
         """Take a partition's replicas; that they changed is a fact of its own."""
-        tp = f"{topic}-{number}"
+        tp = intern(f"{topic}-{number}")
         before = self.assignments.get(tp)
         self.assignments[tp] = replicas
         if before is not None and before != replicas:

@@ -271,21 +271,23 @@ class FetchServer:
             self.broker.arm("fetch-timeout", min(left))
 
     def _send(self, session: FetchSession, request: int, rows: dict[str, FetchedPartition]) -> None:
-        replicas = self.broker.state.replicas
+        replicas, follower = self.broker.state.replicas, session.follower
         session.parked = 0
         later: dict[str, None] = {}
+        nothing = FetchedPartition(NONE, 0, 0, [])
         for tp in session.news:
             replica = replicas.get(tp)
             if replica is None or replica.role != LEADER:
                 continue
+            high_watermark, start = replica.high_watermark, replica.log.start
             row = rows.get(tp)
             if row is None:
-                row = rows[tp] = FetchedPartition(
-                    NONE, replica.high_watermark, replica.log.start, []
-                )
-            elif row.high_watermark < replica.high_watermark:
+                if nothing.high_watermark != high_watermark or nothing.log_start != start:
+                    nothing = FetchedPartition(NONE, high_watermark, start, [])
+                row = rows[tp] = nothing
+            elif row.high_watermark < high_watermark:
                 later[tp] = None
-            remote = replica.remotes.get(session.follower)
+            remote = replica.remotes.get(follower)
             if remote is not None:
                 remote.told_hw = row.high_watermark
         session.news = later

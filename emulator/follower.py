@@ -219,10 +219,11 @@ class FollowerSide:
             fetch_state = fetcher.partitions.get(tp)
             if fetch_state is None or fetch_state.phase != FETCHING:
                 continue
-            if fetch_state.asked_offset == state.replicas[tp].log.end:
-                self._take(fetcher, tp, row)
-            else:
+            replica = state.replicas[tp]
+            if fetch_state.asked_offset != replica.log.end:
                 fetcher.changed[tp] = None
+            elif row.is_news(replica.high_watermark, replica.log.end):
+                self._take(fetcher, tp, row)
         self.pump(fetcher)
 
     def _take(self, fetcher: Fetcher, tp: str, row: FetchedPartition) -> None:

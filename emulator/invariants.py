@@ -6,6 +6,7 @@ hachikuji/kafka-specification where it has one.
 """
 
 from collections.abc import Callable
+from sys import intern
 
 from msgspec import Struct, field
 
@@ -143,16 +144,17 @@ class Invariants:
             detail = f"leader {event.leader}, ISR {event.isr}"
             self._broken("LeaderInIsr", event.tp, detail, event.seq)
         assigned = self.state.assigned.get(event.tp, event.isr)
-        if any(b not in assigned for b in event.isr):
+        if event.isr != assigned and any(b not in assigned for b in event.isr):
             detail = f"ISR {event.isr}, assigned {assigned}"
             self._broken("IsrInAssigned", event.tp, detail, event.seq)
         if event.leader_epoch < watched.leader_epoch:
             detail = f"{watched.leader_epoch} -> {event.leader_epoch}"
             self._broken("EpochMonotonic", event.tp, detail, event.seq)
         watched.leader_epoch = event.leader_epoch
-        for broker in event.isr:
-            if broker not in watched.isr:
-                self._joined(watched, event, broker)
+        if watched.committed or watched.torn:
+            for broker in event.isr:
+                if broker not in watched.isr:
+                    self._joined(watched, event, broker)
         watched.isr = event.isr
 
     def _joined(self, watched: Watched, event: events.PartitionStateChanged, broker: int) -> None:
@@ -195,7 +197,8 @@ class Invariants:
             # what an older leader goes on to commit is given up with the rest
             watched.led_epoch, watched.led_by = event.leader_epoch, NOBODY
             return
-        self._check_committed(watched, event.tp, event.leader, event.seq)
+        if watched.committed:
+            self._check_committed(watched, event.tp, event.leader, event.seq)
 
     def _check_committed(self, watched: Watched, tp: str, leader: int, seq: int) -> None:
         end = self.end_of(tp, leader)
@@ -210,7 +213,7 @@ class Invariants:
     def _created(self, event: events.TopicCreated | events.PartitionsAdded) -> None:
         first = event.first if isinstance(event, events.PartitionsAdded) else 0
         for number, replicas in enumerate(event.assignment, start=first):
-            self.state.assigned[f"{event.topic}-{number}"] = replicas
+            self.state.assigned[intern(f"{event.topic}-{number}")] = replicas
 
     def _assigned(self, event: events.ReplicasAssigned) -> None:
         self.state.assigned[event.tp] = event.replicas

@@ -100,7 +100,7 @@ class Kernel:
         self.cause = 0
         self._observers: list[Observer] = list(observers)
         self._typed: dict[type[Event], list[Observer]] = {}
-        self._by_type: dict[type[Event], list[Observer]] = {}
+        self._by_type: dict[type[Event], tuple[bool, list[Observer]]] = {}
 
     @property
     def now(self) -> int:
@@ -127,12 +127,13 @@ class Kernel:
         """
         state = self.state
         seq = state.sequence = state.sequence + 1
-        if kind in ACTIVITY:
+        known = self._by_type.get(kind)
+        if known is None:
+            known = (kind in ACTIVITY, [*self._typed.get(kind, ()), *self._observers])
+            self._by_type[kind] = known
+        is_activity, observers = known
+        if is_activity:
             state.activity_us = state.now_us
-        observers = self._by_type.get(kind)
-        if observers is None:
-            observers = [*self._typed.get(kind, ()), *self._observers]
-            self._by_type[kind] = observers
         if observers:
             event = kind(seq, state.now_us, self.cause, *fields)
             for observe in observers:

@@ -5,12 +5,12 @@ The kernel, the network, ZooKeeper, the release's features, the configuration.
 
 import re
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Protocol
 
 from msgspec import Struct, field
 
 from emulator.config import BrokerConfig, resolve
-from emulator.events import ZOOKEEPER, Event
+from emulator.events import ZOOKEEPER
 from emulator.kernel import Kernel
 from emulator.messages import WatchEvent
 from emulator.network import Network
@@ -57,6 +57,7 @@ class World:
     ) -> None:
         """Tie the parts together."""
         self.kernel = kernel
+        self.emit = kernel.emit
         self.network = network
         self.zookeeper = zookeeper
         self.settings = settings
@@ -75,10 +76,6 @@ class World:
     def now(self) -> int:
         """Virtual time in microseconds."""
         return self.kernel.state.now_us
-
-    def emit(self, kind: type[Event], /, *fields: Any) -> int:
-        """State an event; see :meth:`emulator.kernel.Kernel.emit`."""
-        return self.kernel.emit(kind, *fields)
 
     def notify(self, host: int, path: str, kind: str, /) -> None:
         """Send ``host`` the event of a watch that fired."""

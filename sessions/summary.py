@@ -78,6 +78,7 @@ def broker(state: BrokerState) -> Plain:
 def partition(view: ClusterView, state: PartitionState) -> Plain:
     """One partition: what its znode says, its leader's own HW and LEO, and every replica."""
     leader = state.leader_replica
+    remote_leo = {} if leader is None else leader.remote_leo
     return {
         "topic": state.topic,
         "partition": state.partition,
@@ -92,23 +93,28 @@ def partition(view: ClusterView, state: PartitionState) -> Plain:
         "zk_version": state.zk_version,
         "controller_epoch": state.controller_epoch,
         "replica_states": [
-            replica(view, state, each) for _, each in sorted(state.replica_states.items())
+            replica(view, each, None if broker == state.leader else remote_leo.get(broker))
+            for broker, each in sorted(state.replica_states.items())
         ],
     }
 
 
-def replica(view: ClusterView, of: PartitionState, state: ReplicaState) -> Plain:
-    """One replica: what its process has, or its disk; records by value and leader epoch."""
+def replica(view: ClusterView, state: ReplicaState, remote_leo: int | None) -> Plain:
+    """One replica: what its process has, or its disk; records by value and leader epoch.
+
+    ``remote_leo`` is what the leader remembers of a follower's LEO.
+    """
+    log = state.log
     return {
         "broker": state.broker,
         "role": view.role(state),
         "leo": state.log_end_offset,
         "hw": state.high_watermark,
         "log_start": state.log_start,
-        "remote_leo": None if state.broker == of.leader else of.remote_leo.get(state.broker),
+        "remote_leo": remote_leo,
         "epochs": state.epochs,
-        "values": view.values(of.name, state.broker),
-        "record_epochs": view.record_epochs(of.name, state.broker),
+        "values": view.log_values(log) if log else [],
+        "record_epochs": view.log_epochs(log) if log else [],
     }
 
 
@@ -140,7 +146,8 @@ def audit(view: ClusterView) -> Plain:
 
 
 def _audited(view: ClusterView, what: str) -> list[Plain]:
-    partitions = sorted(view.state.partitions.values(), key=lambda p: (p.topic, p.partition))
+    partitions = [each for each in view.state.partitions.values() if getattr(each, what)]
+    partitions.sort(key=lambda p: (p.topic, p.partition))
     return [
         {
             "topic": each.topic,

@@ -165,13 +165,18 @@ class Controller:
         if state is None or not self.broker.zk.usable():
             return
         percentage = self.broker.config.leader_imbalance_per_broker_percentage
-        preferring: dict[int, list[str]] = {}
+        preferring: dict[int, int] = {}
+        elsewhere: dict[int, list[str]] = {}
         for tp, assigned in state.assignments.items():
-            preferring.setdefault(assigned[0], []).append(tp)
-        for broker, tps in preferring.items():
-            elsewhere = [tp for tp in tps if tp in state.infos and state.infos[tp].leader != broker]
-            if len(elsewhere) * 100 > percentage * len(tps) and broker in state.live:
-                self.partitions.elect_preferred([tp for tp in elsewhere if self._able(tp, broker)])
+            broker = assigned[0]
+            preferring[broker] = preferring.get(broker, 0) + 1
+            info = state.infos.get(tp)
+            if info is not None and info.leader != broker:
+                elsewhere.setdefault(broker, []).append(tp)
+        for broker, count in preferring.items():
+            tps = elsewhere.get(broker, [])
+            if len(tps) * 100 > percentage * count and broker in state.live:
+                self.partitions.elect_preferred([tp for tp in tps if self._able(tp, broker)])
 
     def _able(self, tp: str, broker: int) -> bool:
         """Whether a preferred replica may lead again: in sync now, and nothing else under way."""

@@ -3,6 +3,8 @@
 New topics, more partitions, preferred elections.
 """
 
+from sys import intern
+
 import msgspec
 
 from emulator.controller.channels import Batch
@@ -58,15 +60,16 @@ class Topics(Part):
             return []
         new: list[str] = []
         lists = {int(n): r for n, r in found.partitions.items() if n.isdecimal() and r}
+        moving = found.adding_replicas, found.removing_replicas
+        moves = any(moving)
         for number in sorted(lists):
-            tp = f"{topic}-{number}"
+            tp = intern(f"{topic}-{number}")
             if tp not in state.assignments:
                 new.append(tp)
                 state.assignments[tp] = lists[number]
-                moving = found.adding_replicas, found.removing_replicas
-                self.controller.reassignment.load(
-                    tp, *(lists_of.get(str(number), []) for lists_of in moving)
-                )
+                if moves:
+                    adding, removing = (each.get(str(number), []) for each in moving)
+                    self.controller.reassignment.load(tp, adding, removing)
         state.topics[topic] = len(lists)
         return new
 

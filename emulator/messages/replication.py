@@ -69,6 +69,16 @@ class FetchedPartition(Struct, frozen=True, array_like=True, gc=False):
     diverging: tuple[int, int] | None = None
     preferred_read_replica: int = -1
 
+    def is_news(self, high_watermark: int, log_end_offset: int) -> bool:
+        """Whether it tells anything to a follower with this HW and LEO; mostly it does not."""
+        return bool(
+            self.high_watermark != high_watermark
+            or high_watermark > log_end_offset
+            or self.batches
+            or self.error != "NONE"
+            or self.diverging is not None
+        )
+
 
 class FetchResponse(Message, frozen=True):
     """The answer to a :class:`FetchRequest`.

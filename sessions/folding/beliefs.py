@@ -21,6 +21,8 @@ LOADED: Final = "initializeControllerContext"
 
 def znode_moves(model: Model, partition: PartitionState) -> None:
     """The znode is about to say something else, and everybody believes what it says now."""
+    if not model.believers:
+        return
     before = said(partition)
     behind = model.state.beliefs.get(partition.name)
     if behind is None:

@@ -130,10 +130,13 @@ class Model:
 
     def replica(self, tp: str, broker: int, seq: int) -> tuple[PartitionState, ReplicaState]:
         """The partition and its replica on ``broker``, about to be changed by event ``seq``."""
-        partition = self.partition(tp, seq)
+        partition = self.partitions.get(tp)
+        if partition is None or partition.changed <= self.mark:
+            partition = self._first_touch(tp, partition)
+        partition.changed = seq
         replica = partition.replica_states.get(broker)
         if replica is None:
-            replica = copies.new_replica(broker, has_epochs=self.has_epochs)
+            replica = copies.new_replica(broker, seq, has_epochs=self.has_epochs)
             partition.replica_states[broker] = replica
         elif replica.changed <= self.frozen:
             replica = partition.replica_states[broker] = copies.replica(replica)

@@ -1,5 +1,6 @@
 """Topics and partitions: assignment, configuration, what the ``state`` znode says, ground truth."""
 
+from sys import intern
 from typing import Final
 
 from emulator import events
@@ -25,7 +26,7 @@ def _assign(
 ) -> None:
     min_isr = model.min_isr(topic, None)
     for number, replicas in enumerate(assignment, start=first):
-        partition = model.partition(f"{topic}-{number}", event.seq)
+        partition = model.partition(intern(f"{topic}-{number}"), event.seq)
         partition.replicas = replicas
         partition.min_isr = min_isr
         partition.created_us = event.time_us

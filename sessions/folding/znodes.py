@@ -36,8 +36,13 @@ def znode_created(model: Model, event: events.ZnodeCreated) -> None:
             node.children = {name: None}
         node.cversion += 1
         node.pzxid = zxid
-    if path in (CONTROLLER, CONTROLLER_EPOCH):
-        _controller_said(model, path, event.data, 0, event.seq)
+    created_for_controller(model, event)
+
+
+def created_for_controller(model: Model, event: events.ZnodeCreated) -> None:
+    """What a new znode says of the controller."""
+    if event.path in (CONTROLLER, CONTROLLER_EPOCH):
+        _controller_said(model, event.path, event.data, 0, event.seq)
 
 
 def znode_changed(model: Model, event: events.ZnodeChanged) -> None:
@@ -47,6 +52,11 @@ def znode_changed(model: Model, event: events.ZnodeChanged) -> None:
         return
     node.data, node.version = event.data, event.version
     node.mzxid, node.mtime_us = event.zxid, event.time_us
+    changed_for_controller(model, event)
+
+
+def changed_for_controller(model: Model, event: events.ZnodeChanged) -> None:
+    """What other data say of the controller."""
     if event.path in (CONTROLLER, CONTROLLER_EPOCH):
         _controller_said(model, event.path, event.data, event.version, event.seq)
 
@@ -62,8 +72,14 @@ def znode_deleted(model: Model, event: events.ZnodeDeleted) -> None:
         node.children.pop(name, None)
         node.cversion += 1
         node.pzxid = event.zxid
+    deleted_for_office(model, event)
+
+
+def deleted_for_office(model: Model, event: events.ZnodeDeleted) -> None:
+    """What the loss of a znode says of brokers and the controller."""
+    path = event.path
     if path.startswith(BROKER_IDS):
-        _unregistered(model, name, event.seq)
+        _unregistered(model, path.removeprefix(BROKER_IDS), event.seq)
     elif path == CONTROLLER:
         model.state.controller.broker = None
         model.state.controller.changed = event.seq
@@ -98,3 +114,10 @@ HANDLERS: Final[Handlers] = {
     events.ZnodeChanged: znode_changed,
     events.ZnodeDeleted: znode_deleted,
 }
+
+SAYING: Final[Handlers] = {
+    events.ZnodeCreated: created_for_controller,
+    events.ZnodeChanged: changed_for_controller,
+    events.ZnodeDeleted: deleted_for_office,
+}
+"""The same without the tree: only what it says of brokers and the controller."""

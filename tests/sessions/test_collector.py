@@ -4,7 +4,13 @@ import gc
 
 import pytest
 
-from sessions.collector import YOUNG_OBJECTS, collect_seldom, collector_paused
+from sessions.collector import (
+    MANY_OBJECTS,
+    YOUNG_OBJECTS,
+    collect_seldom,
+    collector_paused,
+    collector_resting,
+)
 
 
 def test_the_collector_is_off_within_and_on_again_after() -> None:
@@ -27,6 +33,14 @@ def test_a_collector_that_was_off_stays_off() -> None:
         assert not gc.isenabled()
     finally:
         gc.enable()
+
+
+def test_it_looks_more_seldom_within_and_as_before_after() -> None:
+    before = gc.get_threshold()
+    with collector_resting():
+        assert gc.get_threshold() == (MANY_OBJECTS, *before[1:])
+        assert gc.isenabled()
+    assert gc.get_threshold() == before
 
 
 def test_a_process_of_its_own_collects_seldom_from_then_on() -> None:

@@ -243,5 +243,5 @@ def test_values_are_found_by_record_whatever_the_batches() -> None:
     view.apply(RecordsAppended(7, 0, 0, "t-0", 1, 3, 2, 0, 4))
     assert view.values("t-0", 1) == ["a", "b", "c", "d", "e"]
     assert [view.value(record) for record in (5, 2, 6, 0)] == ["e", "b", "#6", "#0"]
-    assert view.record_epochs("t-0", 1) == [0] * 5
+    assert view.log_epochs(view.log("t-0", 1)) == [0] * 5
     assert view.values("t-0", 2) == view.values("nothing-0", 1) == []

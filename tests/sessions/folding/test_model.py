@@ -57,6 +57,6 @@ def test_what_new_objects_share_stays_empty() -> None:
     view = folded(story_events())
     view.apply_all([])
     fresh = copies.new_partition("t", 0, 0)
-    replica = copies.new_replica(1, has_epochs=True)
+    replica = copies.new_replica(1, 1, has_epochs=True)
     znode = copies.new_znode("/a", None, 1, 0, 0)
     assert not any((fresh.isr, fresh.lost, replica.log, replica.remote_leo, znode.children))
