@@ -1,4 +1,4 @@
-"""What stops the work by itself: a broken invariant, a damaged session, a recording that failed."""
+"""What stops the work: a broken invariant, a damaged session, something that could not be done."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -82,6 +82,10 @@ class Alarms:
         )
         command = self.stage.command_line()
         self.show_screen(NoticeScreen(self.stage, Notice("invariant broken", text, seq, command)))
+
+    def failed(self, what: str, cause: str, unchanged: str) -> None:
+        """Say why something that was asked for could not be done, and what is as it was."""
+        self.show_screen(NoticeScreen(self.stage, Notice(f"{what}: failed", (cause, unchanged))))
 
     def trouble(self, sentence: str) -> None:
         """Hold still, and say what cannot be done, once; what is there can be looked at."""

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 SIGN: Final = "+"
 """Stands between a mode's name and the number of what it shows."""
 BRIEFING_WIDTH: Final = 76
+AS_BEFORE: Final = "What was open before is open still, and as it was."
 
 
 class Desk(Struct):
@@ -55,6 +56,8 @@ class Desks(App[None], inherit_bindings=False):
 
         def tell(self, text: str, *, severity: SeverityLevel = "information") -> None: ...
 
+        def failed(self, what: str, cause: str, unchanged: str) -> None: ...
+
     def begin_desks(self, bench: Bench | None, mode: str) -> None:
         """The first thing that is shown, and who can open others."""
         self.bench = bench
@@ -85,7 +88,7 @@ class Desks(App[None], inherit_bindings=False):
         try:
             opened = opener(self.bench)
         except BenchError as error:
-            self.tell(str(error), severity="error")
+            self.failed("opening", str(error), AS_BEFORE)
             return False
         self.open_desk(opened, mode)
         return True

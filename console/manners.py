@@ -33,6 +33,7 @@ COPIED_SHOWN_MAX = 60
 MIME = {"csv": "text/csv", "json": "application/json", "svg": "image/svg+xml"}
 SIGNALLED = 128
 """A shell gives this and the signal's number as the status of a process that it ended."""
+WITHOUT_FILE = "No file was written; what is shown, and its recording, are as they were."
 PROBLEM_SECONDS = 12.0
 """How long a problem of the configuration stays in sight."""
 
@@ -45,6 +46,8 @@ class Manners(App[None], inherit_bindings=False):
     if TYPE_CHECKING:
 
         def tell(self, text: str, *, severity: SeverityLevel = "information") -> None: ...
+
+        def failed(self, what: str, cause: str, unchanged: str) -> None: ...
 
     def adopt(self, configuration: "Configuration") -> None:
         """Take the user's settings before the first screen is drawn."""
@@ -144,4 +147,4 @@ class Manners(App[None], inherit_bindings=False):
     def not_written(self, error: BaseException) -> None:
         """Say why there is no file."""
         reason = getattr(error, "strerror", None) or str(error)
-        self.tell(f"nothing written: {reason}", severity="error")
+        self.failed("export", f"The file cannot be written: {reason}.", WITHOUT_FILE)

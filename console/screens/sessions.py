@@ -150,8 +150,7 @@ class SessionsScreen(ConsoleScreen):
         if job is not None and job.done:
             self.job = None
             if job.failed:
-                text = f"{job.title} failed: {job.outcome}\n\nThe recording is as it was."
-                self.desk.open_page(f"{job.title}: failed", text)
+                self.desk.failed(job.title, job.outcome, "The recording is as it was.")
             else:
                 self._ended(job)
 

@@ -54,8 +54,14 @@ class Console:
             await self.pilot.pause(FRAME)
             self.app.paint()
             before, shown = shown, self.lines()
-            if shown == before:
+            if shown == before and self.is_idle():
                 return
+
+    def is_idle(self) -> bool:
+        """Whether no message waits, and the screen takes keys: true late on a busy machine."""
+        screen = self.app.screen
+        waiting = self.app.message_queue_size + screen.message_queue_size
+        return not waiting and getattr(screen, "is_ready", True)
 
     async def start(self) -> None:
         """Wait until the first pane has the keys."""

@@ -104,7 +104,12 @@ async def test_a_folder_that_takes_no_file_is_named(folder: Path) -> None:
     async with console(None, "2") as driven:
         os.rmdir(folder)
         await driven.press("e", "enter")
-        assert "No such file" in await told(driven, "nothing written")
+        await driven.settle()
+        assert driven.screen.context == "notice"
+        assert "No such file" in driven.text()
+        assert "No file was written" in driven.text()
+        await driven.press("escape")
+        assert driven.screen.context == "partitions"
 
 
 async def test_themes_go_round() -> None:
