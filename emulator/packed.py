@@ -1,19 +1,23 @@
 """Lists that grow for ever in little memory: what lies well before their end is kept encoded.
 
 A batch of one record is an object with two numbers of its own, 150 bytes in all; encoded it takes
-about twelve. What a cluster is doing touches the ends of its logs, so only those are objects.
+about five. What a cluster is doing touches the ends of its logs, so only those are objects.
 """
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import GenericAlias
 from typing import Any, ClassVar, Final, TypeVar, overload
+from zlib import compress, decompress
 
 import msgspec
 from msgspec import Struct
 
 BLOCK_ITEMS: Final = 256
 """How many items are encoded at once; so many at least stay objects at the end."""
+
+FASTEST: Final = 1
+"""How hard to compress."""
 
 _Item = TypeVar("_Item", bound=Struct)
 _Self = TypeVar("_Self", bound="PackedList[Any]")
@@ -84,7 +88,7 @@ class PackedList(Sequence[_Item]):
         if len(tail) == 2 * BLOCK_ITEMS:
             blocks = self._blocks = self._blocks or _Blocks()
             blocks.firsts.append(tail[0])
-            blocks.data.append(_ENCODE(tail[:BLOCK_ITEMS]))
+            blocks.data.append(compress(_ENCODE(tail[:BLOCK_ITEMS]), FASTEST))
             del tail[:BLOCK_ITEMS]
 
     def pop(self) -> _Item:
@@ -96,7 +100,7 @@ class PackedList(Sequence[_Item]):
         item = self._tail.pop()
         blocks = self._blocks
         if blocks is not None and not self._tail:
-            self._tail = self._decoder.decode(blocks.data.pop())
+            self._tail = self._unpacked(blocks.data.pop())
             blocks.firsts.pop()
             if not blocks.data:
                 self._blocks = None
@@ -136,7 +140,7 @@ class PackedList(Sequence[_Item]):
     def __iter__(self) -> Iterator[_Item]:
         if self._blocks is not None:
             for data in self._blocks.data:
-                yield from self._decoder.decode(data)
+                yield from self._unpacked(data)
         yield from self._tail
 
     def __eq__(self, other: object) -> bool:
@@ -163,11 +167,14 @@ class PackedList(Sequence[_Item]):
     def _packed(self) -> int:
         return 0 if self._blocks is None else len(self._blocks.data) * BLOCK_ITEMS
 
+    def _unpacked(self, data: bytes) -> list[_Item]:
+        return self._decoder.decode(decompress(data))
+
     def _block(self, index: int) -> list[_Item]:
         blocks = self._blocks
         assert blocks is not None
         if blocks.decoded_index != index:
-            blocks.decoded = self._decoder.decode(blocks.data[index])
+            blocks.decoded = self._unpacked(blocks.data[index])
             blocks.decoded_index = index
         return blocks.decoded
 

@@ -10,6 +10,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from sessions.batches import named_before
 from sessions.facts import Extent
 from sessions.states import Batch
 from sessions.writer import LOG_PAGES_MAX, PAGE_BYTES
@@ -21,10 +22,10 @@ EARLY_RECORDS_MAX: Final = 100_000
 
 
 class Place(Struct, frozen=True):
-    """Where a recording could begin, and how many batches had been named by then."""
+    """Where a recording could begin, and the first record id that had not been named by then."""
 
     extent: Extent
-    batches: int
+    next_record: int
 
 
 def newest(
@@ -67,9 +68,9 @@ class Bound:
         """Whether there should be a place to begin at after the last chunk."""
         return self._since >= max(self.limit_bytes // PLACES, self._frame_bytes)
 
-    def note_place(self, seq: int, time_us: int, batches: int, size: int) -> None:
+    def note_place(self, seq: int, time_us: int, next_record: int, size: int) -> None:
         """The file could begin after event ``seq``; its keyframe there has ``size`` bytes."""
-        self._places.append(Place(Extent(first_seq=seq + 1, before_us=time_us), batches))
+        self._places.append(Place(Extent(first_seq=seq + 1, before_us=time_us), next_record))
         self._since = 0
         self._frame_bytes = size
 
@@ -81,4 +82,5 @@ class Bound:
 
     def early(self, place: Place, batches: Sequence[Batch]) -> list[Batch]:
         """Those of all ``batches`` that a file which begins at a place takes along."""
-        return newest(batches[: place.batches], characters=self.limit_bytes // PLACES)
+        end = named_before(batches, place.next_record)
+        return newest(batches[:end], characters=self.limit_bytes // PLACES)

@@ -8,6 +8,7 @@ from operator import attrgetter
 from typing import Final
 
 from emulator.events import Event, MessageSent
+from sessions.batches import batch_in
 from sessions.blocks import BlockError
 from sessions.errors import SessionDamagedError, SessionDroppedError
 from sessions.file import Chunk, SessionFile
@@ -15,13 +16,12 @@ from sessions.folding.clients import NAMING, batch_of
 from sessions.states import Batch
 from sessions.touches import objects_of
 
-CACHED_WEIGHT_MAX: Final = 1 << 18
-"""How many decoded events are kept, and what they list; at about 100 bytes each."""
+CACHED_WEIGHT_MAX: Final = 1 << 16
+"""How many decoded events are kept, and what they list; at about 180 bytes each."""
 
 _FIRST_SEQ: Final = attrgetter("first_seq")
 _FIRST_US: Final = attrgetter("first_us")
 _TIME: Final = attrgetter("time_us")
-_FIRST_RECORD: Final = attrgetter("first_record")
 
 Tail = Callable[[], list[Event]]
 
@@ -40,6 +40,7 @@ class Chunks:
         self._cache: OrderedDict[int, list[Event]] = OrderedDict()
         self._weights: dict[int, int] = {}
         self._early: tuple[int, list[Batch]] = (1, [])
+        self._named: list[Batch] = []
 
     # ---- by number
 
@@ -144,13 +145,18 @@ class Chunks:
 
     def batch(self, record_id: int) -> Batch | None:
         """The batch that carried a record, from the event that named it."""
+        found = batch_in(self._named, record_id)
+        if found is not None:
+            return found
         for chunk in tuple(self.session.chunks):
             if chunk.first_record <= record_id <= chunk.last_record:
                 with suppress(SessionDroppedError):
-                    found = _batch_in(self._decoded(chunk), record_id)
+                    self._named = _batches(self._decoded(chunk))
+                    found = batch_in(self._named, record_id)
                     if found is not None:
                         return found
-        return _batch_in(self._open_chunk(), record_id) or self._early_batch(record_id)
+        open_ones = _batches(self._open_chunk())
+        return batch_in(open_ones, record_id) or batch_in(self._beginning(), record_id)
 
     def batches_before(self, seq: int, records: int) -> list[Batch]:
         """The last batches that were named before an event, of so many records or a few more."""
@@ -158,21 +164,11 @@ class Chunks:
         places = [place for place in self.session.chunks if place.first_seq < seq]
         for place in reversed(places):
             if place.last_record >= 0:
-                events = [event for event in self._decoded(place) if event.seq < seq]
-                found += [
-                    batch_of(event) for event in reversed(events) if isinstance(event, NAMING)
-                ]
+                events = self._decoded(place)
+                found += reversed(_batches(event for event in events if event.seq < seq))
             if sum(len(batch.values) for batch in found) >= records:
                 return found[::-1]
         return [*self._beginning(), *found[::-1]]
-
-    def _early_batch(self, record_id: int) -> Batch | None:
-        """The batch of a record that was named before the first event that is kept."""
-        early = self._beginning()
-        index = bisect_right(early, record_id, key=_FIRST_RECORD) - 1
-        if index < 0 or record_id >= early[index].first_record + len(early[index].values):
-            return None
-        return early[index]
 
     def _beginning(self) -> list[Batch]:
         """The batches that stand at the file's beginning."""
@@ -226,14 +222,9 @@ def _weight(events: list[Event]) -> int:
     return len(events) + sum(map(len, listed))
 
 
-def _batch_in(events: Iterable[Event], record_id: int) -> Batch | None:
-    """The batch of these events that carried a record."""
-    for event in events:
-        if not isinstance(event, NAMING):
-            continue
-        if 0 <= record_id - event.first_record < len(event.values):
-            return batch_of(event)
-    return None
+def _batches(events: Iterable[Event]) -> list[Batch]:
+    """The batches that these events name."""
+    return [batch_of(event) for event in events if isinstance(event, NAMING)]
 
 
 _LAST_SEQ: Final = attrgetter("last_seq")

@@ -102,11 +102,11 @@ def _short(
 
 
 def _same_runs(before: list[Run], now: list[Run]) -> int:
-    """How many runs both logs begin with; logs change at their end, so all after them differ."""
+    """How many runs both logs begin with."""
     shorter = min(len(before), len(now))
-    if not shorter or before[0] is not now[0]:
-        return 0
-    return bisect_left(range(shorter), 1, key=lambda index: before[index] is not now[index])
+    if before[:shorter] == now[:shorter]:
+        return shorter
+    return bisect_left(range(shorter), 1, key=lambda index: before[: index + 1] != now[: index + 1])
 
 
 def rebuild(base: Snapshot, frames: Iterable[Keyframe]) -> ClusterView:

@@ -17,6 +17,7 @@ from emulator import events
 from emulator.events import Event
 from emulator.inputs import Statement
 from sessions import blocks
+from sessions.batches import OlderBatches, next_record
 from sessions.bookmarks import merged
 from sessions.bounding import Bound
 from sessions.errors import SessionError
@@ -97,6 +98,8 @@ class Recorder:
         self.writer = SessionWriter(self.path, origin, log_pages_max)
         self.view = ClusterView() if begin is None else ClusterView.of(begin.snapshot)
         self.view.history = []
+        self._older = OlderBatches()
+        self.view.older_batches = self._older.batch
         self.tail: list[Event] = []
         self.extent = Extent()
         self.failure: SessionError | None = None
@@ -257,6 +260,7 @@ class Recorder:
         self.tail = []
         if self._bound is not None:
             self._keep_bound(self._bound, size)
+        self._older.take_from(self.view.state.batches)
         frame = self._frames.take_if_due()
         if frame is not None:
             self._frames.note_frame(self.writer.put_keyframe(frame))
@@ -269,13 +273,15 @@ class Recorder:
             size = self.writer.put_keyframe(self._frames.take_full([]))
             self._frames.note_frame(size)
             state = self.view.state
-            bound.note_place(state.seq, state.time_us, len(state.batches), size)
+            bound.note_place(state.seq, state.time_us, next_record(state.batches), size)
         begins = None
         while (place := bound.next_beginning(self.writer.used_bytes)) is not None:
             self.writer.drop_before(place.extent)
             begins = place
         if begins is not None:
-            batches = bound.early(begins, self.view.state.batches)
+            batches = bound.early(begins, self._older.with_newer(self.view.state.batches))
+            if batches:
+                self._older.forget_before(batches[0].first_record)
             self.writer.put_batches(begins.extent.first_seq - 1, batches)
             self.writer.commit()
             self.extent = begins.extent

@@ -1,13 +1,12 @@
 """The read model: all that screens, summaries and jobs can know of a cluster, from events alone."""
 
-from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
-from operator import attrgetter
 from typing import Final
 
 import msgspec
 
 from emulator.events import Event
+from sessions.batches import batch_in
 from sessions.folding import copies
 from sessions.folding.health import BY_FLAG, BY_MILD_FLAG, STATUSES, Counts
 from sessions.folding.model import Model, Snapshot
@@ -22,7 +21,6 @@ LAG_TIME_MAX_MS: Final = 10_000
 
 _ENCODER: Final = msgspec.msgpack.Encoder()
 _DECODER: Final = msgspec.msgpack.Decoder(ViewState)
-_FIRST_RECORD: Final = attrgetter("first_record")
 
 
 class ClusterView(Model):
@@ -102,10 +100,8 @@ class ClusterView(Model):
     def batch(self, record_id: int) -> Batch | None:
         """The batch that carried a record; None if nobody knows it."""
         batches = self.state.batches
-        index = bisect_right(batches, record_id, key=_FIRST_RECORD) - 1
-        if index >= 0:
-            batch = batches[index]
-            return batch if record_id < batch.first_record + len(batch.values) else None
+        if batches and record_id >= batches[0].first_record:
+            return batch_in(batches, record_id)
         return None if self.older_batches is None else self.older_batches(record_id)
 
     def value(self, record_id: int) -> str:

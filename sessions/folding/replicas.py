@@ -5,7 +5,7 @@ from typing import Final
 from emulator import events
 from sessions.folding import copies
 from sessions.folding.model import Handlers, Model
-from sessions.states import ReplicaState, Run
+from sessions.states import PartitionState, ReplicaState, Run
 
 
 def log_created(model: Model, event: events.LogCreated) -> None:
@@ -61,12 +61,20 @@ def records_appended(model: Model, event: events.RecordsAppended) -> None:
         ):
             log[-1] = Run(last.base_offset, last.count + count, epoch, last.first_record)
         else:
-            log.append(Run(base, count, epoch, first))
+            log.append(_run(partition, len(log), Run(base, count, epoch, first)))
     else:
-        replica.log = [Run(base, count, epoch, first)]
+        replica.log = [_run(partition, 0, Run(base, count, epoch, first))]
     if partition.leader == event.broker and replica.high_watermark == replica.log_end_offset:
         partition.hw_moved_us = event.time_us
     replica.log_end_offset = base + count
+
+
+def _run(partition: PartitionState, index: int, run: Run) -> Run:
+    """The leader's object of a run that its log has too: copies of a log share nearly all."""
+    leader = partition.leader_replica
+    if leader is not None and index < len(leader.log) and leader.log[index] == run:
+        return leader.log[index]
+    return run
 
 
 def high_watermark_changed(model: Model, event: events.HighWatermarkChanged) -> None:

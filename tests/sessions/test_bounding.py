@@ -174,7 +174,7 @@ def test_a_bound_lets_no_place_come_before_there_is_something_to_drop() -> None:
     due = [bound.is_place_due]
     bound.note_chunk(100)
     due.append(bound.is_place_due)
-    bound.note_place(50, 7, 3, 300)
+    bound.note_place(50, 7, BATCHES[3].first_record, 300)
     bound.note_chunk(200)
     due.append(bound.is_place_due)
     assert due == [False, True, False]

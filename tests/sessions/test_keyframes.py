@@ -2,10 +2,12 @@
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 
 from sessions import keyframes
 from sessions.folding.model import Snapshot
 from sessions.keyframes import EMPTY
+from sessions.states import Run
 from sessions.view import ClusterView
 from tests.sessions.examples import comparable, folded, story_events
 
@@ -72,3 +74,19 @@ def test_a_full_keyframe_may_be_taken_at_any_time() -> None:
     frame = keyframes.take(view, EMPTY, view.snapshot())
     assert frame.base_seq == 0
     assert comparable(keyframes.rebuild(EMPTY, [frame])) == comparable(folded(story_events()))
+
+
+def test_a_keyframe_holds_a_log_from_the_first_run_that_differs() -> None:
+    view = folded(story_events())
+    tp, broker = "orders-0", 1
+    runs = [Run(offset, 1, 0, 10 * offset + 1) for offset in range(5)]
+    view.replica(tp, broker, view.seq + 1)[1].log = runs
+    view.state.seq += 1
+    base = view.snapshot()
+    changed = [runs[0], structs.replace(runs[1], first_record=99), *runs[2:]]
+    view.replica(tp, broker, view.seq + 1)[1].log = changed
+    view.state.seq += 1
+    frame = keyframes.take(view, base, view.snapshot())
+    assert (tp, broker, 1) in frame.kept
+    made = keyframes.rebuild(base, [keyframes.decode(keyframes.encode(frame))])
+    assert made.log(tp, broker) == view.log(tp, broker)

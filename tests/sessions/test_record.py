@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from emulator.cluster import Cluster
-from emulator.events import Event
+from emulator.events import Event, ProduceSent
 from emulator.inputs import AnyInput
-from sessions import record
+from sessions import batches, record
 from sessions.chunks import Chunks
 from sessions.errors import SessionError, SessionMissingError
 from sessions.file import SessionFile
@@ -47,6 +47,21 @@ def test_the_recorders_view_is_up_to_date_after_each_event(tmp_path: Path) -> No
         assert view.seq == event.seq
     assert recorder.view is view
     assert comparable(view) == comparable(folded(story_events()))
+    recorder.close()
+
+
+def test_a_view_forgets_old_batches_and_still_knows_all_values(tmp_path: Path) -> None:
+    recorder = Recorder(None, origin())
+    produced = 3 * batches.KEPT
+    for seq in range(1, produced + 1):
+        recorder(ProduceSent(seq, seq, 0, "p", "t-0", seq, [], [f"v-{seq}"], -1))
+    held = len(recorder.view.state.batches)
+    assert held <= batches.KEPT + record.CHUNK_EVENTS_MAX
+    recorder.flush()
+    assert len(recorder.view.state.batches) == batches.KEPT
+    runs = [(1, produced)]
+    assert recorder.view.values_of(runs) == [f"v-{seq}" for seq in range(1, produced + 1)]
+    assert recorder.view.copy().value(1) == "v-1"
     recorder.close()
 
 

@@ -2,6 +2,7 @@
 
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from emulator.events import (
     BrokerStateChanged,
@@ -14,6 +15,7 @@ from emulator.events import (
     LogLoaded,
     LogStartOffsetChanged,
     LogTruncated,
+    PartitionStateChanged,
     PartitionStateRemoved,
     RecordsAppended,
     RemoteLogEndOffsetChanged,
@@ -47,6 +49,24 @@ def test_records_that_follow_each_other_in_every_way_make_one_run() -> None:
 def test_another_epoch_or_a_gap_in_the_record_ids_begins_another_run() -> None:
     replica = replica_after(appended(0, 2, 0, 1), appended(2, 1, 1, 3), appended(3, 1, 1, 9))
     assert replica.log == [Run(0, 2, 0, 1), Run(2, 1, 1, 3), Run(3, 1, 1, 9)]
+
+
+def test_a_follower_shares_the_runs_that_its_leader_has_too() -> None:
+    view = folded(
+        [
+            ClusterCreated(1, 0, 0, "3.9", 1, [1, 2], [], {}, False),
+            PartitionStateChanged(2, 0, 0, TP, 1, 0, [1, 2], 1, 0),
+            appended(0, 2, 0, 1),
+            appended(2, 1, 1, 9),
+            *(
+                structs.replace(append, broker=2)
+                for append in (appended(0, 2, 0, 1), appended(2, 1, 1, 8))
+            ),
+        ]
+    )
+    leader, follower = (view.partitions[TP].replica_states[broker].log for broker in (1, 2))
+    assert follower == [Run(0, 2, 0, 1), Run(2, 1, 1, 8)]
+    assert follower[0] is leader[0]
 
 
 def test_a_truncation_may_cut_through_a_run() -> None:
