@@ -16,10 +16,12 @@ from sessions.analysis.errors import AnalysisError
 from sessions.analysis.job import Job, Result
 from sessions.analysis.jobs import chosen
 from sessions.analysis.results.truth import REPLAY
+from sessions.analysis.running import run_side_by_side
 from sessions.analysis.source import Source
 from sessions.analysis.spark import spark_session
 from sessions.dataset.folder import DatasetError, DatasetFolder, DatasetUnreadable
 from sessions.report.page import Analysed, write_report
+from sessions.report.reading import DOWN, UP, Results
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -143,45 +145,47 @@ def run_jobs(
 
     scratch, out = places
     source = Source(spark, folder, scratch)
-    tables = []
     try:
-        for job in jobs:
-            tell(f"{job.name}: {job.question}")
-            tables += [_run(job, result, source, places) for result in job.results]
-        asked = any(table.name == REPLAY.name for table in tables)
-        unlike = source.result(REPLAY).where("not equal").count() if asked else 0
+        made = run_side_by_side(
+            spark,
+            jobs,
+            lambda job: tell(f"{job.name}: {job.question}"),
+            lambda job: [_run(job, result, source, places) for result in job.results],
+        )
         counts = source.sessions.agg(F.count("*"), F.coalesce(F.sum("events"), F.lit(0))).first()
     except (PySparkException, Py4JError) as error:
         raise _explained(error, folder.path, out) from error
     finally:
         source.release()
+    tables = tuple(table for tables in made for table in tables)
     sessions, events = counts or (0, 0)
-    return AnalysisReport(folder.path, out, sessions, events, tuple(tables), unlike)
+    return AnalysisReport(folder.path, out, sessions, events, tables, _unlike(Results(scratch)))
+
+
+def _unlike(results: Results) -> int:
+    """In how many sessions the events do not build what was recorded."""
+    import pyarrow.compute as pc
+
+    return results.count(REPLAY, ~pc.field("equal")) if results.has(REPLAY) else 0
 
 
 def _run(job: Job, result: Result, source: Source, places: tuple[Path, Path]) -> ReportTable:
-    """Make one result, write it, and read the rows to be shown from what was written."""
-    from pyspark.sql import functions as F
-
+    """Make one result and write it; the rows to be shown are read from what was written."""
     name = result.table.name
     result.run(source).write.parquet(str(places[0] / name))
-    written = source.result(result.table)
-    order = [
-        *(F.col(column).desc_nulls_last() for column in result.worst),
-        *(F.col(column) for column in result.ties),
-    ]
-    rows: list[Any] = []
-    if result.shown:
-        columns = [F.expr(column.value).alias(column.header) for column in result.shown]
-        rows = written.orderBy(*order).select(*columns).limit(SHOWN_MAX).collect()
-    in_all = written.count() if len(rows) == SHOWN_MAX or not result.shown else len(rows)
+    written = Results(places[0])
+    order = (
+        *((column, DOWN) for column in result.worst),
+        *((column, UP) for column in result.ties),
+    )
+    rows = written.top(result.table, order, SHOWN_MAX) if result.shown else []
     return ReportTable(
         job=job.name,
         name=name,
         title=result.title,
         headers=tuple(column.header for column in result.shown),
-        rows=tuple(tuple(row) for row in rows),
-        rows_in_all=in_all,
+        rows=tuple(tuple(column.of(row) for column in result.shown) for row in rows),
+        rows_in_all=written.count(result.table),
         path=places[1] / name,
     )
 

@@ -8,7 +8,7 @@ acts as leader.
 from functools import reduce
 from typing import TYPE_CHECKING, Final
 
-from sessions.analysis.job import Job, Result, in_ms, shown
+from sessions.analysis.job import Job, Result, in_ms, rounded, shown
 from sessions.analysis.order import earlier
 from sessions.analysis.results.availability import (
     AVAILABILITY,
@@ -150,7 +150,7 @@ JOB: Final = Job(
                 session=SESSION,
                 partition="tp",
                 what="kind",
-                from_s="round(from_us / 1000000, 3)",
+                from_s=rounded("from_us", 3, 1_000_000),
                 lasted_ms=in_ms("lasted_us"),
                 from_event="from_seq",
                 to_event="to_seq",
@@ -165,7 +165,7 @@ JOB: Final = Job(
             shown(
                 session=SESSION,
                 partition="tp",
-                served_percent="round(served_percent, 3)",
+                served_percent=rounded("served_percent", 3),
                 leaderless_ms=in_ms("leaderless_us"),
                 offline_ms=in_ms("offline_us"),
                 under_min_ISR_ms=in_ms("under_min_isr_us"),

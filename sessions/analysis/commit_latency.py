@@ -9,13 +9,16 @@ its commit; in the normal flow there is one a follower, and the next fetch commi
 from typing import TYPE_CHECKING, Final
 
 from sessions.analysis.batches import batches, records_by_outcome
+from sessions.analysis.facts import facts
 from sessions.analysis.hw_lag import lag_by_partition
+from sessions.analysis.logs import REPLICA
+from sessions.analysis.order import earlier, nearest
 from sessions.analysis.percentiles import percentiles
 from sessions.analysis.results.latency import COMMIT_LATENCY
 from sessions.analysis.source import Source
 from sessions.analysis.spells import partition_spells
 from sessions.dataset.schema import SESSION
-from sessions.dataset.tables import PARTITION_STATES, REPLICA_STATES
+from sessions.dataset.tables import PARTITION_STATES
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -25,15 +28,14 @@ KEYS: Final = (SESSION, "tp")
 
 def commit_latency(source: Source) -> "DataFrame":
     """The table :data:`COMMIT_LATENCY`: a row for each partition that ever existed."""
-    spells = partition_spells(source)
     produced = timed(source)
-    partitions = spells.select(*KEYS, "topic", "partition").distinct()
+    partitions = partition_spells(source).select(*KEYS, "topic", "partition").distinct()
     parts = (
         _counts(produced),
         percentiles(produced, KEYS, "commit_us", "commit", "us", "records"),
         percentiles(produced, KEYS, "ack_us", "ack", "us", "records"),
         lag_by_partition(source.table(PARTITION_STATES), source.ends),
-        _fetch_rounds(produced, spells, source.table(REPLICA_STATES)),
+        _fetch_rounds(source),
     )
     whole = partitions
     for part in parts:
@@ -68,11 +70,11 @@ def _counts(produced: "DataFrame") -> "DataFrame":
     )
 
 
-def _fetch_rounds(produced: "DataFrame", spells: "DataFrame", replicas: "DataFrame") -> "DataFrame":
+def _fetch_rounds(source: Source) -> "DataFrame":
     """Fetch rounds a follower between append and commit, as mean over records and maximum.
 
     Records that were appended by one event and committed by one event are one run. Runs' two ends,
-    the followers' writes and the sizes of the ISR are put on one line by event number; running
+    the followers' writes and the changes of the ISR are put on one line by event number; running
     values along it give what each run needs at its ends.
     """
     from pyspark.sql import Window
@@ -80,23 +82,22 @@ def _fetch_rounds(produced: "DataFrame", spells: "DataFrame", replicas: "DataFra
 
     run = ("appended_seq", "committed_seq")
     runs = (
-        produced.where("appended_seq is not null and committed_seq is not null")
+        batches(source)
+        .where("appended_seq is not null and committed_seq is not null")
         .groupBy(*KEYS, *run)
         .agg(F.sum("records").alias("records"))
     )
     ends = runs.withColumn("seq", F.explode(F.array(*run)))
-    sizes = spells.select(
-        *KEYS, F.col("from_seq").alias("seq"), (F.size("isr") - 1).alias("followers")
-    )
-    line = ends.unionByName(_rounds(replicas), allowMissingColumns=True)
-    line = line.unionByName(sizes, allowMissingColumns=True)
+    line = ends.unionByName(_writes(source), True).unionByName(_isrs(source), True)
     so_far = Window.partitionBy(*KEYS).orderBy("seq")
-    passed = line.select(
+    known = line.withColumn("isr", F.last("isr", ignorenulls=True).over(so_far))
+    in_sync = F.array_contains("isr", F.col("writer")).cast("int")
+    passed = known.select(
         *KEYS,
         *run,
         "records",
-        F.coalesce(F.sum("round").over(so_far), F.lit(0)).alias("rounds"),
-        F.last("followers", ignorenulls=True).over(so_far).alias("followers"),
+        F.coalesce(F.sum(in_sync).over(so_far), F.lit(0)).alias("rounds"),
+        (F.size("isr") - 1).alias("followers"),
         (F.col("seq") == F.col("committed_seq")).alias("at_end"),
     ).where("records is not null")
     whole = passed.groupBy(*KEYS, *run, "records").agg(
@@ -111,14 +112,24 @@ def _fetch_rounds(produced: "DataFrame", spells: "DataFrame", replicas: "DataFra
     )
 
 
-def _rounds(replicas: "DataFrame") -> "DataFrame":
-    """The fetch rounds: rows of in-sync followers whose LEO is above that of the row before."""
-    from pyspark.sql import Window
+def _writes(source: Source) -> "DataFrame":
+    """Where a follower wrote something to its log, ``writer``."""
     from pyspark.sql import functions as F
 
-    history = Window.partitionBy(*KEYS, "broker").orderBy("from_seq")
-    return (
-        replicas.withColumn("before", F.lag("leo", 1, 0).over(history))
-        .where("role = 'follower' and in_isr and leo > before")
-        .select(*KEYS, F.col("from_seq").alias("seq"), F.lit(1).alias("round"))
+    written = facts(source, "RecordsAppended").where("count > 0")
+    roles = facts(source, "ReplicaRoleChanged", "LogDeleted").select(
+        *REPLICA, "seq", F.coalesce("role", F.lit("offline")).alias("role")
     )
+    both = written.select(*REPLICA, "seq").unionByName(roles, True)
+    acting = nearest("role", earlier(REPLICA))
+    told = both.select(*REPLICA, "seq", "role", acting.alias("acting"))
+    followed = told.where("role is null and acting = 'follower'")
+    return followed.select(*KEYS, "seq", F.col("broker").alias("writer"))
+
+
+def _isrs(source: Source) -> "DataFrame":
+    """The changes of the ISR that the state znode names; empty without one."""
+    from pyspark.sql import functions as F
+
+    told = facts(source, "PartitionStateChanged", "PartitionStateRemoved")
+    return told.select(*KEYS, "seq", F.coalesce("isr", F.array().cast("array<int>")).alias("isr"))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 from emulator.profiles import PROFILES, VERSIONS
 from sessions.analysis.batches import OUTCOMES, batches, records_by_outcome
 from sessions.analysis.fates import KEPT, fates
-from sessions.analysis.job import Job, Result, shown
+from sessions.analysis.job import Job, Result, Shown, answered, shown
 from sessions.analysis.results.truth import DURABILITY, DURABILITY_RECORDS, FATES
 from sessions.analysis.source import Source
 from sessions.analysis.spells import partition_spells
@@ -145,9 +145,9 @@ JOB: Final = Job(
             "Durability by way to produce",
             shown(
                 generation="generation",
-                acks="if(acks = -1, 'all', string(acks))",
+                acks=Shown("", ("acks",), lambda acks: "all" if acks == -1 else str(acks)),
                 min_ISR="min_isr",
-                unclean="if(unclean, 'yes', 'no')",
+                unclean=answered("unclean"),
                 sessions="sessions",
                 records="records",
                 acked="acked",

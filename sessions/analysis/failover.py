@@ -8,7 +8,7 @@ replica that takes the leader's role is service.
 
 from typing import TYPE_CHECKING, Final
 
-from sessions.analysis.job import Job, Result, in_ms, shown
+from sessions.analysis.job import Job, Result, Shown, in_ms, shown
 from sessions.analysis.order import earlier, later, nearest
 from sessions.analysis.percentiles import percentiles
 from sessions.analysis.results.columns import MARKS
@@ -206,7 +206,7 @@ JOB: Final = Job(
             shown(
                 session=SESSION,
                 partition="tp",
-                fault="concat(fault, ' ', broker)",
+                fault=Shown("", ("fault", "broker"), lambda *words: " ".join(map(str, words))),
                 at_event="fault_seq",
                 detected_ms=in_ms("detection_us"),
                 elected_ms=in_ms("election_us"),

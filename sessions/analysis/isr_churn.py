@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Final
 
-from sessions.analysis.job import Job, Result, shown
+from sessions.analysis.job import Job, Result, rounded, shown
 from sessions.analysis.results.cluster import ISR_CHURN
 from sessions.analysis.source import Source
 from sessions.analysis.spells import partition_spells
@@ -121,7 +121,7 @@ JOB: Final = Job(
                 asked_shrinks="asked_shrinks",
                 asked_expands="asked_expands",
                 size_min="size_min",
-                size_mean="round(size_mean, 3)",
+                size_mean=rounded("size_mean", 3),
                 most_restless="restless",
                 left_out="restless_shrinks",
                 last_at="last_shrink_seq",

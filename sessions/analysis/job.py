@@ -1,7 +1,7 @@
 """What a job is: a question, and the declared tables that answer it, each with how it is made."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
@@ -13,10 +13,19 @@ if TYPE_CHECKING:
 
 
 class Shown(Struct, frozen=True):
-    """A column in the terminal: its header, and an SQL expression over the result."""
+    """A column in the terminal: its header, the result's columns that it needs, what it makes.
+
+    ``text`` is given their values, none of them null; where one is, there is no value.
+    """
 
     header: str
-    value: str
+    columns: tuple[str, ...]
+    text: Callable[..., Any] = lambda value: value
+
+    def of(self, row: dict[str, Any]) -> Any:  # noqa: ANN401 - as the columns are
+        """What stands there for a row of the result."""
+        values = [row[name] for name in self.columns]
+        return None if None in values else self.text(*values)
 
 
 class Result(Struct, frozen=True):
@@ -42,11 +51,25 @@ class Job(Struct, frozen=True):
     results: tuple[Result, ...]
 
 
-def shown(**columns: str) -> tuple[Shown, ...]:
-    """Columns by header (``_`` is a space in it) and SQL expression."""
-    return tuple(Shown(header.replace("_", " "), value) for header, value in columns.items())
+def shown(**columns: "str | Shown") -> tuple[Shown, ...]:
+    """Columns by header (``_`` is a space in it): the result's own, or what is made of them."""
+    made = {
+        header.replace("_", " "): Shown("", (value,)) if isinstance(value, str) else value
+        for header, value in columns.items()
+    }
+    return tuple(Shown(header, each.columns, each.text) for header, each in made.items())
 
 
-def in_ms(name: str) -> str:
-    """SQL for a time column in milliseconds."""
-    return f"round({name} / 1000, 3)"
+def in_ms(name: str) -> Shown:
+    """A time column in milliseconds."""
+    return rounded(name, 3, 1_000)
+
+
+def rounded(name: str, digits: int, unit: int = 1) -> Shown:
+    """A column in a larger unit, with so many decimals."""
+    return Shown("", (name,), lambda value: round(value / unit, digits))
+
+
+def answered(name: str, yes: str = "yes", no: str = "no") -> Shown:
+    """A column of truth in words."""
+    return Shown("", (name,), lambda value: yes if value else no)

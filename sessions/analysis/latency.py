@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Final
 
 from sessions.analysis.commit_latency import commit_latency, timed
 from sessions.analysis.hw_lag import hw_lag_timeline
-from sessions.analysis.job import Job, Result, in_ms, shown
+from sessions.analysis.job import Job, Result, in_ms, rounded, shown
 from sessions.analysis.results.latency import COMMIT_LATENCY, HW_LAG_TIMELINE, LATENCY_HISTOGRAM
 from sessions.analysis.source import Source
 from sessions.dataset.schema import SESSION
@@ -62,10 +62,10 @@ JOB: Final = Job(
                 max_ms=in_ms("commit_max_us"),
                 slowest_sent_at="slowest_seq",
                 ack_p99_ms=in_ms("ack_p99_us"),
-                HW_lag_mean="round(hw_lag_mean, 3)",
+                HW_lag_mean=rounded("hw_lag_mean", 3),
                 HW_lag_max="hw_lag_max",
                 longest_ms=in_ms("hw_lag_longest_us"),
-                fetch_rounds="round(rounds_mean, 2)",
+                fetch_rounds=rounded("rounds_mean", 2),
             ),
             ("commit_p99_us", "hw_lag_mean"),
             (SESSION, "topic", "partition"),

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Final
 
-from sessions.analysis.job import Job, Result, shown
+from sessions.analysis.job import Job, Result, rounded, shown
 from sessions.analysis.results.cluster import LEADER_BALANCE
 from sessions.analysis.source import Source
 from sessions.analysis.spells import partition_spells
@@ -91,13 +91,13 @@ JOB: Final = Job(
             shown(
                 session=SESSION,
                 broker="broker",
-                led_mean="round(led_mean, 3)",
+                led_mean=rounded("led_mean", 3),
                 led_max="led_max",
                 at_event="led_max_seq",
                 led_at_end="led_at_end",
                 preferred="preferred_at_end",
                 strayed="strayed_at_end",
-                imbalance_percent="round(imbalance_percent, 1)",
+                imbalance_percent=rounded("imbalance_percent", 1),
                 gained="gained",
                 lost="lost",
             ),

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 PARTITION: Final = (SESSION, "tp")
 REPLICA: Final = (*PARTITION, "broker")
-CHANGES: Final = (
-    "RecordsAppended",
+APPENDED: Final = "RecordsAppended"
+CUTS: Final = (
     "LogTruncated",
     "LogLoaded",
     "LogDeleted",
@@ -41,13 +41,29 @@ def _runs(source: Source) -> "DataFrame":
     """What is left in the end of all runs that were ever appended."""
     from pyspark.sql import functions as F
 
+    appended, cuts = facts(source, APPENDED), facts(source, *CUTS)
+    touched = cuts.select(*REPLICA).distinct()
+    whole = appended.join(touched, list(REPLICA), "left_anti").select(
+        *REPLICA,
+        F.col("base_offset").alias("base"),
+        (F.col("base_offset") + F.col("count")).alias("end"),
+        F.col("first_record").alias("first"),
+    )
+    both = appended.join(touched, list(REPLICA), "left_semi").unionByName(cuts, True)
+    return whole.where("base < end").unionByName(_cut(both))
+
+
+def _cut(changes: "DataFrame") -> "DataFrame":
+    """What is left of runs by what was cut off their logs later."""
+    from pyspark.sql import functions as F
+
     after = later(REPLICA)
     cut = F.when(F.col("type") == "LogDeleted", F.lit(0)).when(
         F.col("type").isin("LogTruncated", "LogLoaded"), F.col("log_end_offset")
     )
     start = F.when(F.col("type") == "LogDeleted", F.lit(0)).otherwise(F.col("log_start"))
     end = F.col("base_offset") + F.col("count")
-    runs = facts(source, *CHANGES).select(
+    runs = changes.select(
         *REPLICA,
         "type",
         F.greatest("base_offset", farthest(start, after)).alias("base"),
@@ -55,7 +71,7 @@ def _runs(source: Source) -> "DataFrame":
         "base_offset",
         "first_record",
     )
-    kept = runs.where("type = 'RecordsAppended' and base < end")
+    kept = runs.where((F.col("type") == APPENDED) & F.expr("base < end"))
     first = F.col("first_record") + F.col("base") - F.col("base_offset")
     return kept.select(*REPLICA, "base", "end", first.alias("first"))
 

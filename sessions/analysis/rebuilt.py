@@ -15,11 +15,11 @@ ABOUT_REPLICAS: Final = (
     "LogDeleted",
     "LogLoaded",
     "ReplicaRoleChanged",
-    "RecordsAppended",
     "LogTruncated",
-    "HighWatermarkChanged",
     "LogStartOffsetChanged",
 )
+GROWTH: Final = ("RecordsAppended", "HighWatermarkChanged")
+"""What else is told of replicas, very often: only the last of each is looked at."""
 REPLICAS: Final = "replicas"
 PARTITIONS: Final = "partitions"
 ZNODES: Final = "znodes"
@@ -34,7 +34,7 @@ def final_replicas(source: Source) -> "DataFrame":
     """
     from pyspark.sql import functions as F
 
-    told = facts(source, *ABOUT_REPLICAS)
+    told = facts(source, *ABOUT_REPLICAS).unionByName(_last_growth(source), True)
     appended = F.when(F.col("count") > 0, F.col("base_offset") + F.col("count"))
     values: dict[str, tuple[Column, object]] = {
         "role": (F.col("role"), "offline"),
@@ -59,6 +59,18 @@ def final_replicas(source: Source) -> "DataFrame":
         for name, (_, default) in values.items()
     ]
     return last.where("seq > deleted_seq").select(*REPLICA, "seq", *known)
+
+
+def _last_growth(source: Source) -> "DataFrame":
+    """Of each replica the last events of :data:`GROWTH`."""
+    from pyspark.sql import functions as F
+
+    grown = F.coalesce(F.col("count") > 0, F.lit(False)).alias("grown")
+    told = facts(source, *GROWTH).groupBy(*REPLICA, "type", grown)
+    values = ("base_offset", "count", "high_watermark")
+    return told.agg(
+        F.max("seq").alias("seq"), *(F.max_by(name, "seq").alias(name) for name in values)
+    ).drop("grown")
 
 
 def final_partitions(source: Source) -> "DataFrame":

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from sessions.analysis.facts import facts
 from sessions.analysis.fates import KEPT, fates
-from sessions.analysis.job import Job, Result, shown
+from sessions.analysis.job import Job, Result, answered, shown
 from sessions.analysis.logs import PARTITION, REPLICA
 from sessions.analysis.rebuilt import (
     PARTITIONS,
@@ -169,7 +169,7 @@ JOB: Final = Job(
             "Replay by session",
             shown(
                 session=SESSION,
-                equal="if(equal, 'yes', 'NO')",
+                equal=answered("equal", no="NO"),
                 differences="differences",
                 events="events",
                 partitions="partitions",

@@ -5,6 +5,7 @@ import shutil
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Final
 
 from sessions.dataset.folder import DatasetFolder
@@ -34,6 +35,7 @@ class Source:
         self._ids = folder.sessions()
         self._tables: dict[str, DataFrame] = {}
         self._kept: dict[str, DataFrame] = {}
+        self._making: dict[str, Lock] = {}
         self.sessions = self._named(self._files(SESSIONS))
 
     def table(self, table: Table) -> "DataFrame":
@@ -70,12 +72,13 @@ class Source:
 
         It also keeps queries short: what is built on it begins with reading a file.
         """
-        if name not in self._kept:
-            made = make(self)
-            path = self._results / KEPT / name
-            made.write.parquet(str(path))
-            self._kept[name] = self._spark.read.schema(made.schema).parquet(literal_path(path))
-        return self._kept[name]
+        with self._making.setdefault(name, Lock()):  # other jobs, in other threads, wait for it
+            if name not in self._kept:
+                made = make(self)
+                path = self._results / KEPT / name
+                made.write.parquet(str(path))
+                self._kept[name] = self._spark.read.schema(made.schema).parquet(literal_path(path))
+            return self._kept[name]
 
     def release(self) -> None:
         """Drop what was kept."""

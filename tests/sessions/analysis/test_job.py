@@ -1,11 +1,9 @@
 """Every job is declared whole: its tables, how they are shown, by what worst rows are known."""
 
-import re
-
 import pytest
 
 from sessions.analysis.errors import AnalysisError
-from sessions.analysis.job import Result, in_ms, shown
+from sessions.analysis.job import Result, answered, in_ms, rounded, shown
 from sessions.analysis.jobs import JOBS, chosen
 
 RESULTS = [result for job in JOBS.values() for result in job.results]
@@ -18,12 +16,17 @@ def test_a_result_says_what_it_shows_and_in_which_order(result: Result) -> None:
     assert set(result.worst) <= columns
     assert set(result.ties) <= columns
     for each in result.shown:
-        assert set(re.findall(r"[a-z0-9_]+", each.value)) & columns
+        assert set(each.columns) <= columns
 
 
 def test_headers_and_times_are_written_shortly() -> None:
-    (column,) = shown(p50_ms=in_ms("total_p50_us"))
-    assert (column.header, column.value) == ("p50 ms", "round(total_p50_us / 1000, 3)")
+    time, ratio, truth, plain = shown(
+        p50_ms=in_ms("total_p50_us"), of=rounded("ratio", 1), good=answered("fine"), name="name"
+    )
+    assert [each.header for each in (time, ratio, truth, plain)] == ["p50 ms", "of", "good", "name"]
+    row = {"total_p50_us": 1_234_567, "ratio": 0.25, "fine": False, "name": "x"}
+    assert [each.of(row) for each in (time, ratio, truth, plain)] == [1234.567, 0.2, "no", "x"]
+    assert time.of({"total_p50_us": None}) is None
 
 
 def test_all_jobs_run_unless_some_are_named() -> None:
