@@ -181,6 +181,7 @@ class Broker:
             "shutdown-retry": self.registration.ask_to_leave,
             "shutdown-timeout": self.registration.check_timeout,
             "controller-retry": self.controller.retry,
+            "control-retry": self.controller.channels.retry,
             "control-timeout": self.controller.channels.check_timeouts,
             "rebalance": self.controller.rebalance,
             "groups": self.coordinator.tick,

@@ -141,7 +141,7 @@ class Channels:
         channel = None if state is None else state.channels.get(peer)
         if channel is not None and channel.request:
             channel.request = 0
-            self.broker.later("controller-retry", RESEND_US)
+            self.broker.later("control-retry", RESEND_US)
 
     def retry(self) -> None:
         """Send again what was lost with a connection."""

@@ -225,7 +225,7 @@ class Controller:
             self.topics.changed(path, kind)
 
     def retry(self) -> None:
-        """What had to wait: look at everything again, send again what was lost.
+        """What had to wait for ZooKeeper: look at everything again.
 
         First at the office itself, as the news that it is no longer held may have been lost.
         """
@@ -234,7 +234,6 @@ class Controller:
             return
         if not self._is_in_office():
             return
-        self.channels.retry()
         if self.broker.zk.usable():
             self._guarded(self._brokers_changed)
             if self.state is not None:

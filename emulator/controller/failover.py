@@ -93,7 +93,7 @@ class Failover(Part):
             ("partitionStateMachine.registerPartitionChangeListener", self._watch_topics),
             *(office if has("running_as_controller") else []),
             ("maybeTriggerPartitionReassignment", controller.reassignment.take_over),
-            ("maybeTriggerPreferredReplicaElection", controller.topics.preferred_election),
+            ("maybeTriggerPreferredReplicaElection", controller.topics.take_over_election),
             *([] if metadata_first else metadata),
             *self._rebalancing("autoRebalanceScheduler.startup"),
             ("deleteTopicManager.start", controller.deletion.look),
@@ -117,7 +117,7 @@ class Failover(Part):
             ("partitionStateMachine.startup", self._start_partitions),
             ("initializePartitionReassignments", controller.reassignment.take_over),
             ("topicDeletionManager.tryTopicDeletion", controller.deletion.look),
-            ("onPreferredReplicaElection", controller.topics.preferred_election),
+            ("onPreferredReplicaElection", controller.topics.take_over_election),
             ("kafkaScheduler.startup", _nothing),
             *self._rebalancing("scheduleAutoLeaderRebalanceTask"),
         ]

@@ -23,3 +23,7 @@ class Part:
     def state(self) -> ControllerState:
         """The cache of the controller, which must be in office."""
         return self.controller.in_office
+
+    def asks_anew(self, kind: str) -> bool:
+        """Whether a change of a znode under /admin counts: from 1.1 only that it is there again."""
+        return kind == "NodeCreated" or self.profile.has("requests_data_watched")

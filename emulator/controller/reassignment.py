@@ -47,8 +47,8 @@ class Reassignment(Part):
     # ---- what is asked for
 
     def changed(self, kind: str) -> None:
-        """The admin znode changed; from 1.1 only that it is there again counts."""
-        if kind == "NodeCreated" or self.profile.has("reassignment_data_watched"):
+        """The admin znode changed."""
+        if self.asks_anew(kind):
             self.look()
 
     def look(self) -> None:

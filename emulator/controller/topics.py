@@ -80,7 +80,8 @@ class Topics(Part):
         elif path.startswith(f"{TOPICS}/") and path.count("/") == 3:  # noqa: PLR2004
             self._partitions_changed(path.rpartition("/")[2])
         elif path == PREFERRED:
-            self.preferred_election()
+            if self.asks_anew(kind):
+                self.preferred_election()
         elif path == ISR_CHANGES:
             self.isr_changes()
         elif path == DELETE_TOPICS:
@@ -172,14 +173,27 @@ class Topics(Part):
             if new:
                 self.controller.partitions.create(new)
 
-    def preferred_election(self) -> None:
+    def take_over_election(self) -> None:
+        """A new controller goes on with a preferred election of what there is."""
+        self.preferred_election(taken_over=True)
+
+    def preferred_election(self, *, taken_over: bool = False) -> None:
         """Do what /admin/preferred_replica_election asks, and delete it."""
         zookeeper = self.world.zookeeper
         node = zookeeper.find(PREFERRED)
         if node is not None and not self._left_unread(node.data):
-            self.controller.partitions.elect_preferred(self._listed(node.data))
-            zookeeper.delete(self.world, PREFERRED)
+            asked = self._listed(node.data)
+            self.controller.partitions.elect_preferred(asked)
+            if taken_over or not self._stays(asked):
+                zookeeper.delete(self.world, PREFERRED)
         zookeeper.watch_exists(self.broker.id, PREFERRED)
+
+    def _stays(self, asked: list[str]) -> bool:
+        """Whether tidying up after an election ends in an exception, at an unknown partition."""
+        known = self.state.infos
+        return self.controller.profile.has("unknown_election_stays") and any(
+            tp not in known for tp in asked
+        )
 
     def _left_unread(self, data: str | None) -> bool:
         """Whether reading an admin znode ends in an exception, and nothing is done."""

@@ -87,12 +87,20 @@ CONTROLLER: Final = (
         ended_by="KAFKA-5642",
     ),
     Feature(
-        "reassignment_data_watched",
+        "requests_data_watched",
         "seed",
         "0.11",
         "",
-        "any change of /admin/reassign_partitions is noticed, not only that it is made",
+        "any change of what is asked for under /admin is noticed, not only that it is made",
         ended_by="KAFKA-5642",
+    ),
+    Feature(
+        "unknown_election_stays",
+        "seed",
+        "2.1",
+        "",
+        "a preferred election that names an unknown partition stays in ZooKeeper once it is done",
+        ended_by="KAFKA-5692",
     ),
     Feature(
         "unclean_config_elects",

@@ -167,7 +167,7 @@ def test_from_1_1_a_controller_whose_znode_was_taken_away_is_deaf(version: str) 
     lab.wait(50)
     lab.do(Reassign(tp=TP, replicas=[2, 3]))
     lab.wait(9000)
-    is_deaf = not lab.cluster.world.profile.has("reassignment_data_watched")
+    is_deaf = not lab.cluster.world.profile.has("requests_data_watched")
     assert lab.cluster.assigned(TP) == ([1, 2] if is_deaf else [2, 3])
 
 

@@ -12,6 +12,7 @@ from emulator.inputs import (
     CrashBroker,
     CreateTopic,
     CutLink,
+    ElectPreferred,
     HealLinks,
     StartBroker,
     ZkCommand,
@@ -81,6 +82,21 @@ def test_what_the_admin_znode_asks_for_is_done_and_the_znode_goes() -> None:
     lab.wait(3000)
     create(lab, PREFERRED, {"version": 1, "partitions": [{"topic": "t", "partition": 0}]})
     assert lab.state().startswith("leader 1 e2")
+    assert lab.cluster.zookeeper.find(PREFERRED) is None
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_up_to_2_1_a_preferred_election_of_what_is_not_there_is_never_over(version: str) -> None:
+    lab = Lab(version, brokers=3)
+    lab.topic(1, 2)
+    asked = [{"topic": "t", "partition": 0}, {"topic": "nowhere", "partition": 0}]
+    create(lab, PREFERRED, {"version": 1, "partitions": asked})
+    stays = version not in since("2.2")
+    assert (lab.cluster.zookeeper.find(PREFERRED) is not None) == stays
+    again = lab.do(ElectPreferred(partitions=["t-0"]))
+    assert again.error == ("NodeExistsError" if stays else "NONE")
+    lab.do(ZkCommand(command="delete", path="/controller"))
+    lab.wait(3000)
     assert lab.cluster.zookeeper.find(PREFERRED) is None
 
 
