@@ -4,8 +4,9 @@ A batch of one record is an object with two numbers of its own, 150 bytes in all
 about five. What a cluster is doing touches the ends of its logs, so only those are objects.
 """
 
-from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Iterator, MutableSequence, Sequence
+from itertools import takewhile
 from types import GenericAlias
 from typing import Any, ClassVar, Final, TypeVar, overload
 from zlib import compress, decompress
@@ -42,11 +43,11 @@ class _Blocks:
         return made
 
 
-class PackedList(Sequence[_Item]):
+class PackedList(MutableSequence[_Item]):
     """Frozen structs in a row; as a kind of its own: ``class Batches(PackedList[B], kind=B)``.
 
     It is copied in no time (copies share what is encoded), equals a plain list of the same items,
-    and is to be encoded as one (:func:`as_list`).
+    and is to be encoded as one (:func:`as_list`). Changes anywhere but at its end are slow.
     """
 
     __slots__ = ("_blocks", "_tail")
@@ -72,6 +73,8 @@ class PackedList(Sequence[_Item]):
             made._blocks = self._blocks.copy()
         return made
 
+    __copy__ = copy
+
     @property
     def objects(self) -> int:
         """How many of the items are objects in memory at the moment."""
@@ -91,12 +94,14 @@ class PackedList(Sequence[_Item]):
             blocks.data.append(compress(_ENCODE(tail[:BLOCK_ITEMS]), FASTEST))
             del tail[:BLOCK_ITEMS]
 
-    def pop(self) -> _Item:
-        """Take the last item away.
+    def pop(self, index: int = -1) -> _Item:
+        """Take an item away, the last if none is named.
 
         Raises:
             IndexError: there is none.
         """
+        if index != -1:
+            return super().pop(index)
         item = self._tail.pop()
         blocks = self._blocks
         if blocks is not None and not self._tail:
@@ -107,6 +112,28 @@ class PackedList(Sequence[_Item]):
             else:
                 blocks.decoded, blocks.decoded_index = [], -1
         return item
+
+    def __setitem__(self, index: int | slice, value: object) -> None:
+        is_last = index == -1 and bool(self._tail)
+        items: Any = self._tail if is_last else list(self)
+        items[index] = value
+        if not is_last:
+            self._refill(items)
+
+    def __delitem__(self, index: int | slice) -> None:
+        items = list(self)
+        del items[index]
+        self._refill(items)
+
+    def insert(self, index: int, value: _Item) -> None:
+        """Put an item before the one at ``index``."""
+        items = list(self)
+        items.insert(index, value)
+        self._refill(items)
+
+    def _refill(self, items: list[_Item]) -> None:
+        self._blocks, self._tail = None, []
+        self.extend(items)
 
     # ---- looking
 
@@ -161,6 +188,13 @@ class PackedList(Sequence[_Item]):
             return 0
         return index * BLOCK_ITEMS + bisect_right(self._block(index), value, key=key)
 
+    def same_blocks(self, other: "PackedList[_Item]") -> int:
+        """How many encoded blocks both begin with."""
+        if self._blocks is None or other._blocks is None:
+            return 0
+        pairs = zip(self._blocks.data, other._blocks.data, strict=False)
+        return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+
     # ---- what is encoded
 
     @property
@@ -183,6 +217,19 @@ class PackedList(Sequence[_Item]):
         if start >= packed and step > 0:
             return self._tail[start - packed : max(stop - packed, 0) : step]
         return [self[index] for index in range(start, stop, step)]
+
+
+def same_start(one: Sequence[Any], other: Sequence[Any]) -> int:
+    """How many items two lists begin with both."""
+    begin = 0
+    if isinstance(one, PackedList) and isinstance(other, PackedList):
+        begin = one.same_blocks(other) * BLOCK_ITEMS
+    first, second = one[begin:], other[begin:]
+    shorter = min(len(first), len(second))
+    if first[:shorter] == second[:shorter]:
+        return begin + shorter
+    differs = range(1, shorter + 1)
+    return begin + bisect_left(differs, 1, key=lambda count: first[:count] != second[:count])
 
 
 def as_list(found: object) -> list[Any]:

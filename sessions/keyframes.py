@@ -5,17 +5,17 @@ any size costs nothing and each run of a log is written about once. Batches of r
 they stand in the chunks.
 """
 
-from bisect import bisect_left
 from collections.abc import Iterable, Mapping
 from copy import copy
 from typing import Final
 
 import msgspec
 
+from emulator.packed import as_list, same_start
 from sessions import blocks
 from sessions.folding.changes import Changes
 from sessions.folding.model import Snapshot
-from sessions.states import Batch, PartitionState, Run, ViewState
+from sessions.states import Batch, PartitionState, ViewState
 from sessions.view import ClusterView
 
 
@@ -93,20 +93,12 @@ def _short(
         before = None if base is None else base.replica_states.get(broker)
         if before is None or not before.log:
             continue
-        same = _same_runs(before.log, replica.log)
+        same = same_start(before.log, replica.log)
         if same:
             rest = replicas[broker] = copy(replica)
             rest.log = replica.log[same:]
             kept.append((partition.name, broker, same))
     return short
-
-
-def _same_runs(before: list[Run], now: list[Run]) -> int:
-    """How many runs both logs begin with."""
-    shorter = min(len(before), len(now))
-    if before[:shorter] == now[:shorter]:
-        return shorter
-    return bisect_left(range(shorter), 1, key=lambda index: before[: index + 1] != now[: index + 1])
 
 
 def rebuild(base: Snapshot, frames: Iterable[Keyframe]) -> ClusterView:
@@ -161,7 +153,7 @@ _BY_OBJECT: Final = {"partitions", "znodes", "producers", "consumers", "batches"
 _WHOLE: Final = tuple(name for name in ViewState.__struct_fields__ if name not in _BY_OBJECT)
 """The parts of a state that every keyframe holds as a whole."""
 
-_ENCODE: Final = msgspec.msgpack.Encoder().encode
+_ENCODE: Final = msgspec.msgpack.Encoder(enc_hook=as_list).encode
 _KEYFRAMES: Final = msgspec.msgpack.Decoder(Keyframe)
 
 

@@ -5,7 +5,11 @@ the ``seq`` of the last event that touched the object: readers that cache what t
 Times are virtual microseconds, offsets Kafka's.
 """
 
+from collections.abc import MutableSequence
+
 from msgspec import Struct, field
+
+from emulator.packed import PackedList
 
 
 class Run(Struct, frozen=True, array_like=True, gc=False):
@@ -18,6 +22,10 @@ class Run(Struct, frozen=True, array_like=True, gc=False):
     count: int
     leader_epoch: int
     first_record: int
+
+
+class LongLog(PackedList[Run], kind=Run):
+    """A replica's log once it has very many runs."""
 
 
 class ReplicaState(Struct, array_like=True, gc=False):
@@ -34,7 +42,7 @@ class ReplicaState(Struct, array_like=True, gc=False):
     high_watermark: int = 0
     log_start: int = 0
     epochs: list[tuple[int, int]] | None = None
-    log: list[Run] = field(default_factory=list)
+    log: MutableSequence[Run] = field(default_factory=list)
     checkpointed_hw: int = 0
     leader_epoch: int = -1
     paused: bool = False

@@ -1,11 +1,12 @@
 """The read model: all that screens, summaries and jobs can know of a cluster, from events alone."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 
 import msgspec
 
 from emulator.events import Event
+from emulator.packed import as_list
 from sessions.batches import batch_in
 from sessions.folding import copies
 from sessions.folding.health import BY_FLAG, BY_MILD_FLAG, STATUSES, Counts
@@ -19,7 +20,7 @@ LAG_TIME_MAX: Final = "replica.lag.time.max.ms"
 LAG_TIME_MAX_MS: Final = 10_000
 """How long a HW may stand still below the LEO, where no configuration says it."""
 
-_ENCODER: Final = msgspec.msgpack.Encoder()
+_ENCODER: Final = msgspec.msgpack.Encoder(enc_hook=as_list)
 _DECODER: Final = msgspec.msgpack.Decoder(ViewState)
 
 
@@ -142,7 +143,7 @@ class ClusterView(Model):
             for _ in range(run.count)
         ]
 
-    def log(self, tp: str, broker: int) -> list[Run]:
+    def log(self, tp: str, broker: int) -> Sequence[Run]:
         """One replica's log; empty if there is none."""
         replica = self.replica_state(tp, broker)
         return [] if replica is None else replica.log

@@ -73,7 +73,7 @@ def partition(old: PartitionState) -> PartitionState:
 def replica(old: ReplicaState) -> ReplicaState:
     """A copy with a log and a memory of followers of its own."""
     new = copy(old)
-    new.log = old.log.copy()
+    new.log = copy(old.log)
     new.remote_leo = old.remote_leo.copy()
     return new
 

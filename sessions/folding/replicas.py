@@ -5,7 +5,10 @@ from typing import Final
 from emulator import events
 from sessions.folding import copies
 from sessions.folding.model import Handlers, Model
-from sessions.states import PartitionState, ReplicaState, Run
+from sessions.states import LongLog, PartitionState, ReplicaState, Run
+
+LONG_RUNS: Final = 1024
+"""Logs of so many runs are kept encoded but for their ends."""
 
 
 def log_created(model: Model, event: events.LogCreated) -> None:
@@ -62,6 +65,8 @@ def records_appended(model: Model, event: events.RecordsAppended) -> None:
             log[-1] = Run(last.base_offset, last.count + count, epoch, last.first_record)
         else:
             log.append(_run(partition, len(log), Run(base, count, epoch, first)))
+            if len(log) >= LONG_RUNS and isinstance(log, list):
+                replica.log = LongLog(log)
     else:
         replica.log = [_run(partition, 0, Run(base, count, epoch, first))]
     if partition.leader == event.broker and replica.high_watermark == replica.log_end_offset:
@@ -144,7 +149,8 @@ def cut_start(replica: ReplicaState, log_start: int) -> None:
     gone = 0
     while gone < len(log) and log[gone].base_offset + log[gone].count <= log_start:
         gone += 1
-    del log[:gone]
+    if gone:
+        del log[:gone]
     if log and (cut := log_start - log[0].base_offset) > 0:
         first = log[0]
         log[0] = Run(log_start, first.count - cut, first.leader_epoch, first.first_record + cut)

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import Struct
 
-from emulator.packed import BLOCK_ITEMS, PackedList, as_list
+from emulator.packed import BLOCK_ITEMS, PackedList, as_list, same_start
 
 
 class Item(Struct, frozen=True, array_like=True):
@@ -77,6 +77,33 @@ def test_it_grows_and_shrinks_at_its_end_as_a_list_does(moves: list[int]) -> Non
 def test_a_place_is_found_as_in_a_list(count: int, value: int) -> None:
     packed = Items(items(count))
     assert packed.bisect_right(value, number_of) == sum(2 * n <= value for n in range(count))
+
+
+@settings(max_examples=30)
+@given(st.sampled_from(SIZES), st.integers(0, 5 * BLOCK_ITEMS), st.booleans())
+def test_it_can_be_changed_anywhere(count: int, place: int, is_set: bool) -> None:
+    plain = items(count)
+    packed = Items(plain)
+    for changed in (plain, packed):
+        changed.insert(place, item(-1))
+        if is_set:
+            changed[min(place, count)] = item(-2)
+            changed[-1] = item(-3)
+            changed.pop(0)
+        else:
+            del changed[place // 2 : place]
+    assert packed == plain
+
+
+@settings(max_examples=30)
+@given(st.sampled_from(SIZES), st.sampled_from(SIZES), st.integers(0, 6 * BLOCK_ITEMS))
+def test_what_two_lists_begin_with_is_found(one: int, other: int, same: int) -> None:
+    first = items(one)
+    second = items(min(same, other)) + [item(-1)] * max(0, other - same)
+    expected = min(one, other, same)
+    assert same_start(first, second) == expected
+    assert same_start(Items(first), Items(second)) == expected
+    assert same_start(Items(first), second) == expected
 
 
 def test_a_copy_goes_its_own_way() -> None:

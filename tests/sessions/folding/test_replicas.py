@@ -24,7 +24,7 @@ from emulator.events import (
     TopicDeleted,
 )
 from sessions.folding import replicas
-from sessions.states import ReplicaState, Run
+from sessions.states import LongLog, ReplicaState, Run
 from sessions.view import ClusterView
 from tests.sessions.examples import folded
 
@@ -67,6 +67,23 @@ def test_a_follower_shares_the_runs_that_its_leader_has_too() -> None:
     leader, follower = (view.partitions[TP].replica_states[broker].log for broker in (1, 2))
     assert follower == [Run(0, 2, 0, 1), Run(2, 1, 1, 8)]
     assert follower[0] is leader[0]
+
+
+def test_a_long_log_is_kept_encoded_and_works_as_before() -> None:
+    count = 3 * replicas.LONG_RUNS
+    appends = [appended(base, 1, 0, 7 * base) for base in range(count)]
+    replica = replica_after(*appends)
+    runs = [Run(base, 1, 0, 7 * base) for base in range(count)]
+    assert isinstance(replica.log, LongLog)
+    assert replica.log.objects < replicas.LONG_RUNS
+    assert replica.log == runs
+    replica = replica_after(
+        *appends,
+        LogStartOffsetChanged(3, 0, 0, TP, 1, 700),
+        LogTruncated(4, 0, 0, TP, 1, 1_000, count, "hw"),
+        appended(1_000, 1, 0, 7_000 - 6),
+    )
+    assert replica.log == [*runs[700:999], Run(999, 2, 0, 7 * 999)]
 
 
 def test_a_truncation_may_cut_through_a_run() -> None:
