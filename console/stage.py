@@ -1,6 +1,5 @@
 """What all screens of one console share: source, pacer, index, and how things are drawn."""
 
-import gc
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
@@ -14,6 +13,7 @@ from console.partition_index import PartitionIndex
 from console.reader import EventReader
 from console.timebar import TimeBar
 from console.why import Explainer
+from sessions.collector import collect_while_drawing
 
 if TYPE_CHECKING:
     from console.bench import Card
@@ -110,14 +110,9 @@ class Stage:
         return self.index.is_at(self.view)
 
     def settle(self) -> None:
-        """Index what is there, and take it out of the garbage collector's sight.
-
-        Else a full collection over 100,000 partitions would now and then hold the screen for a
-        third of a second.
-        """
+        """Index what is there, and take it out of the garbage collector's sight."""
         self.follow()
-        gc.collect()
-        gc.freeze()
+        collect_while_drawing()
 
     def follow(self) -> set[str]:
         """Bring the index to the cursor; names the partitions that changed.

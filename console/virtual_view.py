@@ -217,8 +217,8 @@ class VirtualView(Exportable, ScrollView, can_focus=True, inherit_bindings=False
         if not x:
             spans = cut(spans, width, self.stage.glyphs.more)
         segments = [Segment(span.text, self.style_of(span.role, shade)) for span in spans]
-        base = self.style_of("", shade)
-        return Strip(segments, width_of(spans)).crop_extend(x, x + width, base)
+        line, end = Strip(segments, width_of(spans)), x + width
+        return line.extend_cell_length(end, self.style_of("", shade)).crop(x, end)
 
     def style_of(self, role: str, shade: str) -> Style:
         """The style of a role on a line that is set off."""

@@ -13,6 +13,22 @@ MANY_OBJECTS: Final = 1_000_000
 """The same while a script runs, which makes few cycles and, now and then, 100,000 partitions."""
 
 
+DRAWN_OBJECTS: Final = 10_000
+"""The same while lines are drawn: Textual's hold themselves, some hundreds of objects a frame. What
+outlives a look or two is looked at after ten and a hundred of them, or it would stay for hours."""
+
+
+def collect_while_drawing() -> None:
+    """Never look at what this process has made so far, and often at what it makes from here on.
+
+    Else a full collection over 100,000 partitions would now and then hold the screen for a third
+    of a second, and the lines that were drawn in an hour would take as much memory as all else.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(DRAWN_OBJECTS, 10, 10)
+
+
 def collect_seldom() -> None:
     """Let this process look for cycles seldom, and never at what it has made so far."""
     gc.freeze()

@@ -5,9 +5,11 @@ import gc
 import pytest
 
 from sessions.collector import (
+    DRAWN_OBJECTS,
     MANY_OBJECTS,
     YOUNG_OBJECTS,
     collect_seldom,
+    collect_while_drawing,
     collector_paused,
     collector_resting,
 )
@@ -41,6 +43,18 @@ def test_it_looks_more_seldom_within_and_as_before_after() -> None:
         assert gc.get_threshold() == (MANY_OBJECTS, *before[1:])
         assert gc.isenabled()
     assert gc.get_threshold() == before
+
+
+def test_while_lines_are_drawn_all_that_comes_is_looked_at_often() -> None:
+    before = gc.get_threshold()
+    try:
+        collect_seldom()
+        collect_while_drawing()
+        assert gc.get_threshold()[0] == DRAWN_OBJECTS < YOUNG_OBJECTS
+        assert gc.get_freeze_count() > 0
+    finally:
+        gc.unfreeze()
+        gc.set_threshold(*before)
 
 
 def test_a_process_of_its_own_collects_seldom_from_then_on() -> None:
