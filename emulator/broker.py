@@ -295,13 +295,10 @@ class Broker:
     def assign_epoch(self, replica: Replica, epoch: int, offset: int) -> None:
         """Enter an epoch's start offset in the cache and its file, if that is new."""
         cache = replica.epochs
-        if cache is not None and cache.latest != epoch and self._assign(cache, epoch, offset):
-            self._epochs_changed(replica, cache)
-
-    def _assign(self, cache: LeaderEpochCache, epoch: int, offset: int) -> bool:
-        before = list(cache.entries)
-        cache.assign(epoch, offset, repair=self.world.profile.has("epoch_assigned_at_election"))
-        return cache.entries != before
+        if cache is not None and cache.latest != epoch:
+            repair = self.world.profile.has("epoch_assigned_at_election")
+            if cache.assign(epoch, offset, repair=repair):
+                self._epochs_changed(replica, cache)
 
     def truncate_epochs(self, replica: Replica, offset: int) -> None:
         """Drop the cache's entries that start at ``offset`` or later."""
@@ -310,7 +307,7 @@ class Broker:
             self._epochs_changed(replica, cache)
 
     def _epochs_changed(self, replica: Replica, cache: LeaderEpochCache) -> None:
-        entries = [(e, o) for e, o in cache.entries]
+        entries = list(cache.entries)
         self.kernel.emit(events.EpochCacheChanged, replica.tp, self.id, entries)
 
     def end_offset_for(self, replica: Replica, epoch: int) -> tuple[int, int]:

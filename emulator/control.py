@@ -139,8 +139,9 @@ class ControlPlane:
         Remote LEOs are unknown unless it led already.
         """
         led_already = replica.role == LEADER
+        if replica.role == FOLLOWER:
+            self.broker.follower.remove(replica.tp)
         self._take(replica, info)
-        self.broker.follower.remove(replica.tp)
         replica.role, replica.leader = LEADER, self.broker.id
         replica.leader_epoch = info.leader_epoch
         self.kernel.emit(
@@ -177,7 +178,8 @@ class ControlPlane:
                 self._stop_leading(replica)
             self._without_leader(replica, info)
             return
-        same_leader = replica.role == FOLLOWER and replica.leader == info.leader
+        followed = replica.role == FOLLOWER
+        same_leader = followed and replica.leader == info.leader
         unchanged = same_leader and not self._truncates_again(replica, info)
         if replica.role == LEADER:
             self._stop_leading(replica)
@@ -196,7 +198,8 @@ class ControlPlane:
         if unchanged:
             self.broker.follower.keep(replica)
         else:
-            self.broker.follower.remove(replica.tp)
+            if followed:
+                self.broker.follower.remove(replica.tp)
             self.broker.follower.add(replica)
 
     def _truncates_again(self, replica: Replica, info: PartitionInfo) -> bool:
@@ -254,11 +257,10 @@ class ControlPlane:
         if error == NONE:
             state = self.broker.state
             state.live_brokers = message.live_brokers
-            for tp, info in message.partitions.items():
-                if info.leader == DURING_DELETE:
-                    state.metadata.pop(tp, None)
-                else:
-                    state.metadata[tp] = info
+            told = message.partitions
+            state.metadata.update(told)
+            for tp in [tp for tp, info in told.items() if info.leader == DURING_DELETE]:
+                del state.metadata[tp]
             self.kernel.emit(
                 events.MetadataUpdated,
                 self.broker.id,

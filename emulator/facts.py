@@ -14,8 +14,9 @@ from emulator.world import World
 
 TOPICS = "/brokers/topics/"
 CONFIGS = "/config/topics/"
-TOPIC_PARTS = 1
-STATE_PARTS = 4
+STATE = "/state"
+STATE_SLASHES = 2
+"""A partition's state is at ``partitions/N/state`` below its topic."""
 
 
 class StateJson(msgspec.Struct):
@@ -67,11 +68,11 @@ class ZnodeFacts:
     def changed(self, kind: str, path: str, data: str | None, version: int) -> None:
         """A znode was created, changed or deleted."""
         if path.startswith(TOPICS):
-            parts = path[len(TOPICS) :].split("/")
-            if len(parts) == STATE_PARTS and parts[3] == "state":
-                self._state(intern(f"{parts[0]}-{parts[2]}"), data, version)
-            elif len(parts) == TOPIC_PARTS:
-                self._topic(parts[0], data)
+            topic, _, below = path[len(TOPICS) :].partition("/")
+            if not below:
+                self._topic(topic, data)
+            elif below.endswith(STATE) and below.count("/") == STATE_SLASHES:
+                self._state(intern(f"{topic}-{below.split('/')[1]}"), data, version)
         elif path.startswith(CONFIGS):
             self._config(kind, path[len(CONFIGS) :], data)
 

@@ -203,7 +203,7 @@ class FetchServer:
         if self.recorded_first:
             self._record(replica, follower, asked.offset)
         high_watermark = replica.high_watermark
-        batches = log.read(asked.offset, log.end)
+        batches = log.read(asked.offset, log.end) if asked.offset < log.end else []
         if not self.recorded_first:
             self._record(replica, follower, asked.offset)
         if follower in replica.isr:
@@ -287,8 +287,7 @@ class FetchServer:
                 row = rows[tp] = nothing
             elif row.high_watermark < high_watermark:
                 later[tp] = None
-            remote = replica.remotes.get(follower)
-            if remote is not None:
+            if self.quick and (remote := replica.remotes.get(follower)) is not None:
                 remote.told_hw = row.high_watermark
         session.news = later
         if session.one_shot:

@@ -326,7 +326,7 @@ class FollowerSide:
     def truncate(self, replica: Replica, offset: int, reason: str) -> None:
         """Cut a log, and with it its epoch cache and (where it lives in the log) its HW."""
         previous = replica.log.end
-        cut = replica.log.truncate(offset)
+        cut = offset < previous and replica.log.truncate(offset)
         if replica.epochs is not None and (cut or self.profile.has("epoch_cut_at_log_end")):
             self.broker.truncate_epochs(replica, offset)
         if not cut:

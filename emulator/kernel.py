@@ -127,11 +127,10 @@ class Kernel:
         """
         state = self.state
         seq = state.sequence = state.sequence + 1
-        known = self._by_type.get(kind)
-        if known is None:
-            known = (kind in ACTIVITY, [*self._typed.get(kind, ()), *self._observers])
-            self._by_type[kind] = known
-        is_activity, observers = known
+        if kind not in self._by_type:
+            observers = [*self._typed.get(kind, ()), *self._observers]
+            self._by_type[kind] = kind in ACTIVITY, observers
+        is_activity, observers = self._by_type[kind]
         if is_activity:
             state.activity_us = state.now_us
         if observers:

@@ -1,5 +1,7 @@
 """One replica's log: batches in offset order, its start and its log end offset."""
 
+from typing import Final
+
 from msgspec import Struct, field
 from msgspec.structs import replace
 
@@ -9,6 +11,10 @@ from emulator.packed import PackedList
 
 class RecordBatches(PackedList[RecordBatch], kind=RecordBatch):
     """A log's batches."""
+
+
+NO_BATCHES: Final = RecordBatches()
+"""What every empty log has, and is never filled: most logs of a large cluster are empty."""
 
 
 class Log(Struct, array_like=True, gc=False):
@@ -21,12 +27,14 @@ class Log(Struct, array_like=True, gc=False):
     start: int = 0
     end: int = 0
     flushed: int = 0
-    batches: RecordBatches = field(default_factory=RecordBatches)
+    batches: RecordBatches = field(default_factory=lambda: NO_BATCHES)
 
     def append(self, batch: RecordBatch) -> None:
         """Write a batch; its base offset must be the LEO."""
         if batch.base_offset != self.end:
             raise ValueError(f"batch at {batch.base_offset} does not follow LEO {self.end}")
+        if not self.batches:
+            self.batches = RecordBatches()
         self.batches.append(batch)
         self.end = batch.base_offset + batch.count
 
@@ -63,7 +71,7 @@ class Log(Struct, array_like=True, gc=False):
 
     def restart_at(self, offset: int) -> None:
         """Throw everything away and begin anew at ``offset``."""
-        self.batches = RecordBatches()
+        self.batches = NO_BATCHES
         self.start = self.end = self.flushed = offset
 
 

@@ -239,5 +239,5 @@ def as_list(found: object) -> list[Any]:
         NotImplementedError: it is no packed list.
     """
     if isinstance(found, PackedList):
-        return list(found)
+        return list(found) if found else []
     raise NotImplementedError(f"{type(found).__name__} is no plain data")

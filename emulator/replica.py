@@ -16,7 +16,8 @@ NEVER_US = -(10**15)
 class Remote(Struct, array_like=True, gc=False):
     """What a leader remembers of one follower (Kafka's class Replica); offsets of -1 are unknown.
 
-    ``since_us`` is when the leader's epoch began: earlier fetches tell nothing.
+    ``since_us`` is when the leader's epoch began: earlier fetches tell nothing. ``told_hw`` is the
+    HW that it was told last, where that matters (2.4 and 2.5).
     """
 
     leo: int = -1

@@ -81,14 +81,15 @@ class StateMachines(Part):
 
     def move_partition(self, tp: str, target: str) -> bool:
         """Let a partition be ``target``; False if that may not follow what it is."""
-        current = self.partition(tp)
+        states = self.state.partitions
+        current = states.get(tp, NON_EXISTENT)
         if current not in PARTITION[target]:
             self._refused("partitionStateMachine", tp, current, target)
             return False
         if target == NON_EXISTENT:
-            self.state.partitions.pop(tp, None)
+            states.pop(tp, None)
         else:
-            self.state.partitions[tp] = target
+            states[tp] = target
         return True
 
     def start(self, tp: str) -> None:

@@ -22,7 +22,9 @@ class Part:
     @property
     def state(self) -> ControllerState:
         """The cache of the controller, which must be in office."""
-        return self.controller.in_office
+        state = self.broker.state.controller
+        assert state is not None
+        return state
 
     def asks_anew(self, kind: str) -> bool:
         """Whether a change of a znode under /admin counts: from 1.1 only that it is there again."""

@@ -152,7 +152,7 @@ class Partitions(Part):
             return
         self.check_office()
         zookeeper, world = self.world.zookeeper, self.world
-        topic, number = split(tp)
+        topic, _, number = tp.rpartition("-")
         base = f"/brokers/topics/{topic}/partitions"
         for path in (base, f"{base}/{number}"):
             if zookeeper.find(path) is None:

@@ -153,3 +153,14 @@ def test_a_log_is_a_list_of_records(steps: list[Step], offset: int, bound: int) 
     bound = min(bound, log.end)
     read = [each for each in records(log.read(offset, bound)) if offset <= each[0] < bound]
     assert read == list(enumerate(naive))[offset:bound]
+
+
+def test_what_empty_logs_share_stays_empty() -> None:
+    log, other = log_of(2, 3), Log()
+    log.truncate(0)
+    log.append(batch(0))
+    log.restart_at(7)
+    log.append(batch(7))
+    assert not other.batches
+    assert not Log().batches
+    assert records(log.batches[:]) == [(7, 107)]
