@@ -130,23 +130,27 @@ class BrokersScreen(ConsoleScreen):
         table_pane.entitle("brokers", parts)
         key = self.table.selected
         inspector_pane.entitle(f"broker {key}" if key else "inspector")
-        if key is None:
-            why = (
-                "No broker matches."
-                if self.table.filter
-                else "No faults: all brokers run and are in sync."
-            )
-            hint = "esc clears the filter" if self.table.filter else "f shows all"
-            nothing = nothing_lines(why, hint, self.inspector.columns)
-            self.inspector.show(nothing)
-            self.table.say_empty(nothing)
-            return
-        broker = self.stage.view.state.brokers[int(key)]
-        self.inspector.show(broker_lines(self.stage, broker, self.inspector.columns))
+        self._show_inspector(key)
         if log_pane.display:
-            self.log_view.show_touching([broker_object(key)])
+            self.log_view.show_touching([] if key is None else [broker_object(key)])
             self.log_view.follow()
-        log_pane.entitle(f"events of broker {key}", [self.log_view.status()])
+        title = "events" if key is None else f"events of broker {key}"
+        log_pane.entitle(title, [self.log_view.status()])
+
+    def _show_inspector(self, key: str | None) -> None:
+        if key is not None:
+            broker = self.stage.view.state.brokers[int(key)]
+            self.inspector.show(broker_lines(self.stage, broker, self.inspector.columns))
+            return
+        if not self.stage.view.state.brokers:
+            why, hint = "There are no brokers at this time.", ". steps to the next event"
+        elif self.table.filter:
+            why, hint = "No broker matches.", "esc clears the filter"
+        else:
+            why, hint = "No faults: all brokers run and are in sync.", "f shows all"
+        nothing = nothing_lines(why, hint, self.inspector.columns)
+        self.inspector.show(nothing)
+        self.table.say_empty(nothing)
 
     def _show_heat(self, pane: Pane) -> None:
         """The grid, and in its title what is under its cursor."""

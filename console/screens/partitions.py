@@ -130,8 +130,8 @@ class PartitionsScreen(ConsoleScreen):
         tp = self.table.selected
         inspector_pane.entitle(tp or "inspector")
         self._show_inspector(tp)
-        if log_pane.display and tp is not None:
-            self.log_view.show_touching([tp])
+        if log_pane.display:
+            self.log_view.show_touching([] if tp is None else [tp])
             self.log_view.follow()
         log_pane.entitle(f"events of {tp}" if tp else "events", [self.log_view.status()])
 

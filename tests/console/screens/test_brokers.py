@@ -1,5 +1,8 @@
+import pytest
+
 from console.screens.brokers import BrokersScreen
 from tests.console.driving import SMALL, console
+from tests.console.fakes import ListSource
 
 
 async def test_the_worst_broker_stands_first_with_its_story() -> None:
@@ -59,3 +62,20 @@ async def test_sort_menu_and_faults_work_here_too() -> None:
         assert len([row for row in driven.lines() if "● running" in row]) == 0
         await driven.press("f", "s", "down", "enter")
         assert "BROKER▴" in driven.lines()[3]
+
+
+@pytest.mark.parametrize(("key", "what"), [("2", "partitions"), ("3", "brokers")])
+async def test_where_there_is_nothing_that_is_what_is_said(key: str, what: str) -> None:
+    async with console(ListSource([]), key) as driven:
+        assert f"There are no {what} at this time." in driven.text()
+        assert "── events ──" in driven.text()
+
+
+async def test_before_the_first_partition_the_log_shows_the_events_of_all() -> None:
+    async with console(None, "2") as driven:
+        assert "── events of orders-5" in driven.text()
+        await driven.press("t")
+        await driven.type("#1")
+        await driven.press("enter")
+        assert "There are no partitions at this time." in driven.text()
+        assert "── events ──" in driven.text()
