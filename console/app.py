@@ -43,6 +43,7 @@ from console.screens.partitions import PartitionsScreen
 from console.screens.sessions import SessionsScreen
 from console.screens.znodes import ZnodesScreen
 from console.stage import Complete, Reproduce, Stage
+from console.stylesheet import ParsedOnce
 from console.timekeys import TimeKeys
 from console.virtual_table import VirtualTable
 from sessions.errors import SessionError
@@ -106,6 +107,7 @@ class TidegaugeApp(
         self.stage.guarded = configuration.value("read_only")
         self.title = "tidegauge"
         self.adopt(configuration)
+        self.stylesheet = ParsedOnce(variables=self.get_css_variables())
         self.last_mode = self.DEFAULT_MODE
         self.begin_alarms()
         self._framed = perf_counter()

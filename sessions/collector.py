@@ -14,8 +14,11 @@ MANY_OBJECTS: Final = 1_000_000
 
 
 DRAWN_OBJECTS: Final = 10_000
-"""The same while lines are drawn: Textual's hold themselves, some hundreds of objects a frame. What
-outlives a look or two is looked at after ten and a hundred of them, or it would stay for hours."""
+"""The same while lines are drawn: Textual's hold themselves, some hundreds of objects a frame."""
+
+OLDER_LOOKS: Final = 3
+"""After how many looks what outlived one is looked at again while lines are drawn, and after how
+many of these what outlived two: it is garbage by then, and would stay for hours."""
 
 
 def collect_while_drawing() -> None:
@@ -26,7 +29,8 @@ def collect_while_drawing() -> None:
     """
     gc.collect()
     gc.freeze()
-    gc.set_threshold(DRAWN_OBJECTS, 10, 10)
+    gc.collect()  # counts what is left: nothing; full looks come only after a quarter of it more
+    gc.set_threshold(DRAWN_OBJECTS, OLDER_LOOKS, OLDER_LOOKS)
 
 
 def collect_seldom() -> None:
