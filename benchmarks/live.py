@@ -1,20 +1,23 @@
 """The console's start, and the memory of an hour of LIVE.
 
 ``python -m benchmarks.live [--hours H] [--starts N]`` starts ``tidegauge console`` on a terminal of
-its own until the first screen with figures is there, and runs the demo's live cluster under the
-console for hours of virtual time, every screen in turn, drawing ten times a second of it.
+its own until the first screen with figures is there, and runs the demo's live cluster for hours of
+virtual time: alone, and under the console, every screen in turn, drawing ten times a second.
 """
 
 import argparse
 import asyncio
+import multiprocessing
 import os
 import pty
 import statistics
 import struct
 import sys
 import time
+from concurrent.futures import ProcessPoolExecutor
 from fcntl import ioctl
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from termios import TIOCSWINSZ
 
 from commands.live import DEMO, live_source
@@ -27,6 +30,7 @@ PROGRAM = Path(sys.executable).with_name("tidegauge")
 DRAWN = b"brk 3/3"
 """What the first screen says when it has figures."""
 SPEED = 16.0
+SLICE_MS = 1_000.0
 QUARTERS = 4
 SCREENS = ("1", "2", "3", "4", "5")
 READ = 65_536
@@ -34,12 +38,21 @@ HOUR_US = 3_600_000_000
 PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
-def start_seconds() -> float:
+def starts_seconds(count: int) -> list[float]:
+    """How long so many starts took, in order of length; compiled, as an installed program is."""
+    with TemporaryDirectory() as compiled:
+        environment = {**os.environ, "PYTHONPYCACHEPREFIX": compiled}
+        environment.pop("PYTHONDONTWRITEBYTECODE", None)
+        start_seconds(environment)
+        return sorted(start_seconds(environment) for _ in range(count))
+
+
+def start_seconds(environment: dict[str, str]) -> float:
     """From the start of the program to the first screen with figures, by the clock."""
     begin = time.perf_counter()
     child, terminal = pty.fork()
     if child == 0:
-        os.execv(PROGRAM, [str(PROGRAM), "console"])
+        os.execve(PROGRAM, [str(PROGRAM), "console"], environment)
     ioctl(terminal, TIOCSWINSZ, struct.pack("HHHH", SIZE[1], SIZE[0], 0, 0))
     seen = b""
     while DRAWN not in seen:
@@ -60,8 +73,28 @@ def memory_mib() -> float:
     return int(Path("/proc/self/statm").read_text().split()[1]) * PAGE / 2**20
 
 
-async def memory_over(hours: float) -> list[float]:
-    """Memory at the beginning and after each quarter of the time."""
+def memory_alone(hours: float) -> list[float]:
+    """Memory of the cluster and its recorder at the beginning and after each quarter."""
+    collect_seldom()
+    source, recorder = live_source(DEMO, None, {}, ())
+    begin = source.time_us
+    found = []
+    for quarter in range(QUARTERS + 1):
+        while source.time_us < begin + hours * HOUR_US * quarter / QUARTERS:
+            source.advance(1 / FRAMES_PER_SECOND, SPEED, SLICE_MS)
+        found.append(memory_mib())
+    recorder.close("benchmark")
+    source.close()
+    return found
+
+
+def memory_shown(hours: float) -> list[float]:
+    """The same with the console on top."""
+    collect_seldom()
+    return asyncio.run(_memory_shown(hours))
+
+
+async def _memory_shown(hours: float) -> list[float]:
     source, recorder = live_source(DEMO, None, {}, ())
     app = TidegaugeApp(source)
     app.stage.settle()
@@ -89,12 +122,12 @@ def main() -> None:
     parser.add_argument("--hours", type=float, default=1.0)
     parser.add_argument("--starts", type=int, default=5)
     chosen = parser.parse_args()
-    collect_seldom()
-    starts = sorted(start_seconds() for _ in range(chosen.starts))
+    starts = starts_seconds(chosen.starts)
     print(f"start to the first screen: median {statistics.median(starts):.2f} s of {chosen.starts}")
-    memory = asyncio.run(memory_over(chosen.hours))
-    shown = ", ".join(f"{each:.0f}" for each in memory)
-    print(f"memory over {chosen.hours:g} h of LIVE, each quarter: {shown} MiB")
+    for name, memory in (("alone", memory_alone), ("with the console", memory_shown)):
+        with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+            shown = ", ".join(f"{each:.0f}" for each in pool.submit(memory, chosen.hours).result())
+        print(f"memory over {chosen.hours:g} h of LIVE {name}, each quarter: {shown} MiB")
 
 
 if __name__ == "__main__":

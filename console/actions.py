@@ -91,8 +91,9 @@ def headings(actions: Iterable[Action]) -> dict[str, list[Action]]:
     return found
 
 
-def keys_document() -> list[dict[str, Any]]:
+def keys_document(actions: Iterable[Action] | None = None) -> list[dict[str, Any]]:
     """What ``tidegauge keys --json`` prints: id, keys, screens and help of every action."""
+    chosen = ACTIONS.values() if actions is None else actions
     return [
         {
             "id": action.id,
@@ -100,7 +101,7 @@ def keys_document() -> list[dict[str, Any]]:
             "screens": list(action.contexts),
             "help": action.help,
         }
-        for action in ACTIONS.values()
+        for action in chosen
     ]
 
 

@@ -44,17 +44,45 @@ def versions(as_json: AsJson = False) -> None:
     _print(Grid("versions", ("VERSION", "IS", "BY", "WHAT"), list(rows)), as_json)
 
 
-@app.command("keys", epilog=examples("tidegauge keys", "tidegauge keys --json"))
-def keys(as_json: AsJson = False) -> None:
-    """Print what every key of the console does."""
-    from commands.grids import Grid
-    from console.actions import ACTIONS
+@app.command(
+    "keys",
+    epilog=examples("tidegauge keys", "tidegauge keys --json", "tidegauge keys --defaults"),
+)
+def keys(
+    as_json: AsJson = False,
+    defaults: Annotated[
+        bool, flag("--defaults", text="the keys as they are where nobody has set others")
+    ] = False,
+) -> None:
+    """Print what every key of the console does.
 
+    The configuration file may give actions other keys: then these are printed, with their origin.
+    """
+    from commands.grids import Grid
+    from console.actions import ACTIONS, keys_document, with_keys
+    from console.configuration import configuration
+    from console.configuration import defaults as without_file
+
+    found = without_file() if defaults else configuration()
+    for problem in found.problems:
+        output.narrate(problem)
+    actions = with_keys(ACTIONS.values(), found.keys)
+    if as_json:
+        import msgspec
+
+        output.emit(msgspec.json.encode(keys_document(actions)).decode() + "\n")
+        return
     rows = [
-        (action.id, " ".join(action.keys), ",".join(action.contexts), action.help)
-        for action in ACTIONS.values()
+        (
+            action.id,
+            " ".join(action.keys),
+            ",".join(action.contexts),
+            action.help,
+            str(found.path) if action.id in found.keys else "default",
+        )
+        for action in actions
     ]
-    _print(Grid("keys", ("ID", "KEYS", "WHERE", "WHAT"), list(rows)), as_json)
+    _print(Grid("keys", ("ID", "KEYS", "WHERE", "WHAT", "ORIGIN"), list(rows)), as_json=False)
 
 
 @app.command(

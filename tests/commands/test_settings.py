@@ -30,6 +30,30 @@ def test_each_setting_is_printed_with_its_origin(
     assert ["keys.time.live", "f5", str(file)] in rows
 
 
+def test_keys_are_printed_as_the_file_has_them(
+    file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file.write_text("[keys]\n'time.live' = 'f5'\n'no.such.action' = 'f6'\n")
+    assert run_program(["keys"]) == 0
+    told = capsys.readouterr()
+    rows = [line.split() for line in told.out.splitlines()]
+    assert next(row[1] for row in rows if row[:1] == ["time.live"]) == "f5"
+    assert next(row[-1] for row in rows if row[:1] == ["time.live"]) == str(file)
+    assert next(row[-1] for row in rows if row[:1] == ["time.pause"]) == "default"
+    assert "no.such.action" in told.err
+
+
+@pytest.mark.parametrize(("options", "expected"), [([], ["f5"]), (["--defaults"], ["L"])])
+def test_keys_are_plain_data_of_four_fields(
+    options: list[str], expected: list[str], file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file.write_text("[keys]\n'time.live' = 'f5'\n")
+    assert run_program(["keys", "--json", *options]) == 0
+    found = {row["id"]: row for row in json.loads(capsys.readouterr().out)}
+    assert {tuple(row) for row in found.values()} == {("id", "keys", "screens", "help")}
+    assert found["time.live"]["keys"] == expected
+
+
 def test_problems_make_the_status_2(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file.write_text("them = 1\n")
     assert run_program(["config", "--json"]) == 2
