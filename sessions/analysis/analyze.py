@@ -17,6 +17,7 @@ from sessions.analysis.job import Job, Result
 from sessions.analysis.jobs import chosen
 from sessions.analysis.results.truth import REPLAY
 from sessions.analysis.running import run_side_by_side
+from sessions.analysis.sizing import suited
 from sessions.analysis.source import Source
 from sessions.analysis.spark import spark_session
 from sessions.dataset.folder import DatasetError, DatasetFolder, DatasetUnreadable
@@ -89,7 +90,7 @@ def analyze(
     folder = _dataset(Path(dataset))
     with _new_folder(Path(out).absolute()) as scratch:
         tell("starting Spark")
-        with spark_session(master, remote) as spark:
+        with spark_session(master, remote) as spark, suited(spark, folder):
             report = run_jobs(spark, wanted, folder, (scratch, Path(out).absolute()), tell)
         write_report(scratch, Analysed(folder.path, report.sessions, report.events))
         return report

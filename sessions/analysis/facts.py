@@ -3,7 +3,11 @@
 from functools import reduce
 from typing import TYPE_CHECKING, Final
 
+from msgspec.structs import fields
+
 from sessions.analysis.source import Source
+from sessions.blocks import VOCABULARY
+from sessions.dataset.event_rows import shape_of
 from sessions.dataset.schema import SESSION
 from sessions.dataset.tables import EVENTS
 
@@ -59,6 +63,7 @@ FEW: Final = frozenset(
 """Types of which a long session has few: their payloads are parsed."""
 MANY: Final = frozenset({"HighWatermarkChanged", "ProduceAcknowledged", "RecordsAppended"})
 """Types of which each batch makes some."""
+NUMBER: Final = r'[a-z]":(-?[0-9]+)'
 NUMBERS: Final = ("base_offset", "count", "first_record", "high_watermark")
 """Fields of :data:`MANY`."""
 PLACE: Final = (SESSION, "seq", "type", "tp", "topic", "broker")
@@ -93,22 +98,33 @@ def _few(source: Source) -> "DataFrame":
 
 
 def _many(source: Source) -> "DataFrame":
-    return _events(source, MANY).select(*PLACE, *(_number(name) for name in NUMBERS))
+    """Numbers cut out of texts, which takes a third of the time of parsing them.
+
+    A payload has its event's fields in their order, and only behind the name of a field does a
+    number follow a quote that is not escaped, whatever its texts say.
+    """
+    from pyspark.sql import functions as F
+
+    numbers = F.regexp_extract_all("payload", F.lit(NUMBER), 1).alias("numbers")
+    cut = _events(source, frozenset(MANY)).select(*PLACE, numbers)
+    return cut.select(*PLACE, *(_number(name).alias(name) for name in NUMBERS))
+
+
+def _number(name: str) -> "Column":
+    """A field of payloads, by where the numbers of each type have it; null for types without."""
+    from pyspark.sql import functions as F
+
+    value = F.lit(None)
+    for type_ in (VOCABULARY[type_] for type_ in sorted(MANY)):
+        kept = shape_of(type_).payload_fields
+        own = [field.name for field in fields(type_) if field.name in kept and field.type is int]
+        if name in own:
+            at = F.try_element_at("numbers", F.lit(own.index(name) + 1))
+            value = F.when(F.col("type") == type_.__name__, at).otherwise(value)
+    return value.cast(FIELDS[name])
 
 
 def _events(source: Source, types: frozenset[str]) -> "DataFrame":
     from pyspark.sql import functions as F
 
     return source.table(EVENTS).where(F.col("type").isin(*sorted(types)))
-
-
-def _number(name: str) -> "Column":
-    """A number of a payload, cut out of its text, which takes a tenth of the time of parsing it.
-
-    Only the name of a field stands between a quote and a colon, whatever its texts say.
-    """
-    from pyspark.sql import functions as F
-
-    after = F.substring_index("payload", f'"{name}":', -1)
-    value = F.rtrim(F.substring_index(after, ",", 1), F.lit("}"))
-    return value.try_cast(FIELDS[name]).alias(name)

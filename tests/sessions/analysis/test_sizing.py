@@ -1,0 +1,37 @@
+"""Spark is set up for as much as there is to read, and left as it was."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from sessions.analysis.sizing import COMPILED_MIN, INTERPRETED, PARTITIONS, settings_for, suited
+from sessions.dataset.folder import DatasetFolder
+from tests.sessions.dataset.reading import exported
+from tests.sessions.dataset.streams import committed_story
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+def test_few_events_are_not_worth_compiling_queries() -> None:
+    assert settings_for(1_000, "200") == {**INTERPRETED, PARTITIONS: "4"}
+    assert settings_for(COMPILED_MIN, "200") == {PARTITIONS: "4"}
+
+
+def test_shuffles_grow_with_the_data_unless_somebody_has_chosen() -> None:
+    assert settings_for(100 * 2**20, "200") == {PARTITIONS: "100"}
+    assert settings_for(10_000 * 2**20, "200") == {PARTITIONS: "200"}
+    assert settings_for(10_000 * 2**20, "64") == {}
+
+
+@pytest.mark.spark
+def test_a_session_is_left_as_it_was(spark: "SparkSession", tmp_path: Path) -> None:
+    exported(committed_story().events, tmp_path / "dataset", "s1")
+    spark.conf.set("spark.sql.codegen.wholeStage", "true")
+    try:
+        with suited(spark, DatasetFolder(tmp_path / "dataset")):
+            assert spark.conf.get("spark.sql.codegen.wholeStage") == "false"
+        assert spark.conf.get("spark.sql.codegen.wholeStage") == "true"
+    finally:
+        spark.conf.set("spark.sql.codegen.wholeStage", "false")
