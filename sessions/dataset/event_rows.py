@@ -117,13 +117,15 @@ def _optional(events: list[Event], name: str | None, type_: "pa.DataType") -> "p
 def _payloads(shape: Shape, events: list[Event]) -> "pa.Array":
     """The payload column: all encoded at once as lines, then cut (JSON has no bare newlines)."""
     import pyarrow as pa
+    import pyarrow.compute as pc
 
     if not shape.payload_fields:
         return pa.repeat("{}", len(events))
     fields = [map(attrgetter(name), events) for name in shape.payload_fields]
     payloads = list(map(shape.payload, *fields))  # encode_lines never lets go of an iterator
-    lines = msgspec.json.Encoder().encode_lines(payloads).decode()
-    return pa.array(lines.split("\n")[:-1], pa.string())
+    lines = msgspec.json.Encoder().encode_lines(payloads)
+    whole = pa.array([lines], pa.large_binary()).cast(pa.large_string())
+    return pc.split_pattern(whole, "\n").values[:-1].cast(pa.string())
 
 
 def as_event(row: dict[str, Any]) -> Event:
