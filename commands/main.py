@@ -30,7 +30,7 @@ from commands.program import (
 )
 from commands.program.examples import examples
 from commands.usage import Command, UsageError, explained
-from sessions.collector import collect_seldom
+from sessions.collector import collect_no_more, collect_seldom
 
 NAME = "tidegauge"
 
@@ -38,7 +38,9 @@ NAME = "tidegauge"
 def main() -> None:
     """Run the program with the shell's arguments and end the process."""
     collect_seldom()
-    sys.exit(run_program(sys.argv[1:]))
+    status = run_program(sys.argv[1:])
+    collect_no_more()
+    sys.exit(status)
 
 
 def run_program(arguments: Sequence[str]) -> int:

@@ -8,6 +8,7 @@ the leader writes a little later) is looked at after a while, or at the end of a
 """
 
 from collections.abc import Callable, Iterable
+from typing import Final
 
 from msgspec import Struct, field
 
@@ -39,12 +40,20 @@ class AckedList(PackedList[Acked], kind=Acked):
     """All that was acknowledged in a partition, or that a consumer was given."""
 
 
+NONE_ACKED: Final = AckedList()
+"""What is shared, and never filled, by partitions to which nobody has written."""
+
+
+def _none_acked() -> AckedList:
+    return NONE_ACKED
+
+
 class PartitionAudit(Struct, array_like=True, gc=False):
     """What is known of one partition; ``newest_missing`` is the largest record id that is lost."""
 
     leader: int = -1
-    acked: AckedList = field(default_factory=AckedList)
-    consumed: AckedList = field(default_factory=AckedList)
+    acked: AckedList = field(default_factory=_none_acked)
+    consumed: AckedList = field(default_factory=_none_acked)
     retried: dict[int, None] = field(default_factory=dict)
     lost: Found = field(default_factory=list)
     duplicated: Found = field(default_factory=list)
@@ -106,6 +115,7 @@ class Audit:
     def _acknowledged(self, event: events.ProduceAcknowledged) -> None:
         self.state.acked += event.count
         found = self._of(event.tp)
+        found.acked = found.acked or AckedList()
         found.acked.append(Acked(event.first_record, event.count, event.base_offset))
         if event.base_offset < 0:
             self._defer(event.tp, event.seq)
@@ -120,6 +130,7 @@ class Audit:
     def _consumed(self, event: events.RecordsConsumed) -> None:
         found = self._of(event.tp)
         offset = event.offset
+        found.consumed = found.consumed or AckedList()
         for first, count in event.runs:
             found.consumed.append(Acked(first, count, offset))
             if not self._is_held(event.tp, found.leader, offset, first):

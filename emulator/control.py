@@ -131,7 +131,8 @@ class ControlPlane:
         replica.zk_version = info.zk_version
         replica.assigned = info.replicas
         replica.pending = None
-        self.broker.state.pending_isr.pop(replica.tp, None)
+        if self.broker.state.pending_isr:
+            self.broker.state.pending_isr.pop(replica.tp, None)
 
     def _make_leader(self, replica: Replica, info: PartitionInfo) -> None:
         """Partition.makeLeader: a new epoch begins at the LEO.

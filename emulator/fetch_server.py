@@ -77,6 +77,8 @@ class FetchServer:
 
     def epoch_began(self, replica: Replica) -> None:
         """Look on its next fetch at what each follower said under the epoch before (KIP-320)."""
+        if not self.broker.state.fetch_sessions:
+            return
         for follower in replica.remotes:
             session = self.broker.state.fetch_sessions.get(follower)
             fenced = self.broker.leader.fencing
@@ -180,12 +182,15 @@ class FetchServer:
             if asked is None:
                 continue
             row = self._read(session, tp, asked)
-            if row.batches or row.error != NONE or row.diverging is not None:
+            if row is not None:
                 rows[tp] = row
                 answer = True
         return rows, answer
 
-    def _read(self, session: FetchSession, tp: str, asked: FetchPartition) -> FetchedPartition:
+    def _read(
+        self, session: FetchSession, tp: str, asked: FetchPartition
+    ) -> FetchedPartition | None:
+        """The answer for one partition; None: nothing new to read."""
         follower = session.follower
         replica = self.broker.state.replicas.get(tp)
         error = self.broker.leader.check_epoch(replica, asked.current_leader_epoch)
@@ -210,7 +215,7 @@ class FetchServer:
             session.outside.pop(tp, None)
         else:
             session.outside[tp] = None
-        return FetchedPartition(NONE, high_watermark, log.start, batches)
+        return FetchedPartition(NONE, high_watermark, log.start, batches) if batches else None
 
     def _diverging(self, replica: Replica, asked: FetchPartition) -> FetchedPartition | None:
         """Truncation on fetch (Partition.readRecords 2.7+).
@@ -240,7 +245,8 @@ class FetchServer:
             self.broker.isr.maybe_expand(replica, follower)
         if moved:
             self.broker.leader.note_lag(replica)
-            self.broker.leader.check_high_watermark(replica, "fetch")
+            if replica.high_watermark < replica.log.end:
+                self.broker.leader.check_high_watermark(replica, "fetch")
 
     # ---- parked fetches
 

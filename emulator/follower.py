@@ -102,9 +102,12 @@ class FollowerSide:
 
         Also how a follower goes on after a pause, in which it may have got another leader.
         """
-        fetcher = self.broker.state.fetchers.setdefault(replica.leader, Fetcher(replica.leader))
-        knows_epochs = replica.epochs is not None and replica.epochs.latest >= 0
-        phase = TRUNCATING if knows_epochs and not self.on_fetch else FETCHING
+        fetchers = self.broker.state.fetchers
+        fetcher = fetchers.get(replica.leader)
+        if fetcher is None:
+            fetcher = fetchers[replica.leader] = Fetcher(replica.leader)
+        asks = not self.on_fetch and replica.epochs is not None and replica.epochs.latest >= 0
+        phase = TRUNCATING if asks else FETCHING
         fetcher.partitions[replica.tp] = FetchState(phase, replica.leader_epoch)
         fetcher.forgotten.pop(replica.tp, None)
         if phase == TRUNCATING:
@@ -192,16 +195,13 @@ class FollowerSide:
 
     def fetch_partition(self, replica: Replica) -> FetchPartition:
         epoch = replica.leader_epoch if self.fencing else UNDEFINED
-        last = UNDEFINED
-        if self.on_fetch and replica.epochs is not None:
-            last = replica.epochs.latest
+        last = replica.epochs.latest if self.on_fetch and replica.epochs is not None else UNDEFINED
         return FetchPartition(replica.log.end, epoch, last)
 
     def _send(self, fetcher: Fetcher, message: Question) -> None:
         fetcher.request = self.world.network.send(self.broker.id, fetcher.source, message)
         fetcher.sent_us = self.kernel.now
-        timeout_us = self.broker.config.replica_socket_timeout_us
-        self.broker.arm("socket-timeout", self.kernel.now + timeout_us)
+        self.broker.later("socket-timeout", self.broker.config.replica_socket_timeout_us)
 
     # ---- answers
 

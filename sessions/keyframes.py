@@ -112,7 +112,7 @@ def rebuild(base: Snapshot, frames: Iterable[Keyframe]) -> ClusterView:
         _lay_on(view, frame)
         touched.update(frame.state.partitions)
     for tp in touched & view.partitions.keys():
-        view.judge(view.partitions[tp])
+        view.judge(tp, view.partitions[tp])
     view.release_changed()
     view.believers_changed()
     view.count_brokers()

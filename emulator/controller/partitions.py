@@ -155,7 +155,7 @@ class Partitions(Part):
         topic, _, number = tp.rpartition("-")
         base = f"/brokers/topics/{topic}/partitions"
         for path in (base, f"{base}/{number}"):
-            if zookeeper.find(path) is None:
+            if path not in zookeeper.nodes:
                 zookeeper.create(world, 0, path, None)
         data = state_json(choice.leader, 0, choice.isr, state.epoch)
         try:

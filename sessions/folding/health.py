@@ -83,7 +83,8 @@ def flags_of(partition: PartitionState) -> int:
 
 def _isr_flags(partition: PartitionState) -> int:
     isr = partition.isr
-    flags = UNDER_REPLICATED if any(b not in isr for b in partition.replicas) else 0
+    replicas = partition.replicas
+    flags = UNDER_REPLICATED if isr != replicas and any(b not in isr for b in replicas) else 0
     if len(isr) < partition.min_isr:
         return flags | UNDER_MIN_ISR
     if flags and len(isr) == partition.min_isr:

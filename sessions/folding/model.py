@@ -52,8 +52,8 @@ class Model:
     def __init__(self, state: ViewState) -> None:
         """Take over ``state``."""
         self._begin(state, {}, [0] * len(COUNTED), frozen=-1)
-        for partition in state.partitions.values():
-            self.judge(partition)
+        for tp, partition in state.partitions.items():
+            self.judge(tp, partition)
 
     def _begin(
         self, state: ViewState, flags: dict[str, int], totals: list[int], frozen: int
@@ -180,9 +180,8 @@ class Model:
         """The partition's flags of :mod:`sessions.folding.health`."""
         return self._flags.get(tp, 0)
 
-    def judge(self, partition: PartitionState) -> None:
+    def judge(self, tp: str, partition: PartitionState) -> None:
         """Work out the flags of a partition anew, after a change that may matter to them."""
-        tp = f"{partition.topic}-{partition.partition}"
         flags = flags_of(partition)
         before = self._flags.get(tp)
         if before == flags:

@@ -26,11 +26,12 @@ def _assign(
 ) -> None:
     min_isr = model.min_isr(topic, None)
     for number, replicas in enumerate(assignment, start=first):
-        partition = model.partition(intern(f"{topic}-{number}"), event.seq)
+        tp = intern(f"{topic}-{number}")
+        partition = model.partition(tp, event.seq)
         partition.replicas = replicas
         partition.min_isr = min_isr
         partition.created_us = event.time_us
-        model.judge(partition)
+        model.judge(tp, partition)
 
 
 def topic_deleted(model: Model, event: events.TopicDeleted) -> None:
@@ -42,7 +43,7 @@ def topic_deleted(model: Model, event: events.TopicDeleted) -> None:
         partition.replicas, partition.adding, partition.removing = [], [], []
         _without_state(partition)
         if partition.replica_states:
-            model.judge(partition)
+            model.judge(tp, partition)
         else:
             model.remove_partition(tp)
         number += 1
@@ -54,7 +55,7 @@ def replicas_assigned(model: Model, event: events.ReplicasAssigned) -> None:
     partition.replicas = event.replicas
     partition.adding = event.adding
     partition.removing = event.removing
-    model.judge(partition)
+    model.judge(event.tp, partition)
 
 
 def state_changed(model: Model, event: events.PartitionStateChanged) -> None:
@@ -73,7 +74,7 @@ def state_changed(model: Model, event: events.PartitionStateChanged) -> None:
     partition.isr = event.isr
     partition.controller_epoch = event.controller_epoch
     partition.zk_version = event.zk_version
-    model.judge(partition)
+    model.judge(event.tp, partition)
 
 
 def state_removed(model: Model, event: events.PartitionStateRemoved) -> None:
@@ -82,7 +83,7 @@ def state_removed(model: Model, event: events.PartitionStateRemoved) -> None:
     beliefs.znode_moves(model, partition)
     _without_state(partition)
     beliefs.znode_gone(model, event.tp)
-    model.judge(partition)
+    model.judge(event.tp, partition)
 
 
 def _without_state(partition: PartitionState) -> None:
@@ -108,7 +109,7 @@ def audited(model: Model, event: events.AuditChanged) -> None:
     partition.duplicated = event.duplicated
     partition.diverged = event.diverged
     partition.consumed_lost = event.consumed_lost
-    model.judge(partition)
+    model.judge(event.tp, partition)
 
 
 def config_changed(model: Model, event: events.ConfigChanged) -> None:
@@ -141,7 +142,7 @@ def _judge_min_isr(model: Model, event: events.ConfigChanged) -> None:
             if min_isr != partition.min_isr:
                 touched = model.partition(tp, event.seq)
                 touched.min_isr = min_isr
-                model.judge(touched)
+                model.judge(tp, touched)
 
 
 HANDLERS: Final[Handlers] = {

@@ -85,3 +85,15 @@ def test_acks_1_loses_what_no_follower_had(version: str) -> None:
     do(cluster, ThawBroker(broker=2), ThawBroker(broker=3), until("t-0", "leader", 2), Settle())
     assert cluster.audit.count("acked") == 3
     assert cluster.audit.count("lost") == 2
+
+
+def test_what_partitions_share_to_which_nobody_wrote_stays_empty() -> None:
+    audit, kernel, _ = _audited({0: _log(1)})
+    kernel.emit(events.ProduceAcknowledged, "p", "t-0", 1, 1, 0)
+    kernel.emit(events.RecordsConsumed, "c", "t-0", 0, [(1, 1)], 1)
+    kernel.emit(events.PartitionStateChanged, "t-1", 0, 0, [0, 1], 1, 0)
+    written, other = (audit.state.partitions[tp] for tp in ("t-0", "t-1"))
+    assert written.acked
+    assert written.consumed
+    assert not other.acked
+    assert not other.consumed

@@ -8,6 +8,7 @@ from sessions.collector import (
     DRAWN_OBJECTS,
     MANY_OBJECTS,
     YOUNG_OBJECTS,
+    collect_no_more,
     collect_seldom,
     collect_while_drawing,
     collector_paused,
@@ -55,6 +56,16 @@ def test_while_lines_are_drawn_all_that_comes_is_looked_at_often() -> None:
     finally:
         gc.unfreeze()
         gc.set_threshold(*before)
+
+
+def test_a_process_that_is_about_to_end_looks_at_nothing_any_more() -> None:
+    try:
+        collect_no_more()
+        assert not gc.isenabled()
+        assert gc.get_freeze_count() > 0
+    finally:
+        gc.unfreeze()
+        gc.enable()
 
 
 def test_a_process_of_its_own_collects_seldom_from_then_on() -> None:
