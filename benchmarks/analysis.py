@@ -1,5 +1,7 @@
 """Spark's analysis: seconds from the start of the program to its end, by events and executors.
 
+Beside the clock stands the CPU time of the program and of all that it starts, servers included.
+
 ``python -m benchmarks.analysis [EVENTS ..] [--executors N ..] [--job NAME ..]``: 5,000,000 events
 on ``local[2]`` if left out; with ``--executors`` on a standalone cluster of so many workers of one
 core, each with one executor. The sessions are those of :mod:`benchmarks.synthetic`, one for each
@@ -8,10 +10,12 @@ million events; making and exporting them is not counted.
 
 import argparse
 import os
+import resource
 import subprocess
 import sys
 import tempfile
 import time
+from contextlib import nullcontext
 from pathlib import Path
 
 from benchmarks.spark_servers import standalone_cluster
@@ -22,6 +26,7 @@ from sessions.dataset.totals import SessionFacts
 SESSION_EVENTS = 1_000_000
 EVENTS = 5_000_000
 MEMORY = "2g"
+LOCAL = "local[2]"
 PROGRAM = "from commands.main import main; main()"
 
 
@@ -61,21 +66,27 @@ def main() -> None:
     parser.add_argument("--executors", nargs="+", type=int, default=[])
     parser.add_argument("--job", nargs="+", default=[])
     given = parser.parse_args()
-    print("| events | on | seconds | events/s |\n|--|--|--|--|")
+    print("| events | on | seconds | CPU seconds | events/s |\n|--|--|--|--|--|")
     for events in given.events:
         with tempfile.TemporaryDirectory() as folder:
             dataset = Path(folder) / "dataset"
             made = make_dataset(events, dataset)
-            if not given.executors:
-                _print(made, "local[2]", seconds_of(dataset, "local[2]", given.job)["total"])
-            for executors in given.executors:
-                with standalone_cluster(Path(folder) / "spark", executors, MEMORY) as url:
+            for executors in given.executors or [0]:
+                before = _cpu_seconds()
+                where = f"{executors} executors of 1 core" if executors else LOCAL
+                cluster = standalone_cluster(Path(folder) / "spark", executors, MEMORY)
+                with cluster if executors else nullcontext(LOCAL) as url:
                     seconds = seconds_of(dataset, url, given.job)["total"]
-                _print(made, f"{executors} executors of 1 core", seconds)
+                cpu, rate = _cpu_seconds() - before, made / seconds
+                print(
+                    f"| {made:,} | {where} | {seconds:.0f} | {cpu:.0f} | {rate:,.0f} |", flush=True
+                )
 
 
-def _print(events: int, where: str, seconds: float) -> None:
-    print(f"| {events:,} | {where} | {seconds:.0f} | {events / seconds:,.0f} |", flush=True)
+def _cpu_seconds() -> float:
+    """CPU time of all processes that this one has started and that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 if __name__ == "__main__":

@@ -30,7 +30,7 @@ PORTS: Final = {"spark": 7077, "sc": 15002}
 LOOPBACK: Final = "127.0.0.1"
 LOCAL_MEMORY: Final = "2g"
 LOCAL_SHUFFLE_PARTITIONS: Final = 8
-SHORT_LIVED: Final = ("-XX:TieredStopAtLevel=1", "-XX:+UseParallelGC")
+SHORT_LIVED: Final = "-XX:TieredStopAtLevel=1"
 """For a JVM that lives for minutes: without the compiler that earns its cost only later."""
 CONNECT_MODE: Final = "SPARK_CONNECT_MODE_ENABLED"
 """The environment variable by which PySpark's functions know of a remote session."""
@@ -96,7 +96,7 @@ def settings(master: str, scratch: str) -> dict[str, str]:
         "spark.sql.warehouse.dir": f"{scratch}/warehouse",
         "spark.driver.extraJavaOptions": " ".join(
             (
-                *SHORT_LIVED,
+                SHORT_LIVED,
                 *(f"-D{key}={scratch}" for key in ("java.io.tmpdir", "derby.system.home")),
             )
         ),
