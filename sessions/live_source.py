@@ -68,6 +68,7 @@ class LiveSource:
         self._chunks = Chunks(self._session, lambda: recorder.tail)
         recorder.chunk_listeners.append(self._chunks.remember)
         recorder.drop_listeners.append(self._session.refresh)
+        recorder.run_for_long()
         self._past: Cursor | None = None
         self._errands: list[Errand] = []
         self._finished: list[tuple[str, Reply]] = []

@@ -26,7 +26,7 @@ from sessions.folding.model import Snapshot
 from sessions.keyframe_taker import KeyframeTaker
 from sessions.keyframes import Beginning
 from sessions.schema import SUFFIX
-from sessions.states import Bookmark
+from sessions.states import Batch, Bookmark
 from sessions.view import ClusterView
 from sessions.writer import LOG_PAGES_MAX, SessionWriter
 
@@ -98,8 +98,7 @@ class Recorder:
         self.writer = SessionWriter(self.path, origin, log_pages_max)
         self.view = ClusterView() if begin is None else ClusterView.of(begin.snapshot)
         self.view.history = []
-        self._older = OlderBatches()
-        self.view.older_batches = self._older.batch
+        self._older: OlderBatches | None = None
         self.tail: list[Event] = []
         self.extent = Extent()
         self.failure: SessionError | None = None
@@ -140,6 +139,12 @@ class Recorder:
     def announce(self, statement: Statement) -> None:
         """Say which statement the next InputReceived is of; to be called before it is given."""
         self._announced.append(statement)
+
+    def run_for_long(self) -> None:
+        """Let the view forget old batches from here on: they take little memory, and more time."""
+        if self._older is None:
+            self._older = OlderBatches()
+            self.view.older_batches = self._older.batch
 
     def follow(self, cluster: Recorded) -> None:
         """Ask this cluster for its final state when the recording is closed."""
@@ -260,7 +265,8 @@ class Recorder:
         self.tail = []
         if self._bound is not None:
             self._keep_bound(self._bound, size)
-        self._older.take_from(self.view.state.batches)
+        if self._older is not None:
+            self._older.take_from(self.view.state.batches)
         frame = self._frames.take_if_due()
         if frame is not None:
             self._frames.note_frame(self.writer.put_keyframe(frame))
@@ -279,14 +285,18 @@ class Recorder:
             self.writer.drop_before(place.extent)
             begins = place
         if begins is not None:
-            batches = bound.early(begins, self._older.with_newer(self.view.state.batches))
-            if batches:
+            batches = bound.early(begins, self._all_batches())
+            if batches and self._older is not None:
                 self._older.forget_before(batches[0].first_record)
             self.writer.put_batches(begins.extent.first_seq - 1, batches)
             self.writer.commit()
             self.extent = begins.extent
             for listen in self.drop_listeners:
                 listen()
+
+    def _all_batches(self) -> list[Batch]:
+        newer = self.view.state.batches
+        return newer if self._older is None else self._older.with_newer(newer)
 
     def _adapt(self, size: int) -> None:
         """Shorter chunks while events are large, longer ones again when they are not."""

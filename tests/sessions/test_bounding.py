@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 
 from emulator.cluster import Cluster
+from emulator.events import ProduceSent
 from emulator.inputs import AnyInput, CreateTopic, Produce
 from sessions import bounding
+from sessions.batches import KEPT
 from sessions.bounding import Bound, newest
 from sessions.chunks import Chunks
 from sessions.errors import SessionDroppedError
@@ -64,6 +66,21 @@ def test_a_bounded_recording_keeps_its_newest_events_and_its_size(tmp_path: Path
         for broker in expected.partitions["orders-0"].replica_states:
             values = replay.view.values("orders-0", broker)
             assert values == expected.values("orders-0", broker)
+
+
+def test_a_file_takes_along_what_its_view_has_forgotten(tmp_path: Path) -> None:
+    path, last = tmp_path / "a.tide.db", 12_000
+    with bounded(path) as recorder:
+        recorder.run_for_long()
+        for seq in range(1, last + 1):
+            text = f"{seq * 7919:x}" * 4
+            recorder(ProduceSent(seq, seq, 0, "p", "t-0", seq, [], [text], 1))
+    with SessionFile(path) as session:
+        first, beginning = session.first_seq, session.beginning()
+    assert beginning is not None
+    early = [batch.first_record for batch in beginning.state.batches]
+    assert 100 < len(early) < first < last - KEPT
+    assert early == list(range(first - len(early), first))
 
 
 def test_a_bounded_recording_verifies(tmp_path: Path) -> None:
