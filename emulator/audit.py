@@ -151,8 +151,10 @@ class Audit:
         self._of(event.tp).retried[event.first_record] = None
 
     def _led(self, event: events.PartitionStateChanged) -> None:
-        found = self._of(event.tp)
-        if found.leader != event.leader:
+        found = self.state.partitions.get(event.tp)
+        if found is None:
+            self.state.partitions[event.tp] = PartitionAudit(event.leader)
+        elif found.leader != event.leader:
             found.leader = event.leader
             if found.acked or found.consumed or not found.clean:
                 self.state.dirty[event.tp] = event.seq

@@ -187,7 +187,9 @@ class ControlPlane:
         self._take(replica, info)
         replica.role, replica.leader = FOLLOWER, info.leader
         replica.leader_epoch = info.leader_epoch
-        replica.isr, replica.epoch_start, replica.remotes = [], None, {}
+        replica.epoch_start = None
+        if replica.isr or replica.remotes:
+            replica.isr, replica.remotes = [], {}
         self.kernel.emit(
             events.ReplicaRoleChanged,
             replica.tp,

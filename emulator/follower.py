@@ -214,12 +214,12 @@ class FollowerSide:
         fetcher = state.fetchers.get(source)
         if fetcher is None or fetcher.request != message.request:
             return
-        fetcher.request = 0
+        fetcher.request, followed, replicas = 0, fetcher.partitions, state.replicas
         for tp, row in message.partitions.items():
-            fetch_state = fetcher.partitions.get(tp)
+            fetch_state = followed.get(tp)
             if fetch_state is None or fetch_state.phase != FETCHING:
                 continue
-            replica = state.replicas[tp]
+            replica = replicas[tp]
             if fetch_state.asked_offset != replica.log.end:
                 fetcher.changed[tp] = None
             elif row.is_news(replica.high_watermark, replica.log.end):

@@ -97,7 +97,7 @@ class Partitions(Part):
         """2.1+ (KAFKA-6082): every write checks the version of /controller_epoch."""
         if not self.profile.has("controller_multi"):
             return
-        node = self.world.zookeeper.find("/controller_epoch")
+        node = self.world.zookeeper.nodes.get("/controller_epoch")
         if node is None or node.version != self.state.epoch_zk_version:
             raise ControllerMovedError
 

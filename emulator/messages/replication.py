@@ -71,13 +71,9 @@ class FetchedPartition(Struct, frozen=True, array_like=True, gc=False):
 
     def is_news(self, high_watermark: int, log_end_offset: int) -> bool:
         """Whether it tells anything to a follower with this HW and LEO; mostly it does not."""
-        return bool(
-            self.high_watermark != high_watermark
-            or high_watermark > log_end_offset
-            or self.batches
-            or self.error != "NONE"
-            or self.diverging is not None
-        )
+        if self.batches or self.high_watermark != high_watermark or self.error != "NONE":
+            return True
+        return high_watermark > log_end_offset or self.diverging is not None
 
 
 class FetchResponse(Message, frozen=True):
