@@ -82,7 +82,7 @@ class Prompt(Vertical):
         self.add_class("-open")
         self.input.value = text
         self.input.action_end()
-        self.input.focus()
+        self.screen.set_focus(self.input)
 
     def say(self, text: str, role: str = "muted") -> None:
         """Put a sentence above the line."""
@@ -93,7 +93,7 @@ class Prompt(Vertical):
         """Put the line away, and give the keys back."""
         self.remove_class("-open")
         if self._opener is not None and self._opener.is_attached:
-            self._opener.focus()
+            self.screen.set_focus(self._opener, scroll_visible=False)
 
     def on_input_changed(self, message: Input.Changed) -> None:
         """Tell who wants to know while it is typed."""

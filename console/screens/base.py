@@ -180,7 +180,7 @@ class ConsoleScreen(Screen[None], inherit_bindings=False):
         """Only what is shown can be focused, and by now another pane may have been entered."""
         self._entering = False
         if not self.prompt.is_open and (pane := self.current_pane) is not None:
-            pane.view.focus(scroll_visible=False)
+            self.set_focus(pane.view, scroll_visible=False)
 
     def _mark(self, pane: Pane) -> None:
         for one in self.panes:
