@@ -25,6 +25,12 @@ SMALL = {
 }
 """For a handful of rows, compiling and re-planning a query takes longer than running it."""
 
+HASTY = (
+    "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC "
+    "-XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
+)
+"""One compiler, a collector without threads, and no second look at Spark's own classes."""
+
 settings.register_profile("tidegauge", settings(deadline=None))  # a loaded machine is no failure
 settings.load_profile("tidegauge")
 
@@ -59,7 +65,7 @@ def no_settings() -> Iterator[None]:
 def hasty_java() -> Iterator[None]:
     """A JVM that lives for seconds does not earn back what its second compiler costs."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1")
+        patch.setenv("JDK_JAVA_OPTIONS", HASTY)
         yield
 
 

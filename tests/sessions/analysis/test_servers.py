@@ -4,7 +4,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
@@ -24,19 +24,18 @@ from emulator.inputs import (
     StartBroker,
     Statement,
 )
-from sessions.analysis.analyze import analyze
 from sessions.analysis.jobs import JOBS
 from tests.conftest import SMALL
 from tests.sessions.dataset.reading import exported
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 ROOT = Path(__file__).parents[3]
 PROGRAM = "from commands.main import main; main()"
 LIMIT_S = 1_200
 EMPTY = {"durability_records", "outages", "failovers", "anomalies", "controller_work"}
 """Results that would show nothing, were it not for the trouble in the session."""
+
+ACKED = [140, 7]
+"""Records that were acknowledged in the two sessions."""
 
 Results = dict[str, list[dict[str, Any]]]
 
@@ -74,22 +73,12 @@ def troubled() -> list[Event]:
     return events
 
 
-@pytest.fixture(scope="module")
-def dataset(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("servers") / "dataset"
+@pytest.fixture
+def dataset(tmp_path: Path) -> Path:
+    path = tmp_path / "dataset"
     exported(troubled(), path, "troubled")
     exported(synthetic_events(300, partitions=4), path, "synthetic")
     return path
-
-
-@pytest.fixture(scope="module")
-def expected(spark: "SparkSession", dataset: Path) -> Results:
-    """What a local session finds, which is compared with plain Python elsewhere."""
-    report = analyze(dataset, dataset.parent / "local")
-    found = {table.name: rows_in(table.path) for table in report.tables}
-    assert all(found[name] for name in EMPTY)
-    assert [row["equal"] for row in found["replay"]] == [True, True]
-    return found
 
 
 def rows_in(folder: Path) -> list[dict[str, Any]]:
@@ -97,8 +86,8 @@ def rows_in(folder: Path) -> list[dict[str, Any]]:
     return sorted(pq.read_table(folder).to_pylist(), key=lambda row: repr(list(row.values())))
 
 
-def judge(dataset: Path, expected: Results, out: Path, *where: str) -> None:
-    """``tidegauge analyze``, run as a program of its own, finds what is expected."""
+def found(dataset: Path, out: Path, *where: str) -> Results:
+    """What ``tidegauge analyze``, run as a program of its own, finds."""
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM, "analyze", str(dataset), "--out", str(out),
          *where, "--json"],
@@ -111,16 +100,15 @@ def judge(dataset: Path, expected: Results, out: Path, *where: str) -> None:
     told = json.loads(done.stdout)
     assert told["sessions"] == 2
     assert {path.name for path in out.iterdir()} == {*told["results"], "report.html"}
-    assert {name: rows_in(out / name) for name in told["results"]} == expected
+    return {name: rows_in(out / name) for name in told["results"]}
 
 
-def test_a_standalone_cluster_runs_all_jobs(
-    dataset: Path, expected: Results, tmp_path: Path
-) -> None:
+def test_a_standalone_cluster_and_spark_connect_run_all_jobs(dataset: Path, tmp_path: Path) -> None:
     with standalone_cluster(tmp_path / "spark") as url:
-        judge(dataset, expected, tmp_path / "out", "--master", url)
-
-
-def test_spark_connect_runs_all_jobs(dataset: Path, expected: Results, tmp_path: Path) -> None:
+        on_cluster = found(dataset, tmp_path / "on-cluster", "--master", url)
     with connect_server(tmp_path / "spark", SMALL) as url:
-        judge(dataset, expected, tmp_path / "out", "--remote", url)
+        over_connect = found(dataset, tmp_path / "over-connect", "--remote", url)
+    assert all(on_cluster[name] for name in EMPTY)
+    assert [row["equal"] for row in on_cluster["replay"]] == [True, True]
+    assert [row["acked_recorded"] for row in on_cluster["replay"]] == ACKED
+    assert over_connect == on_cluster
