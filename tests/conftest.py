@@ -26,7 +26,7 @@ SMALL = {
 """For a handful of rows, compiling and re-planning a query takes longer than running it."""
 
 HASTY = (
-    "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC "
+    "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC "
     "-XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
 )
 """One compiler, a collector without threads, and no second look at Spark's own classes."""

@@ -154,7 +154,7 @@ def run_jobs(
             lambda job: [_run(job, result, source, places) for result in job.results],
         )
         counts = source.sessions.agg(F.count("*"), F.coalesce(F.sum("events"), F.lit(0))).first()
-    except (PySparkException, Py4JError) as error:
+    except (PySparkException, Py4JError, ConnectionError) as error:
         raise _explained(error, folder.path, out) from error
     finally:
         source.release()
@@ -193,6 +193,8 @@ def _run(job: Job, result: Result, source: Source, places: tuple[Path, Path]) ->
 
 def _explained(error: Exception, dataset: Path, out: Path) -> DatasetError | AnalysisError:
     """Spark's complaint as one line; of a file that cannot be read it says the name."""
+    if isinstance(error, ConnectionError):
+        return AnalysisError(f"Spark ended before it was done: {error.strerror or error}")
     text = str(error)
     file = DAMAGED.search(text)
     if file is not None:

@@ -8,7 +8,7 @@ import pytest
 
 from sessions.analysis.errors import AnalysisError, SparkUnavailable
 from sessions.analysis.java import java_major, require_java
-from sessions.analysis.spark import addresses, settings, spark_session
+from sessions.analysis.spark import COLLECTOR, addresses, settings, spark_session
 
 
 def fake_java(folder: Path, banner: str, status: int = 0) -> None:
@@ -114,6 +114,14 @@ def test_spark_listens_on_loopback_only_where_nobody_else_must_reach_it() -> Non
     assert settings("spark://localhost:7077", "/s")["spark.driver.host"] == "127.0.0.1"
     assert "spark.driver.bindAddress" not in settings("spark://far:7077", "/s")
     assert "spark.local.dir" not in settings("spark://far:7077", "/s")
+
+
+def test_a_collector_that_somebody_has_chosen_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("JDK_JAVA_OPTIONS", raising=False)
+    monkeypatch.delenv("JAVA_TOOL_OPTIONS", raising=False)
+    assert COLLECTOR in settings("local[*]", "/s")["spark.driver.extraJavaOptions"]
+    monkeypatch.setenv("JAVA_TOOL_OPTIONS", "-XX:+UseSerialGC")
+    assert COLLECTOR not in settings("local[*]", "/s")["spark.driver.extraJavaOptions"]
 
 
 def test_nothing_is_left_in_the_environment() -> None:
