@@ -1,4 +1,4 @@
-"""Export to Parquet: events a second, and how much memory more a ten times longer session takes.
+"""Export to Parquet: events a second, and the most memory up to each quarter of the session.
 
 ``python -m benchmarks.export [EVENTS]`` (1,000,000 if left out). Making the events is not counted:
 each block is made before the clock goes on.
@@ -39,31 +39,33 @@ class Paused:
         return block
 
 
-def measured(events: int) -> tuple[ExportReport, float]:
-    """Export so many events; returns what was written and the seconds it took."""
+def measured(events: int, quarters: list[float]) -> tuple[ExportReport, float]:
+    """Export so many events; returns what was written and the seconds it took.
+
+    ``quarters`` is given the most memory that this process has had up to each quarter, in MiB.
+    """
+
+    def note(exported: int) -> None:
+        if exported * 4 >= (len(quarters) + 1) * events:
+            quarters.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+
     with tempfile.TemporaryDirectory() as folder:
         source = Paused(events)
         begin = time.perf_counter()
-        report = export_session(source, SessionFacts("synthetic"), Path(folder) / "dataset")
+        report = export_session(source, SessionFacts("synthetic"), Path(folder) / "dataset", note)
         return report, time.perf_counter() - begin - source.seconds
-
-
-def memory_mib() -> float:
-    """The most memory that this process has had, in MiB."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def main() -> None:
     """Print the figures."""
     collect_seldom()
     events = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
-    measured(events // 10)
-    before = memory_mib()
-    report, seconds = measured(events)
+    quarters: list[float] = []
+    report, seconds = measured(events, quarters)
     rate, size = report.events / seconds, report.size_bytes / report.events
     print(f"export: {report.events:,} events in {seconds:.2f} s: {rate:,.0f} events/s")
     print(f"size: {size:.1f} bytes/event in all tables")
-    print(f"memory: {before:,.0f} MiB for a tenth of them, {memory_mib():,.0f} MiB for all")
+    print("memory: " + ", ".join(f"{most:,.0f}" for most in quarters) + " MiB after each quarter")
     print("rows: " + ", ".join(f"{name} {rows:,}" for name, rows in report.rows.items() if rows))
 
 

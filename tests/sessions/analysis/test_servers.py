@@ -31,8 +31,8 @@ from tests.sessions.dataset.reading import exported
 ROOT = Path(__file__).parents[3]
 PROGRAM = "from commands.main import main; main()"
 LIMIT_S = 1_200
-EMPTY = {"durability_records", "outages", "failovers", "anomalies", "controller_work"}
-"""Results that would show nothing, were it not for the trouble in the session."""
+TROUBLED = {"durability_records", "outages", "failovers", "anomalies", "controller_work"}
+"""Results that would be empty, were it not for the trouble in the session."""
 
 ACKED = [140, 7]
 """Records that were acknowledged in the two sessions."""
@@ -108,7 +108,7 @@ def test_a_standalone_cluster_and_spark_connect_run_all_jobs(dataset: Path, tmp_
         on_cluster = found(dataset, tmp_path / "on-cluster", "--master", url)
     with connect_server(tmp_path / "spark", SMALL) as url:
         over_connect = found(dataset, tmp_path / "over-connect", "--remote", url)
-    assert all(on_cluster[name] for name in EMPTY)
+    assert all(on_cluster[name] for name in TROUBLED)
     assert [row["equal"] for row in on_cluster["replay"]] == [True, True]
     assert [row["acked_recorded"] for row in on_cluster["replay"]] == ACKED
     assert over_connect == on_cluster
