@@ -19,6 +19,7 @@ from emulator.events import (
 )
 from sessions.analysis.anomalies import anomalies
 from sessions.analysis.availability import outages
+from sessions.analysis.batches import batches, given
 from sessions.analysis.controller_work import controller_work
 from sessions.analysis.durability import generation_of
 from sessions.analysis.facts import facts
@@ -33,6 +34,7 @@ from sessions.analysis.order import earlier, later, nearest
 from sessions.analysis.rebuilt import final_partitions, final_znodes, states_in
 from sessions.analysis.replay import replay_differences
 from sessions.analysis.source import Source
+from sessions.analysis.spells import leader_spells, partition_spells
 from sessions.analysis.stretches import edges, stretches
 from sessions.dataset.export import export_session
 from sessions.dataset.folder import DatasetFolder
@@ -140,6 +142,26 @@ def test_a_controllers_work_is_counted(source: Source) -> None:
     assert (row["broker"], row["epoch"], row["steps"], row["elections"]) == (2, 1, 1, 1)
     assert (row["leader_and_isr"], row["leader_and_isr_partitions"]) == (1, 1)
     assert row["unanswered"] == 1
+
+
+def test_records_that_share_their_fate_are_one_run(source: Source) -> None:
+    known = ("records", "first", "base", "outcome")
+    produced = sorted(tuple(row[name] for name in known) for row in rows(batches(source)))
+    assert produced == [(1, 4, 3, "acked"), (1, 5, 3, "acked"), (3, 1, 0, "acked")]
+    read = sorted((row["records"], row["base"], row["end"]) for row in rows(given(source)))
+    assert read == [(1, 3, 3), (3, 0, 2)]
+
+
+def test_a_step_of_an_offset_does_not_end_a_spell(source: Source) -> None:
+    states = sorted(rows(partition_spells(source)), key=lambda row: row["from_seq"])
+    found = [(row["state"], row["leader"], row["isr"]) for row in states]
+    led = [("online", 0, [0, 1, 2]), ("online", 1, [1, 2])]
+    assert found == [("nonexistent", None, []), *led]
+    ends = [row["to_seq"] for row in states]
+    assert ends == [*(row["from_seq"] for row in states[1:]), None]
+    leaders = sorted(rows(leader_spells(source)), key=lambda row: row["from_seq"])
+    assert [(row["broker"], row["leader_epoch"]) for row in leaders] == [(0, 0), (1, 1)]
+    assert leaders[0]["to_seq"] is not None
 
 
 def test_clients_see_another_record_in_the_place_of_a_lost_one(source: Source) -> None:
