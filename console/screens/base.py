@@ -121,7 +121,8 @@ class ConsoleScreen(Screen[None], inherit_bindings=False):
         self.call_after_refresh(self.desk.paint)
 
     def on_resize(self, event: events.Resize) -> None:
-        """Bars and titles are drawn for the new width."""
+        """Bars and titles are drawn for the new size; what had no room may have the keys now."""
+        self.call_after_refresh(self._focus_current)
         self.call_after_refresh(self.desk.paint)
 
     def on_virtual_view_resized(self) -> None:

@@ -64,8 +64,9 @@ class Console:
         return not waiting and getattr(screen, "is_ready", True)
 
     async def start(self) -> None:
-        """Wait until the first pane has the keys."""
-        while self.app.focused is None:
+        """Wait until keys are taken."""
+        await self.settle()
+        while not self.is_idle():
             await self.settle()
 
     @property

@@ -69,6 +69,7 @@ async def test_a_screen_that_grows_shows_everything_again() -> None:
         await driven.pilot.resize_terminal(*LARGE)
         await driven.settle()
         assert "orders-5" in driven.text()
+        assert driven.app.focused is driven.screen.panes[0].view
 
 
 async def test_the_ascii_set_draws_nothing_else() -> None:
