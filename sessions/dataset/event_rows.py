@@ -8,7 +8,7 @@ columns of each type come from one pass over its events, and the rows are put ba
 from collections.abc import Iterable, Sequence
 from functools import cache
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import msgspec
 from msgspec import Struct
@@ -56,36 +56,63 @@ def shape_of(type_: type[Event]) -> Shape:
     )
 
 
-def event_rows(events: Sequence[Event]) -> "pa.Table":
-    """The events of one block as a table in the order of ``seq``; ``events`` must not be empty."""
+class Gathered(NamedTuple):
+    """Events of one type, their fields out of Python's hands: columns, and payloads as lines."""
+
+    shape: Shape
+    rows: int
+    columns: "dict[str, pa.Array]"
+    payloads: bytes
+
+
+def gathered(events: Sequence[Event]) -> list[Gathered]:
+    """Events of one block by type: the part of the work for which Python objects are looked at."""
+    return [_gathered(shape_of(type_), same) for type_, same in group(events).items()]
+
+
+def event_rows(block: Sequence[Gathered]) -> "pa.Table":
+    """The events of one block as a table in the order of ``seq``; there must be one at least.
+
+    All of this is Arrow's work, during which another thread can go on.
+    """
     import pyarrow as pa
     import pyarrow.compute as pc
 
     schema = arrow_schema(EVENTS)
-    rows = pa.Table.from_batches(
-        [_rows_of(shape_of(type_), same, schema) for type_, same in group(events).items()], schema
-    )
+    rows = pa.Table.from_batches([_rows_of(same, schema) for same in block], schema)
     return rows.take(pc.sort_indices(rows["seq"]))
 
 
-def _rows_of(shape: Shape, events: list[Event], schema: "pa.Schema") -> "pa.RecordBatch":
-    """The rows of events that all have one shape."""
+def _gathered(shape: Shape, events: list[Event]) -> Gathered:
     import pyarrow as pa
 
-    count = len(events)
-    columns: dict[str, Any] = {
+    columns = {
         name: pa.array(_field(events, name), pa.int64()) for name in ("seq", "time_us", "cause")
     }
-    columns["type"] = pa.repeat(shape.name, count)
-    columns["broker"] = _optional(events, shape.place, pa.int32())
-    columns["payload"] = _payloads(shape, events)
+    if shape.place is not None:
+        columns["broker"] = pa.array(_field(events, shape.place), pa.int32())
+    for name in ("tp", "topic"):
+        if getattr(shape, name):
+            columns[name] = pa.array(_field(events, name), pa.string())
+    return Gathered(shape, len(events), columns, _payload_lines(shape, events))
+
+
+def _rows_of(gathered: Gathered, schema: "pa.Schema") -> "pa.RecordBatch":
+    """The rows of events that all have one shape; what the shape does not have is null."""
+    import pyarrow as pa
+
+    shape, count, columns, lines = gathered
+    columns = {**columns, "type": pa.repeat(shape.name, count)}
+    columns["payload"] = _payloads(lines) if lines else pa.repeat("{}", count)
     if shape.tp:
-        columns |= split_partitions(pa.array(_field(events, "tp"), pa.string()))
-    else:
-        columns["tp"] = pa.nulls(count, pa.string())
-        columns["topic"] = _optional(events, "topic" if shape.topic else None, pa.string())
-        columns["partition"] = pa.nulls(count, pa.int32())
-    return pa.RecordBatch.from_arrays([columns[name] for name in schema.names], schema=schema)
+        columns |= split_partitions(columns["tp"])
+    return pa.RecordBatch.from_arrays(
+        [
+            pa.nulls(count, field.type) if field.name not in columns else columns[field.name]
+            for field in schema
+        ],
+        schema=schema,
+    )
 
 
 def split_partitions(tp: "pa.Array") -> "dict[str, pa.Array]":
@@ -107,23 +134,20 @@ def _field(events: Iterable[Event], name: str) -> list[Any]:
     return list(map(attrgetter(name), events))
 
 
-def _optional(events: list[Event], name: str | None, type_: "pa.DataType") -> "pa.Array":
-    """The column of a field, or nulls where this type of event has no such field."""
-    import pyarrow as pa
+def _payload_lines(shape: Shape, events: list[Event]) -> bytes:
+    """All payloads, each a line of JSON (which has no bare newlines); empty if there is nothing."""
+    if not shape.payload_fields:
+        return b""
+    fields = [map(attrgetter(name), events) for name in shape.payload_fields]
+    payloads = list(map(shape.payload, *fields))  # encode_lines never lets go of an iterator
+    return msgspec.json.Encoder().encode_lines(payloads)
 
-    return pa.nulls(len(events), type_) if name is None else pa.array(_field(events, name), type_)
 
-
-def _payloads(shape: Shape, events: list[Event]) -> "pa.Array":
-    """The payload column: all encoded at once as lines, then cut (JSON has no bare newlines)."""
+def _payloads(lines: bytes) -> "pa.Array":
+    """The payload column: lines cut apart."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if not shape.payload_fields:
-        return pa.repeat("{}", len(events))
-    fields = [map(attrgetter(name), events) for name in shape.payload_fields]
-    payloads = list(map(shape.payload, *fields))  # encode_lines never lets go of an iterator
-    lines = msgspec.json.Encoder().encode_lines(payloads)
     whole = pa.array([lines], pa.large_binary()).cast(pa.large_string())
     return pc.split_pattern(whole, "\n").values[:-1].cast(pa.string())
 
