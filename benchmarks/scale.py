@@ -22,6 +22,7 @@ topic create t --partitions {partitions} --replication-factor 3
 wait until t-{last}@{leader}.role == leader
 settle
 wait 60s
+wait 600s
 broker crash 5
 wait until t-5.leader != 5 and t-{fifth}.leader != 5
 settle
@@ -32,7 +33,8 @@ settle
 STEPS = (
     ("start", 1),
     ("build, until every follower has fetched", 3),
-    ("60 virtual seconds of an idle cluster", 1),
+    ("60 virtual seconds, with each follower's first answer", 1),
+    ("600 virtual seconds of an idle cluster", 1),
     ("a broker's crash to all its leaders moved, quiet", 3),
     ("the controller's crash to its successor's work done", 3),
 )

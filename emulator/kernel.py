@@ -127,10 +127,12 @@ class Kernel:
         """
         state = self.state
         seq = state.sequence = state.sequence + 1
-        if kind not in self._by_type:
+        try:
+            is_activity, observers = self._by_type[kind]
+        except KeyError:
             observers = [*self._typed.get(kind, ()), *self._observers]
-            self._by_type[kind] = kind in ACTIVITY, observers
-        is_activity, observers = self._by_type[kind]
+            is_activity = kind in ACTIVITY
+            self._by_type[kind] = is_activity, observers
         if is_activity:
             state.activity_us = state.now_us
         if observers:

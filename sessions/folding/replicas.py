@@ -45,7 +45,8 @@ def role_changed(model: Model, event: events.ReplicaRoleChanged) -> None:
     replica.leader_epoch = event.leader_epoch
     replica.leader = event.leader
     if event.role != "leader":
-        replica.remote_leo = {}
+        if replica.remote_leo:
+            replica.remote_leo = {}
         replica.isr = replica.zk_version = None
 
 
