@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from console.glyphs import Glyphs
     from sessions.states import PartitionState, ReplicaState
 
+LESS: Final = -2
+"""What rows without a figure are sorted by: it is below every offset, epoch and broker."""
+
 
 def leader_number(partition: "PartitionState") -> int | None:
     """The leader's id; None while there is none."""
@@ -197,7 +200,7 @@ def _figure(
         title,
         width,
         lambda p: (number(read(p)), role),
-        lambda p: _or_less(read(p)),
+        lambda p: LESS if (value := read(p)) is None else value,
         right=True,
         drop=drop,
         wide=wide,
@@ -224,7 +227,7 @@ def _count(
 
 
 def _or_less(value: int | None) -> int:
-    return -2 if value is None else value
+    return LESS if value is None else value
 
 
 def _disagreement(partition: "PartitionState") -> str:
