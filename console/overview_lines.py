@@ -3,7 +3,7 @@
 from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
-from console.formats import clean, clock, number
+from console.formats import clean, clock, number, plural
 from console.history import sparkline
 from console.lines import BLANK, Line, Span, cut, fit, line
 from console.words import RANKS, STATE_WORDS, glyph_of
@@ -198,10 +198,16 @@ def is_calm(counts: "Counts") -> bool:
 
 
 def healthy_sentence(stage: "Stage") -> str:
-    """What an empty list of faults says: how many are healthy, and since when."""
+    """What an empty list of faults says: how many are healthy, and since when.
+
+    A dead broker is no partition's fault before ZooKeeper gives up its session, but no calm either.
+    """
     total = len(stage.index.keys)
     if not total:
         return "There are no partitions yet."
     since_us = stage.history.since(stage.source.time_us, is_calm)
     since = "" if since_us is None else f" since {clock(since_us)}"
-    return f"No faults. {total:,} of {total:,} partitions healthy{since}."
+    counts = stage.view.counts()
+    down = counts.brokers - counts.brokers_up
+    said = f"{plural(down, 'broker')} down." if down else "No faults."
+    return f"{said} {total:,} of {total:,} partitions healthy{since}."

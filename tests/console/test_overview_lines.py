@@ -2,6 +2,7 @@ from console.glyphs import ASCII
 from console.lines import text_of, width_of
 from console.overview_lines import control_lines, health_lines, healthy_sentence, is_calm
 from console.stage import Stage
+from emulator.events import BrokerStateChanged
 from emulator.invariants import INVARIANTS
 from sessions.folding.health import Counts
 from sessions.states import ProducerState
@@ -57,6 +58,16 @@ def test_health_says_since_when() -> None:
     sentence = healthy_sentence(stage)
     assert sentence == "No faults. 6 of 6 partitions healthy since 00:00:00.001."
     assert healthy_sentence(stage_at(3)) == "There are no partitions yet."
+
+
+def test_a_dead_broker_is_no_calm_though_no_partition_is_at_fault_yet() -> None:
+    history = failover(min_isr=1)
+    crash = next(
+        e.seq for e in history if isinstance(e, BrokerStateChanged) and e.state == "crashed"
+    )
+    stage = Stage(ListSource(history, at=crash))
+    stage.follow()
+    assert healthy_sentence(stage).startswith("1 broker down. 6 of 6 partitions healthy since")
 
 
 def test_calm_means_that_nothing_is_counted() -> None:
