@@ -7,12 +7,12 @@ Source of the names: jepsen.tests.kafka.
 
 from typing import TYPE_CHECKING, Final
 
-from sessions.analysis.batches import PLACE, batches, given
+from sessions.analysis.batches import batches, given
 from sessions.analysis.job import Job, Result, shown
 from sessions.analysis.order import earlier, nearest
 from sessions.analysis.results.truth import ANOMALIES, ANOMALIES_KNOWN, ANOMALY_COUNTS
 from sessions.analysis.source import Source
-from sessions.dataset.schema import SESSION
+from sessions.dataset.schema import PARTITION, SESSION
 from sessions.dataset.tables import CONSUMED
 
 if TYPE_CHECKING:
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 SUSPECTS: Final = "suspects"
 """By which name the partitions are kept in which runs clash."""
-PARTITION: Final = (SESSION, "tp")
-SEEN: Final = (*PLACE, "record", "offset", "client", "seq")
+KEYS: Final = (SESSION, "tp")
+SEEN: Final = (*PARTITION, "record", "offset", "client", "seq")
 NOT_WRITTEN: Final = (
     "INVALID_REQUIRED_ACKS",
     "MESSAGE_TOO_LARGE",
@@ -41,9 +41,9 @@ def anomalies(source: Source) -> "DataFrame":
 
     acked, read = _acked(batches(source)), given(source).withColumn("client", F.col("consumer"))
     suspects = source.kept(SUSPECTS, lambda _: _suspects(acked, read))
-    seen = _records(acked).join(suspects, list(PARTITION), "left_semi")
+    seen = _records(acked).join(suspects, list(KEYS), "left_semi")
     consumed = source.table(CONSUMED).withColumn("client", F.col("consumer"))
-    met = consumed.join(suspects, list(PARTITION), "left_semi").select(*SEEN)
+    met = consumed.join(suspects, list(KEYS), "left_semi").select(*SEEN)
     found = (
         _unseen(acked, read, met),
         _lost(seen, met),
@@ -64,9 +64,9 @@ def _acked(produced: "DataFrame") -> "DataFrame":
 
     told = produced.where("outcome = 'acked' and acks <> 0 and base is not null")
     known = F.col("answered_seq").alias("seq"), F.col("producer").alias("client")
-    whole = told.select(*PLACE, *known, "records", "first", "last", "base")
+    whole = told.select(*PARTITION, *known, "records", "first", "last", "base")
     return (
-        whole.groupBy(*PLACE, "seq", "client")
+        whole.groupBy(*PARTITION, "seq", "client")
         .agg(
             F.sum("records").alias("records"),
             F.min("first").alias("first"),
@@ -88,17 +88,15 @@ def _suspects(acked: "DataFrame", read: "DataFrame") -> "DataFrame":
     from pyspark.sql import functions as F
 
     reach = ("first", "last", "base", "end")
-    both = acked.select(*PARTITION, "shift", *reach).unionByName(
-        read.select(*PARTITION, "shift", *reach)
-    )
-    reaches = both.groupBy(*PARTITION, "shift").agg(
+    both = acked.select(*KEYS, "shift", *reach).unionByName(read.select(*KEYS, "shift", *reach))
+    reaches = both.groupBy(*KEYS, "shift").agg(
         *((F.min if name in ("first", "base") else F.max)(name).alias(name) for name in reach)
     )
     met = [
-        F.col(low) <= F.max(high).over(earlier(PARTITION, low))
+        F.col(low) <= F.max(high).over(earlier(KEYS, low))
         for low, high in (("first", "last"), ("base", "end"))
     ]
-    return reaches.withColumn("met", met[0] | met[1]).where("met").select(*PARTITION).distinct()
+    return reaches.withColumn("met", met[0] | met[1]).where("met").select(*KEYS).distinct()
 
 
 def _records(runs: "DataFrame") -> "DataFrame":
@@ -106,7 +104,7 @@ def _records(runs: "DataFrame") -> "DataFrame":
     from pyspark.sql import functions as F
 
     offset = F.explode(F.sequence("base", "end")).alias("offset")
-    apart = runs.select(*PLACE, "client", "seq", "shift", offset)
+    apart = runs.select(*PARTITION, "client", "seq", "shift", offset)
     return apart.withColumn("record", F.col("offset") - F.col("shift")).select(*SEEN)
 
 
@@ -131,11 +129,11 @@ def _unseen(acked: "DataFrame", read: "DataFrame", met: "DataFrame") -> "DataFra
     """
     from pyspark.sql import functions as F
 
-    highest = read.groupBy(*PARTITION).agg(F.max("end").alias("highest"))
-    above = acked.join(highest, list(PARTITION)).where("end > highest")
+    highest = read.groupBy(*KEYS).agg(F.max("end").alias("highest"))
+    above = acked.join(highest, list(KEYS)).where("end > highest")
     begin = F.greatest(F.col("base"), F.col("highest") + 1)
     records = _records(above.withColumn("base", begin))
-    unseen = records.join(met.select(*PARTITION, "record"), [*PARTITION, "record"], "left_anti")
+    unseen = records.join(met.select(*KEYS, "record"), [*KEYS, "record"], "left_anti")
     return _rows(unseen, "unseen")
 
 
@@ -143,12 +141,12 @@ def _lost(seen: "DataFrame", met: "DataFrame") -> "DataFrame":
     """Acknowledged records that nobody was given, and in whose place another came later."""
     from pyspark.sql import functions as F
 
-    unread = seen.join(met.select(*PARTITION, "record"), [*PARTITION, "record"], "left_anti")
+    unread = seen.join(met.select(*KEYS, "record"), [*KEYS, "record"], "left_anti")
     instead = met.select(
-        *PARTITION, "offset", F.col("record").alias("instead"), F.col("seq").alias("read_seq")
+        *KEYS, "offset", F.col("record").alias("instead"), F.col("seq").alias("read_seq")
     )
     later = (
-        unread.join(instead, [*PARTITION, "offset"])
+        unread.join(instead, [*KEYS, "offset"])
         .where("read_seq > seq")
         .groupBy(*SEEN)
         .agg(F.min_by("instead", "read_seq").alias("instead"))
@@ -160,8 +158,10 @@ def _clashes(seen: "DataFrame") -> "tuple[DataFrame, DataFrame]":
     """Records at several offsets, and offsets with several records: each but the first seen."""
     from pyspark.sql import functions as F
 
-    ways = seen.groupBy(*PLACE, "record", "offset").agg(F.min(F.struct("seq", "client")).alias("w"))
-    first = ways.select(*PLACE, "record", "offset", "w.seq", "w.client")
+    ways = seen.groupBy(*PARTITION, "record", "offset").agg(
+        F.min(F.struct("seq", "client")).alias("w")
+    )
+    first = ways.select(*PARTITION, "record", "offset", "w.seq", "w.client")
     copies = first.withColumn("other", _first_of("offset", "record"))
     records = first.withColumn("other", _first_of("record", "offset"))
     return (
@@ -189,7 +189,7 @@ def _polls(read: "DataFrame") -> "tuple[DataFrame, DataFrame]":
     """Polls of one ``consume`` that do not begin where the one before ended."""
     from pyspark.sql import functions as F
 
-    key = (*PLACE, "client", "consume")
+    key = (*PARTITION, "client", "consume")
     polls = read.groupBy(*key, "seq").agg(
         F.min(F.struct("base", "shift")).alias("begin"), F.max("end").alias("end")
     )
@@ -210,9 +210,9 @@ def _sends(acked: "DataFrame") -> "DataFrame":
     """
     from pyspark.sql import functions as F
 
-    before = earlier((*PARTITION, "client"), "first")
+    before = earlier((*KEYS, "client"), "first")
     looked = acked.select(
-        *PLACE,
+        *PARTITION,
         "client",
         "seq",
         F.col("first").alias("record"),
@@ -233,10 +233,10 @@ def _aborted(produced: "DataFrame", consumed: "DataFrame") -> "DataFrame":
     failed = produced.where(F.col("error").isin(*NOT_WRITTEN) & (F.col("retries") == 0))
     refused = failed.select(SESSION, F.explode(F.sequence("first", "last")).alias("record"))
     found = consumed.join(refused, [SESSION, "record"], "left_semi")
-    first = found.groupBy(*PLACE, "record").agg(
+    first = found.groupBy(*PARTITION, "record").agg(
         F.min(F.struct("seq", "offset", "client")).alias("read")
     )
-    return _rows(first.select(*PLACE, "record", "read.*"), "G1a")
+    return _rows(first.select(*PARTITION, "record", "read.*"), "G1a")
 
 
 def anomaly_counts(source: Source) -> "DataFrame":

@@ -19,12 +19,11 @@ from sessions.analysis.results.availability import (
 from sessions.analysis.source import Source
 from sessions.analysis.spells import leader_spells, partition_spells
 from sessions.analysis.stretches import edges, lasted, stretches
-from sessions.dataset.schema import SESSION
+from sessions.dataset.schema import PARTITION, SESSION
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-KEYS: Final = (SESSION, "tp", "topic", "partition")
 VALIDITY: Final = ("from_seq", "from_us", "to_seq", "to_us")
 BY_ZNODE: Final = {
     "offline": "state = 'offline'",
@@ -42,8 +41,8 @@ def outages(source: Source) -> "DataFrame":
     wrong = F.array(
         *(F.when(F.expr(condition), F.lit(kind)) for kind, condition in BY_ZNODE.items())
     )
-    rows = states.select(*KEYS, *VALIDITY, F.explode(F.array_compact(wrong)).alias("kind"))
-    known = stretches(rows, (*KEYS, "kind"))
+    rows = states.select(*PARTITION, *VALIDITY, F.explode(F.array_compact(wrong)).alias("kind"))
+    known = stretches(rows, (*PARTITION, "kind"))
     found = known.unionByName(_leaderless(states, leader_spells(source)))
     return lasted(found, source.ends).select(*OUTAGES.names)
 
@@ -53,16 +52,16 @@ def _leaderless(states: "DataFrame", leaders: "DataFrame") -> "DataFrame":
     from pyspark.sql import Window
     from pyspark.sql import functions as F
 
-    exist = edges(states, KEYS).withColumnRenamed("change", "exists")
-    leads = edges(leaders, KEYS).withColumnRenamed("change", "leads")
+    exist = edges(states, PARTITION).withColumnRenamed("change", "exists")
+    leads = edges(leaders, PARTITION).withColumnRenamed("change", "leads")
     both = exist.unionByName(leads, allowMissingColumns=True).fillna(0, ["exists", "leads"])
-    line = Window.partitionBy(*KEYS).orderBy("seq")
-    so_far = earlier(KEYS, now=0)
-    summed = both.groupBy(*KEYS, "seq").agg(
+    line = Window.partitionBy(*PARTITION).orderBy("seq")
+    so_far = earlier(PARTITION, now=0)
+    summed = both.groupBy(*PARTITION, "seq").agg(
         F.max("us").alias("us"), F.sum("exists").alias("exists"), F.sum("leads").alias("leads")
     )
     levels = summed.select(
-        *KEYS,
+        *PARTITION,
         F.col("seq").alias("from_seq"),
         F.col("us").alias("from_us"),
         F.lead("seq").over(line).alias("to_seq"),
@@ -71,19 +70,19 @@ def _leaderless(states: "DataFrame", leaders: "DataFrame") -> "DataFrame":
         F.sum("leads").over(so_far).alias("leading"),
         F.sum(F.when(F.col("exists") > 0, 1).otherwise(0)).over(so_far).alias("life"),
     )
-    before = F.max("leading").over(earlier((*KEYS, "life"), "from_seq", 0))
+    before = F.max("leading").over(earlier((*PARTITION, "life"), "from_seq", 0))
     without = levels.withColumn("before", before).where(
         "existing > 0 and leading = 0 and before > 0"
     )
-    return stretches(without, KEYS).withColumn("kind", F.lit("leaderless"))
+    return stretches(without, PARTITION).withColumn("kind", F.lit("leaderless"))
 
 
 def availability(source: Source) -> "DataFrame":
     """The table :data:`AVAILABILITY`: a row for each partition that ever existed."""
     from pyspark.sql import functions as F
 
-    exist = lasted(stretches(partition_spells(source), KEYS), source.ends)
-    whole = exist.groupBy(*KEYS).agg(F.sum("lasted_us").alias("existed_us"))
+    exist = lasted(stretches(partition_spells(source), PARTITION), source.ends)
+    whole = exist.groupBy(*PARTITION).agg(F.sum("lasted_us").alias("existed_us"))
     spells = source.result(OUTAGES).groupBy(SESSION, "tp")
     found = spells.agg(*(column for kind in KINDS for column in _of_kind(kind)))
     whole = whole.join(found, [SESSION, "tp"], "left")
@@ -112,14 +111,14 @@ def availability_timeline(source: Source) -> "DataFrame":
     from pyspark.sql import Window
     from pyspark.sql import functions as F
 
-    exist = stretches(partition_spells(source), KEYS).withColumn("kind", F.lit("partitions"))
+    exist = stretches(partition_spells(source), PARTITION).withColumn("kind", F.lit("partitions"))
     both = source.result(OUTAGES).select(*exist.columns).unionByName(exist)
     names = ("partitions", *KINDS)
     changes = [
         F.sum(F.when(F.col("kind") == name, F.col("change")).otherwise(0)).alias(name)
         for name in names
     ]
-    times = edges(both, (*KEYS, "kind")).groupBy(SESSION, "us")
+    times = edges(both, (*PARTITION, "kind")).groupBy(SESSION, "us")
     by_time = times.agg(F.max("seq").alias("from_seq"), *changes)
     moved = by_time.where(reduce(lambda a, b: a | b, (F.col(name) != 0 for name in names)))
     line = Window.partitionBy(SESSION).orderBy("us")

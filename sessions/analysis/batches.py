@@ -8,7 +8,7 @@ are put together into runs once; a run of 100 records is then a row instead of 1
 from typing import TYPE_CHECKING, Final
 
 from sessions.analysis.source import Source
-from sessions.dataset.schema import SESSION
+from sessions.dataset.schema import PARTITION
 from sessions.dataset.tables import CONSUMED, PRODUCED
 
 if TYPE_CHECKING:
@@ -17,9 +17,8 @@ if TYPE_CHECKING:
 BATCHES: Final = "batches"
 GIVEN: Final = "given"
 """By which names the runs are kept."""
-PLACE: Final = (SESSION, "tp", "topic", "partition")
 OF_BATCH: Final = (
-    *PLACE,
+    *PARTITION,
     "producer",
     "acks",
     "sent_seq",
@@ -35,7 +34,7 @@ OF_BATCH: Final = (
 )
 """What records of one batch share that were committed by one event."""
 OUTCOMES: Final = ("acked", "failed", "pending")
-OF_POLL: Final = (*PLACE, "consumer", "consume", "seq")
+OF_POLL: Final = (*PARTITION, "consumer", "consume", "seq")
 """What records share that a consumer was given by one event."""
 
 

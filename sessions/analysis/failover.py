@@ -15,7 +15,7 @@ from sessions.analysis.results.columns import MARKS
 from sessions.analysis.results.failover import FAILOVER, FAILOVERS
 from sessions.analysis.source import Source
 from sessions.analysis.spells import leader_spells, partition_spells
-from sessions.dataset.schema import SESSION
+from sessions.dataset.schema import PARTITION, SESSION
 from sessions.dataset.tables import CONTROLLER, ELECTIONS, FAULTS
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 DOWN: Final = ("crashed", "stopped", "frozen")
 """States of a process in which it serves nobody."""
-PARTITION: Final = (SESSION, "tp", "topic", "partition")
 PARTS: Final = ("detection", "election", "takeover", "total")
 KIND: Final = ("version", "fault", "was_controller")
 

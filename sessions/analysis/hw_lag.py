@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Final
 from sessions.analysis.results.latency import HW_LAG_BUCKETS, HW_LAG_TIMELINE
 from sessions.analysis.source import Source
 from sessions.analysis.stretches import lasted, stretches
-from sessions.dataset.schema import SESSION
+from sessions.dataset.schema import PARTITION, SESSION
 from sessions.dataset.tables import PARTITION_STATES
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 KEYS: Final = (SESSION, "tp")
-PLACE: Final = (*KEYS, "topic", "partition")
 EXACT: Final = "decimal(19,0)"
 
 
@@ -64,7 +63,7 @@ def hw_lag_timeline(source: Source) -> "DataFrame":
         }
     )
     largest = F.max(F.struct("lag", (-F.col("from_seq")).alias("first")))
-    keys = (*PLACE, "bucket", "begin_us", "finish_us")
+    keys = (*PARTITION, "bucket", "begin_us", "finish_us")
     rows = (
         _by_lag(inside, keys, "inside_us")
         .groupBy(*keys)
@@ -75,7 +74,7 @@ def hw_lag_timeline(source: Source) -> "DataFrame":
         )
     )
     return rows.select(
-        *PLACE,
+        *PARTITION,
         F.col("bucket").cast("int").alias("bucket"),
         F.col("begin_us").alias("from_us"),
         F.col("finish_us").alias("to_us"),
@@ -91,7 +90,7 @@ def _lags(states: "DataFrame", ends: "DataFrame") -> "DataFrame":
     held = states.where("hw is not null").join(ends, SESSION)
     lag = (F.col("leo") - F.col("hw")).alias("lag")
     more = [name for name in ends.columns if name != SESSION]
-    return held.select(*PLACE, *more, "from_seq", "from_us", until.alias("lasted_us"), lag)
+    return held.select(*PARTITION, *more, "from_seq", "from_us", until.alias("lasted_us"), lag)
 
 
 def _by_lag(lags: "DataFrame", keys: Sequence[str], time: str) -> "DataFrame":

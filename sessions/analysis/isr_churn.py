@@ -7,13 +7,12 @@ from sessions.analysis.results.cluster import ISR_CHURN
 from sessions.analysis.source import Source
 from sessions.analysis.spells import partition_spells
 from sessions.analysis.stretches import lasted
-from sessions.dataset.schema import SESSION
+from sessions.dataset.schema import PARTITION, SESSION
 from sessions.dataset.tables import ISR_CHANGES
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-KEYS: Final = (SESSION, "tp", "topic", "partition")
 COUNTED: Final = (
     "changes",
     "shrinks",
@@ -30,15 +29,15 @@ def isr_churn(source: Source) -> "DataFrame":
 
     states = partition_spells(source)
     changes = _changes(states)
-    lefts = changes.select(*KEYS, F.explode("left_out").alias("replica"))
-    by_replica = lefts.groupBy(*KEYS, "replica").agg(F.count("*").alias("n"))
+    lefts = changes.select(*PARTITION, F.explode("left_out").alias("replica"))
+    by_replica = lefts.groupBy(*PARTITION, "replica").agg(F.count("*").alias("n"))
     most = F.max(F.struct("n", (-F.col("replica")).alias("lowest")))
-    restless = by_replica.groupBy(*KEYS).agg(
+    restless = by_replica.groupBy(*PARTITION).agg(
         (-most["lowest"]).alias("restless"), most["n"].alias("restless_shrinks")
     )
-    whole = states.select(*KEYS).distinct()
+    whole = states.select(*PARTITION).distinct()
     for part in (_counts(changes), _sizes(states, source.ends), restless, _asked(source)):
-        whole = whole.join(part, list(KEYS), "left")
+        whole = whole.join(part, list(PARTITION), "left")
     return whole.fillna(0, list(COUNTED)).select(*ISR_CHURN.names)
 
 
@@ -47,10 +46,10 @@ def _changes(states: "DataFrame") -> "DataFrame":
     from pyspark.sql import Window
     from pyspark.sql import functions as F
 
-    line = Window.partitionBy(*KEYS).orderBy("from_seq")
+    line = Window.partitionBy(*PARTITION).orderBy("from_seq")
     znode = F.when(F.col("state") != "nonexistent", F.struct("isr", "leader_epoch"))
     before = states.select(
-        *KEYS,
+        *PARTITION,
         "from_seq",
         "isr",
         "leader_epoch",
@@ -60,7 +59,7 @@ def _changes(states: "DataFrame") -> "DataFrame":
     )
     followed = before.where("state <> 'nonexistent' and before is not null and follows")
     return followed.select(
-        *KEYS,
+        *PARTITION,
         "from_seq",
         F.array_except("before.isr", "isr").alias("left_out"),
         F.array_except("isr", "before.isr").alias("taken_in"),
@@ -72,7 +71,7 @@ def _counts(changes: "DataFrame") -> "DataFrame":
     from pyspark.sql import functions as F
 
     shrink = F.size("left_out") > 0
-    return changes.groupBy(*KEYS).agg(
+    return changes.groupBy(*PARTITION).agg(
         F.count("*").alias("changes"),
         F.count_if(shrink).alias("shrinks"),
         F.count_if(F.size("taken_in") > 0).alias("expands"),
@@ -86,7 +85,7 @@ def _sizes(states: "DataFrame", ends: "DataFrame") -> "DataFrame":
 
     held = lasted(states.where("state <> 'nonexistent'"), ends).where("lasted_us > 0")
     weighted = F.sum(F.size("isr") * F.col("lasted_us"))
-    return held.groupBy(*KEYS).agg(
+    return held.groupBy(*PARTITION).agg(
         F.min(F.size("isr")).cast("bigint").alias("size_min"),
         (weighted / F.sum("lasted_us")).alias("size_mean"),
     )
@@ -97,7 +96,7 @@ def _asked(source: Source) -> "DataFrame":
     from pyspark.sql import functions as F
 
     asked = source.table(ISR_CHANGES).where("step = 'asked'")
-    return asked.groupBy(*KEYS).agg(
+    return asked.groupBy(*PARTITION).agg(
         F.count_if(F.col("change") == "shrink").alias("asked_shrinks"),
         F.count_if(F.col("change") == "expand").alias("asked_expands"),
     )

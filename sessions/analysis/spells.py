@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Final
 
 from sessions.analysis.source import Source
 from sessions.analysis.stretches import stretches
-from sessions.dataset.schema import SESSION
+from sessions.dataset.schema import PARTITION
 from sessions.dataset.tables import PARTITION_STATES, REPLICA_STATES
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-PLACE: Final = (SESSION, "tp", "topic", "partition")
 STATE: Final = (
     "state",
     "leader",
@@ -34,13 +33,13 @@ LEADERS: Final = "leader_spells"
 def partition_spells(source: Source) -> "DataFrame":
     """How long each partition was in which :data:`STATE`, with the columns of validity."""
     return source.kept(
-        PARTITIONS, lambda of: stretches(of.table(PARTITION_STATES), (*PLACE, *STATE))
+        PARTITIONS, lambda of: stretches(of.table(PARTITION_STATES), (*PARTITION, *STATE))
     )
 
 
 def leader_spells(source: Source) -> "DataFrame":
     """How long each ``broker`` acted as a partition's leader, by ``leader_epoch``."""
-    keys = (*PLACE, "broker", "leader_epoch")
+    keys = (*PARTITION, "broker", "leader_epoch")
     return source.kept(
         LEADERS, lambda of: stretches(of.table(REPLICA_STATES).where("role = 'leader'"), keys)
     )

@@ -25,6 +25,8 @@ SPARK_TYPES: Final[dict[Type, str]] = {
 
 SESSION: Final = "session"
 """The column that every table has and no file holds: the folder's name, ``session=ID``."""
+PARTITION: Final = (SESSION, "tp", "topic", "partition")
+"""The columns that say which partition a row is about."""
 
 
 class Column(Struct, frozen=True):
