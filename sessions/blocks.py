@@ -5,11 +5,11 @@ first one, times and causes are differences, each distinct text stands once. One
 whole block.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from itertools import accumulate
 from operator import attrgetter, sub
 from types import GenericAlias
-from typing import Any, Final, get_type_hints
+from typing import Any, Final, NamedTuple, get_type_hints
 from zlib import crc32
 
 import msgspec
@@ -117,38 +117,91 @@ def _columns(plan: Plan, members: list[Event], strings: dict[str, int]) -> list[
     return encoded
 
 
+class Columns(NamedTuple):
+    """The events of one type in a block: a value for each in every list.
+
+    ``places`` says where in the block they are, counted from 0 and rising; ``fields`` has a list
+    for each field but the first three.
+    """
+
+    kind: type[Event]
+    places: list[int]
+    causes: list[int]
+    fields: Sequence[Sequence[Any]]
+
+
+class Unpacked(NamedTuple):
+    """Consecutive events column by column; ``times`` are those of all, by their place."""
+
+    first_seq: int
+    times: list[int]
+    columns: list[Columns]
+
+    @property
+    def last_seq(self) -> int:
+        """The number of the last event; before the first if there is none."""
+        return self.first_seq + len(self.times) - 1
+
+    def events(self, kinds: Container[type[Event]] | None = None) -> list[Event]:
+        """The events in order: all of them, or those of some types."""
+        found: list[Any] = [None] * len(self.times)
+        first, time_at = self.first_seq, self.times.__getitem__
+        for kind, places, causes, fields in self.columns:
+            if kinds is None or kind in kinds:
+                seqs = [place + first for place in places]
+                made = map(kind, seqs, map(time_at, places), causes, *fields)
+                for place, event in zip(places, made, strict=True):
+                    found[place] = event
+        return found if kinds is None else [event for event in found if event is not None]
+
+
+def unpacked(events: Sequence[Event]) -> Unpacked:
+    """Consecutive events (one or more), column by column."""
+    first = events[0].seq
+    columns = []
+    for kind, members in group(events).items():
+        seqs, causes, *fields = zip(*map(PLANS[kind].values, members), strict=True)
+        columns.append(Columns(kind, [seq - first for seq in seqs], list(causes), fields))
+    return Unpacked(first, [event.time_us for event in events], columns)
+
+
 def decode(data: bytes) -> list[Event]:
     """The events of a block.
 
     Raises:
         BlockError: it is none.
     """
+    return unpack(data).events()
+
+
+def unpack(data: bytes) -> Unpacked:
+    """The events of a block column by column.
+
+    Raises:
+        BlockError: it is none.
+    """
     try:
-        return _events(_BLOCKS.decode(decompress(data)))
+        return _unpacked(_BLOCKS.decode(decompress(data)))
     except (msgspec.MsgspecError, LookupError, TypeError, ValueError) as error:
         raise BlockError(str(error)) from error
 
 
-def _events(block: Block) -> list[Event]:
+def _unpacked(block: Block) -> Unpacked:
     order, first_seq = block.order, block.first_seq
     if len(block.times) != len(order):
         raise BlockError("as many times as events are expected")
-    times = list(accumulate(block.times))
     places: list[list[int]] = [[] for _ in block.kinds]
     for place, kind in enumerate(order):
         places[kind].append(place)
-    found: list[Any] = [None] * len(order)
-    for name, columns, mine in zip(block.kinds, block.columns, places, strict=True):
+    columns = []
+    for name, encoded, mine in zip(block.kinds, block.columns, places, strict=True):
         plan = PLANS[VOCABULARY[name]]
-        seqs = [place + first_seq for place in mine]
-        fields = [_INTS.decode(columns[0]), *_fields(plan, columns[1:], block.strings)]
-        if any(len(field) != len(mine) for field in fields):
+        backs, fields = _INTS.decode(encoded[0]), list(_fields(plan, encoded[1:], block.strings))
+        if any(len(field) != len(mine) for field in (backs, *fields)):
             raise BlockError(f"a column of {name} is too short or too long")
-        causes = map(sub, seqs, fields[0])
-        made = map(plan.kind, seqs, [times[place] for place in mine], causes, *fields[1:])
-        for place, event in zip(mine, made, strict=True):
-            found[place] = event
-    return found
+        causes = [place + first_seq - back for place, back in zip(mine, backs, strict=True)]
+        columns.append(Columns(plan.kind, mine, causes, fields))
+    return Unpacked(first_seq, list(accumulate(block.times)), columns)
 
 
 def _fields(plan: Plan, columns: list[bytes], strings: list[str]) -> Iterator[list[Any]]:

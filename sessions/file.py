@@ -191,9 +191,27 @@ class SessionFile:
             SessionDamagedError: they cannot be read.
             SessionDroppedError: they have been dropped since.
         """
-        statement = "SELECT events FROM chunks WHERE first_seq = ?"
+        return self.unpacked(chunk).events()
+
+    def unpacked(self, chunk: Chunk) -> blocks.Unpacked:
+        """The events of one chunk, column by column; raises what :meth:`events` does."""
+        row = self._row_of(chunk)
         try:
-            row = self._row(statement, (chunk.first_seq,))
+            found = blocks.unpack(row[0])
+            if (found.first_seq, found.last_seq) != (chunk.first_seq, chunk.last_seq):
+                raise blocks.BlockError("they are other ones")
+            return found
+        except blocks.BlockError as error:
+            raise SessionDamagedError(
+                f"{self.path} is damaged: events {chunk.first_seq} to {chunk.last_seq} "
+                f"cannot be read ({error})."
+            ) from error
+
+    def _row_of(self, chunk: Chunk) -> Row:
+        """A chunk's block; where the file is damaged, this may be anything."""
+        statement = "SELECT events FROM chunks WHERE {} = ?"
+        try:
+            return self._row(statement.format("first_seq"), (chunk.first_seq,))
         except SessionDamagedError:
             self.refresh()
             if chunk.first_seq < self.first_seq:
@@ -201,17 +219,8 @@ class SessionFile:
                     f"{self.path} begins with event {self.first_seq:,} by now: "
                     "what was before has been dropped."
                 ) from None
-            raise
-        try:
-            events = blocks.decode(row[0])
-            if (events[0].seq, events[-1].seq) != (chunk.first_seq, chunk.last_seq):
-                raise blocks.BlockError("they are other ones")
-            return events
-        except blocks.BlockError as error:
-            raise SessionDamagedError(
-                f"{self.path} is damaged: events {chunk.first_seq} to {chunk.last_seq} "
-                f"cannot be read ({error})."
-            ) from error
+        # What damage hides from a search is still found by looking at one row after the other.
+        return self._row(statement.format("+first_seq"), (chunk.first_seq,))
 
     def all_events(self) -> Iterator[Event]:
         """All events in order; only one chunk of them is in memory."""

@@ -3,7 +3,6 @@
 import contextlib
 import os
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial
 from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
@@ -12,8 +11,9 @@ from typing import Any, Final, Protocol
 from msgspec import Struct
 
 from emulator.events import Event
+from sessions.blocks import unpacked
 from sessions.collector import collector_paused
-from sessions.dataset.event_rows import event_rows, gathered
+from sessions.dataset.event_rows import event_rows
 from sessions.dataset.facts import FACTS, ConsumedFold, RequestFold
 from sessions.dataset.folder import DatasetError, DatasetFolder
 from sessions.dataset.records import RecordFold
@@ -141,7 +141,7 @@ class _Export:
         for event in block:
             for handle in handlers.get(type(event), nobody):
                 handle(event)
-        self._writers[EVENTS.name].add_later(len(block), partial(event_rows, gathered(block)))
+        self._writers[EVENTS.name].add(event_rows(unpacked(block)))
         for name, rows in self._rows.items():
             if len(rows) >= (RUNS_WAITING if name in RUNS else BLOCK_ROWS):
                 self._hand_on(BY_NAME[name])

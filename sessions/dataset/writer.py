@@ -87,7 +87,7 @@ class TableWriter:
         self.rows = 0
         self._thread = thread
         self._schema = arrow_schema(table)
-        self._waiting: list[Callable[[], pa.Table]] = []
+        self._waiting: list[pa.Table] = []
         self._waiting_rows = 0
         self._parts = 0
         self._part_rows = 0
@@ -96,13 +96,9 @@ class TableWriter:
 
     def add(self, rows: "pa.Table") -> None:
         """Take rows; has a row group written when enough have come together."""
-        self.add_later(rows.num_rows, lambda: rows)
-
-    def add_later(self, count: int, make: "Callable[[], pa.Table]") -> None:
-        """Take ``count`` rows that the thread makes when it writes them."""
-        self.rows += count
-        self._waiting.append(make)
-        self._waiting_rows += count
+        self.rows += rows.num_rows
+        self._waiting.append(rows)
+        self._waiting_rows += rows.num_rows
         if self._waiting_rows >= ROW_GROUP_ROWS:
             self._hand_over()
 
@@ -123,10 +119,9 @@ class TableWriter:
 
     # ---- in the thread
 
-    def _write(self, waiting: "list[Callable[[], pa.Table]]") -> None:
+    def _write(self, tables: "list[pa.Table]") -> None:
         import pyarrow as pa
 
-        tables = [make() for make in waiting]
         rows = pa.concat_tables(tables) if tables else self._schema.empty_table()
         writer = self._writer or self._open_part()
         writer.write_table(rows, row_group_size=ROW_GROUP_ROWS)

@@ -12,7 +12,11 @@ from sessions.facts import Origin
 from sessions.file import SessionFile
 from sessions.record import Recorder
 from sessions.schema import TABLES
+from sessions.writer import PAGE_BYTES
 from tests.sessions.examples import SPEC, origin, record_story, small_chunks, story_events
+
+BRANCHES = 5
+"""The first byte of a page that leads to other ones (the file format of SQLite, 1.6)."""
 
 
 @pytest.fixture(scope="module")
@@ -114,6 +118,22 @@ def test_a_file_damaged_anywhere_gives_the_truth_or_says_that_it_is_damaged(
     path = tmp_path_factory.getbasetemp() / "damaged.tide.db"
     path.write_bytes(content)
     opened_up_to(path)
+
+
+def test_what_damage_hides_from_a_search_is_found(recording: Path, tmp_path: Path) -> None:
+    path = tmp_path / "hidden.tide.db"
+    content = bytearray(recording.read_bytes())
+    database = sqlite3.connect(recording)
+    ((root,),) = database.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'chunks'")
+    database.close()
+    page = (root - 1) * PAGE_BYTES
+    assert content[page] == BRANCHES
+    second = page + int.from_bytes(content[page + 14 : page + 16])
+    assert content[second + 4 : second + 6] == b"\x81\x01"  # the key by which searches turn: 129
+    content[second + 5] = 0
+    path.write_bytes(content)
+    with SessionFile(recording) as whole, SessionFile(path) as session:
+        assert list(session.all_events()) == list(whole.all_events())
 
 
 def test_a_missing_chunk_is_where_the_session_ends(recording: Path, tmp_path: Path) -> None:
