@@ -1,71 +1,100 @@
-"""Export to Parquet: events a second, and the most memory up to each quarter of the session.
+"""Export to Parquet: events a second, and memory up to each quarter of the session.
 
-``python -m benchmarks.export [EVENTS]`` (1,000,000 if left out). Making the events is not counted:
-each block is made before the clock goes on.
+``python -m benchmarks.export [EVENTS]`` (1,000,000 if left out). What is measured is a session file
+going into a new dataset, reading it and starting the second process included; making the file is
+not. Memory is what all processes have in use together, looked at some ten times a second.
 """
 
-import resource
+import os
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable
 from itertools import islice
 from pathlib import Path
+from threading import Event as Signal
+from threading import Thread
 
 from benchmarks.synthetic import synthetic_events
 from emulator.events import Event
+from emulator.inputs import CreateCluster
 from sessions.collector import collect_seldom
-from sessions.dataset.export import ExportReport, export_session
-from sessions.dataset.totals import SessionFacts
+from sessions.dataset.export import ExportReport
+from sessions.dataset.exporting import add_session
+from sessions.facts import Origin
+from sessions.file import SessionFile
+from sessions.record import CHUNK_EVENTS_MAX
+from sessions.writer import SessionWriter
 
-BLOCK = 100_000
-
-
-class Paused:
-    """Events that are made by blocks, with the time that making them took."""
-
-    def __init__(self, events: int) -> None:
-        self.seconds = 0.0
-        self._source = synthetic_events(events)
-
-    def __iter__(self) -> Iterator[Event]:
-        while block := self._made():
-            yield from block
-
-    def _made(self) -> list[Event]:
-        begin = time.perf_counter()
-        block = list(islice(self._source, BLOCK))
-        self.seconds += time.perf_counter() - begin
-        return block
+LOOK_EVERY_S = 0.1
 
 
-def measured(events: int, quarters: list[float]) -> tuple[ExportReport, float]:
-    """Export so many events; returns what was written and the seconds it took.
+def recorded(events: Iterable[Event], path: Path) -> None:
+    """Make a session file of events."""
+    source = iter(events)
+    writer = SessionWriter(path, Origin("synthetic", "tidegauge", "3.9", 0, CreateCluster()))
+    while block := list(islice(source, CHUNK_EVENTS_MAX)):
+        writer.put_chunk(block)
+    writer.close(None)
 
-    ``quarters`` is given the most memory that this process has had up to each quarter, in MiB.
+
+def memory_mib() -> float:
+    """What this process and those that it started have in memory now, what they share twice."""
+    ours = str(os.getpid())
+    kib = 0
+    for status in Path("/proc").glob("[0-9]*/status"):
+        try:
+            said = dict(line.split(":", 1) for line in status.read_text().splitlines())
+        except OSError:  # it has ended meanwhile
+            continue
+        if ours in (said["Pid"].strip(), said["PPid"].strip()) and "VmRSS" in said:
+            kib += int(said["VmRSS"].split()[0])
+    return kib / 1024
+
+
+def measured(path: Path, dataset: Path, most: list[float]) -> tuple[ExportReport, float]:
+    """Export a session; returns what was written and the seconds it took.
+
+    ``most`` is given the most memory up to each quarter, in MiB.
     """
+    ended, done = Signal(), [0]
+
+    def watch(events: int) -> None:
+        highest = 0.0
+        while not ended.wait(LOOK_EVERY_S):
+            highest = max(highest, memory_mib())
+            if done[0] * 4 >= (len(most) + 1) * events:
+                most.append(highest)
+        most.append(max(highest, memory_mib()))
 
     def note(exported: int) -> None:
-        if exported * 4 >= (len(quarters) + 1) * events:
-            quarters.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+        done[0] = exported
 
-    with tempfile.TemporaryDirectory() as folder:
-        source = Paused(events)
+    with SessionFile(path) as session:
+        watcher = Thread(target=watch, args=(session.last_seq,))
+        watcher.start()
         begin = time.perf_counter()
-        report = export_session(source, SessionFacts("synthetic"), Path(folder) / "dataset", note)
-        return report, time.perf_counter() - begin - source.seconds
+        report = add_session(session, dataset, note).report
+        seconds = time.perf_counter() - begin
+        ended.set()
+        watcher.join()
+    assert report is not None
+    return report, seconds
 
 
 def main() -> None:
     """Print the figures."""
-    collect_seldom()
     events = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
-    quarters: list[float] = []
-    report, seconds = measured(events, quarters)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "synthetic.tide.db"
+        recorded(synthetic_events(events), path)
+        collect_seldom()
+        most: list[float] = []
+        report, seconds = measured(path, Path(folder) / "dataset", most)
     rate, size = report.events / seconds, report.size_bytes / report.events
     print(f"export: {report.events:,} events in {seconds:.2f} s: {rate:,.0f} events/s")
     print(f"size: {size:.1f} bytes/event in all tables")
-    print("memory: " + ", ".join(f"{most:,.0f}" for most in quarters) + " MiB after each quarter")
+    print("memory: " + ", ".join(f"{each:,.0f}" for each in most[:4]) + " MiB up to each quarter")
     print("rows: " + ", ".join(f"{name} {rows:,}" for name, rows in report.rows.items() if rows))
 
 

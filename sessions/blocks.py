@@ -20,6 +20,9 @@ from emulator.events import Event
 Groups = dict[type[Event], list[Event]]
 """Events by their type, each list in order."""
 
+Kinds = Container[type[Event]] | None
+"""Some types of events; None: all of them."""
+
 RAW_BYTES_MAX: Final = 1 << 28
 """No block is larger than this when unpacked: what says so is damaged or hostile."""
 LEVEL: Final = 3
@@ -131,7 +134,10 @@ class Columns(NamedTuple):
 
 
 class Unpacked(NamedTuple):
-    """Consecutive events column by column; ``times`` are those of all, by their place."""
+    """Consecutive events column by column; ``times`` are those of all, by their place.
+
+    ``columns`` may be those of some types alone.
+    """
 
     first_seq: int
     times: list[int]
@@ -142,17 +148,18 @@ class Unpacked(NamedTuple):
         """The number of the last event; before the first if there is none."""
         return self.first_seq + len(self.times) - 1
 
-    def events(self, kinds: Container[type[Event]] | None = None) -> list[Event]:
-        """The events in order: all of them, or those of some types."""
+    def events(self, kinds: Kinds = None) -> list[Event]:
+        """The events in order, as far as there are columns; those of some types, or all."""
         found: list[Any] = [None] * len(self.times)
-        first, time_at = self.first_seq, self.times.__getitem__
+        first, time_at, made = self.first_seq, self.times.__getitem__, 0
         for kind, places, causes, fields in self.columns:
             if kinds is None or kind in kinds:
                 seqs = [place + first for place in places]
-                made = map(kind, seqs, map(time_at, places), causes, *fields)
-                for place, event in zip(places, made, strict=True):
+                events = map(kind, seqs, map(time_at, places), causes, *fields)
+                for place, event in zip(places, events, strict=True):
                     found[place] = event
-        return found if kinds is None else [event for event in found if event is not None]
+                made += len(places)
+        return found if made == len(found) else [event for event in found if event is not None]
 
 
 def unpacked(events: Sequence[Event]) -> Unpacked:
@@ -174,19 +181,19 @@ def decode(data: bytes) -> list[Event]:
     return unpack(data).events()
 
 
-def unpack(data: bytes) -> Unpacked:
-    """The events of a block column by column.
+def unpack(data: bytes, kinds: Kinds = None) -> Unpacked:
+    """The events of a block column by column, of some types or of all.
 
     Raises:
         BlockError: it is none.
     """
     try:
-        return _unpacked(_BLOCKS.decode(decompress(data)))
+        return _unpacked(_BLOCKS.decode(decompress(data)), kinds)
     except (msgspec.MsgspecError, LookupError, TypeError, ValueError) as error:
         raise BlockError(str(error)) from error
 
 
-def _unpacked(block: Block) -> Unpacked:
+def _unpacked(block: Block, kinds: Kinds) -> Unpacked:
     order, first_seq = block.order, block.first_seq
     if len(block.times) != len(order):
         raise BlockError("as many times as events are expected")
@@ -196,6 +203,8 @@ def _unpacked(block: Block) -> Unpacked:
     columns = []
     for name, encoded, mine in zip(block.kinds, block.columns, places, strict=True):
         plan = PLANS[VOCABULARY[name]]
+        if kinds is not None and plan.kind not in kinds:
+            continue
         backs, fields = _INTS.decode(encoded[0]), list(_fields(plan, encoded[1:], block.strings))
         if any(len(field) != len(mine) for field in (backs, *fields)):
             raise BlockError(f"a column of {name} is too short or too long")

@@ -193,11 +193,14 @@ class SessionFile:
         """
         return self.unpacked(chunk).events()
 
-    def unpacked(self, chunk: Chunk) -> blocks.Unpacked:
-        """The events of one chunk, column by column; raises what :meth:`events` does."""
+    def unpacked(self, chunk: Chunk, kinds: blocks.Kinds = None) -> blocks.Unpacked:
+        """The events of one chunk, of some types or of all, column by column.
+
+        Raises what :meth:`events` does.
+        """
         row = self._row_of(chunk)
         try:
-            found = blocks.unpack(row[0])
+            found = blocks.unpack(row[0], kinds)
             if (found.first_seq, found.last_seq) != (chunk.first_seq, chunk.last_seq):
                 raise blocks.BlockError("they are other ones")
             return found

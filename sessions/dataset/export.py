@@ -2,7 +2,7 @@
 
 import contextlib
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import Any, Final, Protocol
 from msgspec import Struct
 
 from emulator.events import Event
-from sessions.blocks import unpacked
+from sessions.blocks import Unpacked, unpacked
 from sessions.collector import collector_paused
 from sessions.dataset.event_rows import event_rows
 from sessions.dataset.facts import FACTS, ConsumedFold, RequestFold
@@ -20,7 +20,7 @@ from sessions.dataset.records import RecordFold
 from sessions.dataset.runs import portions, runs_to_table
 from sessions.dataset.schema import Table
 from sessions.dataset.state_fold import StateFold
-from sessions.dataset.tables import BY_NAME, CONSUMED, EVENTS, PRODUCED, SESSIONS, TABLES
+from sessions.dataset.tables import BY_NAME, CONSUMED, EVENTS, PRODUCED, SESSIONS
 from sessions.dataset.totals import SessionFacts, Totals
 from sessions.dataset.writer import BLOCK_ROWS, Row, TableWriter, WriterThread, rows_to_table
 
@@ -29,6 +29,10 @@ Progress = Callable[[int], object]
 """Is told how many events have been exported so far."""
 
 INSTALL: Final = "install it with: pip install 'tidegauge[spark]'"
+
+ALLOCATOR: Final = ("ARROW_DEFAULT_MEMORY_POOL", "system")
+"""Arrow looks at this when it is imported: its own allocator keeps a fifth more memory here, and
+gives it back and takes it again all the time."""
 
 RUNS: Final = frozenset({PRODUCED.name, CONSUMED.name})
 """Tables whose folds give runs of records."""
@@ -42,6 +46,15 @@ class Fold(Protocol):
     def handlers(self) -> dict[type[Event], Handler]: ...
 
     def finish(self) -> None: ...
+
+
+FOLDS: Final[tuple[tuple[tuple[str, ...], Callable[..., Fold]], ...]] = (
+    (("partition_states", "replica_states"), StateFold),
+    ((PRODUCED.name,), RecordFold),
+    ((CONSUMED.name,), ConsumedFold),
+    (("requests",), RequestFold),
+)
+"""What is made of more than one event at a time: the tables, and what makes their rows."""
 
 
 class ExportReport(Struct, frozen=True):
@@ -68,46 +81,59 @@ def export_session(
     :class:`~sessions.dataset.folder.DatasetError`.
     """
     require_arrow()
-    with DatasetFolder(Path(dataset)).adding(facts.id) as folder, _Export(folder) as export:
+    with DatasetFolder(Path(dataset)).adding(facts.id) as hidden, Export(hidden.path) as export:
         source = iter(events)
-        while export.add_block(source):
+        while block := _block(source):
+            export.add(unpacked(block), block)
             if progress is not None:
                 progress(export.events)
         return export.finish(facts if ended is None else ended())
 
 
+def _block(source: Iterator[Event]) -> list[Event]:
+    with collector_paused():
+        return list(islice(source, BLOCK_ROWS))
+
+
 def require_arrow() -> None:
-    """Make sure that there is PyArrow.
+    """Make sure that there is PyArrow, and have it allocate as suits an export.
 
     Raises:
         DatasetError: there is not; the message says how to install it.
     """
     if find_spec("pyarrow") is None:
         raise DatasetError(f"exporting needs PyArrow; {INSTALL}")
+    os.environ.setdefault(*ALLOCATOR)
 
 
-class _Export:
-    """The tables of one session while they are being written."""
+class Export:
+    """Some tables of one session, or all, while they are being written; events are given in order.
 
-    def __init__(self, folder: Path) -> None:
+    ``kinds`` are the types of events that must be given as such, ``columns`` those of which a block
+    must have the columns (None: all).
+    """
+
+    def __init__(self, folder: Path, names: Collection[str] = BY_NAME) -> None:
+        """Write into ``folder`` the tables of these names."""
         self.events = 0
         self._folder = folder
-        self._last: Event | None = None
-        self._rows: dict[str, list[Row]] = {table.name: [] for table in TABLES}
+        self._last = (0, 0)
+        self._rows: dict[str, list[Row]] = {name: [] for name in names}
         self._thread = WriterThread()
         self._writers = {
-            table.name: TableWriter(table, folder / table.name, self._thread) for table in TABLES
+            name: TableWriter(BY_NAME[name], folder / name, self._thread) for name in names
         }
-        self._totals = Totals()
-        self._folds: tuple[Fold, ...] = (
-            StateFold(self._rows["partition_states"].append, self._rows["replica_states"].append),
-            RecordFold(self._rows["produced"].append),
-            ConsumedFold(self._rows["consumed"].append),
-            RequestFold(self._rows["requests"].append),
-        )
+        self._totals = Totals() if SESSIONS.name in names else None
+        self._folds = [
+            make(*(self._rows[name].append for name in tables))
+            for tables, make in FOLDS
+            if self._rows.keys() >= set(tables)
+        ]
         self._handlers = self._gather_handlers()
+        self.kinds = self._handlers.keys()
+        self.columns = None if EVENTS.name in names else self.kinds
 
-    def __enter__(self) -> "_Export":
+    def __enter__(self) -> "Export":
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -119,47 +145,56 @@ class _Export:
     def _gather_handlers(self) -> dict[type[Event], tuple[Handler, ...]]:
         """For each type of event everything that it is given to."""
         handlers: dict[type[Event], tuple[Handler, ...]] = {}
-        for of in (*(fold.handlers() for fold in self._folds), self._totals.handlers()):
+        folds = [fold.handlers() for fold in self._folds]
+        if self._totals is not None:
+            folds.append(self._totals.handlers())
+        for of in folds:
             for type_, handler in of.items():
                 handlers[type_] = (*handlers.get(type_, ()), handler)
         for type_, (table, make) in FACTS.items():
-            handlers[type_] = (*handlers.get(type_, ()), _row_adder(self._rows[table], make))
+            if table in self._rows:
+                adder = _row_adder(self._rows[table], make)
+                handlers[type_] = (*handlers.get(type_, ()), adder)
         return handlers
 
-    def add_block(self, source: Iterator[Event]) -> bool:
-        """Take a block of events; False when there is none left."""
+    def add(self, block: Unpacked, events: Iterable[Event]) -> None:
+        """Take a block, with all of its events whose type is one of ``kinds`` at least."""
         with collector_paused():
-            block = list(islice(source, BLOCK_ROWS))
-            if block:
-                self._add(block)
-        return bool(block)
+            self._add(block, events)
 
-    def _add(self, block: list[Event]) -> None:
-        self.events += len(block)
-        self._last = block[-1]
+    def _add(self, block: Unpacked, events: Iterable[Event]) -> None:
+        self.events += len(block.times)
+        self._last = (block.last_seq, block.times[-1])
         handlers, nobody = self._handlers, ()
-        for event in block:
+        for event in events:
             for handle in handlers.get(type(event), nobody):
                 handle(event)
-        self._writers[EVENTS.name].add(event_rows(unpacked(block)))
+        if EVENTS.name in self._writers:
+            self._writers[EVENTS.name].add(event_rows(block))
         for name, rows in self._rows.items():
             if len(rows) >= (RUNS_WAITING if name in RUNS else BLOCK_ROWS):
                 self._hand_on(BY_NAME[name])
 
     def finish(self, facts: SessionFacts) -> ExportReport:
-        """Write what was held back, and the session's own row."""
+        """Write what was held back and, if that is one of the tables, the session's own row."""
         for fold in self._folds:
             fold.finish()
-        self._rows[SESSIONS.name].append(self._totals.row(facts, self.events, self._last))
-        for table in TABLES:
-            self._hand_on(table)
-            self._writers[table.name].close()
+        if self._totals is not None:
+            row = self._totals.row(facts, self.events, *self._last)
+            self._rows[SESSIONS.name].append(row)
+        for name, writer in self._writers.items():
+            self._hand_on(BY_NAME[name])
+            writer.close()
         self._thread.drain()
         return ExportReport(
             session=facts.id,
             events=self.events,
             rows={name: writer.rows for name, writer in self._writers.items()},
-            size_bytes=sum(path.stat().st_size for path in self._folder.rglob("*.parquet")),
+            size_bytes=sum(
+                path.stat().st_size
+                for name in self._writers
+                for path in (self._folder / name).iterdir()
+            ),
         )
 
     def _hand_on(self, table: Table) -> None:

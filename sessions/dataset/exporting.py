@@ -4,17 +4,20 @@ Started again, an export goes on where it was killed: what is in the dataset is 
 was half written is written anew.
 """
 
+import contextlib
 import os
 import re
 from pathlib import Path
 from typing import Any, Final
 
+import msgspec
 from msgspec import Struct
 
-from sessions.dataset.export import ExportReport, Progress, export_session, require_arrow
+from sessions.dataset.beside import BESIDE, WORTH_EVENTS, add_chunks, exporting_beside
+from sessions.dataset.export import Export, ExportReport, Progress, require_arrow
 from sessions.dataset.folder import DatasetError, DatasetFolder, DatasetUnreadable
 from sessions.dataset.schema import SESSION
-from sessions.dataset.tables import SESSIONS
+from sessions.dataset.tables import SESSIONS, TABLES
 from sessions.dataset.totals import SessionFacts
 from sessions.errors import SessionDamagedError, SessionIncompleteError
 from sessions.file import SessionFile
@@ -64,10 +67,36 @@ def add_session(
     folder.settle()
     there = _row(folder, facts.id)
     if there is None:
-        report = export_session(session.all_events(), facts, dataset, progress)
+        report = _export(session, facts, folder, progress)
         return Added(facts.id, report.events, report)
     _require_same(session, facts, folder, there)
     return Added(facts.id, session.last_seq, None)
+
+
+def _export(
+    session: SessionFile, facts: SessionFacts, folder: DatasetFolder, progress: Progress | None
+) -> ExportReport:
+    """Write a session's tables, some of them by a second process if that is worth its start."""
+    last_seq = session.last_seq
+    in_two = last_seq >= WORTH_EVENTS and (os.cpu_count() or 1) > 1
+    names = [table.name for table in TABLES if not (in_two and table.name in BESIDE)]
+    with contextlib.ExitStack() as stack:
+        hidden = stack.enter_context(folder.adding(facts.id))
+        beside = stack.enter_context(exporting_beside(session, hidden)) if in_two else None
+        export = stack.enter_context(Export(hidden.path, names))
+        for events in add_chunks(export, session, last_seq):
+            if progress is not None:
+                progress(events)
+        own = export.finish(facts)
+        if beside is None:
+            return own
+        other = beside.report()
+        rows = own.rows | other.rows
+        return msgspec.structs.replace(
+            own,
+            rows={table.name: rows[table.name] for table in TABLES},
+            size_bytes=own.size_bytes + other.size_bytes,
+        )
 
 
 def _facts(session: SessionFile) -> SessionFacts:

@@ -14,7 +14,7 @@ import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 from msgspec import Struct
@@ -49,6 +49,17 @@ class Marker(Struct, frozen=True):
 
     dataset: str
     layout: int
+
+
+class Hidden(NamedTuple):
+    """The hidden folder of a session that is being added, and the descriptor of its lock.
+
+    Who else writes there inherits the descriptor, and with it the lock: then what one leaves is not
+    taken for a leftover while the other is still at work.
+    """
+
+    path: Path
+    lock: int
 
 
 class DatasetFolder:
@@ -86,13 +97,13 @@ class DatasetFolder:
         What cannot be mended for want of rights stays; readers do not see it.
         """
         for hidden in self.path.glob(f"{HIDDEN}*"):
-            with contextlib.suppress(OSError), _locked(hidden) as ours:
-                if ours:
+            with contextlib.suppress(OSError), _locked(hidden) as lock:
+                if lock is not None:
                     self._settle_one(hidden)
                     shutil.rmtree(hidden)
 
     @contextlib.contextmanager
-    def adding(self, session: str) -> Iterator[Path]:
+    def adding(self, session: str) -> Iterator[Hidden]:
         """A hidden folder for ``TABLE/*.parquet`` that enters the dataset when the block ends well.
 
         Raises :class:`DatasetError` if the session is there already, is being added by another
@@ -142,17 +153,17 @@ class DatasetFolder:
             raise
 
     @contextlib.contextmanager
-    def _hidden(self, session: str) -> Iterator[Path]:
+    def _hidden(self, session: str) -> Iterator[Hidden]:
         """A session's hidden folder, ours alone; moved in if the block ends well, else dropped."""
         hidden = self.path / f"{HIDDEN}{session}"
-        with _locked(hidden, make=True) as ours:
-            if not ours:
+        with _locked(hidden, make=True) as lock:
+            if lock is None:
                 raise SessionBusy(f"session {session} is being exported to {self.path} just now")
             try:
                 self._settle_one(hidden)
                 if any(self._place(table.name, session).exists() for table in TABLES):
                     raise DatasetError(f"session {session} is in {self.path} already")
-                yield hidden
+                yield Hidden(hidden, lock)
                 (hidden / COMPLETE).touch()
             except BaseException:
                 shutil.rmtree(hidden, ignore_errors=True)
@@ -202,8 +213,8 @@ def _is_dataset(path: Path) -> bool:
 
 
 @contextlib.contextmanager
-def _locked(hidden: Path, *, make: bool = False) -> Iterator[bool]:
-    """Hold the lock of a hidden folder if nobody does; says whether it is held.
+def _locked(hidden: Path, *, make: bool = False) -> Iterator[int | None]:
+    """Hold the lock of a hidden folder if nobody does: its descriptor, None if somebody does.
 
     The lock file may have been removed with its folder between being opened and being locked, hence
     the second look.
@@ -216,12 +227,12 @@ def _locked(hidden: Path, *, make: bool = False) -> Iterator[bool]:
         except FileNotFoundError:
             if make:
                 continue
-            yield False
+            yield None
             return
         try:
             held = _try_lock(lock)
             if not held or _same_file(lock, hidden / LOCK):
-                yield held
+                yield lock if held else None
                 return
         finally:
             os.close(lock)

@@ -6,7 +6,7 @@ not the length of the session.
 """
 
 from bisect import bisect_right
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
@@ -146,7 +146,7 @@ class RecordFold:
         self._add = add
         self._open: dict[int, Batch] = {}
         self._firsts: list[int] = []
-        self._logs: dict[tuple[str, int], Log] = {}
+        self._logs: defaultdict[tuple[str, int], Log] = defaultdict(Log)
 
     def handlers(self) -> dict[type[Event], Callable[[Any], None]]:
         """What to call for each type of event that matters here."""
@@ -195,6 +195,11 @@ class RecordFold:
             batch.commit(first, first + stop - base, event)
             self._close_if_done(batch)
 
+    def _awaits(self, run: Run) -> bool:
+        """Whether an open batch has one of the records, and some of its own are not committed."""
+        base, stop, first = run
+        return any(batch.uncommitted for batch in self._between(first, first + stop - base))
+
     def _close_if_done(self, batch: Batch) -> None:
         if batch.answered is None or batch.uncommitted:
             return
@@ -234,14 +239,8 @@ class RecordFold:
 
     # ---- logs
 
-    def _log(self, tp: str, broker: int) -> Log:
-        log = self._logs.get((tp, broker))
-        if log is None:
-            log = self._logs[tp, broker] = Log()
-        return log
-
     def _appended(self, event: RecordsAppended) -> None:
-        log = self._log(event.tp, event.broker)
+        log = self._logs[event.tp, event.broker]
         end = event.base_offset + event.count
         log.runs.append((event.base_offset, end, event.first_record))
         if not log.leads:
@@ -253,15 +252,15 @@ class RecordFold:
                 batch.offset = event.base_offset + batch.first - event.first_record
 
     def _high_watermark_changed(self, event: HighWatermarkChanged) -> None:
-        log = self._log(event.tp, event.broker)
+        log = self._logs[event.tp, event.broker]
         for run in log.pass_to(event.high_watermark):
             if log.leads:
                 self._commit(run, event)
-            elif any(b.uncommitted for b in self._between(run[2], run[2] + run[1] - run[0])):
+            elif self._awaits(run):
                 log.passed.append(run)
 
     def _role_changed(self, event: ReplicaRoleChanged) -> None:
-        log = self._log(event.tp, event.broker)
+        log = self._logs[event.tp, event.broker]
         log.leads = event.role == "leader"
         if log.leads:
             for run in log.passed:
@@ -269,7 +268,7 @@ class RecordFold:
             log.passed.clear()
 
     def _cut(self, event: LogTruncated | LogLoaded) -> None:
-        self._log(event.tp, event.broker).cut(event.log_end_offset)
+        self._logs[event.tp, event.broker].cut(event.log_end_offset)
 
     def _deleted(self, event: LogDeleted) -> None:
         self._logs.pop((event.tp, event.broker), None)

@@ -37,6 +37,14 @@ MIN_ISR: Final = "min.insync.replicas"
 UNCLEAN: Final = "unclean.leader.election.enable"
 
 
+class Partitions(dict[str, Partition]):
+    """Partitions by name, made when they are first asked for."""
+
+    def __missing__(self, tp: str) -> Partition:
+        partition = self[tp] = Partition(tp)
+        return partition
+
+
 class StateFold:
     """Folds events into rows of both tables; the two functions are given each row as it ends."""
 
@@ -45,7 +53,7 @@ class StateFold:
     ) -> None:
         self._add_partition = add_partition
         self._add_replica = add_replica
-        self._partitions: dict[str, Partition] = {}
+        self._partitions = Partitions()
         self._defaults = resolve(DEFAULT_VERSION, {})
 
     def handlers(self) -> dict[type[Event], Callable[[Any], None]]:
@@ -80,12 +88,6 @@ class StateFold:
 
     # ---- open rows
 
-    def _partition(self, tp: str) -> Partition:
-        partition = self._partitions.get(tp)
-        if partition is None:
-            partition = self._partitions[tp] = Partition(tp)
-        return partition
-
     def _end_partition(self, partition: Partition, event: Event) -> None:
         """End the partition's row before a value changes, unless this very event began it."""
         if partition.since_seq not in (0, event.seq):
@@ -100,7 +102,7 @@ class StateFold:
 
     def _changing(self, tp: str, broker: int, event: Event) -> Replica:
         """The replica whose LEO or HW may change: its row, and the partition's if it leads, end."""
-        partition = self._partition(tp)
+        partition = self._partitions[tp]
         if broker == partition.leader:
             self._end_partition(partition, event)
         replica = partition.held.get(broker)
@@ -132,7 +134,7 @@ class StateFold:
         self, event: TopicCreated | PartitionsAdded, first: int, min_isr: int, unclean: bool
     ) -> None:
         for number, replicas in enumerate(event.assignment, first):
-            partition = self._partition(f"{event.topic}-{number}")
+            partition = self._partitions[f"{event.topic}-{number}"]
             self._end_partition(partition, event)
             partition.replicas = tuple(replicas)
             partition.min_isr, partition.unclean_election = min_isr, unclean
@@ -161,7 +163,7 @@ class StateFold:
             partition.since_seq = 0
 
     def _replicas_assigned(self, event: ReplicasAssigned) -> None:
-        partition = self._partition(event.tp)
+        partition = self._partitions[event.tp]
         self._end_partition(partition, event)
         partition.replicas = tuple(event.replicas)
 
@@ -182,14 +184,14 @@ class StateFold:
     # ---- the state znode
 
     def _state_changed(self, event: PartitionStateChanged) -> None:
-        partition = self._partition(event.tp)
+        partition = self._partitions[event.tp]
         self._end_partition(partition, event)
         if not partition.since_seq:
             partition.since_seq, partition.since_us = event.seq, event.time_us
         self._set_znode(partition, event, event)
 
     def _state_removed(self, event: PartitionStateRemoved) -> None:
-        partition = self._partition(event.tp)
+        partition = self._partitions[event.tp]
         self._end_partition(partition, event)
         self._set_znode(partition, None, event)
 
@@ -220,12 +222,12 @@ class StateFold:
     # ---- replicas
 
     def _log_created(self, event: LogCreated) -> None:
-        if event.broker not in self._partition(event.tp).held:
+        if event.broker not in self._partitions[event.tp].held:
             self._changing(event.tp, event.broker, event)
 
     def _log_deleted(self, event: LogDeleted) -> None:
         self._changing(event.tp, event.broker, event)
-        del self._partition(event.tp).held[event.broker]
+        del self._partitions[event.tp].held[event.broker]
 
     def _log_loaded(self, event: LogLoaded) -> None:
         replica = self._changing(event.tp, event.broker, event)
@@ -234,7 +236,7 @@ class StateFold:
         replica.hw = event.high_watermark
 
     def _role_changed(self, event: ReplicaRoleChanged) -> None:
-        partition = self._partition(event.tp)
+        partition = self._partitions[event.tp]
         replica = partition.held.get(event.broker)
         if replica is None:
             replica = self._changing(event.tp, event.broker, event)
@@ -259,14 +261,14 @@ class StateFold:
             self._changing(event.tp, event.broker, event).hw = event.high_watermark
 
     def _log_start_changed(self, event: LogStartOffsetChanged) -> None:
-        partition = self._partition(event.tp)
+        partition = self._partitions[event.tp]
         replica = partition.held.get(event.broker)
         if replica is not None and replica.log_start != event.log_start:
             self._end_replica(partition, replica, event)
             replica.log_start = event.log_start
 
     def _remote_leo_changed(self, event: RemoteLogEndOffsetChanged) -> None:
-        partition = self._partition(event.tp)
+        partition = self._partitions[event.tp]
         partition.remembered.setdefault(event.broker, {})[event.follower] = event.log_end_offset
         replica = partition.held.get(event.follower)
         if replica is None or event.broker != partition.leader:

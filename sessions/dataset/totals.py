@@ -59,10 +59,9 @@ class Totals:
             PartitionStateRemoved: self._removed,
         }
 
-    def row(self, facts: SessionFacts, events: int, last: Event | None) -> Row:
-        """The row, ``events`` having been read and ``last`` being the last of them."""
+    def row(self, facts: SessionFacts, events: int, last_seq: int, last_us: int) -> Row:
+        """The row, ``events`` having been read; of the last of them (0: none) number and time."""
         created = self.created
-        end_us = last.time_us if last else 0
         audit = [sum(counts) for counts in zip(*self.audits.values(), strict=True)] or [0] * 4
         return (
             facts.name or facts.id,
@@ -72,8 +71,8 @@ class Totals:
             msgspec.json.encode(created.config if created else {}).decode(),
             msgspec.json.encode(facts.variables).decode(),
             events,
-            last.seq if last else 0,
-            max(end_us, facts.end_us or 0),
+            last_seq,
+            max(last_us, facts.end_us or 0),
             facts.state_hash,
             self.acked,
             self.failed,

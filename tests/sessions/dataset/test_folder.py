@@ -28,7 +28,7 @@ def written(hidden: Path, tables: int = len(TABLES)) -> None:
 
 def add(dataset: Path, session: str = "s1") -> None:
     with DatasetFolder(dataset).adding(session) as hidden:
-        written(hidden)
+        written(hidden.path)
 
 
 def test_a_session_has_a_folder_in_every_table(tmp_path: Path) -> None:
@@ -99,7 +99,7 @@ def test_two_exports_of_one_session_at_once_are_refused(tmp_path: Path) -> None:
         with pytest.raises(SessionBusy, match="is being exported"):
             add(tmp_path)
         DatasetFolder(tmp_path).settle()
-        written(hidden)
+        written(hidden.path)
     assert DatasetFolder(tmp_path).sessions() == ["s1"]
 
 

@@ -46,7 +46,7 @@ def test_rows_have_as_many_values_as_their_tables_have_columns() -> None:
     names_made_of_tp = 2
     row = replica.row("orders-0", None, None)
     assert len(row) == len(BY_NAME["replica_states"].columns) - names_made_of_tp
-    assert len(Totals().row(SessionFacts("s1"), 0, None)) == len(SESSIONS.columns)
+    assert len(Totals().row(SessionFacts("s1"), 0, 0, 0)) == len(SESSIONS.columns)
 
 
 def test_long_runs_are_divided_among_tables() -> None:
