@@ -1,12 +1,15 @@
 """A Spark session that starts quietly, keeps to loopback where it can, and leaves nothing."""
 
 import contextlib
+import logging
 import os
 import re
+import signal
 import socket
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -83,9 +86,12 @@ def _own_session(master: str) -> "Iterator[SparkSession]":
     require_java()
     if LOCAL.fullmatch(master):
         os.environ.setdefault(WORKERS_PYTHON, sys.executable)
-    with tempfile.TemporaryDirectory(
-        prefix="tidegauge-spark-", ignore_cleanup_errors=True
-    ) as scratch:
+    with (
+        tempfile.TemporaryDirectory(
+            prefix="tidegauge-spark-", ignore_cleanup_errors=True
+        ) as scratch,
+        _unlogged(),
+    ):
         context = _started_context(settings(master, scratch), Path(scratch) / "spark.log")
         try:
             yield SparkSession(context)
@@ -134,13 +140,49 @@ def _started_context(chosen: dict[str, str], log: Path) -> Any:  # noqa: ANN401 
     conf = SparkConf(loadDefaults=False).setAll(list(chosen.items()))
     gateway = None
     try:
-        with log.open("wb") as output:
+        with log.open("wb") as output, _interrupted_later():
             launch: Any = launch_gateway  # it has no types
             gateway = launch(conf, {"stdout": output, "stderr": output})
         return SparkContext(conf=conf, gateway=gateway)
     except (OSError, PySparkException, Py4JError) as error:
         _end_gateway(gateway)
         raise SparkUnavailable(f"Spark did not start: {_reason(error, log)}") from error
+    except KeyboardInterrupt:
+        _end_gateway(gateway)
+        raise
+
+
+@contextlib.contextmanager
+def _unlogged() -> Iterator[None]:
+    """Keep to oneself what py4j logs of calls that were interrupted, by the root logger.
+
+    Where nobody has said where logs go, that would make them go to standard error.
+    """
+    silent = logging.NullHandler()
+    logging.root.addHandler(silent)
+    try:
+        yield
+    finally:
+        logging.root.removeHandler(silent)
+
+
+@contextlib.contextmanager
+def _interrupted_later() -> Iterator[None]:
+    """Ctrl-C waits for the end of the block.
+
+    A JVM whose launch is interrupted is nobody's: it would never end.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    heard: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, _: heard.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if heard:
+        raise KeyboardInterrupt
 
 
 def _reason(error: Exception, log: Path) -> str:

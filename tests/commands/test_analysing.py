@@ -1,3 +1,7 @@
+import contextlib
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -6,6 +10,12 @@ from commands.analysing import plain, tables
 from commands.main import run_program
 from sessions.analysis.analyze import AnalysisReport, ReportTable
 from sessions.dataset.folder import MARKER
+from tests.sessions.dataset.reading import exported
+from tests.sessions.dataset.streams import committed_story
+
+ROOT = Path(__file__).parents[2]
+LOOK_EVERY_S = 0.02
+PROGRAM = "from commands.main import main; main()"
 
 
 def report() -> AnalysisReport:
@@ -75,3 +85,39 @@ def test_a_dataset_of_another_version_cannot_be_read(
     assert run_program(["analyze", str(tmp_path), "--out", str(tmp_path / "out")]) == 5
     assert "of newer tidegauge than this one" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.spark
+@pytest.mark.usefixtures("hasty_java")
+def test_an_analysis_interrupted_while_spark_starts_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither a traceback, nor a JVM that nobody would ever end, nor what it has on the disk."""
+    dataset, out, scratch = tmp_path / "dataset", tmp_path / "out", tmp_path / "scratch"
+    scratch.mkdir()
+    monkeypatch.setenv("TMPDIR", str(scratch))
+    exported(committed_story().events, dataset)
+    with subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, "analyze", str(dataset), "--out", str(out)],
+        cwd=ROOT, stderr=subprocess.PIPE,
+    ) as program:  # fmt: skip
+        assert program.stderr is not None
+        assert program.stderr.readline() == b"starting Spark\n"
+        while not naming(scratch):
+            with pytest.raises(subprocess.TimeoutExpired):
+                program.wait(LOOK_EVERY_S)
+        program.send_signal(signal.SIGINT)
+        assert program.stderr.read() == b"interrupted\n"
+    assert not out.exists()
+    assert list(scratch.glob("tidegauge-*")) == []
+    assert naming(scratch) == []
+
+
+def naming(folder: Path) -> list[str]:
+    """The processes whose command names a folder."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):  # it has ended meanwhile
+            if str(folder).encode() in path.read_bytes():
+                found.append(path.parent.name)
+    return found
