@@ -19,14 +19,6 @@ BRANCHES = 5
 """The first byte of a page that leads to other ones (the file format of SQLite, 1.6)."""
 
 
-@pytest.fixture(scope="module")
-def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("recording") / "story.tide.db"
-    with small_chunks():
-        record_story(path)
-    return path
-
-
 def test_a_session_gives_back_every_event(recording: Path) -> None:
     with SessionFile(recording) as session:
         assert tuple(session.all_events()) == story_events()

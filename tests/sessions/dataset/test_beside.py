@@ -16,7 +16,6 @@ from sessions.dataset.tables import TABLES
 from sessions.errors import SessionDamagedError
 from sessions.file import SessionFile
 from tests.sessions.dataset.reading import rows
-from tests.sessions.examples import record_story, small_chunks
 
 ROOT = Path(__file__).parents[3]
 PATIENCE_S = 60
@@ -31,14 +30,6 @@ with DatasetFolder(Path(sys.argv[1])).adding("story") as hidden:
     os.kill(os.getpid(), signal.SIGKILL)
 """
 """A process that is killed while a second one, which has its lock and standard input, goes on."""
-
-
-@pytest.fixture(scope="module")
-def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("recordings") / "story.tide.db"
-    with small_chunks():
-        record_story(path)
-    return path
 
 
 @pytest.fixture

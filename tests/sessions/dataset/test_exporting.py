@@ -15,14 +15,6 @@ from tests.sessions.dataset.reading import rows
 from tests.sessions.examples import STORY, record_story, small_chunks, story_events
 
 
-@pytest.fixture(scope="module")
-def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("recordings") / "story.tide.db"
-    with small_chunks():
-        record_story(path)
-    return path
-
-
 def files(folder: Path) -> dict[str, int]:
     found = (path for path in folder.rglob("*") if path.is_file())
     return {str(path.relative_to(folder)): path.stat().st_mtime_ns for path in found}
