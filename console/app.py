@@ -45,6 +45,7 @@ from console.screens.znodes import ZnodesScreen
 from console.stage import Complete, Reproduce, Stage
 from console.stylesheet import ParsedOnce
 from console.timekeys import TimeKeys
+from console.typeahead import TypeAhead
 from console.virtual_table import VirtualTable
 from sessions.errors import SessionError
 from sessions.twin_source import TwinSource
@@ -73,7 +74,15 @@ HEIGHTS = [(0, "-flat"), (15, "-low"), (32, "-tall")]
 
 
 class TidegaugeApp(
-    TimeKeys, MarkKeys, LabKeys, Openers, Desks, Alarms, Manners, inherit_bindings=False
+    TimeKeys,
+    MarkKeys,
+    LabKeys,
+    Openers,
+    Desks,
+    Alarms,
+    Manners,
+    TypeAhead,
+    inherit_bindings=False,
 ):
     """The console on one source."""
 
@@ -110,6 +119,7 @@ class TidegaugeApp(
         self.stylesheet = ParsedOnce(variables=self.get_css_variables())
         self.last_mode = self.DEFAULT_MODE
         self.begin_alarms()
+        self.begin_typing()
         self._framed = perf_counter()
         self._painted: tuple[object, ...] = ()
         self.begin_desks(bench, self.DEFAULT_MODE)
