@@ -48,7 +48,7 @@ STATE_WORDS: Final = (
         "led by another than the first replica",
     ),
     StateWord("reassigning", "MOVE", "moving", "primary", "replicas are being added or removed"),
-    StateWord("healthy", "", "", "muted", "all is well"),
+    StateWord("healthy", "", "", "muted", "every replica is in the ISR"),
 )
 RANKS: Final = {word.status: rank for rank, word in enumerate(STATE_WORDS)}
 """Severity by status, 0 the worst."""
