@@ -14,6 +14,7 @@ from emulator.clients.assignors import COOPERATIVE
 from emulator.clients.sequences import idempotence_conflict
 from emulator.config import ConfigError, check_topic_config, resolve
 from emulator.controller.controller import Controller
+from emulator.facts import config_in
 from emulator.profiles import Profile
 from emulator.topic_znodes import write, write_topic
 from emulator.world import is_topic_name, split
@@ -165,7 +166,11 @@ class Admin:
         )
 
     def configure_broker(self, wanted: inputs.ConfigureBroker) -> None:
-        """Set configuration values of one broker (it takes them at once)."""
+        """Set configuration values of one broker, which takes them at once.
+
+        From 1.1 on they stand in its znode. Any setting is taken, though Kafka has some that only a
+        restart changes.
+        """
         if wanted.broker not in self.cluster.brokers:
             ids = ", ".join(map(str, self.cluster.brokers))
             raise RefusedError(
@@ -178,6 +183,14 @@ class Admin:
             resolve(settings.version, {**settings.defaults, **merged})
         except ConfigError as error:
             raise RefusedError("INVALID_CONFIG", str(error)) from None
+        if self.world.profile.has("dynamic_broker_config"):
+            path = f"/config/brokers/{wanted.broker}"
+            there = self.zookeeper.find(path)
+            said = config_in(there.data) if there is not None else {}
+            kept = {k: v for k, v in {**said, **wanted.config}.items() if v}
+            write(self.world, path, compact({"version": 1, "config": kept}))
+            self._notify_change("brokers", str(wanted.broker))
+            return
         settings.brokers[wanted.broker] = merged
         self.world.configuration_changed()
         for key, value in wanted.config.items():

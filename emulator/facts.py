@@ -9,11 +9,13 @@ from sys import intern
 import msgspec
 
 from emulator import events
+from emulator.config import ConfigError, resolve
 from emulator.messages import PartitionInfo
-from emulator.world import World
+from emulator.world import AGAIN, World
 
 TOPICS = "/brokers/topics/"
 CONFIGS = "/config/topics/"
+BROKER_CONFIGS = "/config/brokers/"
 STATE = "/state"
 STATE_SLASHES = 2
 """A partition's state is at ``partitions/N/state`` below its topic."""
@@ -37,7 +39,7 @@ class TopicJson(msgspec.Struct):
 
 
 class ConfigJson(msgspec.Struct):
-    """What a topic's configuration znode holds."""
+    """What the configuration znode of a topic or a broker holds."""
 
     config: dict[str, str] = {}
 
@@ -54,6 +56,14 @@ _config = msgspec.json.Decoder(ConfigJson).decode
 _holder = msgspec.json.Decoder(HolderJson).decode
 
 
+def config_in(data: str | None) -> dict[str, str]:
+    """The values in a configuration znode; none if it holds anything else."""
+    try:
+        return _config(data).config if data else {}
+    except msgspec.MsgspecError:
+        return {}
+
+
 class ZnodeFacts:
     """Reads committed changes of the tree and states what they mean."""
 
@@ -66,7 +76,7 @@ class ZnodeFacts:
         self.assignments = assignments
 
     def changed(self, kind: str, path: str, data: str | None, version: int) -> None:
-        """A znode was created, changed or deleted."""
+        """A znode was created, changed or deleted, or somebody reads it again."""
         if path.startswith(TOPICS):
             topic, _, below = path[len(TOPICS) :].partition("/")
             if not below:
@@ -75,6 +85,8 @@ class ZnodeFacts:
                 self._state(intern(f"{topic}-{below.split('/')[1]}"), data, version)
         elif path.startswith(CONFIGS):
             self._config(kind, path[len(CONFIGS) :], data)
+        elif path.startswith(BROKER_CONFIGS):
+            self._broker_config(kind, path[len(BROKER_CONFIGS) :], data)
 
     def controller_id(self) -> int | None:
         """The broker that /controller names."""
@@ -160,7 +172,31 @@ class ZnodeFacts:
         settings[topic] = found
         self.world.configuration_changed()
         if kind == "changed":
-            for key in [*before, *(k for k in found if k not in before)]:
-                if before.get(key) != found.get(key):
-                    value = found.get(key, "")
-                    self.world.emit(events.ConfigChanged, "topic", topic, key, value)
+            self._config_changed("topic", topic, before, found)
+
+    def _broker_config(self, kind: str, name: str, data: str | None) -> None:
+        """Take one broker's own values, unless one of them is none that it can have.
+
+        Up to 2.4 a broker goes on with a value that is there no longer until it is restarted.
+        """
+        settings = self.world.settings
+        try:
+            found = _config(data).config if data else {}
+            resolve(settings.version, {**settings.defaults, **found})
+        except (msgspec.MsgspecError, ConfigError):
+            return
+        if not name.isdecimal():
+            return
+        before = settings.brokers.get(int(name), {})
+        if kind != AGAIN and self.world.profile.has("removed_broker_values_stay"):
+            found = before | found
+        settings.brokers[int(name)] = found
+        self.world.configuration_changed()
+        self._config_changed("broker", name, before, found)
+
+    def _config_changed(
+        self, entity: str, name: str, before: dict[str, str], after: dict[str, str]
+    ) -> None:
+        for key in [*before, *(key for key in after if key not in before)]:
+            if before.get(key) != after.get(key):
+                self.world.emit(events.ConfigChanged, entity, name, key, after.get(key, ""))

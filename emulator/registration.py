@@ -106,6 +106,8 @@ class Registration:
         state = self.broker.state
         self.kernel.start_host(self.broker.id)
         self.broker.set_state("starting")
+        if self.profile.has("removed_broker_values_stay"):
+            self.world.read_again(f"/config/brokers/{self.broker.id}")
         for tp, replica in state.replicas.items():
             if self.profile.has("cut_to_high_watermark_on_restart"):
                 replica.high_watermark = min(replica.checkpointed_hw, replica.log.end)

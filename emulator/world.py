@@ -22,6 +22,10 @@ ID_LENGTH = 22
 TOPIC_NAME = re.compile(r"[a-zA-Z0-9._-]{1,249}")
 
 
+AGAIN = "again"
+"""The kind of a znode's change that is none: somebody reads it once more."""
+
+
 class Settings(Struct, array_like=True):
     """How the cluster is configured: plain data. Overrides are by Kafka's names."""
 
@@ -85,6 +89,12 @@ class World:
         """Pass on a committed znode change."""
         for observe in self.znode_observers:
             observe(kind, path, data, version)
+
+    def read_again(self, path: str) -> None:
+        """Pass on what a znode holds, for somebody who goes by something else; nothing if none."""
+        node = self.zookeeper.find(path)
+        if node is not None:
+            self.znode_changed(AGAIN, path, node.data, node.version)
 
     def children(self, path: str) -> list[str]:
         """The names below a znode, sorted; none if an outsider has deleted it."""

@@ -40,6 +40,12 @@ class PartitionsJson(msgspec.Struct):
     partitions: list[AdminPartition]
 
 
+class ConfigChangeJson(msgspec.Struct):
+    """What a notification of a changed configuration names (0.10.2 and later)."""
+
+    entity_path: str = ""
+
+
 class Topics(Part):
     """The topic changes of an active controller."""
 
@@ -94,10 +100,16 @@ class Topics(Part):
             self.controller.reassignment.check(tp_of_state(path))
 
     def config_changes(self) -> None:
-        """Configuration was changed: from 2.1 unclean election, turned on, acts at once."""
+        """Configuration was changed: unclean election, turned on, may act at once.
+
+        From 2.1 it does for a topic, from 2.0 for the controller's own broker.
+        """
         zookeeper, state = self.world.zookeeper, self.state
         zookeeper.watch_children(self.broker.id, CONFIG_CHANGES)
-        if not self.controller.profile.has("unclean_config_elects"):
+        profile = self.controller.profile
+        if not profile.has("unclean_config_elects") and not (
+            profile.has("unclean_broker_config_elects") and self._changed_itself()
+        ):
             return
         able = [
             tp
@@ -108,6 +120,18 @@ class Topics(Part):
         batch = Batch()
         self.controller.partitions.elect_offline(able, batch)
         self.controller.channels.send(batch)
+
+    def _changed_itself(self) -> bool:
+        """Whether what was changed last is the configuration of the controller's own broker."""
+        names = self.world.children(CONFIG_CHANGES)
+        if not names:
+            return False
+        data = self.world.zookeeper.get(f"{CONFIG_CHANGES}/{max(names)}").data
+        try:
+            change = msgspec.json.decode(data or "{}", type=ConfigChangeJson)
+        except msgspec.MsgspecError:
+            return False
+        return change.entity_path == f"brokers/{self.broker.id}"
 
     def isr_changes(self) -> None:
         """Leaders wrote ISRs: read them again, tell every broker, delete the notifications."""

@@ -103,6 +103,13 @@ CONTROLLER: Final = (
         ended_by="KAFKA-5692",
     ),
     Feature(
+        "unclean_broker_config_elects",
+        "2.0.0",
+        None,
+        "KAFKA-6526",
+        "turning unclean election on for the controller's broker elects for offline partitions",
+    ),
+    Feature(
         "unclean_config_elects",
         "2.1",
         None,

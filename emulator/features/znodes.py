@@ -50,6 +50,13 @@ ZNODES: Final = (
         "there are /config/brokers and /config/users",
     ),
     Feature(
+        "removed_broker_values_stay",
+        "1.1",
+        "2.4",
+        "KIP-226",
+        "what is removed from /config/brokers/N holds until the broker is restarted (recorded)",
+    ),
+    Feature(
         "log_dir_events",
         "1.1",
         None,

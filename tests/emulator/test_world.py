@@ -2,9 +2,13 @@
 
 import pytest
 
-from emulator.inputs import ConfigureBroker, ConfigureTopic
+from emulator.inputs import ConfigureBroker, ConfigureTopic, CrashBroker, StartBroker, ZkCommand
 from emulator.world import is_topic_name, split
 from tests.emulator.running import do, with_topic
+
+MIN_ISR = "min.insync.replicas"
+UNCLEAN = "unclean.leader.election.enable"
+OWN = "/config/brokers/1"
 
 
 @pytest.mark.parametrize(
@@ -43,3 +47,58 @@ def test_a_cluster_id_has_22_characters_and_comes_from_the_seed() -> None:
     made = one.world.cluster_id()
     assert len(made) == 22
     assert made == other.world.cluster_id()
+
+
+@pytest.mark.parametrize("version", ["1.1", "3.9"])
+def test_a_brokers_own_values_stand_in_its_znode(version: str) -> None:
+    cluster, _ = with_topic(1, 2, version=version)
+    do(cluster, ConfigureBroker(broker=1, config={MIN_ISR: "3", UNCLEAN: "true"}))
+    do(cluster, ConfigureBroker(broker=1, config={UNCLEAN: ""}))
+    assert cluster.zookeeper.get(OWN).data == f'{{"version":1,"config":{{"{MIN_ISR}":"3"}}}}'
+    changes = [
+        cluster.zookeeper.get(f"/config/changes/{name}").data
+        for name in cluster.world.children("/config/changes")
+    ]
+    assert changes == ['{"version":2,"entity_path":"brokers/1"}'] * 2
+
+
+def test_before_1_1_a_brokers_values_are_in_no_znode() -> None:
+    cluster, _ = with_topic(1, 2, version="0.11")
+    do(cluster, ConfigureBroker(broker=1, config={MIN_ISR: "3"}))
+    assert cluster.world.min_insync_replicas(1, "t") == 3
+    assert cluster.zookeeper.find("/config/brokers") is None
+    assert cluster.world.children("/config/changes") == []
+
+
+def test_what_an_outsider_writes_of_a_broker_is_taken_if_it_makes_sense() -> None:
+    cluster, _ = with_topic(1, 2)
+    data = f'{{"version":1,"config":{{"{MIN_ISR}":"2"}}}}'
+    for path, written in (
+        (OWN, data),
+        ("/config/brokers/<default>", data.replace("2", "9")),
+        ("/config/brokers/nobody", data),
+        (f"{OWN}-0", data),
+    ):
+        do(cluster, ZkCommand(command="create", path=path, data=written))
+    for nonsense in ("no json", data.replace('"2"', '"two"'), '{"config":7}'):
+        do(cluster, ZkCommand(command="set", path=OWN, data=nonsense))
+        assert cluster.world.min_insync_replicas(1, "t") == 2
+    assert cluster.world.min_insync_replicas(0, "t") == 1
+    do(cluster, ZkCommand(command="delete", path=OWN))
+    assert cluster.world.min_insync_replicas(1, "t") == 1
+
+
+@pytest.mark.parametrize(("version", "stays"), [("1.1", True), ("2.2", True), ("2.5", False)])
+def test_a_removed_value_stays_until_a_restart_in_old_releases(
+    version: str, *, stays: bool
+) -> None:
+    cluster, _ = with_topic(1, 2, version=version)
+    do(cluster, ConfigureBroker(broker=1, config={MIN_ISR: "2"}))
+    do(cluster, ConfigureBroker(broker=1, config={MIN_ISR: ""}))
+    assert cluster.world.min_insync_replicas(1, "t") == (2 if stays else 1)
+    do(cluster, ConfigureBroker(broker=1, config={UNCLEAN: "true"}))
+    assert MIN_ISR not in (cluster.zookeeper.get(OWN).data or "")
+    do(cluster, CrashBroker(broker=1))
+    do(cluster, StartBroker(broker=1))
+    assert cluster.world.min_insync_replicas(1, "t") == 1
+    assert cluster.world.unclean_election(1, "t")

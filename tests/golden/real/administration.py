@@ -81,8 +81,11 @@ def _configure(cluster: RealCluster, kind: str, name: str, config: dict[str, str
     found = cluster.get(path)
     before: dict[str, str] = json.loads(found[0])["config"] if found else {}
     kept = {key: value for key, value in (before | config).items() if value != ""}
-    cluster.zk.ensure_path(path)
-    cluster.zk.set(path, json.dumps({"version": 1, "config": kept}).encode())
+    data = json.dumps({"version": 1, "config": kept}).encode()
+    if found:
+        cluster.zk.set(path, data)
+    else:
+        cluster.zk.create(path, data, makepath=True)
     change: object = {"version": 2, "entity_path": f"{kind}/{name}"}
     if cluster.version < NAMED_ENTITIES:
         change = name
