@@ -5,6 +5,7 @@ first one, times and causes are differences, each distinct text stands once. One
 whole block.
 """
 
+from bisect import bisect_left
 from collections.abc import Callable, Container, Iterator, Sequence
 from itertools import accumulate
 from operator import attrgetter, sub
@@ -147,6 +148,18 @@ class Unpacked(NamedTuple):
     def last_seq(self) -> int:
         """The number of the last event; before the first if there is none."""
         return self.first_seq + len(self.times) - 1
+
+    def up_to(self, last_seq: int) -> "Unpacked":
+        """The same without the events after that one."""
+        count = last_seq - self.first_seq + 1
+        if count >= len(self.times):
+            return self
+        columns = []
+        for kind, places, causes, fields in self.columns:
+            kept = bisect_left(places, count)
+            cut = [field[:kept] for field in fields]
+            columns.append(Columns(kind, places[:kept], causes[:kept], cut))
+        return Unpacked(self.first_seq, self.times[:count], columns)
 
     def events(self, kinds: Kinds = None) -> list[Event]:
         """The events in order, as far as there are columns; those of some types, or all."""

@@ -196,14 +196,14 @@ class SessionFile:
     def unpacked(self, chunk: Chunk, kinds: blocks.Kinds = None) -> blocks.Unpacked:
         """The events of one chunk, of some types or of all, column by column.
 
-        Raises what :meth:`events` does.
+        If the chunk has grown since, those that it had. Raises what :meth:`events` does.
         """
         row = self._row_of(chunk)
         try:
             found = blocks.unpack(row[0], kinds)
-            if (found.first_seq, found.last_seq) != (chunk.first_seq, chunk.last_seq):
+            if found.first_seq != chunk.first_seq or found.last_seq < chunk.last_seq:
                 raise blocks.BlockError("they are other ones")
-            return found
+            return found.up_to(chunk.last_seq)
         except blocks.BlockError as error:
             raise SessionDamagedError(
                 f"{self.path} is damaged: events {chunk.first_seq} to {chunk.last_seq} "

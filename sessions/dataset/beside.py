@@ -90,7 +90,7 @@ def add_chunks(export: Export, session: SessionFile, last_seq: int) -> Iterator[
         if chunk.first_seq > last_seq:
             break
         with collector_paused():
-            block = session.unpacked(chunk, export.columns)
+            block = session.unpacked(chunk, export.columns).up_to(last_seq)
             export.add(block, block.events(export.kinds))
         yield export.events
 

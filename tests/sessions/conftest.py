@@ -1,10 +1,15 @@
 """What tests of recordings share."""
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
-from tests.sessions.examples import record_story, small_chunks
+from emulator.events import Event
+from sessions.file import SessionFile
+from sessions.record import Recorder
+from tests.sessions.examples import origin, record_story, small_chunks, story_events
 
 
 @pytest.fixture(scope="session")
@@ -14,3 +19,31 @@ def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with small_chunks():
         record_story(path)
     return path
+
+
+class Growing(NamedTuple):
+    """A session whose recording goes on, opened when its only chunk was not full yet."""
+
+    session: SessionFile
+    recorder: Recorder
+    rest: Iterator[Event]
+
+    def grow(self) -> None:
+        """Have more events in the same chunk."""
+        for _, event in zip(range(400), self.rest, strict=False):
+            self.recorder(event)
+        self.recorder.flush()
+
+
+@pytest.fixture
+def growing(tmp_path: Path) -> Iterator[Growing]:
+    """The story while it is being recorded."""
+    path = tmp_path / "growing.tide.db"
+    recorder, rest = Recorder(path, origin()), iter(story_events())
+    for _, event in zip(range(300), rest, strict=False):
+        recorder(event)
+    recorder.flush()
+    with SessionFile(path) as session:
+        assert len(session.chunks) == 1
+        yield Growing(session, recorder, rest)
+    recorder.close()

@@ -50,6 +50,22 @@ def test_a_block_gives_back_the_events_it_was_made_of(events: list[Event]) -> No
     assert blocks.decode(blocks.encode(events, blocks.group(events))) == events
 
 
+@given(event_lists(), st.data())
+def test_a_block_can_be_cut_and_asked_for_some_types(
+    events: list[Event], data: st.DataObject
+) -> None:
+    encoded = blocks.encode(events, blocks.group(events))
+    kept = data.draw(st.integers(1, len(events)))
+    cut = blocks.unpack(encoded).up_to(events[kept - 1].seq)
+    assert (cut.first_seq, cut.last_seq) == (events[0].seq, events[kept - 1].seq)
+    assert cut.events() == events[:kept]
+    assert blocks.unpacked(events).up_to(events[-1].seq + 1).events() == events
+    kinds = set(data.draw(st.lists(st.sampled_from([type(event) for event in events]))))
+    wanted = [event for event in events if type(event) in kinds]
+    assert blocks.unpack(encoded).events(kinds) == wanted
+    assert blocks.unpack(encoded, kinds).events(kinds) == wanted
+
+
 def test_a_block_of_a_real_run_takes_few_bytes() -> None:
     events = story_events()
     size = len(blocks.encode(events, blocks.group(events)))

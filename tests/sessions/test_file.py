@@ -13,6 +13,7 @@ from sessions.file import SessionFile
 from sessions.record import Recorder
 from sessions.schema import TABLES
 from sessions.writer import PAGE_BYTES
+from tests.sessions.conftest import Growing
 from tests.sessions.examples import SPEC, origin, record_story, small_chunks, story_events
 
 BRANCHES = 5
@@ -169,6 +170,15 @@ def test_a_session_can_be_read_while_it_is_written(tmp_path: Path) -> None:
         assert tuple(reader.all_events()) == events
         reader.close()
         recorder.close()
+
+
+def test_a_chunk_that_has_grown_since_gives_what_it_had(growing: Growing) -> None:
+    before = story_events()[: growing.session.last_seq]
+    growing.grow()
+    assert tuple(growing.session.all_events()) == before
+    growing.session.refresh()
+    assert tuple(growing.session.all_events())[: len(before)] == before
+    assert growing.session.last_seq > len(before)
 
 
 def test_a_look_without_a_check_reads_no_events(recording: Path, tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from sessions.dataset.folder import HIDDEN, DatasetError, DatasetFolder, Hidden,
 from sessions.dataset.tables import TABLES
 from sessions.errors import SessionDamagedError
 from sessions.file import SessionFile
+from tests.sessions.conftest import Growing
 from tests.sessions.dataset.reading import rows
 
 ROOT = Path(__file__).parents[3]
@@ -54,6 +55,17 @@ def test_two_processes_write_what_one_does(
         found = rows(tmp_path / "two", table.name, "story")
         assert found == rows(tmp_path / "one", table.name, "story")
         assert len(found) == by_two.rows[table.name]
+
+
+@pytest.mark.usefixtures("by_two")
+def test_both_export_a_recording_that_goes_on_up_to_the_same_event(
+    growing: Growing, tmp_path: Path
+) -> None:
+    seen = growing.session.last_seq
+    growing.grow()
+    report = add_session(growing.session, tmp_path / "dataset").report
+    assert report is not None
+    assert (report.events, report.rows["events"]) == (seen, seen)
 
 
 @pytest.mark.usefixtures("by_two")
