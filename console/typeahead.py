@@ -24,6 +24,7 @@ class TypeAhead(App[None], inherit_bindings=False):
     async def on_event(self, event: events.Event) -> None:
         """Take a key that comes from the terminal; leave everything else to Textual."""
         if isinstance(event, events.Key) and not event.is_forwarded:
+            self.app_focus = True  # as Textual has it: who types is there, whatever was said before
             self._typed.append(event)
             await self._take_typed()
         else:

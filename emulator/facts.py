@@ -85,7 +85,7 @@ class ZnodeFacts:
                 self._state(intern(f"{topic}-{below.split('/')[1]}"), data, version)
         elif path.startswith(CONFIGS):
             self._config(kind, path[len(CONFIGS) :], data)
-        elif path.startswith(BROKER_CONFIGS):
+        elif path.startswith(BROKER_CONFIGS) and self.world.profile.has("dynamic_broker_config"):
             self._broker_config(kind, path[len(BROKER_CONFIGS) :], data)
 
     def controller_id(self) -> int | None:
@@ -179,13 +179,13 @@ class ZnodeFacts:
 
         Up to 2.4 a broker goes on with a value that is there no longer until it is restarted.
         """
+        if not name.isdecimal() or str(int(name)) != name:
+            return
         settings = self.world.settings
         try:
             found = _config(data).config if data else {}
             resolve(settings.version, {**settings.defaults, **found})
         except (msgspec.MsgspecError, ConfigError):
-            return
-        if not name.isdecimal():
             return
         before = settings.brokers.get(int(name), {})
         if kind != AGAIN and self.world.profile.has("removed_broker_values_stay"):

@@ -53,3 +53,11 @@ async def test_what_is_marked_is_replaced() -> None:
     async with console(ListSource(failover()), "2", "slash") as driven:
         await burst(driven, *"abc", "shift+home", "x")
         assert driven.screen.prompt.input.value == "x"
+
+
+async def test_who_types_is_there_even_if_the_terminal_never_says_so() -> None:
+    async with console(ListSource(failover()), "2") as driven:
+        driven.app.post_message(events.AppBlur())
+        await driven.settle()
+        await burst(driven, "slash", *"x")
+        assert driven.screen.prompt.input.value == "x"

@@ -68,6 +68,9 @@ def test_before_1_1_a_brokers_values_are_in_no_znode() -> None:
     assert cluster.world.min_insync_replicas(1, "t") == 3
     assert cluster.zookeeper.find("/config/brokers") is None
     assert cluster.world.children("/config/changes") == []
+    do(cluster, ZkCommand(command="create", path="/config/brokers", data=""))
+    do(cluster, ZkCommand(command="create", path=OWN, data=f'{{"config":{{"{MIN_ISR}":"2"}}}}'))
+    assert cluster.world.min_insync_replicas(1, "t") == 3
 
 
 def test_what_an_outsider_writes_of_a_broker_is_taken_if_it_makes_sense() -> None:
@@ -77,6 +80,7 @@ def test_what_an_outsider_writes_of_a_broker_is_taken_if_it_makes_sense() -> Non
         (OWN, data),
         ("/config/brokers/<default>", data.replace("2", "9")),
         ("/config/brokers/nobody", data),
+        ("/config/brokers/00", data),
         (f"{OWN}-0", data),
     ):
         do(cluster, ZkCommand(command="create", path=path, data=written))

@@ -18,22 +18,14 @@ from sessions.replay_source import ReplaySource
 from sessions.states import Bookmark
 from sessions.trimming import trim
 from sessions.verify import verify
-from tests.sessions.examples import comparable, folded, record_story, small_chunks, story_events
+from tests.sessions.examples import comparable, folded, small_chunks, story_events
 
 EVENTS = story_events()
 LAST = len(EVENTS)
 
 
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("whole") / "story.tide.db"
-    with small_chunks():
-        record_story(path)
-    return path
-
-
-def cut(whole: Path, target: Path, first: int, last: int) -> Path:
-    with SessionFile(whole) as session, small_chunks():
+def cut(recording: Path, target: Path, first: int, last: int) -> Path:
+    with SessionFile(recording) as session, small_chunks():
         trim(session, target, first, last)
     return target
 
@@ -49,11 +41,11 @@ def state_at(path: Path, seq: int) -> object:
 @settings(max_examples=12, deadline=None)
 @given(st.data())
 def test_any_piece_has_its_events_its_states_and_verifies(
-    whole: Path, tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+    recording: Path, tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
 ) -> None:
     first = data.draw(st.integers(1, LAST), label="first")
     last = data.draw(st.integers(first, LAST), label="last")
-    path = cut(whole, tmp_path_factory.mktemp("piece") / "piece.tide.db", first, last)
+    path = cut(recording, tmp_path_factory.mktemp("piece") / "piece.tide.db", first, last)
     with SessionFile(path) as session:
         assert session.damage == ""
         assert (session.first_seq, session.last_seq) == (first, last)
@@ -66,8 +58,8 @@ def test_any_piece_has_its_events_its_states_and_verifies(
     assert found.events == last - first + 1
 
 
-def test_a_piece_can_be_cut_from_a_piece(whole: Path, tmp_path: Path) -> None:
-    one = cut(whole, tmp_path / "one.tide.db", 500, 1500)
+def test_a_piece_can_be_cut_from_a_piece(recording: Path, tmp_path: Path) -> None:
+    one = cut(recording, tmp_path / "one.tide.db", 500, 1500)
     two = cut(one, tmp_path / "two.tide.db", 900, 1200)
     with SessionFile(two) as session:
         assert tuple(session.all_events()) == EVENTS[899:1200]
@@ -77,9 +69,9 @@ def test_a_piece_can_be_cut_from_a_piece(whole: Path, tmp_path: Path) -> None:
 
 
 def test_values_of_records_that_came_before_a_piece_are_known_in_it(
-    whole: Path, tmp_path: Path
+    recording: Path, tmp_path: Path
 ) -> None:
-    path = cut(whole, tmp_path / "late.tide.db", 2000, LAST)
+    path = cut(recording, tmp_path / "late.tide.db", 2000, LAST)
     expected = folded(EVENTS)
     with SessionFile(path) as session:
         replay = Replay(Chunks(session))
@@ -91,22 +83,22 @@ def test_values_of_records_that_came_before_a_piece_are_known_in_it(
         assert "a-0" in replay.view.values("orders-0", 0)
 
 
-def test_a_piece_says_in_lists_and_verification_what_it_is(whole: Path, tmp_path: Path) -> None:
-    start = cut(whole, tmp_path / "start.tide.db", 1, 900)
-    end = cut(whole, tmp_path / "end.tide.db", 900, LAST)
+def test_a_piece_says_in_lists_and_verification_what_it_is(recording: Path, tmp_path: Path) -> None:
+    start = cut(recording, tmp_path / "start.tide.db", 1, 900)
+    end = cut(recording, tmp_path / "end.tide.db", 900, LAST)
     assert show_session(start).ended == "trimmed"
     assert show_session(start).events == 900
     assert show_session(end).ended == "closed"
     assert show_session(end).events == LAST - 899
     assert "was cut there" in str(verify(start))
     assert "What was before event 900 is not in it" in str(verify(end))
-    assert verify(end).state_hash == verify(whole).state_hash is not None
+    assert verify(end).state_hash == verify(recording).state_hash is not None
 
 
 def test_a_piece_is_a_source_in_which_one_walks_as_far_as_it_goes(
-    whole: Path, tmp_path: Path
+    recording: Path, tmp_path: Path
 ) -> None:
-    source = ReplaySource(cut(whole, tmp_path / "piece.tide.db", 700, 1400))
+    source = ReplaySource(cut(recording, tmp_path / "piece.tide.db", 700, 1400))
     assert (source.seq, source.time_us) == (699, EVENTS[698].time_us)
     source.seek_seq(0)
     assert source.seq == 699
@@ -126,9 +118,9 @@ def test_a_piece_is_a_source_in_which_one_walks_as_far_as_it_goes(
     source.close()
 
 
-def test_bookmarks_by_hand_go_along_with_what_they_name(whole: Path, tmp_path: Path) -> None:
+def test_bookmarks_by_hand_go_along_with_what_they_name(recording: Path, tmp_path: Path) -> None:
     source = tmp_path / "copy.tide.db"
-    source.write_bytes(whole.read_bytes())
+    source.write_bytes(recording.read_bytes())
     with SessionFile(source) as session:
         for seq in (10, 599, 600, 800, 801):
             put_bookmark(session, Bookmark(f"at {seq}", "", seq, EVENTS[seq - 1].time_us))
@@ -138,10 +130,10 @@ def test_bookmarks_by_hand_go_along_with_what_they_name(whole: Path, tmp_path: P
 
 
 def test_the_readable_part_of_a_damaged_session_becomes_a_whole_one(
-    whole: Path, tmp_path: Path
+    recording: Path, tmp_path: Path
 ) -> None:
     damaged = tmp_path / "damaged.tide.db"
-    damaged.write_bytes(whole.read_bytes()[: whole.stat().st_size * 2 // 3])
+    damaged.write_bytes(recording.read_bytes()[: recording.stat().st_size * 2 // 3])
     with SessionFile(damaged) as session:
         last = session.last_seq
         assert session.damage
@@ -152,11 +144,11 @@ def test_the_readable_part_of_a_damaged_session_becomes_a_whole_one(
 
 
 def test_what_is_there_is_never_overwritten_and_what_is_not_never_invented(
-    whole: Path, tmp_path: Path
+    recording: Path, tmp_path: Path
 ) -> None:
     there = tmp_path / "there.tide.db"
     there.write_text("precious")
-    with SessionFile(whole) as session:
+    with SessionFile(recording) as session:
         with pytest.raises(SessionError, match="exists already"):
             trim(session, there, 1, 5)
         with pytest.raises(SessionError, match="there are none from 90,000 to"):
@@ -168,22 +160,25 @@ def test_what_is_there_is_never_overwritten_and_what_is_not_never_invented(
 
 
 def test_a_piece_that_cannot_be_finished_leaves_nothing(
-    whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    recording: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(*_: object) -> None:
         raise sqlite3.OperationalError("database or disk is full")
 
     monkeypatch.setattr("sessions.writer.SessionWriter.put_chunk", full)
-    with SessionFile(whole) as session, pytest.raises(SessionError, match="disk is full") as error:
+    with (
+        SessionFile(recording) as session,
+        pytest.raises(SessionError, match="disk is full") as error,
+    ):
         trim(session, tmp_path / "a.tide.db", 1, 500)
     assert str(error.value).startswith(str(tmp_path / "a.tide.db"))
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_piece_without_the_state_it_begins_with_can_still_be_verified(
-    whole: Path, tmp_path: Path
+    recording: Path, tmp_path: Path
 ) -> None:
-    path = cut(whole, tmp_path / "piece.tide.db", 700, 1400)
+    path = cut(recording, tmp_path / "piece.tide.db", 700, 1400)
     database = sqlite3.connect(path)
     database.execute("UPDATE keyframes SET checksum = 0 WHERE seq = 699")
     database.commit()
@@ -196,8 +191,8 @@ def test_a_piece_without_the_state_it_begins_with_can_still_be_verified(
 
 
 @pytest.fixture(scope="module")
-def late(whole: Path) -> Path:
-    return cut(whole, whole.with_name("late.tide.db"), 700, 1400)
+def late(recording: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return cut(recording, tmp_path_factory.mktemp("late") / "late.tide.db", 700, 1400)
 
 
 @settings(max_examples=40, deadline=None)
