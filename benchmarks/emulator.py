@@ -14,7 +14,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 from emulator.cluster import Cluster
-from emulator.inputs import AnyInput, CreateCluster, CreateTopic, Produce, Statement, Wait
+from emulator.inputs.statements import (
+    AnyInput,
+    CreateCluster,
+    CreateTopic,
+    Produce,
+    Statement,
+    Wait,
+)
 from sessions.collector import collect_seldom
 from sessions.facts import Origin
 from sessions.record import Recorder

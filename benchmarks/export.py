@@ -17,7 +17,7 @@ from threading import Thread
 
 from benchmarks.synthetic import synthetic_events
 from emulator.events import Event
-from emulator.inputs import CreateCluster
+from emulator.inputs.statements import CreateCluster
 from sessions.collector import collect_seldom
 from sessions.dataset.export import ExportReport
 from sessions.dataset.exporting import add_session

@@ -2,7 +2,7 @@
 
 ``python -m benchmarks.soak [--seeds N] [--first S] [--rounds N] [--length N] [--version V]`` runs N
 seeds (100), release after release, each with so many rounds (3) of so many statements (40); see
-:mod:`tests.emulator.soak`. Prints each seed that fails with what it broke, and exits with 1 if one
+:mod:`tests.support.soak`. Prints each seed that fails with what it broke, and exits with 1 if one
 did. A seed is the same run everywhere.
 """
 
@@ -10,8 +10,8 @@ import argparse
 import sys
 import time
 
-from emulator.profiles import VERSIONS
-from tests.emulator.soak import Soak
+from emulator.releases.profiles import VERSIONS
+from tests.support.soak import Soak
 
 
 def failure(seed: int, version: str | None, rounds: int, length: int) -> str:

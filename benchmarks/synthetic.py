@@ -23,7 +23,7 @@ from emulator.events import (
     TopicCreated,
     ZnodeCreated,
 )
-from emulator.isr import state_json
+from emulator.zookeeper.data import state_json
 
 BROKERS = 12
 REPLICAS = 3

@@ -17,7 +17,7 @@ from typing import Final
 from msgspec import Struct
 
 from commands.words import BadWord, nearest
-from emulator.profiles import DEFAULT_VERSION, VERSIONS
+from emulator.releases.profiles import DEFAULT_VERSION, VERSIONS
 
 FOLDER: Final = Path(__file__).parent / "scenarios"
 

@@ -6,10 +6,10 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import asdict
 
-from emulator.config import consumer_defaults, producer_defaults
-from emulator.config_names import SETTINGS, Parsed, Setting
-from emulator.features import FEATURES
-from emulator.profiles import VERSIONS
+from emulator.releases.config import consumer_defaults, producer_defaults
+from emulator.releases.config_names import SETTINGS, Parsed, Setting
+from emulator.releases.features import FEATURES
+from emulator.releases.profiles import VERSIONS
 
 CLIENTS: Final = {
     "acks": "acks",

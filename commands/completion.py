@@ -178,13 +178,13 @@ def _replicas(state: ViewState) -> Iterator[str]:
 
 
 def _versions(_state: ViewState) -> Iterable[str]:
-    from emulator.profiles import VERSIONS
+    from emulator.releases.profiles import VERSIONS
 
     return VERSIONS
 
 
 def _errors(_state: ViewState) -> Iterable[str]:
-    from emulator.errors import ERRORS
+    from emulator.protocol.errors import ERRORS
 
     return ERRORS
 

@@ -1,9 +1,10 @@
 """The condition grammar, ``LEFT OP RIGHT [and LEFT OP RIGHT]..``, as clauses that a cluster checks.
 
-LEFT names a value (:class:`emulator.clauses.Subject`). RIGHT is an integer, a word, ``true``,
-``false``, a list such as ``[1,2]``, or another LEFT. How RIGHT is read follows from LEFT: beside a
-value that is text (a state, a znode's data, record values) digits stay text, and ``offline`` is a
-state there but a count elsewhere; beside a time a duration such as ``5s`` is milliseconds.
+LEFT names a value (:class:`emulator.inputs.conditions.Subject`). RIGHT is an integer, a word,
+``true``, ``false``, a list such as ``[1,2]``, or another LEFT. How RIGHT is read follows from LEFT:
+beside a value that is text (a state, a znode's data, record values) digits stay text, and
+``offline`` is a state there but a count elsewhere; beside a time a duration such as ``5s`` is
+milliseconds.
 """
 
 import re
@@ -11,7 +12,7 @@ from collections.abc import Sequence
 from typing import Final, Literal, cast
 
 from commands.words import BadWord, duration, nearest
-from emulator.clauses import Clause, Subject, Value
+from emulator.inputs.conditions import Clause, Subject, Value
 
 Operator = Literal["==", "!=", "<", "<=", ">", ">=", "in", "contains"]
 

@@ -13,8 +13,8 @@ from typing import Final
 from msgspec import Struct
 
 from emulator.cluster import Cluster
-from emulator.execution import Outcome, Ticket
-from emulator.inputs import Statement, Wait
+from emulator.inputs.statements import Statement, Wait
+from emulator.scenario.runner import Outcome, Ticket
 from sessions import pump
 
 EVENTS_BETWEEN_LOOKS: Final = 2_000

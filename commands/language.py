@@ -28,7 +28,7 @@ from commands.statements.showing import Show
 from commands.statements.time import At
 from commands.usage import Command, UsageError, explained
 from commands.words import BadWord, nearest
-from emulator.inputs import AnyInput
+from emulator.inputs.statements import AnyInput
 
 Meaning = AnyInput | Show | At | Include
 """What a statement's words mean."""

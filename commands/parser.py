@@ -15,8 +15,8 @@ from commands.statements.cluster import Include
 from commands.statements.showing import Show
 from commands.statements.time import At
 from commands.words import BadWord
-from emulator.config import ConfigError, resolve
-from emulator.inputs import CreateCluster, ExpectError, Statement
+from emulator.inputs.statements import CreateCluster, ExpectError, Statement
+from emulator.releases.config import ConfigError, resolve
 from sessions.nearest import nearest_file
 
 COMMAND_LINE: Final = "-c"

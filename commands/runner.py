@@ -16,11 +16,11 @@ from commands.tally import Tally
 from commands.words import BadWord, moment_text
 from console.formats import clock
 from emulator.cluster import Cluster
-from emulator.config import ConfigError
 from emulator.events import Event
-from emulator.execution import Outcome, Ticket
-from emulator.inputs import Mark, Statement
-from emulator.kernel import Observer
+from emulator.inputs.statements import Mark, Statement
+from emulator.releases.config import ConfigError
+from emulator.scenario.runner import Outcome, Ticket
+from emulator.simulation.kernel import Observer
 from sessions.record import Recorder
 from sessions.result_view import ResultView
 from sessions.view import ClusterView

@@ -7,8 +7,8 @@ from commands.narration import Narrator
 from commands.parser import Script, Step
 from commands.report import as_json, final_tables, json_object
 from commands.runner import Runner
-from emulator.execution import Outcome
-from emulator.inputs import Statement
+from emulator.inputs.statements import Statement
+from emulator.scenario.runner import Outcome
 from sessions.collector import collector_resting
 from sessions.record import Recorder
 

@@ -17,7 +17,7 @@ from commands.exits import CommandError, ExitCode
 from commands.words import moment_text
 from console.formats import clean
 from emulator.events import Event, InputFinished
-from emulator.inputs import CreateCluster
+from emulator.inputs.statements import CreateCluster
 
 SUFFIX: Final = ".tide"
 """How names of script files end."""

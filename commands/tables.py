@@ -7,7 +7,7 @@ from commands.grids import Cell, Grid
 from commands.statements.showing import Show
 from commands.words import BadWord, nearest
 from console.formats import clock, hexadecimal
-from emulator.profiles import Profile
+from emulator.releases.profiles import Profile
 from sessions.states import PartitionState, ReplicaState
 from sessions.truths import truths
 from sessions.view import ClusterView

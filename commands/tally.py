@@ -9,8 +9,8 @@ from typing import Any
 from msgspec import Struct, field
 
 from commands.parser import Step
-from emulator.execution import Outcome
-from emulator.inputs import Expect, ExpectError, Statement
+from emulator.inputs.statements import Expect, ExpectError, Statement
+from emulator.scenario.runner import Outcome
 
 
 class Failure(Struct, frozen=True):

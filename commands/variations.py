@@ -13,7 +13,7 @@ from commands.parser import Script, parse_script, read_text
 from commands.program.options import cluster_options
 from commands.ranges import CONFIG, Seeds, Variation, seeds
 from commands.words import BadWord, Setting
-from emulator.inputs import Statement
+from emulator.inputs.statements import Statement
 from sessions.campaign.plan import Around, Plan, Variant, variant_ids
 
 COMMAND: Final = "'tidegauge campaign'"

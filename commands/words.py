@@ -326,7 +326,7 @@ def znode_path(word: str) -> str:
 
 def version(word: str) -> str:
     """The name of a version profile."""
-    from emulator.profiles import VERSIONS
+    from emulator.releases.profiles import VERSIONS
 
     return one_of(word, VERSIONS, "version")
 
@@ -341,7 +341,7 @@ def apis() -> tuple[str, ...]:
 
     AlterPartition was called AlterIsr in 2.7.
     """
-    from emulator.messages import Message
+    from emulator.protocol import Message
 
     sent = [message.__name__ for message in Message.__subclasses__()]
     names = [name.removesuffix("Request") for name in sent if name.endswith("Request")]
@@ -362,7 +362,7 @@ def choice(*known: str) -> Callable[[str], str]:
 
 def error_name(word: str) -> str:
     """The name of a Kafka or ZooKeeper error, or NONE."""
-    from emulator.errors import ERRORS
+    from emulator.protocol.errors import ERRORS
     from emulator.zookeeper.errors import ZooKeeperError
 
     kazoo_names = [error.__name__ for error in ZooKeeperError.__subclasses__()]

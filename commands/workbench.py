@@ -17,7 +17,7 @@ from commands.saving import Ending, Given, script_of, write_script
 from commands.words import BadWord
 from console.bench import BenchError, Card, Opened, Tell
 from emulator.events import Event
-from emulator.profiles import VERSIONS
+from emulator.releases.profiles import VERSIONS
 from sessions.errors import SessionError
 from sessions.file import SessionFile
 from sessions.live_source import LiveSource

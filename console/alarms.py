@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from console.formats import clock, number
 from console.screens.notice import Notice, NoticeScreen
-from emulator.invariants import INVARIANTS
+from emulator.audit.invariants import INVARIANTS
 
 if TYPE_CHECKING:
     from textual.screen import Screen

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from emulator.config import resolve
+from emulator.releases.config import resolve
 
 if TYPE_CHECKING:
     from sessions.states import BrokerState, PartitionState

@@ -7,7 +7,7 @@ from console.formats import clean, clock, number, plural
 from console.history import sparkline
 from console.lines import BLANK, Line, Span, cut, fit, line
 from console.words import RANKS, STATE_WORDS, glyph_of
-from emulator.invariants import INVARIANTS
+from emulator.audit.invariants import INVARIANTS
 
 if TYPE_CHECKING:
     from console.stage import Stage

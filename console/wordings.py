@@ -9,7 +9,7 @@ from typing import Final
 from msgspec import Struct
 
 from console.lines import Line, Span, line
-from emulator.profiles import PROFILES, Profile
+from emulator.releases.profiles import PROFILES, Profile
 
 
 class Wording(Struct, frozen=True):

@@ -10,26 +10,27 @@ from hashlib import sha256
 import msgspec
 from msgspec import Struct
 
-from emulator import conditions, events
-from emulator.audit import Audit, AuditState
-from emulator.broker import Broker, BrokerState
-from emulator.clauses import Subject, Value
-from emulator.clients.clients import Clients
+from emulator import events
+from emulator.audit.ground_truth import Audit, AuditState
+from emulator.audit.invariants import Invariants, InvariantState
+from emulator.broker.broker import Broker, BrokerState
+from emulator.broker.replica import Replica
+from emulator.broker_context import World
+from emulator.clients.client_host import Clients
 from emulator.clients.state import ClientsState
-from emulator.config import ConfigError, profile_of, resolve
-from emulator.copying import copier
 from emulator.events import CLIENTS, ZOOKEEPER
-from emulator.execution import Execution, Outcome, Ticket
-from emulator.facts import ZnodeFacts
-from emulator.inputs import CreateCluster, Statement, Wait
-from emulator.invariants import Invariants, InvariantState
-from emulator.kernel import Host, Kernel, KernelState, Observer
-from emulator.log import Log
-from emulator.messages import PartitionInfo
-from emulator.network import Network, NetworkState
-from emulator.packed import as_list
-from emulator.replica import Replica
-from emulator.world import Settings, World
+from emulator.inputs.conditions import Subject, Value
+from emulator.inputs.statements import CreateCluster, Statement, Wait
+from emulator.protocol import PartitionInfo
+from emulator.releases.config import ConfigError, Settings, profile_of, resolve
+from emulator.scenario import conditions
+from emulator.scenario.runner import Execution, Outcome, Ticket
+from emulator.simulation.kernel import Host, Kernel, KernelState, Observer
+from emulator.simulation.network import Network, NetworkState
+from emulator.simulation.packed_list import as_list
+from emulator.simulation.snapshot import copier
+from emulator.storage.log import Log
+from emulator.zookeeper.metadata import ZnodeFacts
 from emulator.zookeeper.server import ServerState, ZooKeeperServer
 from emulator.zookeeper.tree import ZooKeeper
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from operator import attrgetter
 from typing import Final
 
-from emulator.packed import PackedList
+from emulator.simulation.packed_list import PackedList
 from sessions.states import Batch
 
 KEPT: Final = 1024

@@ -2,7 +2,7 @@
 
 from msgspec import Struct, field
 
-from emulator.inputs import CreateCluster, Statement
+from emulator.inputs.statements import CreateCluster, Statement
 
 
 class Origin(Struct, frozen=True):

@@ -14,7 +14,7 @@ from typing import Any, Final, TypeVar
 import msgspec
 
 from emulator.events import Event
-from emulator.inputs import Statement
+from emulator.inputs.statements import Statement
 from sessions import blocks, keyframes
 from sessions.errors import SessionDamagedError, SessionDroppedError, SessionMissingError
 from sessions.facts import Extent, Origin, Outcome, RecordedInput

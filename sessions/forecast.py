@@ -11,9 +11,9 @@ from typing import Final
 from msgspec import Struct
 
 from emulator.cluster import Cluster
-from emulator.config import resolve
 from emulator.events import Event, PartitionStateChanged
-from emulator.inputs import Statement
+from emulator.inputs.statements import Statement
+from emulator.releases.config import resolve
 from sessions import pump
 from sessions.folding.health import Counts
 from sessions.view import ClusterView

@@ -11,7 +11,7 @@ from typing import Final
 
 import msgspec
 
-from emulator.packed import as_list, same_start
+from emulator.simulation.packed_list import as_list, same_start
 from sessions import blocks
 from sessions.folding.changes import Changes
 from sessions.folding.model import Snapshot

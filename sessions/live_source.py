@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterable, Sequence
 
 from emulator.cluster import Cluster
 from emulator.events import Event
-from emulator.execution import Ticket
-from emulator.inputs import Statement
+from emulator.inputs.statements import Statement
+from emulator.scenario.runner import Ticket
 from sessions import pump
 from sessions.bookmarks import bookmark
 from sessions.chunks import Chunks

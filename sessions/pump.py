@@ -10,7 +10,7 @@ from time import perf_counter
 from typing import Final
 
 from emulator.cluster import Cluster
-from emulator.execution import Ticket
+from emulator.scenario.runner import Ticket
 
 SLICE_STEPS: Final = 64
 """Moves between two looks at the wall clock."""

@@ -15,7 +15,7 @@ from typing import Final, Protocol
 
 from emulator import events
 from emulator.events import Event
-from emulator.inputs import Statement
+from emulator.inputs.statements import Statement
 from sessions import blocks
 from sessions.batches import OlderBatches, next_record
 from sessions.bookmarks import merged

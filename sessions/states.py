@@ -9,7 +9,7 @@ from collections.abc import MutableSequence
 
 from msgspec import Struct, field
 
-from emulator.packed import PackedList
+from emulator.simulation.packed_list import PackedList
 
 
 class Run(Struct, frozen=True, array_like=True, gc=False):

@@ -7,7 +7,7 @@ place at which it has done the same (see :mod:`sessions.pairing`).
 from collections.abc import Iterable, Sequence
 
 from emulator.events import Event
-from emulator.inputs import Statement
+from emulator.inputs.statements import Statement
 from sessions.cursor import Reply
 from sessions.folding.health import Counts
 from sessions.forecast import Outlook

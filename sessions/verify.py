@@ -7,9 +7,9 @@ from typing import Final
 from msgspec import Struct
 
 from emulator.cluster import Cluster
-from emulator.config import ConfigError
 from emulator.events import Event
-from emulator.inputs import Statement
+from emulator.inputs.statements import Statement
+from emulator.releases.config import ConfigError
 from sessions import pump
 from sessions.errors import SessionDamagedError, SessionIncompleteError
 from sessions.facts import Outcome, RecordedInput

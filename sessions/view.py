@@ -6,7 +6,7 @@ from typing import Final
 import msgspec
 
 from emulator.events import Event
-from emulator.packed import as_list
+from emulator.simulation.packed_list import as_list
 from sessions.batches import batch_in
 from sessions.folding import copies
 from sessions.folding.health import BY_FLAG, BY_MILD_FLAG, STATUSES, Counts

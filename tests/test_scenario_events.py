@@ -8,7 +8,7 @@ from commands.parser import parse_script
 from emulator import events
 from emulator.cluster import Cluster
 from emulator.events import Event
-from emulator.inputs import Statement
+from emulator.inputs.statements import Statement
 
 FOLDER = Path(__file__).parent / "scenarios"
 SOME = ("seed", "0.9", "0.10.2", "0.11", "2.1", "2.5", "3.5", "3.9")

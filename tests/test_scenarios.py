@@ -11,9 +11,9 @@ import pytest
 
 from commands.parser import parse_script
 from emulator.cluster import Cluster
-from emulator.execution import Outcome
-from emulator.inputs import ExpectError, Statement
-from emulator.profiles import VERSIONS
+from emulator.inputs.statements import ExpectError, Statement
+from emulator.releases.profiles import VERSIONS
+from emulator.scenario.runner import Outcome
 
 FOLDER = Path(__file__).parent / "scenarios"
 ROWS = (

@@ -8,7 +8,7 @@ from commands.parser import parse_script
 from emulator import events
 from emulator.cluster import Cluster
 from emulator.events import CLIENTS, Event
-from emulator.inputs import Statement
+from emulator.inputs.statements import Statement
 
 SCRIPT = Path(__file__).parent / "scenarios" / "C1-write-path.tide"
 SOME = ("seed", "0.8.2", "0.10.2", "0.11", "2.1", "2.5", "2.8", "3.9")

@@ -26,7 +26,7 @@ def versions(as_json: AsJson = False) -> None:
     """
     from commands.changes import changes
     from commands.grids import Grid
-    from emulator.profiles import DEFAULT_VERSION, VERSIONS
+    from emulator.releases.profiles import DEFAULT_VERSION, VERSIONS
 
     if as_json:
         import msgspec

@@ -54,7 +54,7 @@ def matrix(
     Exit status 1: a cell is not what is known of Kafka, or its script did not go as it should.
     """
     from commands.catalogue import SCENARIOS, find
-    from emulator.profiles import DEFAULT_VERSION, VERSIONS
+    from emulator.releases.profiles import DEFAULT_VERSION, VERSIONS
 
     try:
         if script is not None:

@@ -22,7 +22,7 @@ from commands.statements.kinds import Settings, argument, flag, option
 
 if TYPE_CHECKING:
     from commands.parser import Script
-    from emulator.inputs import Statement
+    from emulator.inputs.statements import Statement
 
 app = typer.Typer()
 
@@ -129,7 +129,7 @@ def standard_input() -> str:
 def _ending(condition: str, within: str) -> "Statement":
     """``wait until``, as the statement that the run ends with."""
     from commands.parser import ScriptError, parse_line
-    from emulator.inputs import Statement
+    from emulator.inputs.statements import Statement
 
     try:
         (ending,) = parse_line(f"wait until {condition} within {within}")

@@ -186,7 +186,7 @@ def _judged_version(scenario: "Scenario", version: str | None) -> str:
 
 def span(versions: tuple[str, ...]) -> str:
     """Releases in a few words: ``all``, ``0.11 to 3.9``, or each of them."""
-    from emulator.profiles import VERSIONS
+    from emulator.releases.profiles import VERSIONS
 
     if versions == VERSIONS:
         return "all"

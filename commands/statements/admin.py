@@ -6,7 +6,7 @@ import typer
 
 from commands import words
 from commands.statements.kinds import Broker, SettingWords, TopicPartition, argument
-from emulator.inputs import (
+from emulator.inputs.statements import (
     CancelReassignment,
     ConfigureBroker,
     ElectPreferred,

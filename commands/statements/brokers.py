@@ -5,7 +5,13 @@ from typing import Annotated
 import typer
 
 from commands.statements.kinds import Broker, flag
-from emulator.inputs import CrashBroker, FreezeBroker, StartBroker, StopBroker, ThawBroker
+from emulator.inputs.statements import (
+    CrashBroker,
+    FreezeBroker,
+    StartBroker,
+    StopBroker,
+    ThawBroker,
+)
 
 app = typer.Typer(name="broker", help="Stop, crash, start, freeze and thaw brokers.")
 

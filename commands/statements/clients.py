@@ -6,7 +6,7 @@ import typer
 
 from commands import words
 from commands.statements.kinds import Partition, Topic, flag, option
-from emulator.inputs import Acks, Consume, Produce
+from emulator.inputs.statements import Acks, Consume, Produce
 
 app = typer.Typer()
 

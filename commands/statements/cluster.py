@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from commands import words
 from commands.statements.kinds import Settings, argument, flag, option
-from emulator.inputs import CreateCluster
+from emulator.inputs.statements import CreateCluster
 
 app = typer.Typer()
 

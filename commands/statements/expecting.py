@@ -6,7 +6,7 @@ import typer
 
 from commands import conditions, words
 from commands.statements.kinds import RAW, argument
-from emulator.inputs import Expect, ExpectError, Mark
+from emulator.inputs.statements import Expect, ExpectError, Mark
 
 app = typer.Typer()
 

@@ -6,7 +6,7 @@ import typer
 
 from commands import words
 from commands.statements.kinds import Broker, Host, OneWay, argument, flag, option
-from emulator.inputs import (
+from emulator.inputs.statements import (
     CutLink,
     DelayLink,
     DropOnLink,

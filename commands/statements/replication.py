@@ -6,7 +6,7 @@ import typer
 
 from commands import words
 from commands.statements.kinds import ReplicaName, argument, option
-from emulator.inputs import FetchRound, PauseReplica, ResumeReplica, Tick
+from emulator.inputs.statements import FetchRound, PauseReplica, ResumeReplica, Tick
 
 app = typer.Typer()
 replica_app = typer.Typer(name="replica", help="Stop and start a follower's fetching.")

@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from commands import conditions, words
 from commands.statements.kinds import RAW, argument, option
-from emulator.inputs import Settle, Wait, WaitUntil
+from emulator.inputs.statements import Settle, Wait, WaitUntil
 
 app = typer.Typer()
 

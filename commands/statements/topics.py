@@ -7,7 +7,7 @@ import typer
 from commands import words
 from commands.statements.kinds import Settings, SettingWords, Topic, argument, option
 from commands.statements.showing import Show
-from emulator.inputs import AddPartitions, ConfigureTopic, CreateTopic, DeleteTopic
+from emulator.inputs.statements import AddPartitions, ConfigureTopic, CreateTopic, DeleteTopic
 
 app = typer.Typer(name="topic", help="Create, change, delete and look at topics.")
 

@@ -6,7 +6,7 @@ import typer
 
 from commands import words
 from commands.statements.kinds import Broker, Path, argument, flag, option
-from emulator.inputs import ExpireSession, ZkCommand
+from emulator.inputs.statements import ExpireSession, ZkCommand
 
 app = typer.Typer(name="zk", help="Read and write znodes as zkCli does, with all consequences.")
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import cycle
 from typing import Final
 
-from emulator.clients.sticky import assign_sticky
+from emulator.clients.sticky_assignor import assign_sticky
 
 Counts = Mapping[str, int]
 Subscriptions = Mapping[str, Sequence[str]]

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 from emulator import events
 from emulator.clients.state import Consumer, Reading
 from emulator.events import CLIENTS
-from emulator.inputs import Consume
-from emulator.messages import (
+from emulator.inputs.statements import Consume
+from emulator.protocol import (
     FetchPartition,
     FetchRequest,
     FetchResponse,
@@ -15,7 +15,7 @@ from emulator.messages import (
 )
 
 if TYPE_CHECKING:
-    from emulator.clients.clients import Clients
+    from emulator.clients.client_host import Clients
 
 RETRY_US = 100_000
 PATIENCE_US = 3_000_000

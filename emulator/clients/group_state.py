@@ -4,7 +4,7 @@ from typing import Final
 
 from msgspec import Struct, field
 
-from emulator.messages import Subscription
+from emulator.protocol import Subscription
 
 OUT: Final = "out"
 COUNTING: Final = "counting"

@@ -1,100 +1,243 @@
-"""What a partition remembers of idempotent producers, to tell a batch sent again from a new one.
+"""How an idempotent producer numbers its batches, and what it does when the numbers do not fit.
 
-Sequence numbers count a producer's records in one partition from 0. Followers keep the same table
-from the batches they copy, so the memory survives a change of leader if the batches did. Source:
-``kafka.log.ProducerStateManager`` 0.11 to 3.9 (KIP-98).
+A batch keeps its numbers however often it is sent, so that the leader can tell a copy from a new
+batch. When a batch is given up nobody may know whether it was written: up to 2.4 the producer then
+takes a new id, later a new epoch of the same id (KIP-360), and counts from 0 again. Source:
+``TransactionManager`` of the Java client 1.1 to 3.9, ``Sender`` of 0.11.
 """
 
+from collections.abc import Iterator
 from typing import Final
 
-from msgspec import Struct, field
+from msgspec.structs import replace
 
-from emulator.log import Log
-from emulator.messages import RecordBatch
-from emulator.profiles import Profile
+from emulator.clients.state import Flight, PartitionSequences, Producer
+from emulator.inputs.statements import Produce
+from emulator.protocol import RecordBatch
+from emulator.protocol.errors import ERRORS
+from emulator.releases.profiles import Profile
+from emulator.storage.producer_state import OUT_OF_ORDER, UNKNOWN_PRODUCER, advance
 
-SEQUENCE_MAX: Final = 2_147_483_647
-"""The largest sequence number; 0 follows it."""
-REMEMBERED_BATCHES: Final = 5
-"""How many batches of each producer are remembered; in 0.11 only the last of them counted."""
-
-NONE: Final = "NONE"
-OUT_OF_ORDER: Final = "OUT_OF_ORDER_SEQUENCE_NUMBER"
-UNKNOWN_PRODUCER: Final = "UNKNOWN_PRODUCER_ID"
-OLD_EPOCH: Final = "INVALID_PRODUCER_EPOCH"
-
-
-class RememberedBatch(Struct, frozen=True, array_like=True, gc=False):
-    """The sequence numbers of an appended batch and where it lies."""
-
-    first_sequence: int
-    last_sequence: int
-    base_offset: int
+NONE: Final = -1
+GAPS: Final = (OUT_OF_ORDER, UNKNOWN_PRODUCER)
+"""The errors that say that numbers do not fit."""
+IN_FLIGHT_MAX: Final = 5
+"""How many batches of an idempotent producer may be under way: as many as a leader remembers."""
 
 
-class ProducerState(Struct, array_like=True, gc=False):
-    """One producer's present epoch and its latest batches of that epoch, oldest first."""
+def idempotence_conflict(profile: Profile, wanted: Produce) -> str | None:
+    """What of a statement contradicts ``--idempotent``, as Kafka's ConfigException says it."""
+    if wanted.acks not in (None, -1):
+        return f"An idempotent producer needs acks=all, not {wanted.acks}: leave --acks out."
+    if wanted.retries == 0:
+        return "An idempotent producer needs retries: leave --retries out, or give 1 or more."
+    most = IN_FLIGHT_MAX if profile.has("five_batch_window") else 1
+    if wanted.in_flight > most:
+        return (
+            f"An idempotent producer of {profile.version} has at most {most} requests under way,"
+            f" not {wanted.in_flight}."
+        )
+    return None
 
-    epoch: int
-    batches: list[RememberedBatch] = field(default_factory=list)
 
+class Sequencer:
+    """A release's rules for numbering; the numbers themselves are the producer's."""
 
-class ProducerStates(Struct, array_like=True, gc=False):
-    """All producers of one replica by producer id."""
+    def __init__(self, profile: Profile) -> None:
+        """Number as that release does."""
+        self.counts_when_sent = profile.has("five_batch_window")
+        self.bumps_epoch = profile.has("producer_epoch_bump")
 
-    producers: dict[int, ProducerState] = field(default_factory=dict)
+    # ---- before a batch is sent
 
-    def check(self, profile: Profile, batch: RecordBatch) -> tuple[str, int] | None:
-        """Judge a batch that an idempotent producer sent to the leader.
+    def may_send(self, producer: Producer, flight: Flight) -> bool:
+        """Whether it is this batch's turn.
 
-        Returns None if it is to be appended, ``NONE`` and the offset of the original if it repeats
-        a remembered batch, or the error to refuse it with and -1.
+        A batch that is sent again waits until it is the oldest of its partition; a new one until
+        nothing is unresolved, and until those under an older id or epoch are done.
         """
-        state = self.producers.get(batch.producer_id)
-        if state is None:
-            return self._check_unknown(profile, batch)
-        if batch.producer_epoch < state.epoch:
-            return OLD_EPOCH, -1
-        if batch.producer_epoch > state.epoch:
-            return None if batch.base_sequence == 0 else (OUT_OF_ORDER, -1)
+        oldest = next(_numbered(producer, flight.tp), None)
+        if _is_numbered(flight):
+            return oldest is flight
+        found = producer.identity.partitions.get(flight.tp)
+        if found is None:
+            return True
+        return found.unresolved < 0 and (found.owner == _owner(producer) or oldest is None)
+
+    def number(self, producer: Producer, flight: Flight) -> None:
+        """Give a batch its numbers, unless it has some."""
+        if flight.batch is None or _is_numbered(flight):
+            return
+        found = producer.identity.partitions.get(flight.tp)
+        owner = _owner(producer)
+        if found is None or found.owner != owner:
+            found = _partition(producer, flight.tp)
+            _start_at_zero(producer, flight.tp, found)
+        flight.batch = _numbered_batch(flight.batch, owner, found.next)
+        if self.counts_when_sent:
+            found.next = advance(found.next, flight.batch.count)
+
+    # ---- after an answer
+
+    def acknowledged(self, producer: Producer, flight: Flight, base_offset: int) -> None:
+        """The batch is written: its last number is known to the leader."""
+        batch, found = flight.batch, producer.identity.partitions.get(flight.tp)
+        if batch is None or found is None or not _belongs(batch, found):
+            return
+        if not self.counts_when_sent:
+            found.next = advance(batch.base_sequence, batch.count)
         last = advance(batch.base_sequence, batch.count - 1)
-        window = REMEMBERED_BATCHES if profile.has("five_batch_window") else 1
-        for known in state.batches[-window:]:
-            if known.first_sequence == batch.base_sequence and known.last_sequence == last:
-                return NONE, known.base_offset
-        expected = advance(state.batches[-1].last_sequence, 1)
-        return None if batch.base_sequence == expected else (OUT_OF_ORDER, -1)
+        found.acked = max(found.acked, last)
+        if base_offset >= 0:
+            found.acked_offset = max(found.acked_offset, base_offset + batch.count - 1)
 
-    def append(self, batch: RecordBatch) -> None:
-        """Remember a batch that was appended, on a leader or a follower."""
-        state = self.producers.get(batch.producer_id)
-        if state is None or state.epoch != batch.producer_epoch:
-            state = self.producers[batch.producer_id] = ProducerState(batch.producer_epoch)
-        last = advance(batch.base_sequence, batch.count - 1)
-        state.batches.append(RememberedBatch(batch.base_sequence, last, batch.base_offset))
-        if len(state.batches) > REMEMBERED_BATCHES:
-            del state.batches[0]
+    def may_retry(self, producer: Producer, flight: Flight, error: str, log_start: int) -> bool:
+        """Whether an error is worth another attempt; may number the partition's batches anew."""
+        if self.counts_when_sent and error in GAPS and flight.batch is not None:
+            found = producer.identity.partitions.get(flight.tp)
+            if found is None or not _belongs(flight.batch, found):
+                return self.bumps_epoch
+            if error == OUT_OF_ORDER:
+                return self._retry_out_of_order(producer, flight, found)
+            return self._retry_unknown(producer, flight, found, log_start)
+        return ERRORS[error].retriable
 
-    def truncate(self, log: Log) -> None:
-        """Forget what a log that was just cut holds no more."""
-        if self.producers:
-            self.rebuild(log)
+    def _retry_out_of_order(
+        self, producer: Producer, flight: Flight, found: PartitionSequences
+    ) -> bool:
+        """A gap: of course, if an earlier batch is still missing; else numbers were lost."""
+        assert flight.batch is not None
+        sequence = flight.batch.base_sequence
+        is_next = sequence == found.acked + 1
+        if found.unresolved < 0 and (flight.renumbered or not is_next):
+            return True
+        if not self.bumps_epoch:
+            return False
+        if found.unresolved < 0 or sequence == found.unresolved:
+            self._new_epoch(producer, flight.tp)
+        return True
 
-    def rebuild(self, log: Log) -> None:
-        """Work the table out from a log, as after loading it."""
-        self.producers = {}
-        for batch in log.batches:
-            if batch.producer_id >= 0:
-                self.append(batch)
+    def _retry_unknown(
+        self, producer: Producer, flight: Flight, found: PartitionSequences, log_start: int
+    ) -> bool:
+        """The leader knows nothing of this producer (1.1-2.4): if it has a reason, count anew."""
+        if flight.renumbered:
+            return True
+        if self.bumps_epoch:
+            self._new_epoch(producer, flight.tp)
+            return True
+        if found.acked_offset < log_start:
+            _start_at_zero(producer, flight.tp, found)
+            return True
+        return False
 
-    def _check_unknown(self, profile: Profile, batch: RecordBatch) -> tuple[str, int] | None:
-        """Judge the first batch of a producer that nothing is remembered of."""
-        if batch.base_sequence == 0 or profile.has("unknown_producer_accepted"):
-            return None
-        refused = UNKNOWN_PRODUCER if profile.has("unknown_producer_error") else OUT_OF_ORDER
-        return refused, -1
+    def has_lost_identity(self, producer: Producer, flight: Flight) -> bool:
+        """Up to 2.4: whether the producer has another id now than the batch was sent with."""
+        if self.bumps_epoch or flight.batch is None or not _is_numbered(flight):
+            return False
+        batch = flight.batch
+        return (batch.producer_id, batch.producer_epoch) != _owner(producer)
+
+    # ---- when a batch is given up; it is no longer among the producer's
+
+    def failed(self, producer: Producer, flight: Flight, error: str, *, exhausted: bool) -> None:
+        """The batch ended in ``error``; ``exhausted``: only because its retries ran out."""
+        batch, found = flight.batch, producer.identity.partitions.get(flight.tp)
+        if batch is None or found is None or not _is_numbered(flight):
+            return
+        if self.bumps_epoch:
+            if error in GAPS or not exhausted:
+                self._new_epoch(producer, flight.tp)
+        elif not _belongs(batch, found):
+            return
+        elif error in GAPS:
+            _forget_identity(producer)
+        elif self.counts_when_sent and not exhausted:
+            _close_gap(producer, flight.tp, batch, found)
+
+    def expired(self, producer: Producer, flight: Flight) -> None:
+        """The time of a batch ran out between attempts: nobody knows whether it is written."""
+        batch, found = flight.batch, producer.identity.partitions.get(flight.tp)
+        if batch is not None and found is not None and _is_numbered(flight):
+            following = advance(batch.base_sequence, batch.count)
+            found.unresolved = max(found.unresolved, following)
+            producer.identity.in_doubt[flight.tp] = None
+
+    def resolve(self, producer: Producer) -> None:
+        """Once nothing of an unresolved partition is under way: see whether its numbers add up."""
+        identity = producer.identity
+        for tp in list(identity.in_doubt):
+            if next(_numbered(producer, tp), None) is not None:
+                continue
+            found = identity.partitions[tp]
+            found.unresolved = -1
+            del identity.in_doubt[tp]
+            if found.next == found.acked + 1:
+                continue
+            if not self.bumps_epoch:
+                _forget_identity(producer)
+                return
+            self._new_epoch(producer, tp)
+
+    # ---- ids, epochs, numbers
+
+    def _new_epoch(self, producer: Producer, tp: str) -> None:
+        producer.identity.epoch += 1
+        found = _partition(producer, tp)
+        found.unresolved = -1
+        producer.identity.in_doubt.pop(tp, None)
+        _start_at_zero(producer, tp, found)
 
 
-def advance(sequence: int, by: int) -> int:
-    """Return the sequence number ``by`` places on, going round after :data:`SEQUENCE_MAX`."""
-    return (sequence + by) % (SEQUENCE_MAX + 1)
+def _owner(producer: Producer) -> tuple[int, int]:
+    return producer.identity.producer_id, producer.identity.epoch
+
+
+def _partition(producer: Producer, tp: str) -> PartitionSequences:
+    return producer.identity.partitions.setdefault(tp, PartitionSequences(_owner(producer)))
+
+
+def _is_numbered(flight: Flight) -> bool:
+    return flight.batch is not None and flight.batch.base_sequence >= 0
+
+
+def _numbered(producer: Producer, tp: str) -> Iterator[Flight]:
+    """The batches of a partition that have numbers, oldest first."""
+    return (each for each in producer.flights if each.tp == tp and _is_numbered(each))
+
+
+def _belongs(batch: RecordBatch, found: PartitionSequences) -> bool:
+    """Whether a batch has the id and epoch that its partition is counted under now."""
+    return (batch.producer_id, batch.producer_epoch) == found.owner
+
+
+def _numbered_batch(batch: RecordBatch, owner: tuple[int, int], sequence: int) -> RecordBatch:
+    return replace(batch, producer_id=owner[0], producer_epoch=owner[1], base_sequence=sequence)
+
+
+def _start_at_zero(producer: Producer, tp: str, found: PartitionSequences) -> None:
+    """Count a partition's batches anew under the present id and epoch."""
+    sequence, owner = 0, _owner(producer)
+    for each in _numbered(producer, tp):
+        assert each.batch is not None
+        each.batch = _numbered_batch(each.batch, owner, sequence)
+        each.renumbered = True
+        sequence = advance(sequence, each.batch.count)
+    found.owner, found.next, found.acked = owner, sequence, NONE
+
+
+def _close_gap(producer: Producer, tp: str, gone: RecordBatch, found: PartitionSequences) -> None:
+    """A batch was certainly not written: those after it move down to its numbers."""
+    found.next -= gone.count
+    for each in _numbered(producer, tp):
+        assert each.batch is not None
+        if each.batch.base_sequence > gone.base_sequence:
+            sequence = each.batch.base_sequence - gone.count
+            each.batch = replace(each.batch, base_sequence=sequence)
+            each.renumbered = True
+
+
+def _forget_identity(producer: Producer) -> None:
+    """Up to 2.4: throw the id away with all counts; a new one will be asked for."""
+    producer.identity.producer_id = producer.identity.epoch = NONE
+    producer.identity.partitions, producer.identity.in_doubt = {}, {}

@@ -9,10 +9,10 @@ goes on writing to the leader it knows until an error or the metadata's age tell
 from typing import TYPE_CHECKING, Final
 
 from emulator import events
-from emulator.clients.delivery import GIVE_UP_US, Delivery
-from emulator.clients.routing import Leaders, Routing
-from emulator.clients.sequences import Sequencer
-from emulator.clients.sizes import request_bytes
+from emulator.clients.idempotence import Sequencer
+from emulator.clients.metadata import Leaders, Routing
+from emulator.clients.record_sizes import request_bytes
+from emulator.clients.sender import GIVE_UP_US, Delivery
 from emulator.clients.state import (
     ASKING,
     IDENTIFYING,
@@ -21,15 +21,11 @@ from emulator.clients.state import (
     WAITING,
     Flight,
     Job,
-    LedgerEntry,
     Producer,
 )
-from emulator.config import producer_defaults
-from emulator.config_names import INT_MAX
-from emulator.errors import ERRORS
 from emulator.events import CLIENTS
-from emulator.inputs import Produce
-from emulator.messages import (
+from emulator.inputs.statements import Produce
+from emulator.protocol import (
     ConnectionLost,
     InitProducerIdRequest,
     InitProducerIdResponse,
@@ -37,9 +33,13 @@ from emulator.messages import (
     ProduceResponse,
     RecordBatch,
 )
+from emulator.protocol.errors import ERRORS
+from emulator.releases.config import producer_defaults
+from emulator.releases.config_names import INT_MAX
+from emulator.storage.record_ledger import LedgerEntry
 
 if TYPE_CHECKING:
-    from emulator.clients.clients import Clients
+    from emulator.clients.client_host import Clients
 
 PATIENCE_US: Final = 3_000_000
 """How long errors that only say where the leader is not cost no retry, and questions may take."""

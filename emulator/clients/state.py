@@ -3,9 +3,9 @@
 from msgspec import Struct, field
 
 from emulator.clients.group_state import Membership
-from emulator.inputs import Consume, Produce
-from emulator.messages import RecordBatch
-from emulator.packed import PackedList
+from emulator.inputs.statements import Consume, Produce
+from emulator.protocol import RecordBatch
+from emulator.storage.record_ledger import LedgerEntries
 
 ASKING = "asking"
 IDENTIFYING = "identifying"
@@ -13,24 +13,6 @@ SENT = "sent"
 WAITING = "waiting"
 NEVER_US = (1 << 63) - 1
 """A time that does not come."""
-
-
-class LedgerEntry(Struct, frozen=True, array_like=True, gc=False):
-    """What one batch of records really was.
-
-    Ids ``first_record ..``, its partition, keys and values.
-    """
-
-    first_record: int
-    producer: str
-    tp: str
-    keys: list[str | None]
-    values: list[str]
-    acks: int
-
-
-class LedgerEntries(PackedList[LedgerEntry], kind=LedgerEntry):
-    """All batches that were ever made, in the order of their record ids."""
 
 
 class Flight(Struct, array_like=True):

@@ -5,8 +5,8 @@ One queue and one request under way for each, in order, until it is answered.
 
 from typing import TYPE_CHECKING
 
-from emulator.controller.state import Channel, ControlRequest
-from emulator.messages import (
+from emulator.controller.context import Channel, ControlRequest
+from emulator.protocol import (
     ControlResponse,
     LeaderAndIsrRequest,
     PartitionInfo,
@@ -15,7 +15,7 @@ from emulator.messages import (
 )
 
 if TYPE_CHECKING:
-    from emulator.broker import Broker
+    from emulator.broker.broker import Broker
 
 RESEND_US = 100_000
 """How long the controller waits before it sends what was lost with a connection again."""

@@ -11,14 +11,14 @@ import msgspec
 
 from emulator import events
 from emulator.controller.channels import Batch, Channels
-from emulator.controller.deletion import TopicDeletion
+from emulator.controller.context import ControllerState
 from emulator.controller.failover import EPOCH, Failover, epoch_number
-from emulator.controller.machines import StateMachines
-from emulator.controller.partitions import ControllerMovedError, Partitions
+from emulator.controller.listeners import Topics
+from emulator.controller.partition_state_machine import ControllerMovedError, Partitions
 from emulator.controller.reassignment import Reassignment
-from emulator.controller.state import ControllerState
-from emulator.controller.topics import Topics
-from emulator.messages import (
+from emulator.controller.replica_state_machine import StateMachines
+from emulator.controller.topic_deletion import TopicDeletion
+from emulator.protocol import (
     AlterPartitionRequest,
     AlterPartitionResponse,
     ControlledShutdownRequest,
@@ -32,7 +32,7 @@ from emulator.zookeeper import errors
 from emulator.zookeeper.operations import Create, SetData
 
 if TYPE_CHECKING:
-    from emulator.broker import Broker
+    from emulator.broker.broker import Broker
 
 CONTROLLER = "/controller"
 RETRY_US = 100_000

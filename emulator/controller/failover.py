@@ -7,10 +7,9 @@ from collections.abc import Callable
 
 from emulator import events
 from emulator.controller.channels import Batch
-from emulator.controller.part import Part
+from emulator.controller.context import OFFLINE, ONLINE, Part
+from emulator.controller.listeners import ISR_CHANGES, PREFERRED
 from emulator.controller.reassignment import REASSIGN
-from emulator.controller.state import OFFLINE, ONLINE
-from emulator.controller.topics import ISR_CHANGES, PREFERRED
 
 EPOCH = "/controller_epoch"
 LOG_DIR_EVENTS = "/log_dir_event_notification"

@@ -8,16 +8,18 @@ import json
 
 import msgspec
 
-from emulator.controller import elections
 from emulator.controller.channels import Batch
-from emulator.controller.machines import REPLICA_NEW, REPLICA_NON_EXISTENT, REPLICA_ONLINE
-from emulator.controller.part import Part
-from emulator.controller.state import Move
-from emulator.isr import state_path
-from emulator.messages import PartitionInfo
-from emulator.world import split
-from emulator.znode_json import compact
+from emulator.controller.context import Move, Part
+from emulator.controller.replica_state_machine import (
+    REPLICA_NEW,
+    REPLICA_NON_EXISTENT,
+    REPLICA_ONLINE,
+)
+from emulator.protocol import PartitionInfo
+from emulator.protocol.names import split
+from emulator.replication import election as elections
 from emulator.zookeeper import errors
+from emulator.zookeeper.data import compact, state_path
 
 REASSIGN = "/admin/reassign_partitions"
 

@@ -7,7 +7,7 @@ Source: ``GroupCoordinator`` 0.9 to 3.9 (``prepareRebalance``, ``onCompleteJoin`
 from typing import TYPE_CHECKING, Final
 
 from emulator import events
-from emulator.coordinator.state import (
+from emulator.coordinator.groups import (
     COMPLETING,
     EMPTY,
     NEXT,
@@ -20,7 +20,7 @@ from emulator.coordinator.state import (
     Group,
     Member,
 )
-from emulator.messages import (
+from emulator.protocol import (
     JoinGroupRequest,
     JoinGroupResponse,
     SyncGroupRequest,
@@ -28,7 +28,7 @@ from emulator.messages import (
 )
 
 if TYPE_CHECKING:
-    from emulator.coordinator.coordinator import Coordinator
+    from emulator.coordinator.group_coordinator import Coordinator
 
 NEW_MEMBER_JOIN_US: Final = 300_000_000
 """How long a new member that waits for its first answer is kept (it cannot send heartbeats yet)."""

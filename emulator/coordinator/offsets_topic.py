@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from emulator import assignment
-from emulator.facts import TopicJson
-from emulator.topic_znodes import write_topic
+from emulator.replication import assignment
+from emulator.zookeeper.data import write_topic
+from emulator.zookeeper.metadata import TopicJson
 
 if TYPE_CHECKING:
-    from emulator.broker import Broker
+    from emulator.broker.broker import Broker
 
 TOPIC: Final = "__consumer_offsets"
 PREFIX: Final = f"{TOPIC}-"

@@ -7,7 +7,7 @@ so that a log can be read.
 import msgspec
 from msgspec import Struct
 
-from emulator.coordinator.state import Group
+from emulator.coordinator.groups import Group
 
 
 class OffsetRecord(Struct, frozen=True, tag="offset", tag_field="record"):

@@ -29,7 +29,7 @@ from emulator.events.clients import (
     ProduceSent,
     RecordsConsumed,
 )
-from emulator.events.control import (
+from emulator.events.controller import (
     ControllerElected,
     ControllerResigned,
     ControllerStep,
@@ -47,6 +47,14 @@ from emulator.events.groups import (
     MemberLeft,
     OffsetCommitted,
     OffsetExpired,
+)
+from emulator.events.inputs import (
+    BookmarkSet,
+    ClusterCreated,
+    ExpectationChecked,
+    InputFinished,
+    InputReceived,
+    TimerFired,
 )
 from emulator.events.network import (
     BrokerRegistered,
@@ -72,14 +80,6 @@ from emulator.events.replicas import (
     RemoteLogEndOffsetChanged,
     ReplicaFetchPaused,
     ReplicaRoleChanged,
-)
-from emulator.events.statements import (
-    BookmarkSet,
-    ClusterCreated,
-    ExpectationChecked,
-    InputFinished,
-    InputReceived,
-    TimerFired,
 )
 from emulator.events.topics import (
     ConfigChanged,

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from emulator.events import ZOOKEEPER
-from emulator.messages import AnyMessage, Timer, ZkExpired, ZkPing, ZkPong
+from emulator.protocol import AnyMessage, Timer, ZkExpired, ZkPing, ZkPong
 
 if TYPE_CHECKING:
-    from emulator.world import World
+    from emulator.broker_context import World
 
 
 class ServerState(Struct, array_like=True):

@@ -3,7 +3,7 @@
 from functools import reduce
 from typing import TYPE_CHECKING, Final
 
-from emulator.profiles import PROFILES, VERSIONS
+from emulator.releases.profiles import PROFILES, VERSIONS
 from sessions.analysis.batches import OUTCOMES, batches, records_by_outcome
 from sessions.analysis.fates import KEPT, fates
 from sessions.analysis.job import Job, Result, Shown, answered, shown

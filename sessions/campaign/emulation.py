@@ -8,7 +8,7 @@ from msgspec import structs
 
 from emulator.cluster import Cluster
 from emulator.events import Event
-from emulator.inputs import Statement
+from emulator.inputs.statements import Statement
 from sessions import pump
 from sessions.campaign.plan import Run, Variant
 from sessions.dataset.export import export_session

@@ -15,7 +15,7 @@ from typing import Final
 import msgspec
 from msgspec import Struct, structs
 
-from emulator.inputs import CreateCluster, Statement
+from emulator.inputs.statements import CreateCluster, Statement
 
 ID_CHARACTERS_MAX: Final = 90
 """What a variant may take of a session's id; a seed still fits behind it."""

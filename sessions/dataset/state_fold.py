@@ -8,7 +8,6 @@ length of the session.
 from collections.abc import Callable
 from typing import Any, Final
 
-from emulator.config import resolve
 from emulator.events import (
     ClusterCreated,
     ConfigChanged,
@@ -29,7 +28,8 @@ from emulator.events import (
     TopicCreated,
     TopicDeleted,
 )
-from emulator.profiles import DEFAULT_VERSION
+from emulator.releases.config import resolve
+from emulator.releases.profiles import DEFAULT_VERSION
 from sessions.dataset.states import Partition, Replica
 from sessions.dataset.writer import Row
 

@@ -3,7 +3,7 @@
 from typing import Any, Final
 
 from emulator import events
-from emulator.profiles import PROFILES
+from emulator.releases.profiles import PROFILES
 from sessions.folding import beliefs
 from sessions.folding.model import Handlers, Model
 from sessions.folding.replicas import process_ended

@@ -13,7 +13,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from emulator.events import Event, MessageSent
-from emulator.profiles import PROFILES
+from emulator.releases.profiles import PROFILES
 from sessions.folding import copies
 from sessions.folding.changes import Changes
 from sessions.folding.health import COUNTED, Counts, flags_of

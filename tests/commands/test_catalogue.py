@@ -7,7 +7,7 @@ import pytest
 from commands.catalogue import FOLDER, GROUPS, MEANINGS, SCENARIOS, Scenario, find, library, read
 from commands.parser import parse_script
 from commands.words import BadWord
-from emulator.profiles import VERSIONS
+from emulator.releases.profiles import VERSIONS
 
 
 def test_the_library_is_the_folder() -> None:

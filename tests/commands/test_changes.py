@@ -3,10 +3,10 @@
 import pytest
 
 from commands.changes import CLIENTS, LABELS, Change, changes
-from emulator.config import consumer_defaults, producer_defaults
-from emulator.config_names import SETTINGS
-from emulator.features import FEATURES
-from emulator.profiles import VERSIONS
+from emulator.releases.config import consumer_defaults, producer_defaults
+from emulator.releases.config_names import SETTINGS
+from emulator.releases.features import FEATURES
+from emulator.releases.profiles import VERSIONS
 
 
 def _all() -> list[Change]:

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from commands import conditions
 from commands.words import BadWord
-from emulator.clauses import Clause, Subject, Value
+from emulator.inputs.conditions import Clause, Subject, Value
 
 
 def only(text: str) -> Clause:

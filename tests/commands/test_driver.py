@@ -6,7 +6,7 @@ import pytest
 from commands.driver import Driver, Pace, TimeLimitError
 from commands.parser import parse_script
 from emulator.cluster import Cluster
-from emulator.inputs import Settle, Statement, Wait
+from emulator.inputs.statements import Settle, Statement, Wait
 
 TEXT = """
 cluster --seed 5

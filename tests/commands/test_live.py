@@ -9,7 +9,7 @@ from commands.live import DEMO, asked, completer, live_source, replay_source
 from commands.main import run_program
 from commands.parser import parse_script
 from console.configuration import Configuration
-from emulator.inputs import Produce, Statement
+from emulator.inputs.statements import Produce, Statement
 from sessions.live_source import LiveSource
 from sessions.record import Recorder
 from sessions.source import Source

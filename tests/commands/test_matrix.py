@@ -13,8 +13,8 @@ from commands.matrix import Cell, cells, grid, judged, legend, run_cell, short_m
 from commands.parser import parse_script
 from commands.program.matrix import versions_word
 from emulator.cluster import Cluster
-from emulator.inputs import Statement
-from emulator.profiles import VERSIONS
+from emulator.inputs.statements import Statement
+from emulator.releases.profiles import VERSIONS
 from sessions.states import PartitionState, ReplicaState, Run
 from sessions.view import ClusterView
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from commands.exits import ExitCode
 from commands.language import leaves, program
 from commands.parser import Script, ScriptError, ShowStatement, parse_line, parse_script
-from emulator.inputs import CreateCluster, Settle, Statement, Wait
+from emulator.inputs.statements import CreateCluster, Settle, Statement, Wait
 
 GOLDEN = sorted((Path(__file__).parent.parent / "golden" / "scripts").glob("*.tide"))
 

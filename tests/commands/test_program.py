@@ -12,7 +12,7 @@ from commands.program.examples import examples
 from commands.program.options import cluster_options, named
 from commands.words import Setting
 from console.actions import ACTIONS
-from emulator.profiles import FEATURES, VERSIONS
+from emulator.releases.profiles import FEATURES, VERSIONS
 
 
 def test_every_part_of_the_program_has_commands() -> None:

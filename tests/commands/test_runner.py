@@ -6,8 +6,8 @@ from commands.driver import Pace
 from commands.exits import CommandError, ExitCode
 from commands.parser import Script, Step, parse_line, parse_script
 from commands.runner import Runner
-from emulator.execution import Outcome
-from emulator.inputs import CreateCluster, Statement
+from emulator.inputs.statements import CreateCluster, Statement
+from emulator.scenario.runner import Outcome
 
 TOPIC = "topic create t --partitions 1 --replication-factor 3\nsettle\n"
 

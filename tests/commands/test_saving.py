@@ -13,7 +13,7 @@ from commands.parser import parse_script
 from commands.program.session_script import script
 from commands.saving import cluster_text, free_name, write_script
 from commands.workbench import script_of_live
-from emulator.inputs import CreateCluster
+from emulator.inputs.statements import CreateCluster
 from sessions.live_source import LiveSource
 from sessions.record import Recorder
 

@@ -8,7 +8,7 @@ from commands.catalogue import find, library
 from commands.exits import ExitCode
 from commands.main import run_program
 from commands.program.scenarios import briefing, span
-from emulator.profiles import VERSIONS
+from emulator.releases.profiles import VERSIONS
 
 NAMES = [scenario.name for scenario in library()]
 

@@ -28,9 +28,9 @@ from commands.statements.kinds import parsed
 from commands.statements.showing import Show
 from commands.statements.time import At
 from commands.words import natural
-from emulator import inputs
-from emulator.clauses import Clause, Subject
-from emulator.inputs import (
+from emulator.inputs import statements as inputs
+from emulator.inputs.conditions import Clause, Subject
+from emulator.inputs.statements import (
     AddPartitions,
     AnyInput,
     ConfigureTopic,

@@ -15,7 +15,7 @@ from aiohttp import ClientSession, WSServerHandshakeError
 from commands.main import run_program
 from commands.program.web import LOOPBACK
 from commands.serving import FOREIGN
-from tests.browser import browser_page, needs_browser
+from tests.support.browser import browser_page, needs_browser
 
 PROGRAM = "from commands.main import main; main()"
 

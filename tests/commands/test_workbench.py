@@ -8,7 +8,7 @@ from commands.catalogue import library
 from commands.main import run_program
 from commands.workbench import Workbench, start_of
 from console.bench import BenchError
-from emulator.profiles import VERSIONS
+from emulator.releases.profiles import VERSIONS
 from sessions.twin_source import TwinSource
 
 

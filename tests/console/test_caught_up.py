@@ -5,7 +5,7 @@ from pathlib import Path
 from commands.live import live_source
 from console.inspector import caught_up_age
 from console.stage import Stage
-from emulator.clauses import Subject
+from emulator.inputs.conditions import Subject
 
 SCRIPT = """cluster --brokers 3 --seed 7
 topic create t --replica-assignment 1:2:0

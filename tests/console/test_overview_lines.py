@@ -2,8 +2,8 @@ from console.glyphs import ASCII
 from console.lines import text_of, width_of
 from console.overview_lines import control_lines, health_lines, healthy_sentence, is_calm
 from console.stage import Stage
+from emulator.audit.invariants import INVARIANTS
 from emulator.events import BrokerStateChanged
-from emulator.invariants import INVARIANTS
 from sessions.folding.health import Counts
 from sessions.states import ProducerState
 from tests.console.fakes import ListSource, failover

@@ -5,7 +5,7 @@ import pytest
 from console.glyphs import ASCII
 from console.lines import text_of, width_of
 from console.session_lines import about_lines, empty_lines, pick_of, size_text, titles_line
-from emulator.inputs import CreateCluster
+from emulator.inputs.statements import CreateCluster
 from sessions.facts import Origin, Outcome
 from sessions.folding.health import Counts
 from sessions.library import Listed

@@ -6,7 +6,7 @@ from console.lines import text_of, width_of
 from console.screens.page import help_lines
 from console.stage import Stage
 from console.wordings import RULE, WORDINGS, counted, high_watermark_lines
-from emulator.profiles import PROFILES, VERSIONS
+from emulator.releases.profiles import PROFILES, VERSIONS
 from tests.console.fakes import ListSource, failover
 
 

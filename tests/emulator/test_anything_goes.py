@@ -10,7 +10,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from emulator.cluster import Cluster
 from emulator.events import CLIENTS, ZOOKEEPER
-from emulator.inputs import (
+from emulator.inputs.statements import (
     AddPartitions,
     AnyInput,
     CancelReassignment,
@@ -45,8 +45,8 @@ from emulator.inputs import (
     Wait,
     ZkCommand,
 )
-from emulator.profiles import PROFILES, VERSIONS
-from tests.emulator.healing import heal
+from emulator.releases.profiles import PROFILES, VERSIONS
+from tests.support.healing import heal
 
 DEEP = settings.get_current_profile_name() == "deep"
 ALSO = [HealthCheck.too_slow, HealthCheck.data_too_large]

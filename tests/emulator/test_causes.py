@@ -5,7 +5,7 @@ import pytest
 from emulator import events
 from emulator.cluster import Cluster
 from emulator.events import ZOOKEEPER, Event
-from emulator.inputs import (
+from emulator.inputs.statements import (
     AnyInput,
     CrashBroker,
     CreateCluster,

@@ -2,9 +2,7 @@
 
 import pytest
 
-from emulator.clauses import Clause, Subject
 from emulator.cluster import Cluster
-from emulator.config import ConfigError
 from emulator.events import (
     BrokerRegistered,
     ClusterCreated,
@@ -13,9 +11,18 @@ from emulator.events import (
     InputReceived,
     ProduceAcknowledged,
 )
-from emulator.inputs import CreateCluster, CreateTopic, Produce, Statement, Wait, WaitUntil
-from emulator.profiles import VERSIONS
-from tests.emulator.lab import TP, Lab
+from emulator.inputs.conditions import Clause, Subject
+from emulator.inputs.statements import (
+    CreateCluster,
+    CreateTopic,
+    Produce,
+    Statement,
+    Wait,
+    WaitUntil,
+)
+from emulator.releases.config import ConfigError
+from emulator.releases.profiles import VERSIONS
+from tests.support.lab import TP, Lab
 
 SECOND_US = 1_000_000
 

@@ -9,7 +9,7 @@ import pytest
 
 from emulator.cluster import Cluster
 from emulator.events import Event, InputReceived
-from emulator.inputs import (
+from emulator.inputs.statements import (
     CrashBroker,
     CreateCluster,
     DropOnLink,
@@ -19,9 +19,9 @@ from emulator.inputs import (
     Statement,
     Wait,
 )
-from emulator.profiles import VERSIONS
-from tests.emulator.hashes import LENGTH
-from tests.emulator.random_scripts import run, script_of, spec_of
+from emulator.releases.profiles import VERSIONS
+from tests.support.hashes import LENGTH
+from tests.support.random_scripts import run, script_of, spec_of
 
 ROOT = Path(__file__).parents[2]
 SEEDS = 200
@@ -31,7 +31,7 @@ FEW = range(8)
 def hashes(hash_seed: str, recording: str) -> list[str]:
     """What a process of its own prints."""
     done = subprocess.run(
-        [sys.executable, "-m", "tests.emulator.hashes", str(SEEDS), recording],
+        [sys.executable, "-m", "tests.support.hashes", str(SEEDS), recording],
         cwd=ROOT,
         env={**os.environ, "PYTHONHASHSEED": hash_seed},
         capture_output=True,

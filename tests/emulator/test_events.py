@@ -11,17 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from emulator import events
-from emulator.events import (
-    Event,
-    base,
-    clients,
-    control,
-    network,
-    replicas,
-    statements,
-    topics,
-    znodes,
-)
+from emulator.events import Event, base, clients, network, replicas, topics, znodes
+from emulator.events import controller as control
+from emulator.events import inputs as statements
 
 MODULES = (clients, control, network, replicas, statements, topics, znodes)
 KINDS = sorted(base.Event.__subclasses__(), key=lambda kind: kind.__name__)

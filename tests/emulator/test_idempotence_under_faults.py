@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from emulator.clauses import Clause, Subject
 from emulator.events import CLIENTS
-from emulator.inputs import (
+from emulator.inputs.conditions import Clause, Subject
+from emulator.inputs.statements import (
     AnyInput,
     CrashBroker,
     CutLink,
@@ -23,7 +23,7 @@ from emulator.inputs import (
     ThawBroker,
     WaitUntil,
 )
-from tests.emulator.lab import TP, Lab
+from tests.support.lab import TP, Lab
 
 CONFIG = {"zookeeper.session.timeout.ms": "3000", "replica.lag.time.max.ms": "4000"}
 BROKERS = (1, 2, 3)

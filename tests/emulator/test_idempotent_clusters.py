@@ -6,11 +6,9 @@ from typing import Any
 
 import pytest
 
-from emulator.clauses import Clause, Subject
-from emulator.errors import ERRORS
 from emulator.events import CLIENTS, MessageSent, ProduceAcknowledged, ProduceRetried
-from emulator.execution import Outcome, Ticket
-from emulator.inputs import (
+from emulator.inputs.conditions import Clause, Subject
+from emulator.inputs.statements import (
     ConfigureTopic,
     CrashBroker,
     DropOnLink,
@@ -22,10 +20,12 @@ from emulator.inputs import (
     StartBroker,
     WaitUntil,
 )
-from emulator.messages import ProduceRequest, RecordBatch
-from tests.emulator.lab import SECOND_US, TP, Lab
-from tests.emulator.releases import profile_of
-from tests.emulator.test_producer_ids import ask
+from emulator.protocol import ProduceRequest, RecordBatch
+from emulator.protocol.errors import ERRORS
+from emulator.scenario.runner import Outcome, Ticket
+from tests.emulator.broker.test_producer_ids import ask
+from tests.support.lab import SECOND_US, TP, Lab
+from tests.support.releases import profile_of
 
 RECORDED: list[dict[str, Any]] = json.loads(
     (Path(__file__).parents[1] / "golden" / "idempotence.json").read_text("utf-8")

@@ -2,11 +2,11 @@
 
 import pytest
 
-from emulator.inputs import CrashBroker, Produce, StartBroker, Wait
-from emulator.profiles import VERSIONS
-from tests.emulator.agreement import disagreements, incomplete
-from tests.emulator.lab import Lab
-from tests.emulator.soak import SECOND_US, Soak
+from emulator.inputs.statements import CrashBroker, Produce, StartBroker, Wait
+from emulator.releases.profiles import VERSIONS
+from tests.support.agreement import disagreements, incomplete
+from tests.support.lab import Lab
+from tests.support.soak import SECOND_US, Soak
 
 SEEDS = range(4 * len(VERSIONS))
 

@@ -2,9 +2,15 @@
 
 import pytest
 
-from emulator.inputs import ConfigureBroker, ConfigureTopic, CrashBroker, StartBroker, ZkCommand
-from emulator.world import is_topic_name, split
-from tests.emulator.running import do, with_topic
+from emulator.inputs.statements import (
+    ConfigureBroker,
+    ConfigureTopic,
+    CrashBroker,
+    StartBroker,
+    ZkCommand,
+)
+from emulator.protocol.names import is_topic_name, split
+from tests.support.running import do, with_topic
 
 MIN_ISR = "min.insync.replicas"
 UNCLEAN = "unclean.leader.election.enable"

@@ -8,8 +8,8 @@ from commands.driver import Pace
 from commands.parser import parse_script
 from commands.report import as_json, json_object
 from commands.running import started
-from tests.emulator.releases import profile_of
 from tests.golden.facts import Facts, facts
+from tests.support.releases import profile_of
 
 HERE = Path(__file__).parent
 RECORDINGS = HERE / "recordings"

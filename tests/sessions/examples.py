@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from emulator.clauses import Clause, Subject
 from emulator.cluster import Cluster
 from emulator.events import Event
-from emulator.inputs import (
+from emulator.inputs.conditions import Clause, Subject
+from emulator.inputs.statements import (
     AddPartitions,
     AnyInput,
     ConfigureTopic,

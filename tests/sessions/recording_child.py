@@ -8,7 +8,7 @@ from pathlib import Path
 
 from emulator.cluster import Cluster
 from emulator.events import Event
-from emulator.inputs import CreateTopic, Produce
+from emulator.inputs.statements import CreateTopic, Produce
 from sessions.record import Recorder
 from tests.sessions.examples import SPEC, execute, origin, second, small_chunks, statement
 

@@ -8,7 +8,7 @@ import pytest
 
 from emulator.cluster import Cluster
 from emulator.events import ProduceSent
-from emulator.inputs import AnyInput, CreateTopic, Produce
+from emulator.inputs.statements import AnyInput, CreateTopic, Produce
 from sessions import bounding
 from sessions.batches import KEPT
 from sessions.bounding import Bound, newest

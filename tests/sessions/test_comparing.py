@@ -6,7 +6,7 @@ import msgspec
 
 from emulator.cluster import Cluster
 from emulator.events import InputFinished, ProduceSent, ReplicaRoleChanged
-from emulator.inputs import AnyInput, CrashBroker, CreateCluster, CreateTopic, Produce
+from emulator.inputs.statements import AnyInput, CrashBroker, CreateCluster, CreateTopic, Produce
 from sessions.comparing import Change, Comparison, compare, state_changes
 from sessions.file import SessionFile
 from sessions.record import Recorder

@@ -3,7 +3,7 @@
 import pytest
 
 from emulator.cluster import Cluster
-from emulator.inputs import (
+from emulator.inputs.statements import (
     AnyInput,
     CrashBroker,
     CreateCluster,

@@ -6,7 +6,7 @@ import pytest
 
 from emulator.cluster import Cluster
 from emulator.events import InputFinished
-from emulator.inputs import CrashBroker, CreateTopic, Mark, Produce, WaitUntil
+from emulator.inputs.statements import CrashBroker, CreateTopic, Mark, Produce, WaitUntil
 from sessions.live_source import Asked, LiveSource
 from sessions.record import Recorder
 from sessions.source import Reply, Source

@@ -4,7 +4,7 @@ import pytest
 
 from emulator.cluster import Cluster
 from emulator.events import Event, InputFinished, InputReceived
-from emulator.execution import Ticket
+from emulator.scenario.runner import Ticket
 from sessions import pump
 from tests.sessions.examples import SPEC, STORY, run, statement, story_events
 

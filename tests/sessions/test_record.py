@@ -10,7 +10,7 @@ import pytest
 
 from emulator.cluster import Cluster
 from emulator.events import Event, ProduceSent
-from emulator.inputs import AnyInput
+from emulator.inputs.statements import AnyInput
 from sessions import batches, record
 from sessions.chunks import Chunks
 from sessions.errors import SessionError, SessionMissingError

@@ -13,8 +13,8 @@ from sessions.folding import beliefs
 from sessions.folding.table import HANDLERS, changes_nothing
 from sessions.result_view import UNSAID, ResultView
 from sessions.view import ClusterView
-from tests.emulator.random_scripts import run, script_of, spec_of
 from tests.sessions.examples import SPEC, folded, story_events
+from tests.support.random_scripts import run, script_of, spec_of
 
 
 class Both:

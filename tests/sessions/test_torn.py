@@ -9,7 +9,7 @@ import pytest
 
 from emulator.cluster import Cluster
 from emulator.events import Event
-from emulator.inputs import AnyInput, CreateCluster, CreateTopic, Mark, Wait
+from emulator.inputs.statements import AnyInput, CreateCluster, CreateTopic, Mark, Wait
 from sessions.errors import NotASessionError, SessionDamagedError, SessionError
 from sessions.file import SessionFile
 from sessions.record import Recorder

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from emulator.cluster import Cluster
-from emulator.inputs import Produce
+from emulator.inputs.statements import Produce
 from sessions.errors import SessionDamagedError, SessionIncompleteError
 from sessions.facts import Origin, Outcome
 from sessions.record import Recorder

@@ -2,7 +2,6 @@
 
 import pytest
 
-from emulator.clauses import Subject
 from emulator.cluster import Cluster
 from emulator.events import (
     ClusterCreated,
@@ -11,7 +10,8 @@ from emulator.events import (
     RecordsAppended,
     TopicCreated,
 )
-from emulator.profiles import VERSIONS
+from emulator.inputs.conditions import Subject
+from emulator.releases.profiles import VERSIONS
 from sessions.states import PartitionState
 from sessions.view import STATUSES, ClusterView
 from tests.sessions.examples import SPEC, comparable, folded, run, story_events

@@ -5,7 +5,7 @@ import pytest
 from emulator.clients.consumer import ANSWER_US, Consumers
 from emulator.cluster import Cluster
 from emulator.events import CLIENTS
-from emulator.inputs import (
+from emulator.inputs.statements import (
     Consume,
     CrashBroker,
     CutLink,
@@ -15,7 +15,7 @@ from emulator.inputs import (
     Statement,
     Wait,
 )
-from tests.emulator.running import do, produce, until, with_topic
+from tests.support.running import do, produce, until, with_topic
 
 
 def _values(cluster: Cluster, name: str = "c1") -> list[str]:

@@ -7,7 +7,7 @@ from emulator.clients.producer import Producers
 from emulator.clients.state import Producer
 from emulator.cluster import Cluster
 from emulator.events import CLIENTS, Event
-from emulator.inputs import (
+from emulator.inputs.statements import (
     CrashBroker,
     FreezeBroker,
     HoldMessages,
@@ -16,7 +16,7 @@ from emulator.inputs import (
     Settle,
     Wait,
 )
-from tests.emulator.running import do, until, with_topic
+from tests.support.running import do, until, with_topic
 
 
 def _producer(cluster: Cluster, name: str = "p1") -> Producer:

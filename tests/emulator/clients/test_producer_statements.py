@@ -7,7 +7,7 @@ import pytest
 
 from emulator.clients.producer import PATIENCE_US
 from emulator.events import CLIENTS, MessageSent, ProduceAcknowledged, ProduceSent
-from emulator.inputs import (
+from emulator.inputs.statements import (
     ConfigureTopic,
     CrashBroker,
     FreezeBroker,
@@ -16,7 +16,7 @@ from emulator.inputs import (
     ReleaseMessages,
     StartBroker,
 )
-from tests.emulator.lab import SECOND_US, Lab
+from tests.support.lab import SECOND_US, Lab
 
 FAST = {"zookeeper.session.timeout.ms": "4000", "auto.leader.rebalance.enable": "false"}
 

@@ -7,7 +7,7 @@ from typing import Literal
 import pytest
 
 from emulator.clients.group_state import Membership
-from emulator.inputs import (
+from emulator.inputs.statements import (
     AnyInput,
     Consume,
     CrashBroker,
@@ -20,8 +20,8 @@ from emulator.inputs import (
     StartBroker,
     ThawBroker,
 )
-from emulator.profiles import VERSIONS
-from tests.emulator.lab import Lab
+from emulator.releases.profiles import VERSIONS
+from tests.support.lab import Lab
 
 CLIENTS = -2
 BROKERS = 3

@@ -1,11 +1,11 @@
 """The controller's queues to the brokers: in order, one at a time, until answered."""
 
 from emulator.controller.channels import CONTROLLER_SOCKET_TIMEOUT_US, Batch, Channels
-from emulator.controller.state import Channel, ControllerState
+from emulator.controller.context import Channel, ControllerState
 from emulator.events import MessageSent
-from emulator.inputs import CrashBroker, CutLink, FreezeBroker, HealLinks, ThawBroker
-from emulator.messages import PartitionInfo
-from tests.emulator.lab import Lab
+from emulator.inputs.statements import CrashBroker, CutLink, FreezeBroker, HealLinks, ThawBroker
+from emulator.protocol import PartitionInfo
+from tests.support.lab import Lab
 
 INFO = PartitionInfo(1, 9, [1, 2], 9, [1, 2], 1)
 

@@ -4,10 +4,10 @@ import json
 
 import pytest
 
+from emulator.controller.context import Part
 from emulator.controller.controller import CONTROLLER
 from emulator.controller.failover import EPOCH
-from emulator.controller.part import Part
-from emulator.controller.partitions import Partitions
+from emulator.controller.partition_state_machine import Partitions
 from emulator.events import (
     ZOOKEEPER,
     ControllerElected,
@@ -15,7 +15,7 @@ from emulator.events import (
     ControllerStep,
     MessageSent,
 )
-from emulator.inputs import (
+from emulator.inputs.statements import (
     CrashBroker,
     CutLink,
     ExpireSession,
@@ -25,10 +25,10 @@ from emulator.inputs import (
     StartBroker,
     ZkCommand,
 )
-from emulator.messages import AlterIsrItem, AlterPartitionRequest, ControlledShutdownRequest
-from emulator.profiles import VERSIONS
-from tests.emulator.generations import since
-from tests.emulator.lab import Lab
+from emulator.protocol import AlterIsrItem, AlterPartitionRequest, ControlledShutdownRequest
+from emulator.releases.profiles import VERSIONS
+from tests.support.generations import since
+from tests.support.lab import Lab
 
 
 @pytest.mark.parametrize("version", VERSIONS)

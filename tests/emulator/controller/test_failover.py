@@ -4,10 +4,10 @@ import pytest
 
 from emulator.controller.failover import REBALANCE_FIRST_US
 from emulator.events import ControllerElected, ControllerStep, ZnodeCreated
-from emulator.inputs import CrashBroker, FreezeBroker, StartBroker, ZkCommand
-from emulator.profiles import VERSIONS
-from tests.emulator.generations import since
-from tests.emulator.lab import Lab
+from emulator.inputs.statements import CrashBroker, FreezeBroker, StartBroker, ZkCommand
+from emulator.releases.profiles import VERSIONS
+from tests.support.generations import since
+from tests.support.lab import Lab
 
 BOTH_DEAD_MS = 21_000
 

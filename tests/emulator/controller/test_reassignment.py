@@ -6,7 +6,7 @@ import pytest
 
 from emulator.controller.reassignment import REASSIGN
 from emulator.events import LeaderElected, LogDeleted, ReplicasAssigned
-from emulator.inputs import (
+from emulator.inputs.statements import (
     CancelReassignment,
     CrashBroker,
     CreateTopic,
@@ -16,9 +16,9 @@ from emulator.inputs import (
     StartBroker,
     ZkCommand,
 )
-from emulator.profiles import VERSIONS
-from tests.emulator.generations import since
-from tests.emulator.lab import TP, Lab
+from emulator.releases.profiles import VERSIONS
+from tests.support.generations import since
+from tests.support.lab import TP, Lab
 
 CONFIG = {"auto.leader.rebalance.enable": "false"}
 WITH_LISTS = since("2.4")

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from emulator.coordinator.state import Group
+from emulator.coordinator.groups import Group
 from emulator.events import CLIENTS, GroupStateChanged
-from emulator.inputs import CreateTopic
-from emulator.messages import (
+from emulator.inputs.statements import CreateTopic
+from emulator.protocol import (
     AnyMessage,
     HeartbeatRequest,
     JoinGroupRequest,
@@ -17,7 +17,7 @@ from emulator.messages import (
     Subscription,
     SyncGroupRequest,
 )
-from tests.emulator.lab import Lab
+from tests.support.lab import Lab
 
 SESSION_MS = 10_000
 REBALANCE_MS = 60_000

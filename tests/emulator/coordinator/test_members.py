@@ -4,7 +4,7 @@ import pytest
 
 from emulator.coordinator.members import NEW_MEMBER_JOIN_US, Members
 from emulator.events import MemberJoined, MemberLeft
-from emulator.messages import Subscription
+from emulator.protocol import Subscription
 from tests.emulator.coordinator.bench import REBALANCE_MS, SESSION_MS, Bench
 
 REBALANCE = ["PreparingRebalance", "CompletingRebalance", "Stable"]

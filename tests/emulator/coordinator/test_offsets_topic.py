@@ -3,10 +3,10 @@
 import pytest
 
 from emulator.coordinator.offsets_topic import TOPIC, java_hash, partition_of
-from emulator.inputs import CrashBroker, CreateTopic
-from emulator.messages import FindCoordinatorRequest
+from emulator.inputs.statements import CrashBroker, CreateTopic
+from emulator.protocol import FindCoordinatorRequest
 from tests.emulator.coordinator.bench import Bench
-from tests.emulator.lab import Lab
+from tests.support.lab import Lab
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from emulator.coordinator.groups import Group, Member
 from emulator.coordinator.records import (
     GroupRecord,
     MemberRecord,
@@ -12,8 +13,7 @@ from emulator.coordinator.records import (
     read,
     text_of,
 )
-from emulator.coordinator.state import Group, Member
-from emulator.messages import Subscription
+from emulator.protocol import Subscription
 
 NAMES = st.text(min_size=1, max_size=5)
 OFFSETS = st.builds(OffsetRecord, NAMES, NAMES, st.integers(0, 1 << 40))

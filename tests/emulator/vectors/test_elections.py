@@ -5,7 +5,7 @@ import json
 import pytest
 
 from emulator.events import ControllerResigned, LeaderElected, MessageSent
-from emulator.inputs import (
+from emulator.inputs.statements import (
     ConfigureTopic,
     CrashBroker,
     CreateTopic,
@@ -20,14 +20,9 @@ from emulator.inputs import (
     ThawBroker,
     ZkCommand,
 )
-from emulator.profiles import VERSIONS
-from tests.emulator.generations import (
-    ASSIGNED_AT_ELECTION,
-    BY_HIGH_WATERMARK,
-    WITH_EPOCHS,
-    since,
-)
-from tests.emulator.lab import Lab
+from emulator.releases.profiles import VERSIONS
+from tests.support.generations import ASSIGNED_AT_ELECTION, BY_HIGH_WATERMARK, WITH_EPOCHS, since
+from tests.support.lab import Lab
 
 EXPIRY_MS = 21_000
 UNCLEAN = {"unclean.leader.election.enable": "true"}

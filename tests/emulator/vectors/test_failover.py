@@ -2,7 +2,7 @@
 
 import pytest
 
-from emulator.inputs import (
+from emulator.inputs.statements import (
     CrashBroker,
     HoldMessages,
     Produce,
@@ -10,14 +10,14 @@ from emulator.inputs import (
     StartBroker,
     Wait,
 )
-from tests.emulator.generations import (
+from tests.support.generations import (
     ASSIGNED_AT_ELECTION,
     BY_HIGH_WATERMARK,
     ON_FETCH,
     WITH_EPOCHS,
     since,
 )
-from tests.emulator.lab import Lab
+from tests.support.lab import Lab
 
 EXPIRY_MS = 21_000
 """Longer than any release's ZooKeeper session without a sign of life."""

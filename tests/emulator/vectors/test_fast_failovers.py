@@ -3,8 +3,8 @@
 import pytest
 
 from emulator.events import MessageSent
-from tests.emulator.generations import BY_EPOCH, BY_HIGH_WATERMARK, BY_OFFSET, ON_FETCH, since
-from tests.emulator.lab import Lab
+from tests.support.generations import BY_EPOCH, BY_HIGH_WATERMARK, BY_OFFSET, ON_FETCH, since
+from tests.support.lab import Lab
 
 FENCED = since("2.1")
 

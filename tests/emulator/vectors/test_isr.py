@@ -3,7 +3,7 @@
 import pytest
 
 from emulator.events import IsrChangeStarted
-from emulator.inputs import (
+from emulator.inputs.statements import (
     CrashBroker,
     CutLink,
     FreezeBroker,
@@ -12,9 +12,9 @@ from emulator.inputs import (
     StartBroker,
     ThawBroker,
 )
-from emulator.profiles import VERSIONS
-from tests.emulator.generations import since
-from tests.emulator.lab import Lab
+from emulator.releases.profiles import VERSIONS
+from tests.support.generations import since
+from tests.support.lab import Lab
 
 FENCED = since("2.1")
 BY_CONTROLLER = since("2.7")

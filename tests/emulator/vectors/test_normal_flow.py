@@ -3,11 +3,11 @@
 import pytest
 
 from emulator.events import HighWatermarkChanged, MessageSent, RecordsAppended
-from emulator.inputs import Consume, FetchRound, PauseReplica
-from emulator.kernel import CLIENT_LATENCY_US, LATENCY_MIN_US, LATENCY_SPREAD_US
-from emulator.profiles import VERSIONS
-from tests.emulator.generations import READ_FIRST
-from tests.emulator.lab import TP, Lab
+from emulator.inputs.statements import Consume, FetchRound, PauseReplica
+from emulator.releases.profiles import VERSIONS
+from emulator.simulation.network import CLIENT_LATENCY_US, LATENCY_MIN_US, LATENCY_SPREAD_US
+from tests.support.generations import READ_FIRST
+from tests.support.lab import TP, Lab
 
 LATENCY_MAX_US = LATENCY_MIN_US + LATENCY_SPREAD_US
 RECORDED_FIRST = ["seed", "0.8.1"]

@@ -3,10 +3,17 @@
 import pytest
 
 from emulator.events import ControllerResigned, ElectionFailed
-from emulator.inputs import CrashBroker, CreateTopic, FreezeBroker, Reassign, ThawBroker, ZkCommand
-from emulator.profiles import VERSIONS
-from tests.emulator.generations import since
-from tests.emulator.lab import Lab
+from emulator.inputs.statements import (
+    CrashBroker,
+    CreateTopic,
+    FreezeBroker,
+    Reassign,
+    ThawBroker,
+    ZkCommand,
+)
+from emulator.releases.profiles import VERSIONS
+from tests.support.generations import since
+from tests.support.lab import Lab
 
 CONFIG = {
     "zookeeper.session.timeout.ms": "4000",

@@ -4,8 +4,7 @@ import base64
 import json
 import uuid
 
-from emulator.assignment import assign_seed
-from emulator.inputs import (
+from emulator.inputs.statements import (
     AddPartitions,
     CancelReassignment,
     ConfigureBroker,
@@ -16,6 +15,7 @@ from emulator.inputs import (
     ElectUnclean,
     Reassign,
 )
+from emulator.replication.assignment import assign_seed
 from tests.golden.real import wire
 from tests.golden.real.clients import NAMES
 from tests.golden.real.look import assignment, topics

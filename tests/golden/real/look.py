@@ -5,8 +5,8 @@ import struct
 import time
 from typing import Any
 
-from emulator.clauses import Clause, Subject, Value
-from emulator.conditions import UNORDERED, holds
+from emulator.inputs.conditions import Clause, Subject, Value
+from emulator.scenario.conditions import UNORDERED, holds
 from tests.golden.real import wire
 from tests.golden.real.processes import RealCluster
 from tests.golden.real.segments import checkpointed, epochs_of, log_of

@@ -14,7 +14,7 @@ from kazoo.client import KazooClient
 from kazoo.exceptions import NoNodeError
 from kazoo.protocol.states import ZnodeStat
 
-from emulator.inputs import CreateCluster
+from emulator.inputs.statements import CreateCluster
 
 LOOPBACK = "127.0.0.1"
 BOOT_SECONDS = 60

@@ -9,8 +9,8 @@ from typing import Any
 from kazoo.exceptions import KazooException
 
 from commands.parser import parse_script
-from emulator import inputs
-from emulator.inputs import Statement
+from emulator.inputs import statements as inputs
+from emulator.inputs.statements import Statement
 from tests.golden.real import administration, clients
 from tests.golden.real.look import first_failure, quiet
 from tests.golden.real.processes import RealCluster, RealClusterError

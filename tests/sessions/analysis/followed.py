@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from emulator.config import resolve
 from emulator.events import (
     BrokerStateChanged,
     ClusterCreated,
@@ -28,6 +27,7 @@ from emulator.events import (
     TopicCreated,
     TopicDeleted,
 )
+from emulator.releases.config import resolve
 
 Row = dict[str, Any]
 

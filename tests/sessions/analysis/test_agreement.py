@@ -15,10 +15,10 @@ from sessions.analysis.analyze import analyze
 from sessions.analysis.results.truth import ANOMALIES_KNOWN
 from sessions.dataset.export import export_session
 from sessions.dataset.totals import SessionFacts
-from tests.emulator.random_scripts import run, script_of, spec_of
 from tests.sessions.analysis import reference, reference_cluster, reference_truth
 from tests.sessions.analysis.followed import Row
 from tests.sessions.dataset.streams import Story, stories
+from tests.support.random_scripts import run, script_of, spec_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -13,7 +13,7 @@ from benchmarks.spark_servers import connect_server, standalone_cluster
 from benchmarks.synthetic import synthetic_events
 from emulator.cluster import Cluster
 from emulator.events import Event
-from emulator.inputs import (
+from emulator.inputs.statements import (
     Consume,
     CrashBroker,
     CreateCluster,

@@ -1,6 +1,6 @@
 """Small campaigns with known outcomes, made of statements: nothing here is parsed."""
 
-from emulator.inputs import (
+from emulator.inputs.statements import (
     Acks,
     AnyInput,
     CrashBroker,

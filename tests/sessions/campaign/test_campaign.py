@@ -91,11 +91,13 @@ def test_runs_that_raise_are_rows_and_the_others_go_on(tmp_path: Path) -> None:
     ]
     assert report.variants[0].unavailable_mean_us is None
     assert report.failed == 3
-    assert report.failing[0].error == "KeyError: <class 'emulator.inputs.CreateCluster'>"
+    assert report.failing[0].error == "KeyError: <class 'emulator.inputs.statements.CreateCluster'>"
     assert (
         report.failing_file.read_text()
         .splitlines()[2]
-        .endswith("--seed 2  # raised: KeyError: <class 'emulator.inputs.CreateCluster'>")
+        .endswith(
+            "--seed 2  # raised: KeyError: <class 'emulator.inputs.statements.CreateCluster'>"
+        )
     )
 
 

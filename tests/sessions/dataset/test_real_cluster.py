@@ -6,7 +6,7 @@ import pytest
 
 from emulator.cluster import Cluster
 from emulator.events import Event
-from emulator.inputs import (
+from emulator.inputs.statements import (
     AnyInput,
     Consume,
     CrashBroker,

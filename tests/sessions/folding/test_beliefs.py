@@ -18,14 +18,14 @@ from emulator.events import (
     PartitionStateRemoved,
     TopicCreated,
 )
-from emulator.inputs import Statement
-from emulator.messages import PartitionInfo
+from emulator.inputs.statements import Statement
+from emulator.protocol import PartitionInfo
 from sessions.folding import beliefs
 from sessions.folding.model import CACHE
 from sessions.states import Belief
 from sessions.view import ClusterView
-from tests.emulator.random_scripts import script_of, spec_of
 from tests.sessions.examples import folded
+from tests.support.random_scripts import script_of, spec_of
 
 OLD = Belief(1, 0, [1, 2], 0)
 BEGINNING: list[Event] = [

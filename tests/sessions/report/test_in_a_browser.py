@@ -10,8 +10,8 @@ import pytest
 from msgspec import Struct
 
 from sessions.report.page import write_report
-from tests.browser import browser_page, program
 from tests.sessions.report.made_results import analysed, results
+from tests.support.browser import browser_page, program
 
 CELLS = """
 [...document.querySelectorAll('table[data-table]')].map(table => [

@@ -1,0 +1,1 @@
+"""A broker: one process with its replicas, fetchers and requests."""

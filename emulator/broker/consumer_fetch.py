@@ -1,0 +1,79 @@
+"""How a broker serves consumers: up to the HW, from its leaders or (KIP-392) from its followers.
+
+A leader that is configured so sends a consumer that names its rack to a replica there; that one
+answers up to its own HW, which may lag behind the leader's.
+"""
+
+from typing import TYPE_CHECKING
+
+from emulator.broker.replica import FOLLOWER, LEADER, Replica
+from emulator.protocol import FetchedPartition, FetchPartition, FetchRequest, FetchResponse
+
+if TYPE_CHECKING:
+    from emulator.broker.broker import Broker
+
+NONE = "NONE"
+NOT_LEADER = "NOT_LEADER_OR_FOLLOWER"
+
+
+class ConsumerReads:
+    """Answers the fetches of consumers."""
+
+    def __init__(self, broker: "Broker") -> None:
+        """Act for ``broker``."""
+        self.broker = broker
+        self.from_followers = broker.world.profile.has("read_from_followers")
+        self.in_sync_only = broker.world.profile.has("read_in_sync_only")
+
+    def fetch(self, client: int, request: int, message: FetchRequest) -> None:
+        """Answer a consumer at once with what it may see."""
+        rows = {
+            tp: self._read(self.broker.state.replicas.get(tp), asked, message.rack)
+            for tp, asked in message.partitions.items()
+        }
+        self.broker.respond(client, request, FetchResponse(request, rows))
+
+    def _read(self, replica: Replica | None, asked: FetchPartition, rack: str) -> FetchedPartition:
+        error = self.broker.leader.check_epoch(replica, asked.current_leader_epoch)
+        if error == NOT_LEADER and rack and self._may_follow(replica):
+            error = NONE
+        if error != NONE or replica is None:
+            return FetchedPartition(error, -1, -1, [])
+        log, high_watermark = replica.log, replica.high_watermark
+        preferred = self.preferred(replica, asked.offset, rack)
+        if preferred != self.broker.id:
+            return FetchedPartition(
+                NONE, high_watermark, log.start, [], preferred_read_replica=preferred
+            )
+        if asked.offset < log.start or asked.offset > log.end:
+            return FetchedPartition("OFFSET_OUT_OF_RANGE", high_watermark, log.start, [])
+        found = log.read(asked.offset, high_watermark)
+        return FetchedPartition(NONE, high_watermark, log.start, found)
+
+    def _may_follow(self, replica: Replica | None) -> bool:
+        return self.from_followers and replica is not None and replica.role == FOLLOWER
+
+    def preferred(self, replica: Replica, offset: int, rack: str) -> int:
+        """The broker that a consumer of that rack should read from: mostly this one.
+
+        Of the live followers in the rack that have the offset, the one that has most; then the one
+        that was caught up last; then the highest id. Source: ``ReplicaManager`` and
+        ``RackAwareReplicaSelector`` 2.4 to 3.9 (from 3.4 only members of the ISR).
+        """
+        mine = self.broker.id
+        racks = self.broker.world.settings.racks
+        if (
+            not (rack and self.from_followers and self.broker.config.rack_aware_reads)
+            or replica.role != LEADER
+            or racks.get(mine) == rack
+        ):
+            return mine
+        found = [
+            (remote.leo, self.broker.leader.caught_up_us(replica, follower), follower)
+            for follower, remote in replica.remotes.items()
+            if racks.get(follower) == rack
+            and follower in self.broker.state.live_brokers
+            and remote.leo >= offset
+            and (follower in replica.isr or not self.in_sync_only)
+        ]
+        return max(found)[2] if found else mine

@@ -1,0 +1,95 @@
+"""Producer ids: each broker gives them out of its own block, taken in /latest_producer_id_block.
+
+A block is taken by a conditional write of the znode, so that no id is ever given out twice; what a
+broker has not used of its block is lost when it restarts. Brokers take a block when they start, in
+3.x when they are first asked for an id (there by the controller, KIP-730; the znode says the same).
+Source: ``ProducerIdManager`` 0.11 to 3.9 (KIP-98).
+"""
+
+from typing import TYPE_CHECKING, Final
+
+from msgspec import DecodeError, Struct, ValidationError
+from msgspec.json import decode
+
+from emulator.protocol import InitProducerIdRequest, InitProducerIdResponse
+from emulator.zookeeper import errors
+from emulator.zookeeper.data import compact
+
+if TYPE_CHECKING:
+    from emulator.broker.broker import Broker
+
+PATH: Final = "/latest_producer_id_block"
+BLOCK_SIZE: Final = 1_000
+ID_MAX: Final = (1 << 63) - 1
+FIRST_EPOCH: Final = 0
+
+
+class Block(Struct, frozen=True):
+    """What the znode says: the ids of ``broker``, both ends included."""
+
+    version: int
+    broker: int
+    block_start: str
+    block_end: str
+
+
+class ProducerIds:
+    """Gives out a broker's producer ids."""
+
+    def __init__(self, broker: "Broker") -> None:
+        """Act for ``broker``."""
+        self.broker = broker
+        self.world = broker.world
+        self.on_demand = self.world.profile.has("producer_ids_on_demand")
+
+    def start(self) -> None:
+        """The broker has started: take a block, up to 2.8."""
+        if self.world.profile.has("idempotence") and not self.on_demand:
+            self._take_block()
+
+    def give_out(self, source: int, request: int, _message: InitProducerIdRequest) -> None:
+        """Answer with an id that nobody else has; not at all while there is no way to get one."""
+        state = self.broker.state
+        if state.producer_id < 0 and not self.broker.zk.usable():
+            return
+        error = "NONE" if state.producer_id >= 0 or self._take_block() else "UNKNOWN_SERVER_ERROR"
+        given, epoch = (state.producer_id, FIRST_EPOCH) if error == "NONE" else (-1, -1)
+        if error == "NONE":
+            state.producer_id = given + 1 if given < state.producer_id_end else -1
+        self.broker.respond(source, request, InitProducerIdResponse(request, error, given, epoch))
+
+    def _take_block(self) -> bool:
+        """Take the block after the last one that anybody took; False if that cannot be done."""
+        try:
+            node = self.world.zookeeper.get(PATH)
+            start = _following(node.data)
+            end = start + BLOCK_SIZE - 1
+            data = {
+                "version": 1,
+                "broker": self.broker.id,
+                "block_start": str(start),
+                "block_end": str(end),
+            }
+            text = compact(data)
+            self.world.zookeeper.set_data(self.world, PATH, text, node.version)
+        except (errors.ZooKeeperError, ValueError):
+            return False
+        self.broker.state.producer_id, self.broker.state.producer_id_end = start, end
+        return True
+
+
+def _following(data: str | None) -> int:
+    """The first id after the block that the znode names; 0 if it names none.
+
+    Raises:
+        ValueError: the znode says something else, or there are no ids left.
+    """
+    if data is None:
+        return 0
+    try:
+        last = int(decode(data, type=Block).block_end)
+    except (DecodeError, ValidationError) as error:
+        raise ValueError(str(error)) from None
+    if last > ID_MAX - BLOCK_SIZE:
+        raise ValueError("there are no producer ids left")
+    return last + 1

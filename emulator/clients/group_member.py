@@ -1,0 +1,353 @@
+"""Consumers in groups: finding the coordinator, joining, staying a member.
+
+One request of a member is under way at a time, besides heartbeats; what comes next follows from its
+state (:meth:`Groups.pump`). A read that has begun goes on to its commit before the member joins
+again. Source: ``AbstractCoordinator`` and ``ConsumerCoordinator`` 0.9 to 3.9.
+"""
+
+from typing import TYPE_CHECKING, Final
+
+from emulator import events
+from emulator.clients.assignors import ASSIGNORS, COOPERATIVE
+from emulator.clients.group_offsets import Positions
+from emulator.clients.group_state import (
+    COUNTING,
+    GONE,
+    JOINING,
+    MEMBER,
+    OUT,
+    POSITIONS,
+    SYNCING,
+    Membership,
+)
+from emulator.clients.state import Consumer
+from emulator.events import CLIENTS
+from emulator.protocol import (
+    AnyMessage,
+    ConnectionLost,
+    FindCoordinatorRequest,
+    FindCoordinatorResponse,
+    GroupResponse,
+    HeartbeatRequest,
+    HeartbeatResponse,
+    JoinGroupRequest,
+    JoinGroupResponse,
+    LeaveGroupRequest,
+    MetadataResponse,
+    Subscription,
+    SyncGroupRequest,
+    SyncGroupResponse,
+)
+from emulator.releases.config import consumer_defaults
+
+if TYPE_CHECKING:
+    from emulator.clients.client_host import Clients
+
+NONE: Final = "NONE"
+FIND_US: Final = 3_000_000
+"""How long one broker is waited for that was asked who coordinates."""
+JOIN_MARGIN_US: Final = 5_000_000
+"""How much longer than a rebalance a JoinGroup is waited for."""
+IDLE_US: Final = 1_000_000
+"""The pause before a member tries again for which no statement waits."""
+ELSEWHERE: Final = frozenset(("NOT_COORDINATOR", "COORDINATOR_NOT_AVAILABLE", "REQUEST_TIMED_OUT"))
+
+
+class Groups:
+    """The behaviour of consumers that are in groups."""
+
+    def __init__(self, clients: "Clients") -> None:
+        """Act among ``clients``."""
+        self.clients = clients
+        self.world = clients.world
+        self.kernel = clients.world.kernel
+        self.defaults = consumer_defaults(clients.world.settings.version)
+        self.positions = Positions(self)
+
+    # ---- what comes next
+
+    def pump(self, consumer: Consumer) -> None:
+        """Send the next request if none is under way."""
+        mine = consumer.membership
+        idle = consumer.reading is None
+        if mine is None or mine.request or mine.paused or (idle and not mine.subscribes):
+            return
+        if mine.coordinator < 0:
+            self._find(consumer, mine)
+        elif mine.phase == COUNTING:
+            self._count(consumer, mine)
+        elif mine.phase == SYNCING:
+            self._sync(consumer, mine)
+        elif mine.subscribes and self._has_to_join(consumer, mine):
+            self._join(consumer, mine)
+        else:
+            self.positions.go_on(consumer, mine)
+
+    @staticmethod
+    def _has_to_join(consumer: Consumer, mine: Membership) -> bool:
+        reading = consumer.reading
+        free = reading is None or reading.stage in ("", JOINING, POSITIONS)
+        return free and (mine.phase == OUT or mine.rejoin)
+
+    def ask(self, consumer: Consumer, target: int, message: AnyMessage, limit_us: int) -> None:
+        """Send the member's one request to a broker."""
+        mine = consumer.membership
+        assert mine is not None
+        mine.target = target
+        mine.request = self.world.network.send(CLIENTS, target, message)
+        self._limit(consumer, mine, limit_us)
+
+    def ask_coordinator(self, consumer: Consumer, message: AnyMessage) -> None:
+        """Send the member's one request to its coordinator."""
+        mine = consumer.membership
+        assert mine is not None
+        self.ask(consumer, mine.coordinator, message, self.defaults.request_timeout_us)
+
+    def _limit(self, consumer: Consumer, mine: Membership, delay_us: int) -> None:
+        mine.token = self.clients.new_id()
+        self.clients.later("group", consumer.name, mine.token, delay_us)
+
+    def pause(self, consumer: Consumer) -> None:
+        """Try again in a while (retry.backoff.ms; longer if no statement waits for it)."""
+        mine = consumer.membership
+        assert mine is not None
+        mine.request, mine.paused = 0, True
+        idle = consumer.reading is None
+        self._limit(consumer, mine, IDLE_US if idle else self.defaults.retry_backoff_us)
+
+    # ---- the coordinator
+
+    def _find(self, consumer: Consumer, mine: Membership) -> None:
+        mine.ask = mine.ask or self.clients.askable()
+        if mine.ask:
+            self.ask(consumer, mine.ask.pop(0), FindCoordinatorRequest(mine.group), FIND_US)
+        else:
+            self.pause(consumer)
+
+    def _found(self, consumer: Consumer, mine: Membership, answer: FindCoordinatorResponse) -> None:
+        if answer.error == NONE:
+            mine.coordinator, mine.ask = answer.coordinator, []
+            self.pump(consumer)
+        else:
+            mine.error = answer.error
+            self.pause(consumer)
+
+    def lost(self, consumer: Consumer, mine: Membership) -> None:
+        """The coordinator does not answer, or is none (any longer): look for it again."""
+        self._hang_up(mine)
+        mine.coordinator = -1
+        if mine.phase in (COUNTING, SYNCING):
+            mine.phase = OUT
+        if not mine.paused:
+            self.pause(consumer)
+
+    def _hang_up(self, mine: Membership) -> None:
+        """Take back what has no answer; what is on its way there may still arrive."""
+        if mine.request:
+            self.world.network.withdraw(CLIENTS, mine.target, {mine.request})
+        if mine.heartbeat:
+            self.world.network.withdraw(CLIENTS, mine.coordinator, {mine.heartbeat})
+        mine.request = mine.heartbeat = 0
+
+    # ---- joining
+
+    def subscription(self, mine: Membership) -> Subscription:
+        """What it wants; only with the cooperative assignor it also says what it owns."""
+        owned = list(mine.partitions) if mine.assignor == COOPERATIVE else []
+        return Subscription([mine.topic], owned)
+
+    def _join(self, consumer: Consumer, mine: Membership) -> None:
+        if mine.assignor != COOPERATIVE:
+            mine.partitions = []
+        message = JoinGroupRequest(
+            mine.group,
+            mine.member_id,
+            consumer.name,
+            mine.assignor,
+            self.subscription(mine),
+            self.defaults.session_timeout_us,
+            self.defaults.rebalance_timeout_us,
+        )
+        mine.phase, mine.rejoin = OUT, False
+        limit_us = self.defaults.rebalance_timeout_us + JOIN_MARGIN_US
+        self.ask(consumer, mine.coordinator, message, limit_us)
+
+    def _joined(self, consumer: Consumer, mine: Membership, answer: JoinGroupResponse) -> None:
+        mine.member_id = answer.member_id or mine.member_id
+        if answer.error == "MEMBER_ID_REQUIRED":
+            self.pump(consumer)
+            return
+        if answer.error != NONE:
+            self.failed(consumer, answer.error)
+            return
+        mine.generation, mine.leader = answer.generation, answer.leader
+        mine.members, mine.counts = answer.members, {}
+        topics = {topic for each in answer.members.values() for topic in each.topics}
+        mine.counting = sorted(topics)
+        mine.phase = COUNTING if mine.leads else SYNCING
+        self.pump(consumer)
+
+    def _count(self, consumer: Consumer, mine: Membership) -> None:
+        """As the leader: learn how many partitions there are to assign."""
+        if not mine.counting:
+            mine.phase = SYNCING
+            self.pump(consumer)
+            return
+        request = self.clients.ask(mine.coordinator, mine.counting[0])
+        mine.target, mine.request = mine.coordinator, request
+        self._limit(consumer, mine, self.defaults.request_timeout_us)
+
+    def told(self, message: MetadataResponse) -> bool:
+        """A broker told of a topic; False if no member asked it."""
+        for consumer in self.clients.state.consumers.values():
+            mine = consumer.membership
+            if mine is not None and mine.phase == COUNTING and mine.request == message.request:
+                mine.request = 0
+                mine.counts[mine.counting.pop(0)] = len(message.leaders)
+                self.pump(consumer)
+                return True
+        return False
+
+    def _sync(self, consumer: Consumer, mine: Membership) -> None:
+        assignment: dict[str, list[str]] = {}
+        if mine.leads:
+            wanted = {name: each.topics for name, each in mine.members.items()}
+            owned = {name: each.owned for name, each in mine.members.items()}
+            assignment = ASSIGNORS[mine.assignor](mine.counts, wanted, owned)
+        message = SyncGroupRequest(mine.group, mine.generation, mine.member_id, assignment)
+        self.ask_coordinator(consumer, message)
+
+    def _synced(self, consumer: Consumer, mine: Membership, answer: SyncGroupResponse) -> None:
+        if answer.error != NONE:
+            self.failed(consumer, answer.error)
+            return
+        gave_up = any(tp not in answer.partitions for tp in mine.partitions)
+        mine.rejoin = mine.rejoin or gave_up
+        mine.phase, mine.partitions = MEMBER, list(answer.partitions)
+        self.kernel.emit(
+            events.AssignmentChanged, mine.group, consumer.name, mine.generation, answer.partitions
+        )
+        mine.heard_us, mine.heartbeat = self.kernel.now, 0
+        self._next_heartbeat(consumer, mine)
+        self.pump(consumer)
+
+    def failed(self, consumer: Consumer, error: str) -> None:
+        """An answer was an error: join anew, look elsewhere, or only wait; else it is the end."""
+        mine = consumer.membership
+        assert mine is not None
+        mine.error = error
+        if error in GONE:
+            mine.forget()
+            self.pause(consumer)
+        elif error in ELSEWHERE:
+            self.lost(consumer, mine)
+        elif error == "REBALANCE_IN_PROGRESS":
+            mine.phase = OUT
+            self.pump(consumer)
+        elif error == "COORDINATOR_LOAD_IN_PROGRESS":
+            self.pause(consumer)
+        else:
+            consumer.membership = None
+            self.positions.end(consumer, error)
+
+    # ---- staying and going
+
+    def _next_heartbeat(self, consumer: Consumer, mine: Membership) -> None:
+        mine.heartbeat_token = self.clients.new_id()
+        delay_us = self.defaults.heartbeat_interval_us
+        self.clients.later("heartbeat", consumer.name, mine.heartbeat_token, delay_us)
+
+    def beat(self, name: str, token: int) -> None:
+        """It is time for a member's heartbeat."""
+        consumer = self.clients.state.consumers[name]
+        mine = consumer.membership
+        if mine is None or mine.heartbeat_token != token or mine.phase != MEMBER:
+            return
+        silent_us = self.kernel.now - mine.heard_us
+        if mine.heartbeat and silent_us >= self.defaults.session_timeout_us:
+            self.lost(consumer, mine)
+        elif mine.coordinator >= 0 and not mine.heartbeat:
+            message = HeartbeatRequest(mine.group, mine.generation, mine.member_id)
+            mine.heartbeat = self.world.network.send(CLIENTS, mine.coordinator, message)
+        self._next_heartbeat(consumer, mine)
+
+    def _beaten(self, consumer: Consumer, mine: Membership, answer: HeartbeatResponse) -> None:
+        mine.heartbeat, mine.heard_us = 0, self.kernel.now
+        if answer.error == NONE:
+            return
+        if answer.error in GONE or answer.error == "REBALANCE_IN_PROGRESS":
+            mine.refused(answer.error)
+        elif not mine.request:
+            self.lost(consumer, mine)
+        self.pump(consumer)
+
+    def drop(self, consumer: Consumer) -> None:
+        """Be no member any longer: say so to the coordinator, if there is one to tell."""
+        mine, consumer.membership = consumer.membership, None
+        if mine is not None and mine.member_id and mine.coordinator >= 0:
+            message = LeaveGroupRequest(mine.group, mine.member_id)
+            self.world.network.send(CLIENTS, mine.coordinator, message)
+
+    # ---- answers, time limits, connections
+
+    def answered(self, message: GroupResponse) -> None:
+        """A coordinator (or, asked who that is, any broker) answered."""
+        for consumer in self.clients.state.consumers.values():
+            mine = consumer.membership
+            if mine is None:
+                continue
+            if isinstance(message, HeartbeatResponse):
+                if mine.heartbeat == message.request:
+                    self._beaten(consumer, mine, message)
+            elif mine.request == message.request:
+                mine.request = 0
+                self._take(consumer, mine, message)
+
+    def _take(self, consumer: Consumer, mine: Membership, message: GroupResponse) -> None:
+        match message:
+            case FindCoordinatorResponse():
+                self._found(consumer, mine, message)
+            case JoinGroupResponse():
+                self._joined(consumer, mine, message)
+            case SyncGroupResponse():
+                self._synced(consumer, mine, message)
+            case _:
+                self.positions.answered(consumer, mine, message)
+
+    def timer(self, name: str, token: int) -> None:
+        """A pause is over, or an answer has not come in time."""
+        consumer = self.clients.state.consumers[name]
+        mine = consumer.membership
+        if mine is None or mine.token != token:
+            return
+        if mine.paused:
+            mine.paused = False
+            self.pump(consumer)
+        elif mine.request:
+            self._hang_up(mine)
+            self._unanswered(consumer, mine)
+
+    def _unanswered(self, consumer: Consumer, mine: Membership) -> None:
+        """A request came to nothing: ask the next broker, or look for the coordinator again."""
+        if mine.coordinator < 0:
+            self.pump(consumer) if mine.ask else self.pause(consumer)
+        else:
+            self.lost(consumer, mine)
+
+    def connection_lost(self, message: ConnectionLost) -> None:
+        """A connection broke or was refused; heartbeats share it with what a member asks."""
+        peer = message.peer
+        for consumer in self.clients.state.consumers.values():
+            mine = consumer.membership
+            if mine is None:
+                continue
+            request = message.request
+            if message.lost and request in (mine.heartbeat, mine.request):
+                request = 0
+            if mine.coordinator == peer and request in (0, mine.heartbeat):
+                mine.heartbeat = 0
+                if not mine.request:
+                    self.lost(consumer, mine)
+            if mine.request and mine.target == peer and request in (0, mine.request):
+                mine.request = 0
+                self._unanswered(consumer, mine)

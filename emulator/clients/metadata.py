@@ -1,0 +1,117 @@
+"""Which partition a producer's records go to, and what it knows of who leads it.
+
+What a producer was told of a topic it believes until an error says otherwise, or for five minutes
+(metadata.max.age.ms).
+"""
+
+from typing import TYPE_CHECKING
+
+from emulator.clients import partitioners as partitioner
+from emulator.clients.state import Producer
+from emulator.inputs.statements import Produce
+from emulator.releases.config import ProducerDefaults
+
+if TYPE_CHECKING:
+    from emulator.clients.client_host import Clients
+
+Leaders = dict[int, int]
+"""The leader of each partition of a topic by number; -1: it has none."""
+
+
+class Routing:
+    """A producer's metadata and its partitioner."""
+
+    def __init__(self, clients: "Clients", defaults: ProducerDefaults) -> None:
+        """Act among ``clients`` by a release's defaults."""
+        self.kernel = clients.kernel
+        self.defaults = defaults
+        profile = clients.world.profile
+        self.built_in = profile.has("built_in_partitioner")
+        self.sticky = profile.has("sticky_partitioner")
+
+    # ---- leaders
+
+    def known(self, producer: Producer, topic: str) -> Leaders | None:
+        """The leaders that the producer knows; None if it has to ask."""
+        leaders = producer.leaders.get(topic)
+        if leaders is None:
+            return None
+        age_us = self.kernel.now - producer.learned_us.get(topic, 0)
+        return leaders if age_us < self.defaults.metadata_max_age_us else None
+
+    def learn(self, producer: Producer, topic: str, leaders: Leaders) -> None:
+        """Believe what a broker said of a topic."""
+        self.forget(producer, topic)
+        producer.leaders[topic] = dict(leaders)
+        producer.learned_us[topic] = self.kernel.now
+
+    def forget(self, producer: Producer, topic: str) -> None:
+        """Ask again before the next batch for that topic."""
+        producer.leaders.pop(topic, None)
+        producer.available.pop(topic, None)
+
+    def forget_broker(self, producer: Producer, broker: int) -> None:
+        """A connection closed: the next batch for a topic that is led there begins by asking."""
+        for topic in [t for t, led in producer.leaders.items() if broker in led.values()]:
+            self.forget(producer, topic)
+
+    # ---- partitions
+
+    def partition(self, producer: Producer, wanted: Produce, leaders: Leaders) -> int:
+        """The partition of the producer's next batch."""
+        if wanted.partition is not None:
+            return wanted.partition
+        if wanted.key is not None and wanted.partitioner != "roundrobin":
+            return partitioner.partition_for_key(wanted.key.encode(), max(1, len(leaders)))
+        if wanted.partitioner == "roundrobin":
+            return self._next_in_turn(producer, wanted.topic, leaders, start=0)
+        if wanted.partitioner == "default" and self.built_in:
+            return self._stay_or_switch(producer, wanted.topic, leaders)
+        if wanted.partitioner == "sticky" or self.sticky:
+            return self._next_sticky(producer, wanted.topic, leaders)
+        start = 0 if wanted.topic in producer.round_robin else self.kernel.random_below(1 << 30)
+        return self._next_in_turn(producer, wanted.topic, leaders, start=start)
+
+    def _next_in_turn(self, producer: Producer, topic: str, leaders: Leaders, *, start: int) -> int:
+        turn = producer.round_robin.get(topic, start)
+        producer.round_robin[topic] = turn + 1
+        return partitioner.round_robin(turn, *_choices(producer, topic, leaders))
+
+    def _next_sticky(self, producer: Producer, topic: str, leaders: Leaders) -> int:
+        previous = producer.sticky.get(topic)
+        chosen = partitioner.sticky(
+            previous, *_choices(producer, topic, leaders), self.kernel.random()
+        )
+        producer.sticky[topic] = chosen
+        return chosen
+
+    def _stay_or_switch(self, producer: Producer, topic: str, leaders: Leaders) -> int:
+        chosen = producer.sticky.get(topic)
+        given = producer.sticky_bytes.get(topic, 0)
+        if chosen is None or given >= self.defaults.batch_size_bytes:
+            chosen = partitioner.uniform(*_choices(producer, topic, leaders), self.kernel.random())
+            producer.sticky[topic] = chosen
+            producer.sticky_bytes[topic] = 0
+        return chosen
+
+    def gave(self, producer: Producer, wanted: Produce, size_bytes: int) -> None:
+        """Count what the built-in partitioner's present partition was given."""
+        chose = wanted.partition is None and wanted.key is None
+        if self.built_in and chose and wanted.partitioner == "default":
+            given = producer.sticky_bytes.get(wanted.topic, 0)
+            producer.sticky_bytes[wanted.topic] = given + size_bytes
+
+
+def _choices(producer: Producer, topic: str, leaders: Leaders) -> tuple[list[int], int]:
+    """The partitions that have a leader, and how many there are in all."""
+    count = max(1, len(leaders))
+    if producer.leaders.get(topic) is not leaders:
+        return _available(leaders), count
+    found = producer.available.get(topic)
+    if found is None:
+        found = producer.available[topic] = _available(leaders)
+    return found, count
+
+
+def _available(leaders: Leaders) -> list[int]:
+    return [p for p, leader in sorted(leaders.items()) if leader >= 0]

@@ -1,0 +1,221 @@
+"""Sending a batch, and what becomes of it: acknowledged, tried again, or given up.
+
+Errors that only say where the leader is not (nothing was appended) cost no retry for three seconds;
+all other retriable ones do. A batch ends in the error of its last attempt, also when its whole time
+(delivery.timeout.ms, since 2.1) runs out: 120 seconds, or the request timeout if that is longer.
+"""
+
+from typing import TYPE_CHECKING, Final
+
+from emulator import events
+from emulator.clients.idempotence import Sequencer
+from emulator.clients.metadata import Routing
+from emulator.clients.state import SENT, WAITING, Flight, Producer
+from emulator.events import CLIENTS
+from emulator.inputs.statements import Produce
+from emulator.protocol import AnyMessage, ProduceRequest, ProduceResponse
+from emulator.protocol.errors import ERRORS
+from emulator.releases.config import ProducerDefaults
+
+if TYPE_CHECKING:
+    from emulator.clients.client_host import Clients
+
+GIVE_UP_US: Final = 2_000_000
+"""How much longer than the leader's time limit a client waits for an answer."""
+ROUTING: Final = (
+    "UNKNOWN_TOPIC_OR_PARTITION",
+    "LEADER_NOT_AVAILABLE",
+    "NOT_LEADER_OR_FOLLOWER",
+)
+"""Errors that only say where the leader is not."""
+FORGETS_LEADER: Final = (*ROUTING, "NETWORK_EXCEPTION", "KAFKA_STORAGE_ERROR")
+"""Errors after which a producer asks for the leader again."""
+DUPLICATE: Final = "DUPLICATE_SEQUENCE_NUMBER"
+OUT_OF_ORDER: Final = "OUT_OF_ORDER_SEQUENCE_NUMBER"
+
+
+class Delivery:
+    """What happens to batches whose partition is chosen."""
+
+    def __init__(
+        self,
+        clients: "Clients",
+        routing: Routing,
+        sequencer: Sequencer,
+        defaults: ProducerDefaults,
+    ) -> None:
+        """Deliver for the producers among ``clients``, by a release's defaults."""
+        self.clients = clients
+        self.kernel = clients.kernel
+        self.network = clients.world.network
+        self.routing = routing
+        self.sequencer = sequencer
+        self.defaults = defaults
+
+    def acks_of(self, wanted: Produce) -> int:
+        """The acks asked for, or the release's default; idempotence takes all."""
+        if wanted.idempotent:
+            return -1
+        return self.defaults.acks if wanted.acks is None else wanted.acks
+
+    def limit(self, producer: Producer, flight: Flight, delay_us: int) -> None:
+        """Look at a batch again after ``delay_us``, or when its time is over."""
+        flight.token = self.clients.new_id()
+        left_us = max(0, flight.deadline_us - self.kernel.now)
+        self.clients.later("producer", producer.name, flight.token, min(delay_us, left_us))
+
+    # ---- sending
+
+    def send(self, producer: Producer, flight: Flight, leader: int) -> None:
+        """Send a batch to the leader; with acks=0 that is all there is to it."""
+        assert flight.batch is not None
+        wanted = producer.jobs[0].input
+        acks = self.acks_of(wanted)
+        flight.phase, flight.target = SENT, leader
+        flight.attempts += 1
+        flight.renumbered = False
+        request = ProduceRequest(flight.tp, flight.batch, acks, wanted.timeout_us, flight.size)
+        flight.request = self.network.send(CLIENTS, leader, request)
+        if acks == 0:
+            producer.unanswered = flight.request
+            self.acknowledged(producer, flight, -1)
+        else:
+            self.limit(producer, flight, wanted.timeout_us + GIVE_UP_US)
+
+    # ---- ends of an attempt
+
+    def answered(self, producer: Producer, flight: Flight, message: ProduceResponse) -> None:
+        """The leader answered; a duplicate that it has no offset for is a success."""
+        if message.error == "NONE":
+            self.acknowledged(producer, flight, message.base_offset)
+        elif message.error == DUPLICATE:
+            self.acknowledged(producer, flight, -1)
+        else:
+            self.failed(producer, flight, message.error, message.log_start)
+
+    def unanswered(self, producer: Producer, flight: Flight) -> None:
+        """No answer came in time: the connection is closed under all that is sent there."""
+        target = flight.target
+        self._hang_up(producer, target)
+        for each in list(producer.flights):
+            if each.phase == SENT and each.target == target:
+                self.failed(producer, each, "NETWORK_EXCEPTION")
+
+    def _hang_up(self, producer: Producer, target: int) -> None:
+        """Close one producer's connection: what of it waits on a cut link is lost."""
+        waiting = self.network.waiting(CLIENTS, target)
+        unanswered = {seq for seq, message in waiting if self._is_unanswered(producer, message)}
+        sent = {f.request for f in producer.flights if f.phase == SENT and f.target == target}
+        self.network.withdraw(CLIENTS, target, sent | unanswered)
+
+    def _is_unanswered(self, producer: Producer, message: AnyMessage) -> bool:
+        """Whether it is a request of this producer that nobody will answer (acks=0)."""
+        if not isinstance(message, ProduceRequest) or message.acks:
+            return False
+        return self.clients.entry_of(message.batch.first_record).producer == producer.name
+
+    def expired(self, producer: Producer, flight: Flight) -> None:
+        """The batch's whole time is over."""
+        topic = producer.jobs[0].input.topic
+        error = flight.error
+        if error == "NONE":
+            sent = flight.phase == SENT
+            error = "NETWORK_EXCEPTION" if sent else self.clients.no_leader_error(topic)
+        in_doubt = flight.attempts > 1 or (flight.attempts == 1 and flight.phase != SENT)
+        self._remove(producer, flight, error)
+        if in_doubt and producer.jobs[0].input.idempotent:
+            self.sequencer.expired(producer, flight)
+
+    def acknowledged(self, producer: Producer, flight: Flight, base_offset: int) -> None:
+        """The batch is safe, as far as its acks say."""
+        batch = flight.batch
+        assert batch is not None
+        producer.flights.remove(flight)
+        if producer.jobs[0].input.idempotent:
+            self.sequencer.acknowledged(producer, flight, base_offset)
+        producer.acked += batch.count
+        self.kernel.emit(
+            events.ProduceAcknowledged,
+            producer.name,
+            flight.tp,
+            batch.first_record,
+            batch.count,
+            base_offset,
+        )
+
+    def failed(self, producer: Producer, flight: Flight, error: str, log_start: int = -1) -> None:
+        """An attempt ended in an error: try again if that is worth it."""
+        wanted = producer.jobs[0].input
+        was_sent = flight.phase == SENT
+        flight.error = error
+        if error in FORGETS_LEADER:
+            self.routing.forget(producer, wanted.topic)
+        free = error in ROUTING and self.kernel.now < flight.patience_us
+        if self._lost_identity(producer, flight, error):
+            self.give_up(producer, flight, OUT_OF_ORDER)
+        elif free or self._is_worth_it(producer, flight, error, log_start):
+            self._try_again(producer, flight, free=free, was_sent=was_sent)
+        else:
+            self.give_up(producer, flight, error)
+
+    def _lost_identity(self, producer: Producer, flight: Flight, error: str) -> bool:
+        idempotent = producer.jobs[0].input.idempotent and ERRORS[error].retriable
+        return idempotent and self.sequencer.has_lost_identity(producer, flight)
+
+    def _is_worth_it(self, producer: Producer, flight: Flight, error: str, log_start: int) -> bool:
+        if flight.retries_left <= 0 or self.kernel.now >= flight.deadline_us:
+            return False
+        if producer.jobs[0].input.idempotent:
+            return self.sequencer.may_retry(producer, flight, error, log_start)
+        return ERRORS[error].retriable
+
+    def _try_again(self, producer: Producer, flight: Flight, *, free: bool, was_sent: bool) -> None:
+        """Wait for the next attempt.
+
+        Without idempotence the batch goes before those that failed earlier
+        (RecordAccumulator.reenqueue), so that batches may change places.
+        """
+        if not free:
+            flight.retries_left -= 1
+            producer.retries += 1
+        if flight.batch is not None and (was_sent or not free):
+            self.kernel.emit(
+                events.ProduceRetried,
+                producer.name,
+                flight.tp,
+                flight.batch.first_record,
+                flight.error,
+                not free,
+            )
+        if was_sent and not producer.jobs[0].input.idempotent:
+            producer.flights.remove(flight)
+            producer.flights.insert(0, flight)
+        flight.phase = WAITING
+        flight.resume_us = self.kernel.now + self.defaults.retry_backoff_us
+        self.limit(producer, flight, self.defaults.retry_backoff_us)
+
+    def give_up(self, producer: Producer, flight: Flight, error: str) -> None:
+        """The batch ends in an error; it may still be in the log."""
+        self._remove(producer, flight, error)
+        if producer.jobs[0].input.idempotent:
+            exhausted = flight.retries_left <= 0
+            self.sequencer.failed(producer, flight, error, exhausted=exhausted)
+
+    def _remove(self, producer: Producer, flight: Flight, error: str) -> None:
+        job = producer.jobs[0]
+        if flight.batch is None:
+            self.clients.producers.name_records(producer, flight, 0)
+        batch = flight.batch
+        assert batch is not None
+        producer.flights.remove(flight)
+        producer.failed += batch.count
+        producer.errors += [error] * batch.count
+        job.error = error
+        self.kernel.emit(
+            events.ProduceFailed,
+            producer.name,
+            flight.tp,
+            batch.first_record,
+            batch.count,
+            error,
+        )

@@ -1,0 +1,153 @@
+"""A coordinator's records: written to the log, replicated before anybody is told, and read back.
+
+Source: ``GroupMetadataManager`` 0.9 to 3.9 (``storeGroup``, ``storeOffsets``,
+``loadGroupsAndOffsets``).
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from emulator import events
+from emulator.coordinator.groups import EMPTY, NONE, STABLE, Group, Member, Store
+from emulator.coordinator.records import (
+    OffsetRecord,
+    Record,
+    group_record,
+    key_of,
+    read,
+    text_of,
+)
+from emulator.protocol import (
+    OffsetCommitResponse,
+    ProduceRequest,
+    ProduceResponse,
+    RecordBatch,
+    Subscription,
+)
+
+if TYPE_CHECKING:
+    from emulator.coordinator.group_coordinator import Coordinator
+
+UNAVAILABLE: Final = "COORDINATOR_NOT_AVAILABLE"
+STORING_ERRORS: Final = {
+    "UNKNOWN_TOPIC_OR_PARTITION": UNAVAILABLE,
+    "NOT_ENOUGH_REPLICAS": UNAVAILABLE,
+    "NOT_ENOUGH_REPLICAS_AFTER_APPEND": UNAVAILABLE,
+    "NOT_LEADER_OR_FOLLOWER": "NOT_COORDINATOR",
+}
+"""What a client is told when its coordinator's own write ends in an error."""
+
+
+class Offsets:
+    """Writes and reads the log of __consumer_offsets."""
+
+    def __init__(self, coordinator: "Coordinator") -> None:
+        """Act for ``coordinator``."""
+        self.coordinator = coordinator
+        self.broker = coordinator.broker
+        self.world = coordinator.broker.world
+        self.kernel = coordinator.kernel
+
+    # ---- writing
+
+    def commit(self, group: Group, request: int, offsets: dict[str, int]) -> None:
+        """Write positions; the request is answered when they are replicated."""
+        now = self.kernel.now
+        records = [OffsetRecord(group.name, tp, offset, now) for tp, offset in offsets.items()]
+        self.write(Store(group.name, request, offsets=offsets, at_us=now), records)
+
+    def store_assignment(self, group: Group, assignment: dict[str, list[str]]) -> None:
+        """Write a generation and who reads what in it."""
+        store = Store(group.name, 0, group.generation, assignment=assignment)
+        self.write(store, [group_record(group, assignment)])
+
+    def write(self, store: Store, records: Sequence[Record]) -> None:
+        """Append records with acks=all; :meth:`stored` is told how that ended."""
+        tp = self.coordinator.partition_of(store.group)
+        keys: list[str | None] = [key_of(record) for record in records]
+        values = [text_of(record) for record in records]
+        first = self.world.ledger.name_records(f"group {store.group}", tp, keys, values)
+        self.kernel.emit(
+            events.GroupRecordsWritten, tp, self.broker.id, store.group, first, keys, values
+        )
+        state = self.broker.state.coordinator
+        state.last_store += 1
+        state.stores[state.last_store] = store
+        batch = RecordBatch(0, len(records), -1, first)
+        timeout_us = self.broker.config.offsets_commit_timeout_us
+        request = ProduceRequest(tp, batch, -1, timeout_us)
+        self.broker.leader.produce(self.broker.id, state.last_store, request)
+
+    def stored(self, number: int, answer: ProduceResponse) -> None:
+        """Records are replicated, or will not be: tell who waits for that."""
+        store = self.broker.state.coordinator.stores.pop(number)
+        error = STORING_ERRORS.get(answer.error, answer.error)
+        group = self.coordinator.group(store.group)
+        if store.assignment is not None:
+            if group is not None:
+                late = "REBALANCE_IN_PROGRESS" if error == "REQUEST_TIMED_OUT" else error
+                self.coordinator.members.assignment_stored(
+                    group, store.generation, store.assignment, late
+                )
+                self.coordinator.watch()
+            return
+        if error == NONE and group is not None:
+            for tp, offset in store.offsets.items():
+                group.offsets[tp], group.committed_us[tp] = offset, store.at_us
+                self.kernel.emit(events.OffsetCommitted, group.name, tp, self.broker.id, offset)
+        if store.request:
+            response = OffsetCommitResponse(store.request, store.group, error)
+            self.coordinator.answer(store.request, response)
+
+    # ---- reading
+
+    def load(self, tp: str) -> None:
+        """Make the groups of a partition what its log says, up to the LEO (before 0.11: the HW)."""
+        replica = self.broker.state.replicas[tp]
+        to_end = self.world.profile.has("offsets_loaded_to_log_end")
+        bound = replica.log.end if to_end else min(replica.high_watermark, replica.log.end)
+        found: dict[str, Group] = {}
+        for batch in replica.log.read(replica.log.start, bound):
+            for at in range(min(batch.count, bound - batch.base_offset)):
+                record = read(self.world.ledger.value_of(batch.first_record + at))
+                if record is not None:
+                    self._apply(found.setdefault(record.group, Group(record.group)), record)
+        found = {name: each for name, each in found.items() if each.offsets or each.generation}
+        self.broker.state.coordinator.groups.update(found)
+        self.kernel.emit(events.GroupsLoaded, tp, self.broker.id, list(found))
+        for group in found.values():
+            for member in group.members.values():
+                member.deadline_us = self.kernel.now + member.session_timeout_us
+            self.kernel.emit(
+                events.GroupStateChanged,
+                group.name,
+                self.broker.id,
+                group.state,
+                group.generation,
+            )
+
+    @staticmethod
+    def _apply(group: Group, record: Record) -> None:
+        if isinstance(record, OffsetRecord):
+            if record.offset >= 0:
+                group.offsets[record.tp] = record.offset
+                group.committed_us[record.tp] = record.at_us
+            elif record.tp in group.offsets:
+                del group.offsets[record.tp], group.committed_us[record.tp]
+            return
+        group.generation, group.leader = max(0, record.generation), record.leader
+        group.empty_since_us = record.since_us
+        group.assignor = record.assignor
+        group.state = STABLE if record.members else EMPTY
+        group.members = {
+            name: Member(
+                name,
+                member.consumer,
+                Subscription(member.topics),
+                member.session_timeout_us,
+                member.rebalance_timeout_us,
+                is_new=False,
+                partitions=member.partitions,
+            )
+            for name, member in record.members.items()
+        }

@@ -1,0 +1,134 @@
+"""What the controller and the brokers tell each other."""
+
+from msgspec import Struct
+
+from emulator.protocol.message import Detail, Message
+
+DURING_DELETE = -2
+"""The leader of a partition that is being deleted, in UpdateMetadata."""
+
+
+class PartitionInfo(Struct, frozen=True, array_like=True, gc=False):
+    """A partition's state as the controller tells it (LeaderAndIsr, UpdateMetadata)."""
+
+    leader: int
+    leader_epoch: int
+    isr: list[int]
+    zk_version: int
+    replicas: list[int]
+    controller_epoch: int
+    is_new: bool = False
+
+
+class LeaderAndIsrRequest(Message, frozen=True):
+    """Tells a broker which partitions to lead and which to follow."""
+
+    controller: int
+    controller_epoch: int
+    broker_epoch: int
+    partitions: dict[str, PartitionInfo]
+    live_brokers: list[int]
+
+    def detail(self) -> Detail:
+        """Leader and leader epoch of each partition."""
+        return [[tp, p.leader, p.leader_epoch] for tp, p in self.partitions.items()]
+
+
+class StopReplicaRequest(Message, frozen=True):
+    """Tells a broker to stop replicas, and with ``delete`` to remove their logs.
+
+    ``partitions`` maps each to its leader epoch.
+    """
+
+    controller: int
+    controller_epoch: int
+    broker_epoch: int
+    partitions: dict[str, int]
+    delete: bool
+
+    def detail(self) -> Detail:
+        """Leader epoch of each partition."""
+        return [[tp, epoch] for tp, epoch in self.partitions.items()]
+
+
+class UpdateMetadataRequest(Message, frozen=True):
+    """Tells a broker who is alive and what clients are to be told of partitions."""
+
+    controller: int
+    controller_epoch: int
+    broker_epoch: int
+    live_brokers: list[int]
+    partitions: dict[str, PartitionInfo]
+
+    def detail(self) -> Detail:
+        """Leader, leader epoch and version of the state znode of each partition."""
+        return [[tp, p.leader, p.leader_epoch, p.zk_version] for tp, p in self.partitions.items()]
+
+
+class ControlResponse(Message, frozen=True):
+    """A broker's answer to a controller request.
+
+    The whole request's error and those of single partitions.
+    """
+
+    request: int
+    broker: int
+    error: str
+    errors: dict[str, str]
+
+
+class LeaderAndIsrResponse(ControlResponse, frozen=True):
+    """The answer to a :class:`LeaderAndIsrRequest`."""
+
+
+class StopReplicaResponse(ControlResponse, frozen=True):
+    """The answer to a :class:`StopReplicaRequest`."""
+
+
+class UpdateMetadataResponse(ControlResponse, frozen=True):
+    """The answer to an :class:`UpdateMetadataRequest`."""
+
+
+class ControlledShutdownRequest(Message, frozen=True):
+    """A broker that wants to go asks the controller to move its leaders away."""
+
+    broker: int
+    broker_epoch: int
+
+
+class ControlledShutdownResponse(Message, frozen=True):
+    """The partitions that the broker still leads."""
+
+    request: int
+    error: str
+    remaining: list[str]
+
+
+class AlterIsrItem(Struct, frozen=True, array_like=True, gc=False):
+    """One partition of an AlterPartition request.
+
+    The leader's epoch, the ISR it wants and the znode version it knows.
+    """
+
+    leader_epoch: int
+    isr: list[int]
+    zk_version: int
+
+
+class AlterPartitionRequest(Message, frozen=True):
+    """A leader asks the controller for other ISRs (AlterIsr in 2.7, KIP-497)."""
+
+    broker: int
+    broker_epoch: int
+    partitions: dict[str, AlterIsrItem]
+
+
+class AlterPartitionResponse(Message, frozen=True):
+    """The answer.
+
+    An error for the whole, or for each partition its error and the state that now holds.
+    """
+
+    request: int
+    error: str
+    partitions: dict[str, tuple[str, PartitionInfo | None]]

@@ -1,0 +1,116 @@
+"""How followers and consumers fetch records."""
+
+from msgspec import Struct, field
+
+from emulator.protocol.message import Detail, Message
+from emulator.protocol.record_batch import RecordBatch
+
+
+class FetchPartition(Struct, frozen=True, array_like=True, gc=False):
+    """What a fetch asks of one partition; epochs are -1 where the release does not send them."""
+
+    offset: int
+    current_leader_epoch: int = -1
+    last_fetched_epoch: int = -1
+
+
+class FetchRequest(Message, frozen=True):
+    """A follower's (or consumer's: ``replica`` -1) fetch.
+
+    Partitions that did not change since the last fetch of the same session are not repeated
+    (KIP-227); ``forgotten`` leave the session; ``one_shot`` fetches stand outside of it; ``rack``
+    is a consumer's (KIP-392).
+    """
+
+    replica: int
+    max_wait_us: int
+    partitions: dict[str, FetchPartition]
+    forgotten: list[str] = field(default_factory=list)
+    new_session: bool = False
+    one_shot: bool = False
+    rack: str = ""
+
+    def detail(self) -> Detail:
+        """Fetch offset and leader epoch of each partition named."""
+        return [[tp, p.offset, p.current_leader_epoch] for tp, p in self.partitions.items()]
+
+
+class FetchedPartition(Struct, frozen=True, array_like=True, gc=False):
+    """What a fetch got of one partition.
+
+    ``diverging`` is (epoch, end offset) where the leader's log differs. ``preferred_read_replica``
+    is where a consumer should rather ask (-1: here is right).
+    """
+
+    error: str
+    high_watermark: int
+    log_start: int
+    batches: list[RecordBatch]
+    diverging: tuple[int, int] | None = None
+    preferred_read_replica: int = -1
+
+    def is_news(self, high_watermark: int, log_end_offset: int) -> bool:
+        """Whether it tells anything to a follower with this HW and LEO; mostly it does not."""
+        if self.batches or self.high_watermark != high_watermark or self.error != "NONE":
+            return True
+        return high_watermark > log_end_offset or self.diverging is not None
+
+
+class FetchResponse(Message, frozen=True):
+    """The answer to a :class:`FetchRequest`.
+
+    Partitions with data, an error, or another HW than last told.
+    """
+
+    request: int
+    partitions: dict[str, FetchedPartition]
+
+    def detail(self) -> Detail:
+        """HW, first offset and record count of each partition in it, or its error."""
+        rows: Detail = []
+        for tp, p in self.partitions.items():
+            base = p.batches[0].base_offset if p.batches else -1
+            row: list[str | int] = [tp, p.high_watermark, base, sum(b.count for b in p.batches)]
+            rows.append(row if p.error == "NONE" else [*row, p.error])
+        return rows
+
+
+class OffsetsForLeaderEpochRequest(Message, frozen=True):
+    """For each partition: (current leader epoch or -1, the epoch whose end is asked)."""
+
+    replica: int
+    partitions: dict[str, tuple[int, int]]
+    one_shot: bool = False
+
+    def detail(self) -> Detail:
+        """The epoch asked for, for each partition."""
+        return [[tp, epoch] for tp, (_, epoch) in self.partitions.items()]
+
+
+class OffsetsForLeaderEpochResponse(Message, frozen=True):
+    """For each partition: (error, epoch, end offset); -1 is undefined."""
+
+    request: int
+    partitions: dict[str, tuple[str, int, int]]
+
+    def detail(self) -> Detail:
+        """Error, epoch and end offset of each partition."""
+        return [[tp, *answer] for tp, answer in self.partitions.items()]
+
+
+class ListOffsetsRequest(Message, frozen=True):
+    """Asks the leader for its log start and log end offset (as a follower out of range does)."""
+
+    replica: int
+    tp: str
+    current_leader_epoch: int = -1
+
+
+class ListOffsetsResponse(Message, frozen=True):
+    """The leader's log start and end offset."""
+
+    request: int
+    tp: str
+    error: str
+    log_start: int
+    log_end_offset: int

@@ -1,0 +1,228 @@
+"""What members of a consumer group and its coordinator tell each other."""
+
+from collections.abc import Iterable, Mapping
+
+from msgspec import Struct, field
+
+from emulator.protocol.message import Detail, Message
+
+
+def _about(group: str, *words: str | int) -> Detail:
+    """The group as an object that a message touches, with more words of it."""
+    return [[f"group.{group}", *words]]
+
+
+def _partitions(names: Iterable[str]) -> Detail:
+    return [[tp] for tp in names]
+
+
+def _offsets(offsets: Mapping[str, int]) -> Detail:
+    return [[tp, offset] for tp, offset in offsets.items()]
+
+
+class Subscription(Struct, frozen=True, array_like=True, gc=False):
+    """What a member wants to read, and what it still owns (KIP-429)."""
+
+    topics: list[str]
+    owned: list[str] = field(default_factory=list)
+
+
+class FindCoordinatorRequest(Message, frozen=True):
+    """Asks any broker which one coordinates a group."""
+
+    group: str
+
+    def detail(self) -> Detail:
+        """The group."""
+        return _about(self.group)
+
+
+class FindCoordinatorResponse(Message, frozen=True):
+    """The leader of the group's partition of __consumer_offsets, -1 with an error."""
+
+    request: int
+    group: str
+    error: str
+    coordinator: int = -1
+
+    def detail(self) -> Detail:
+        """The group, the error and the coordinator."""
+        return _about(self.group, self.error, self.coordinator)
+
+
+class JoinGroupRequest(Message, frozen=True):
+    """A consumer joins, with the id that it has been given (or none yet)."""
+
+    group: str
+    member_id: str
+    consumer: str
+    assignor: str
+    subscription: Subscription
+    session_timeout_us: int
+    rebalance_timeout_us: int
+
+    def detail(self) -> Detail:
+        """The group and the consumer."""
+        return [*_about(self.group), [f"consumer.{self.consumer}"]]
+
+
+class JoinGroupResponse(Message, frozen=True):
+    """Answered when all have joined; ``members`` is only told to the leader, who assigns."""
+
+    request: int
+    group: str
+    error: str
+    member_id: str = ""
+    generation: int = -1
+    leader: str = ""
+    members: dict[str, Subscription] = field(default_factory=dict)
+
+    def detail(self) -> Detail:
+        """The group, the error and the generation."""
+        return _about(self.group, self.error, self.generation)
+
+
+class SyncGroupRequest(Message, frozen=True):
+    """Asks for a member's partitions; the leader's brings what all members get."""
+
+    group: str
+    generation: int
+    member_id: str
+    assignment: dict[str, list[str]] = field(default_factory=dict)
+
+    def detail(self) -> Detail:
+        """The group and its generation, and all partitions that are assigned."""
+        given = [tp for mine in self.assignment.values() for tp in mine]
+        return [*_about(self.group, self.generation), *_partitions(given)]
+
+
+class SyncGroupResponse(Message, frozen=True):
+    """The member's partitions."""
+
+    request: int
+    group: str
+    error: str
+    partitions: list[str] = field(default_factory=list)
+
+    def detail(self) -> Detail:
+        """The group and the error, and the partitions."""
+        return [*_about(self.group, self.error), *_partitions(self.partitions)]
+
+
+class HeartbeatRequest(Message, frozen=True):
+    """A member's sign of life."""
+
+    group: str
+    generation: int
+    member_id: str
+
+    def detail(self) -> Detail:
+        """The group and its generation."""
+        return _about(self.group, self.generation)
+
+
+class HeartbeatResponse(Message, frozen=True):
+    """The answer: an error tells the member to join again."""
+
+    request: int
+    group: str
+    error: str
+
+    def detail(self) -> Detail:
+        """The group and the error."""
+        return _about(self.group, self.error)
+
+
+class LeaveGroupRequest(Message, frozen=True):
+    """A member goes."""
+
+    group: str
+    member_id: str
+
+    def detail(self) -> Detail:
+        """The group."""
+        return _about(self.group)
+
+
+class LeaveGroupResponse(Message, frozen=True):
+    """The member is gone."""
+
+    request: int
+    group: str
+    error: str
+
+    def detail(self) -> Detail:
+        """The group and the error."""
+        return _about(self.group, self.error)
+
+
+class OffsetCommitRequest(Message, frozen=True):
+    """Positions to keep; a consumer that is no member has no id and generation -1."""
+
+    group: str
+    generation: int
+    member_id: str
+    offsets: dict[str, int]
+
+    def detail(self) -> Detail:
+        """The group, and each partition's offset."""
+        return [*_about(self.group, self.generation), *_offsets(self.offsets)]
+
+
+class OffsetCommitResponse(Message, frozen=True):
+    """Answered when the positions are replicated."""
+
+    request: int
+    group: str
+    error: str
+
+    def detail(self) -> Detail:
+        """The group and the error."""
+        return _about(self.group, self.error)
+
+
+class OffsetFetchRequest(Message, frozen=True):
+    """Asks for the committed positions of partitions."""
+
+    group: str
+    partitions: list[str]
+
+    def detail(self) -> Detail:
+        """The group and the partitions."""
+        return [*_about(self.group), *_partitions(self.partitions)]
+
+
+class OffsetFetchResponse(Message, frozen=True):
+    """The committed positions; -1 where there is none."""
+
+    request: int
+    group: str
+    error: str
+    offsets: dict[str, int] = field(default_factory=dict)
+
+    def detail(self) -> Detail:
+        """The group and the error, and each partition's offset."""
+        return [*_about(self.group, self.error), *_offsets(self.offsets)]
+
+
+GroupRequest = (
+    FindCoordinatorRequest
+    | JoinGroupRequest
+    | SyncGroupRequest
+    | HeartbeatRequest
+    | LeaveGroupRequest
+    | OffsetCommitRequest
+    | OffsetFetchRequest
+)
+"""What a coordinator is asked."""
+
+GroupResponse = (
+    FindCoordinatorResponse
+    | JoinGroupResponse
+    | SyncGroupResponse
+    | HeartbeatResponse
+    | LeaveGroupResponse
+    | OffsetCommitResponse
+    | OffsetFetchResponse
+)
+"""What it answers."""

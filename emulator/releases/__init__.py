@@ -1,0 +1,1 @@
+"""What each release of Kafka does, and its configuration."""

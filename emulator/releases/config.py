@@ -1,0 +1,275 @@
+"""Configuration by Kafka's own names: checked, and worked out for a broker of a release.
+
+Durations are in the unit that Kafka's name says, and in microseconds in :class:`BrokerConfig`.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+from typing import Final
+
+from msgspec import Struct, convert, field
+
+from emulator.releases.config_names import (
+    INT_MAX,
+    PRODUCERS,
+    SELECTORS,
+    SETTINGS,
+    WITHOUT_EFFECT,
+    Kind,
+    Parsed,
+    Setting,
+)
+from emulator.releases.profiles import PROFILES, VERSIONS, Profile
+
+_BY_NAME: Final = {setting.name: setting for setting in SETTINGS}
+_MICROSECONDS: Final[dict[Kind, int]] = {
+    "milliseconds": 1_000,
+    "seconds": 1_000_000,
+    "minutes": 60_000_000,
+}
+
+
+class ConfigError(ValueError):
+    """A configuration name, value or version that does not exist; says so in one sentence."""
+
+
+class Settings(Struct, array_like=True):
+    """How the cluster is configured: plain data. Overrides are by Kafka's names."""
+
+    version: str
+    stepwise: bool = False
+    defaults: dict[str, str] = field(default_factory=dict)
+    brokers: dict[int, dict[str, str]] = field(default_factory=dict)
+    topics: dict[str, dict[str, str]] = field(default_factory=dict)
+    racks: dict[int, str] = field(default_factory=dict)
+
+
+class BrokerConfig(Struct, frozen=True):
+    """What one broker goes by: the release's defaults with the overrides in place."""
+
+    replica_lag_time_max_us: int
+    replica_lag_max_messages: int
+    replica_fetch_wait_max_us: int
+    replica_fetch_backoff_us: int
+    replica_socket_timeout_us: int
+    high_watermark_checkpoint_interval_us: int
+    zookeeper_session_timeout_us: int
+    min_insync_replicas: int
+    unclean_leader_election_enable: bool
+    auto_leader_rebalance_enable: bool
+    leader_imbalance_check_interval_us: int
+    leader_imbalance_per_broker_percentage: int
+    controlled_shutdown_enable: bool
+    controlled_shutdown_max_retries: int
+    controlled_shutdown_retry_backoff_us: int
+    delete_topic_enable: bool
+    message_max_bytes: int
+    offsets_topic_num_partitions: int
+    offsets_topic_replication_factor: int
+    offsets_commit_timeout_us: int
+    offsets_retention_us: int
+    offsets_check_interval_us: int
+    group_initial_rebalance_delay_us: int
+    rack_aware_reads: bool
+
+
+class ProducerDefaults(Struct, frozen=True):
+    """What a release's producer does when it is told nothing; ``acks`` -1 is ``all``."""
+
+    acks: int
+    retries: int
+    enable_idempotence: bool
+    retry_backoff_us: int = 100_000
+    request_timeout_us: int = 30_000_000
+    delivery_timeout_us: int | None = 120_000_000
+    metadata_max_age_us: int = 300_000_000
+    batch_size_bytes: int = 16_384
+
+
+class ConsumerDefaults(Struct, frozen=True):
+    """What a release's group member does when it is told nothing.
+
+    ``rebalance_timeout_us`` is max.poll.interval.ms, before KIP-62 the session timeout.
+    """
+
+    session_timeout_us: int
+    rebalance_timeout_us: int
+    heartbeat_interval_us: int = 3_000_000
+    request_timeout_us: int = 30_000_000
+    retry_backoff_us: int = 100_000
+
+
+def profile_of(version: str) -> Profile:
+    """Return a version's profile, or refuse it."""
+    if version not in VERSIONS:
+        raise ConfigError(
+            f"There is no version {version!r}; the nearest is {_nearest_version(version)!r}."
+        )
+    return PROFILES[version]
+
+
+def validate(name: str, value: str, version_index: int) -> Parsed:
+    """Return a broker's configuration value as a number (in the name's own unit) or truth value."""
+    return _parse(_find(name, version_index), value)
+
+
+def resolve(version: str, overrides: Mapping[str, str]) -> BrokerConfig:
+    """Work out a broker's configuration; an empty override counts as none.
+
+    Raises:
+        ConfigError: an unknown version or name, or a value that is not allowed.
+    """
+    index = profile_of(version).index
+    values: dict[str, Parsed] = {}
+    for setting in SETTINGS:
+        values[setting.attribute] = _in_microseconds(setting, setting.default(index))
+    for name, text in overrides.items():
+        if text:
+            setting = _find(name, index)
+            values[setting.attribute] = _in_microseconds(setting, _parse(setting, text))
+    config = convert(values, BrokerConfig)
+    _check_together(config)
+    return config
+
+
+def check_topic_config(overrides: Mapping[str, str]) -> dict[str, str]:
+    """Return a topic's configuration in Kafka's spelling; empty values, which remove, stay empty.
+
+    Raises:
+        ConfigError: a name that topics do not have, or a value that is not allowed.
+    """
+    checked = {}
+    for name, text in overrides.items():
+        setting = _find_for_topic(name)
+        checked[name] = _spelled(_parse(setting, text)) if text else ""
+    return checked
+
+
+def producer_defaults(version: str) -> ProducerDefaults:
+    """Return what a release's producer does by default (KIP-91 in 2.1, KIP-679 in 3.0)."""
+    profile = profile_of(version)
+    is_strict = profile.has("acks_all_by_default")
+    has_delivery_timeout = profile.has("delivery_timeout")
+    return ProducerDefaults(
+        acks=-1 if is_strict else 1,
+        retries=INT_MAX if has_delivery_timeout else 0,
+        enable_idempotence=is_strict,
+        delivery_timeout_us=120_000_000 if has_delivery_timeout else None,
+    )
+
+
+def consumer_defaults(version: str) -> ConsumerDefaults:
+    """Return what a release's group member does by default (KIP-62 in 0.10.1, KIP-735 in 3.0)."""
+    profile = profile_of(version)
+    if profile.has("long_group_sessions"):
+        return ConsumerDefaults(45_000_000, 300_000_000)
+    if profile.has("rebalance_timeout"):
+        return ConsumerDefaults(10_000_000, 300_000_000)
+    return ConsumerDefaults(30_000_000, 30_000_000)
+
+
+def _find(name: str, version_index: int) -> Setting:
+    setting = _BY_NAME.get(name)
+    if setting is None:
+        raise _unknown(name, _BY_NAME)
+    if setting.until is not None and version_index > VERSIONS.index(setting.until):
+        raise ConfigError(
+            f"{name} does not exist in {VERSIONS[version_index]}: {setting.until} was the last"
+            " version that had it."
+        )
+    if version_index < VERSIONS.index(setting.since):
+        raise ConfigError(
+            f"{name} does not exist in {VERSIONS[version_index]}: {setting.since} was the first"
+            " version that had it."
+        )
+    return setting
+
+
+def _find_for_topic(name: str) -> Setting:
+    per_topic = {each.topic_name or each.name: each for each in SETTINGS if each.per_topic}
+    if name in per_topic:
+        return per_topic[name]
+    names = list(per_topic)
+    if name in _BY_NAME:
+        raise ConfigError(
+            f"{name} belongs to brokers, not to topics, which have {' and '.join(names)}."
+        )
+    raise _unknown(name, names)
+
+
+def _unknown(name: str, names: Iterable[str]) -> ConfigError:
+    if name in WITHOUT_EFFECT:
+        return ConfigError(f"{name} is Kafka's, but has no effect here.")
+    if name in PRODUCERS:
+        return ConfigError(f"{name} belongs to producers: give it to produce as an option.")
+    return ConfigError(
+        f"There is no configuration {name!r}; the nearest is {_nearest(name, names)!r}."
+    )
+
+
+def _parse(setting: Setting, text: str) -> Parsed:
+    if setting.kind == "boolean":
+        word = text.strip().lower()
+        if word not in ("true", "false"):
+            raise ConfigError(f"{setting.name} must be true or false, not {text!r}.")
+        return word == "true"
+    if setting.kind == "selector":
+        return _selector(setting.name, text)
+    try:
+        number = int(text)
+    except ValueError:
+        raise ConfigError(f"{setting.name} must be an integer, not {text!r}.") from None
+    if number < setting.minimum:
+        raise ConfigError(f"{setting.name} must be {setting.minimum} or more, not {number}.")
+    if number > setting.maximum:
+        raise ConfigError(f"{setting.name} must be {setting.maximum} or less, not {number}.")
+    return number
+
+
+def _selector(name: str, text: str) -> bool:
+    word = text.strip().rpartition(".")[2]
+    if word not in SELECTORS:
+        raise ConfigError(
+            f"{name} must be one of {' and '.join(SELECTORS)}, not {text!r}; the nearest is"
+            f" {_nearest(word, SELECTORS)!r}."
+        )
+    return SELECTORS[word]
+
+
+def _check_together(config: BrokerConfig) -> None:
+    """Refuse what only together makes no sense (``KafkaConfig.validateValues``)."""
+    for attribute, name in (
+        ("replica_socket_timeout_us", "replica.socket.timeout.ms"),
+        ("replica_lag_time_max_us", "replica.lag.time.max.ms"),
+    ):
+        limit_us = getattr(config, attribute)
+        if config.replica_fetch_wait_max_us > limit_us:
+            raise ConfigError(
+                f"replica.fetch.wait.max.ms ({config.replica_fetch_wait_max_us // 1000}) must not"
+                f" be more than {name} ({limit_us // 1000})."
+            )
+
+
+def _in_microseconds(setting: Setting, value: Parsed) -> Parsed:
+    return value * _MICROSECONDS[setting.kind] if setting.kind in _MICROSECONDS else value
+
+
+def _spelled(value: Parsed) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _nearest(name: str, names: Iterable[str]) -> str:
+    return get_close_matches(name, names, n=1, cutoff=0.0)[0]
+
+
+def _nearest_version(version: str) -> str:
+    """Return the last version that is not newer, or for what is no number the one most like it."""
+    if not re.fullmatch(r"\d+(\.\d+)*", version):
+        return _nearest(version, VERSIONS)
+    asked = _numbers(version)
+    return next((each for each in VERSIONS[:0:-1] if _numbers(each) <= asked), VERSIONS[1])
+
+
+def _numbers(version: str) -> list[int]:
+    return [int(number) for number in version.split(".")]

@@ -1,0 +1,286 @@
+"""The table of configuration names: what each means, may be, and is by default in which release.
+
+Source: ``KafkaConfig``, ``LogConfig`` and ``ProducerConfig`` of 0.8.1 to 3.9.
+"""
+
+from typing import Final, Literal
+
+from msgspec import Struct
+
+from emulator.releases.profiles import VERSIONS
+
+Parsed = int | bool
+Kind = Literal["integer", "boolean", "milliseconds", "seconds", "minutes", "selector"]
+
+INT_MAX: Final = 2_147_483_647
+LONG_MAX: Final = 9_223_372_036_854
+"""The largest duration that fits into 64 bits of microseconds; Kafka's own limit is larger."""
+
+
+class Setting(Struct, frozen=True):
+    """One configuration name.
+
+    ``defaults`` are (since release, value), oldest first. ``attribute`` is its place in
+    :class:`emulator.releases.config.BrokerConfig`. ``per_topic``: topics can override it, under the
+    same name or as ``topic_name``. ``since`` is the first release that has it, ``until`` the last.
+    """
+
+    name: str
+    attribute: str
+    kind: Kind
+    defaults: tuple[tuple[str, Parsed], ...]
+    meaning: str
+    minimum: int = 0
+    maximum: int = INT_MAX
+    per_topic: bool = False
+    topic_name: str = ""
+    since: str = "seed"
+    until: str | None = None
+
+    def default(self, version_index: int) -> Parsed:
+        """Return the default in the release at that place of the version profiles."""
+        held = [value for since, value in self.defaults if VERSIONS.index(since) <= version_index]
+        return held[-1]
+
+
+_SINCE_EVER: Final = "seed"
+
+SETTINGS: Final = (
+    Setting(
+        "replica.lag.time.max.ms",
+        "replica_lag_time_max_us",
+        "milliseconds",
+        ((_SINCE_EVER, 10_000), ("2.5", 30_000)),
+        "a follower that has not caught up for so long leaves the ISR",
+        minimum=1,
+        maximum=LONG_MAX,
+    ),
+    Setting(
+        "replica.lag.max.messages",
+        "replica_lag_max_messages",
+        "integer",
+        ((_SINCE_EVER, 4_000),),
+        "a follower that lacks more records than this leaves the ISR (KIP-16 took it away)",
+        minimum=1,
+        maximum=LONG_MAX,
+        until="0.8.2",
+    ),
+    Setting(
+        "replica.fetch.wait.max.ms",
+        "replica_fetch_wait_max_us",
+        "milliseconds",
+        ((_SINCE_EVER, 500),),
+        "how long a leader lets a follower's fetch wait for records",
+    ),
+    Setting(
+        "replica.fetch.backoff.ms",
+        "replica_fetch_backoff_us",
+        "milliseconds",
+        ((_SINCE_EVER, 1_000),),
+        "how long a follower lets a partition rest after a fetch error",
+    ),
+    Setting(
+        "replica.socket.timeout.ms",
+        "replica_socket_timeout_us",
+        "milliseconds",
+        ((_SINCE_EVER, 30_000),),
+        "how long a follower waits for any answer of a leader",
+        minimum=1,
+    ),
+    Setting(
+        "replica.high.watermark.checkpoint.interval.ms",
+        "high_watermark_checkpoint_interval_us",
+        "milliseconds",
+        ((_SINCE_EVER, 5_000),),
+        "how often a broker writes its high watermarks to disk",
+        minimum=1,
+        maximum=LONG_MAX,
+    ),
+    Setting(
+        "zookeeper.session.timeout.ms",
+        "zookeeper_session_timeout_us",
+        "milliseconds",
+        ((_SINCE_EVER, 6_000), ("2.5", 18_000)),
+        "how long ZooKeeper hears nothing of a broker before it counts as dead",
+        minimum=1,
+    ),
+    Setting(
+        "min.insync.replicas",
+        "min_insync_replicas",
+        "integer",
+        ((_SINCE_EVER, 1),),
+        "the smallest ISR with which acks=all is accepted",
+        minimum=1,
+        per_topic=True,
+    ),
+    Setting(
+        "unclean.leader.election.enable",
+        "unclean_leader_election_enable",
+        "boolean",
+        ((_SINCE_EVER, True), ("0.11", False)),
+        "a replica outside the ISR may lead when no member is alive",
+        per_topic=True,
+    ),
+    Setting(
+        "auto.leader.rebalance.enable",
+        "auto_leader_rebalance_enable",
+        "boolean",
+        ((_SINCE_EVER, True),),
+        "the controller gives leadership back to preferred replicas",
+    ),
+    Setting(
+        "leader.imbalance.check.interval.seconds",
+        "leader_imbalance_check_interval_us",
+        "seconds",
+        ((_SINCE_EVER, 300),),
+        "how often the controller looks for partitions not led by their preferred replica",
+        minimum=1,
+        maximum=LONG_MAX,
+    ),
+    Setting(
+        "leader.imbalance.per.broker.percentage",
+        "leader_imbalance_per_broker_percentage",
+        "integer",
+        ((_SINCE_EVER, 10),),
+        "the share of such partitions of a broker that is left alone",
+    ),
+    Setting(
+        "controlled.shutdown.enable",
+        "controlled_shutdown_enable",
+        "boolean",
+        ((_SINCE_EVER, True),),
+        "a broker that is stopped hands its leaderships over first",
+    ),
+    Setting(
+        "controlled.shutdown.max.retries",
+        "controlled_shutdown_max_retries",
+        "integer",
+        ((_SINCE_EVER, 3),),
+        "how often it asks the controller before it stops anyway",
+    ),
+    Setting(
+        "controlled.shutdown.retry.backoff.ms",
+        "controlled_shutdown_retry_backoff_us",
+        "milliseconds",
+        ((_SINCE_EVER, 5_000),),
+        "how long it waits before it asks again",
+        maximum=LONG_MAX,
+    ),
+    Setting(
+        "delete.topic.enable",
+        "delete_topic_enable",
+        "boolean",
+        ((_SINCE_EVER, False), ("1.1", True)),
+        "topics can be deleted",
+    ),
+    Setting(
+        "message.max.bytes",
+        "message_max_bytes",
+        "integer",
+        ((_SINCE_EVER, 1_000_012), ("2.5", 1_048_588)),
+        "the largest batch (before 0.11: message) that a leader takes",
+        per_topic=True,
+        topic_name="max.message.bytes",
+    ),
+    Setting(
+        "offsets.topic.num.partitions",
+        "offsets_topic_num_partitions",
+        "integer",
+        ((_SINCE_EVER, 50),),
+        "how many partitions __consumer_offsets is made with",
+        minimum=1,
+        since="0.8.2",
+    ),
+    Setting(
+        "offsets.topic.replication.factor",
+        "offsets_topic_replication_factor",
+        "integer",
+        ((_SINCE_EVER, 3),),
+        "how many replicas its partitions get",
+        minimum=1,
+        since="0.8.2",
+    ),
+    Setting(
+        "offsets.commit.timeout.ms",
+        "offsets_commit_timeout_us",
+        "milliseconds",
+        ((_SINCE_EVER, 5_000),),
+        "how long a coordinator waits until a commit is replicated",
+        minimum=1,
+        since="0.8.2",
+    ),
+    Setting(
+        "offsets.retention.minutes",
+        "offsets_retention_us",
+        "minutes",
+        ((_SINCE_EVER, 1_440), ("2.0.0", 10_080)),
+        "how long a position is kept that no group needs (KIP-186; KIP-211 since when)",
+        minimum=1,
+        since="0.8.2",
+    ),
+    Setting(
+        "offsets.retention.check.interval.ms",
+        "offsets_check_interval_us",
+        "milliseconds",
+        ((_SINCE_EVER, 600_000),),
+        "how often a coordinator looks for positions that are too old",
+        minimum=1,
+        since="0.8.2",
+    ),
+    Setting(
+        "group.initial.rebalance.delay.ms",
+        "group_initial_rebalance_delay_us",
+        "milliseconds",
+        ((_SINCE_EVER, 0), ("0.11", 3_000)),
+        "how long an empty group waits for more members than its first (KIP-134)",
+        since="0.11",
+    ),
+    Setting(
+        "replica.selector.class",
+        "rack_aware_reads",
+        "selector",
+        ((_SINCE_EVER, False),),
+        "which replica consumers read: LeaderSelector or RackAwareReplicaSelector (KIP-392)",
+        since="2.4",
+    ),
+)
+"""Every name that means something here; brokers take all of them, topics those ``per_topic``."""
+
+SELECTORS: Final = {"LeaderSelector": False, "RackAwareReplicaSelector": True}
+"""The classes that choose a consumer's replica, with or without their package's name."""
+
+WITHOUT_EFFECT: Final = frozenset(
+    {
+        "auto.create.topics.enable",
+        "controller.socket.timeout.ms",
+        "default.replication.factor",
+        "log.flush.interval.messages",
+        "log.flush.interval.ms",
+        "log.flush.offset.checkpoint.interval.ms",
+        "log.flush.start.offset.checkpoint.interval.ms",
+        "num.partitions",
+        "num.replica.fetchers",
+        "replica.fetch.max.bytes",
+        "replica.fetch.min.bytes",
+        "replica.fetch.response.max.bytes",
+        "reserved.broker.max.id",
+        "zookeeper.connection.timeout.ms",
+    }
+)
+"""Names that Kafka has and that nothing here depends on; they are refused rather than ignored."""
+
+PRODUCERS: Final = frozenset(
+    {
+        "acks",
+        "batch.size",
+        "delivery.timeout.ms",
+        "enable.idempotence",
+        "linger.ms",
+        "max.in.flight.requests.per.connection",
+        "metadata.max.age.ms",
+        "request.timeout.ms",
+        "retries",
+        "retry.backoff.ms",
+    }
+)
+"""Names that belong to producers, which take options of ``produce`` instead."""

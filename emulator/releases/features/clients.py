@@ -1,0 +1,131 @@
+"""What changed for producers, consumers and their groups."""
+
+from typing import Final
+
+from emulator.releases.features.base import Feature
+
+CLIENTS: Final = (
+    Feature(
+        "positions_age_when_empty",
+        "2.1",
+        None,
+        "KIP-211",
+        "a group's positions begin to grow old when it is empty, not when they are committed",
+    ),
+    Feature(
+        "consumer_groups",
+        "0.9",
+        None,
+        "KAFKA-1326",
+        "consumers form groups by a coordinator and commit to __consumer_offsets",
+    ),
+    Feature("message_timestamps", "0.10.0", None, "KIP-32", "messages carry timestamps (format 1)"),
+    Feature(
+        "half_lag_expiry",
+        "0.10.2",
+        None,
+        "",
+        "ISR expiry runs every half of replica.lag.time.max.ms, not every whole",
+    ),
+    Feature(
+        "rebalance_timeout",
+        "0.10.2",
+        None,
+        "KIP-62",
+        "a rebalance waits for members for max.poll.interval.ms, not for their session timeout",
+    ),
+    Feature(
+        "offsets_topic_waits",
+        "0.11",
+        None,
+        "KIP-115",
+        "__consumer_offsets is not made before offsets.topic.replication.factor brokers live",
+    ),
+    Feature(
+        "offsets_loaded_to_log_end",
+        "0.11",
+        None,
+        "",
+        "a new coordinator loads groups up to the LEO of its log, not up to the HW",
+    ),
+    Feature(
+        "idempotence", "0.11", None, "KIP-98", "producer ids and sequence numbers detect duplicates"
+    ),
+    Feature(
+        "five_batch_window", "1.1", None, "KAFKA-5494", "five batches a producer are remembered"
+    ),
+    Feature(
+        "unknown_producer_error",
+        "1.1",
+        "2.4",
+        "",
+        "a producer that nobody knows and that starts in the middle: UNKNOWN_PRODUCER_ID",
+        ended_by="KIP-360",
+    ),
+    Feature(
+        "delivery_timeout",
+        "2.1",
+        None,
+        "KIP-91",
+        "delivery.timeout.ms bounds a batch's time; retries without end",
+    ),
+    Feature(
+        "member_id_required",
+        "2.2",
+        None,
+        "KIP-394",
+        "a new member is told its id first, and joins with it",
+    ),
+    Feature(
+        "cooperative_rebalance",
+        "2.4",
+        None,
+        "KIP-429",
+        "with cooperative-sticky members keep what they own while they join again",
+    ),
+    Feature(
+        "read_from_followers",
+        "2.4",
+        None,
+        "KIP-392",
+        "a leader sends a consumer with a rack to a replica there, which answers to its own HW",
+    ),
+    Feature(
+        "sticky_partitioner",
+        "2.4",
+        "2.8",
+        "KIP-480",
+        "records without a key stay on one partition for a batch, not in turn on all",
+        ended_by="KIP-794",
+    ),
+    Feature(
+        "unknown_producer_accepted",
+        "2.5",
+        None,
+        "KIP-360",
+        "a producer that nobody knows may start with any sequence number",
+    ),
+    Feature(
+        "producer_epoch_bump",
+        "2.5",
+        None,
+        "KIP-360",
+        "who lost count goes on in a new epoch",
+    ),
+    Feature(
+        "read_in_sync_only",
+        "3.5",
+        None,
+        "KAFKA-14372",
+        "consumers are sent to followers in the ISR only",
+    ),
+    Feature(
+        "built_in_partitioner", "3.5", None, "KIP-794", "keyless records stay for batch.size bytes"
+    ),
+    Feature(
+        "acks_all_by_default", "3.5", None, "KIP-679", "producers use acks=all and are idempotent"
+    ),
+    Feature(
+        "long_group_sessions", "3.5", None, "KIP-735", "session.timeout.ms of group members is 45 s"
+    ),
+)

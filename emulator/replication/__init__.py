@@ -1,0 +1,1 @@
+"""The rules of replication, pure: functions of plain values."""

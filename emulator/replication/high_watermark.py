@@ -1,0 +1,38 @@
+"""What the high watermark becomes, on leaders and on followers."""
+
+from collections.abc import Iterable
+
+from emulator.releases.profiles import Profile
+from emulator.replication.remote_replica import Remote
+
+
+def high_watermark(current: int, log_end_offset: int, counted: Iterable[int]) -> int:
+    """A leader's next HW: max(HW, min(own LEO, LEOs of those that count)).
+
+    An unknown LEO (-1) holds it still.
+
+    Source: Partition.maybeIncrementLeaderHW, every release; the documents' rule 2.
+    """
+    return max(current, min((log_end_offset, *counted)))
+
+
+def follower_high_watermark(told: int, log_end_offset: int) -> int:
+    """A follower's HW after a response: min(told, own LEO), even when that is lower than before.
+
+    Source: ReplicaFetcherThread.processPartitionData; the documents' rule 4.
+    """
+    return max(0, min(told, log_end_offset))
+
+
+def holds_high_watermark(
+    profile: Profile, remote: Remote, leader_leo: int, now_us: int, lag_time_us: int
+) -> bool:
+    """Whether an assigned replica outside the ISR holds the HW back because it is caught up.
+
+    Source: Partition.maybeIncrementLeaderHW 0.10.2+, KAFKA-4485.
+    """
+    if not profile.has("caught_up_holds_hw"):
+        return False
+    if profile.has("isr_answer_rechecks_hw") and remote.leo == leader_leo:
+        return True
+    return now_us - remote.last_caught_up_us <= lag_time_us

@@ -1,0 +1,43 @@
+"""Where a follower truncates its log."""
+
+from msgspec import Struct
+
+from emulator.releases.profiles import Profile
+
+UNDEFINED = -1
+"""An epoch or offset that the leader does not know."""
+
+
+class Truncation(Struct, frozen=True):
+    """Where a follower has to cut, and whether that ends the question or it has to ask again."""
+
+    offset: int
+    done: bool
+
+
+def truncation_by_answer(
+    profile: Profile,
+    answer: tuple[int, int],
+    own: tuple[int, int],
+    *,
+    log_end_offset: int,
+    high_watermark: int,
+) -> Truncation:
+    """What a follower does with the leader's (epoch, end offset).
+
+    ``own`` is its own cache's answer for that epoch.
+
+    Source: ReplicaFetcherThread.maybeTruncate 0.11 (KIP-101),
+    AbstractFetcherThread.getOffsetTruncationState 2.0+ (KIP-279).
+    """
+    epoch, end = answer
+    if end == UNDEFINED:
+        return Truncation(min(high_watermark, log_end_offset), done=True)
+    if not profile.has("epoch_in_answer") or epoch == UNDEFINED:
+        return Truncation(min(end, log_end_offset), done=True)
+    own_epoch, own_end = own
+    if own_end == UNDEFINED:
+        return Truncation(min(end, log_end_offset), done=True)
+    if own_epoch != epoch:
+        return Truncation(min(own_end, log_end_offset), done=False)
+    return Truncation(min(own_end, end, log_end_offset), done=True)

@@ -1,0 +1,1 @@
+"""What people do to a cluster: statements, conditions, faults, administration."""

@@ -1,0 +1,367 @@
+"""What administrators and outsiders do: topics, configuration, elections, znodes.
+
+They write to ZooKeeper as Kafka's tools do.
+"""
+
+import json
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from emulator import events
+from emulator.clients.assignors import COOPERATIVE
+from emulator.clients.idempotence import idempotence_conflict
+from emulator.controller.controller import Controller
+from emulator.inputs import statements as inputs
+from emulator.protocol.names import is_topic_name, split
+from emulator.releases.config import ConfigError, check_topic_config, resolve
+from emulator.releases.profiles import Profile
+from emulator.replication import assignment
+from emulator.zookeeper import errors, zkcli
+from emulator.zookeeper.data import compact, write, write_topic
+from emulator.zookeeper.metadata import config_in
+
+if TYPE_CHECKING:
+    from emulator.cluster import Cluster
+
+
+class RefusedError(Exception):
+    """A statement that cannot be done: ``name`` is Kafka's or ZooKeeper's name for the error."""
+
+    def __init__(self, name: str, message: str) -> None:
+        """Refuse under ``name`` with a sentence."""
+        super().__init__(message)
+        self.name = name
+
+
+class ZkOutcome(Struct, frozen=True):
+    """What a ZooKeeper client's command printed, as text and as plain data."""
+
+    error: str = "NONE"
+    message: str = ""
+    output: str = ""
+    result: object = None
+
+
+class Admin:
+    """Acts on a cluster from outside."""
+
+    def __init__(self, cluster: "Cluster") -> None:
+        """Act on ``cluster``."""
+        self.cluster = cluster
+        self.world = cluster.world
+        self.zookeeper = cluster.zookeeper
+
+    # ---- topics
+
+    def create_topic(self, wanted: inputs.CreateTopic) -> None:
+        """Write the topic's configuration, then the topic; leaders are the controller's work."""
+        topic = wanted.topic
+        self._check_new_name(topic)
+        config = self._topic_config(wanted.config)
+        lists = wanted.assignment or self._assign(wanted)
+        self._check_lists(lists)
+        write_topic(self.world, topic, lists, config)
+
+    def _check_new_name(self, topic: str) -> None:
+        if not is_topic_name(topic):
+            raise RefusedError(
+                "INVALID_TOPIC_EXCEPTION",
+                f"{topic!r} is no topic name: up to 249 letters, digits, '.', '_' and '-'.",
+            )
+        if topic in self.cluster.topics():
+            raise RefusedError("TOPIC_ALREADY_EXISTS", f"Topic {topic} exists already.")
+        clash = [t for t in self.cluster.topics() if t.replace(".", "_") == topic.replace(".", "_")]
+        if clash:
+            raise RefusedError(
+                "INVALID_TOPIC_EXCEPTION", f"Topic {topic} collides with {clash[0]} ('.' and '_')."
+            )
+
+    def _topic_config(self, config: dict[str, str]) -> dict[str, str]:
+        try:
+            return check_topic_config(config)
+        except ConfigError as error:
+            raise RefusedError("INVALID_CONFIG", str(error)) from None
+
+    def _live(self) -> list[int]:
+        return sorted(int(name) for name in self.zookeeper.children("/brokers/ids"))
+
+    def _assign(self, wanted: inputs.CreateTopic) -> list[list[int]]:
+        live = self._live()
+        partitions, factor = wanted.partitions, wanted.replication_factor
+        try:
+            if wanted.policy == "seed":
+                return assignment.assign_seed(live, partitions, factor)
+            draw = self.world.kernel.random_below
+            start, shift = (draw(max(1, len(live))), draw(max(1, len(live))))
+            racks = {b: r for b, r in self.world.settings.racks.items() if b in live}
+            if racks and self.world.profile.has("broker_rack"):
+                return assignment.assign_rack_aware(racks, partitions, factor, start, shift)
+            return assignment.assign_kafka(live, partitions, factor, start, shift)
+        except assignment.AssignmentError as error:
+            raise RefusedError(error.error_name, str(error)) from None
+
+    def _check_lists(self, lists: list[list[int]]) -> None:
+        for number, replicas in enumerate(lists):
+            if not replicas or len(dict.fromkeys(replicas)) != len(replicas):
+                raise RefusedError(
+                    "INVALID_REPLICA_ASSIGNMENT",
+                    f"Partition {number} needs replicas on different brokers, not {replicas}.",
+                )
+            unknown = [b for b in replicas if b not in self.cluster.brokers]
+            if unknown:
+                ids = ", ".join(map(str, self.cluster.brokers))
+                raise RefusedError(
+                    "INVALID_REPLICA_ASSIGNMENT",
+                    f"There is no broker {unknown[0]}; there are {ids}.",
+                )
+
+    def known_topic(self, topic: str) -> None:
+        """Refuse a topic that does not exist, naming the nearest that does."""
+        topics = self.cluster.topics()
+        if topic not in topics:
+            near = get_close_matches(topic, topics, 1, 0)
+            hint = f"; the nearest is {near[0]}" if near else "; there is none yet"
+            raise RefusedError("UNKNOWN_TOPIC_OR_PARTITION", f"There is no topic {topic}{hint}.")
+
+    def add_partitions(self, wanted: inputs.AddPartitions) -> None:
+        """Let a topic grow: the topic's znode gets the new partitions by the seed's rule."""
+        self.known_topic(wanted.topic)
+        path = f"/brokers/topics/{wanted.topic}"
+        found = json.loads(self.zookeeper.get(path).data or "{}")
+        lists: dict[str, list[int]] = found["partitions"]
+        have = len(lists)
+        if wanted.partitions <= have:
+            raise RefusedError(
+                "INVALID_PARTITIONS",
+                f"Topic {wanted.topic} has {have} partitions already: it can only grow.",
+            )
+        factor = len(lists["0"])
+        try:
+            new = assignment.assign_seed(self._live(), wanted.partitions - have, factor, have)
+        except assignment.AssignmentError as error:
+            raise RefusedError(error.error_name, str(error)) from None
+        for number, replicas in enumerate(new, start=have):
+            lists[str(number)] = replicas
+        self.zookeeper.set_data(self.world, path, compact(found))
+
+    def configure_topic(self, wanted: inputs.ConfigureTopic) -> None:
+        """Write a topic's configuration, and a notification of it."""
+        self.known_topic(wanted.topic)
+        config = self._topic_config(wanted.config)
+        merged = {**self.world.settings.topics.get(wanted.topic, {}), **config}
+        kept = {k: v for k, v in merged.items() if v}
+        path = f"/config/topics/{wanted.topic}"
+        write(self.world, path, compact({"version": 1, "config": kept}))
+        self._notify_change("topics", wanted.topic)
+
+    def _notify_change(self, kind: str, name: str) -> None:
+        change: object = {"version": 2, "entity_path": f"{kind}/{name}"}
+        if not self.world.profile.has("typed_config_changes"):
+            change = name
+        elif not self.world.profile.has("config_entity_paths"):
+            change = {"version": 1, "entity_type": kind, "entity_name": name}
+        self.zookeeper.create(
+            self.world, 0, "/config/changes/config_change_", compact(change), sequential=True
+        )
+
+    def configure_broker(self, wanted: inputs.ConfigureBroker) -> None:
+        """Set configuration values of one broker, which takes them at once.
+
+        From 1.1 on they stand in its znode. Any setting is taken, though Kafka has some that only a
+        restart changes.
+        """
+        if wanted.broker not in self.cluster.brokers:
+            ids = ", ".join(map(str, self.cluster.brokers))
+            raise RefusedError(
+                "BROKER_NOT_AVAILABLE", f"There is no broker {wanted.broker}; there are {ids}."
+            )
+        settings = self.world.settings
+        before = settings.brokers.get(wanted.broker, {})
+        merged = {k: v for k, v in {**before, **wanted.config}.items() if v}
+        try:
+            resolve(settings.version, {**settings.defaults, **merged})
+        except ConfigError as error:
+            raise RefusedError("INVALID_CONFIG", str(error)) from None
+        if self.world.profile.has("dynamic_broker_config"):
+            path = f"/config/brokers/{wanted.broker}"
+            there = self.zookeeper.find(path)
+            said = config_in(there.data) if there is not None else {}
+            kept = {k: v for k, v in {**said, **wanted.config}.items() if v}
+            write(self.world, path, compact({"version": 1, "config": kept}))
+            self._notify_change("brokers", str(wanted.broker))
+            return
+        settings.brokers[wanted.broker] = merged
+        self.world.configuration_changed()
+        for key, value in wanted.config.items():
+            self.world.emit(events.ConfigChanged, "broker", str(wanted.broker), key, value)
+
+    def delete_topic(self, wanted: inputs.DeleteTopic) -> None:
+        """Write /admin/delete_topics/T: the rest is the controller's work."""
+        self.known_topic(wanted.topic)
+        try:
+            self.zookeeper.create(self.world, 0, f"/admin/delete_topics/{wanted.topic}", None)
+        except errors.NodeExistsError:
+            raise RefusedError(
+                "NodeExistsError", f"Topic {wanted.topic} is being deleted already."
+            ) from None
+
+    # ---- elections
+
+    def elect_preferred(self, wanted: inputs.ElectPreferred) -> None:
+        """Write /admin/preferred_replica_election."""
+        chosen = wanted.partitions or self.cluster.partitions()
+        for tp in chosen:
+            self.known_partition(tp)
+        partitions = []
+        for tp in chosen:
+            topic, _, number = tp.rpartition("-")
+            partitions.append({"topic": topic, "partition": int(number)})
+        path = "/admin/preferred_replica_election"
+        try:
+            data = compact({"version": 1, "partitions": partitions})
+            self.zookeeper.create(self.world, 0, path, data)
+        except errors.NodeExistsError:
+            raise RefusedError(
+                "NodeExistsError", "A preferred replica election is under way already."
+            ) from None
+
+    def elect_unclean(self, wanted: inputs.ElectUnclean) -> None:
+        """Ask the controller to elect from outside the ISR (ElectLeaders, 2.4+; KIP-460)."""
+        self.known_partition(wanted.tp)
+        hint = "; set unclean.leader.election.enable=true"
+        needs(self.world.profile, "elect_leaders", "Unclean elections on demand exist", hint)
+        error = self._controller().partitions.elect_unclean(wanted.tp)
+        if error == "ELECTION_NOT_NEEDED":
+            raise RefusedError(error, f"{wanted.tp} has a leader.")
+        if error != "NONE":
+            raise RefusedError(error, f"No replica of {wanted.tp} is alive.")
+
+    def reassign(self, wanted: inputs.Reassign) -> None:
+        """Write /admin/reassign_partitions: the rest is the controller's work."""
+        self.known_partition(wanted.tp)
+        self._check_lists([wanted.replicas])
+        topic, number = split(wanted.tp)
+        move = {"topic": topic, "partition": number, "replicas": wanted.replicas}
+        path = "/admin/reassign_partitions"
+        try:
+            data = compact({"version": 1, "partitions": [move]})
+            self.zookeeper.create(self.world, 0, path, data)
+        except errors.NodeExistsError:
+            raise RefusedError(
+                "NodeExistsError", "A reassignment is under way already; wait until it has ended."
+            ) from None
+
+    def cancel_reassignment(self, wanted: inputs.CancelReassignment) -> None:
+        """Let the controller take a move back (AlterPartitionReassignments, 2.4+)."""
+        self.known_partition(wanted.tp)
+        needs(self.world.profile, "cancel_reassignment", "Reassignments can be cancelled")
+        controller = self._controller()
+        if wanted.tp not in controller.in_office.reassigning:
+            raise RefusedError(
+                "NO_REASSIGNMENT_IN_PROGRESS", f"{wanted.tp} is not being reassigned."
+            )
+        controller.reassignment.cancel(wanted.tp)
+
+    def _controller(self) -> Controller:
+        holder = self.cluster.controller_id()
+        broker = None if holder is None else self.cluster.brokers.get(holder)
+        if broker is None or broker.state.controller is None:
+            raise RefusedError("NOT_CONTROLLER", "There is no controller now.")
+        return broker.controller
+
+    def known_partition(self, tp: str) -> None:
+        """Refuse a partition that does not exist, naming the nearest that does."""
+        known = self.cluster.partitions()
+        if tp not in known:
+            near = get_close_matches(tp, known, 1, 0)
+            hint = f"; the nearest is {near[0]}" if near else "; there is none yet"
+            raise RefusedError("UNKNOWN_TOPIC_OR_PARTITION", f"There is no partition {tp}{hint}.")
+
+    # ---- clients
+
+    def check_produce(self, wanted: inputs.Produce) -> None:
+        """Refuse what a producer cannot be asked."""
+        if wanted.idempotent:
+            needs(self.world.profile, "idempotence", "Idempotent producers exist")
+            conflict = idempotence_conflict(self.world.profile, wanted)
+            if conflict is not None:
+                raise RefusedError("INVALID_CONFIG", conflict)
+
+    def check_consume(self, wanted: inputs.Consume) -> None:
+        """Refuse what a consumer cannot be asked."""
+        profile = self.world.profile
+        if wanted.rack:
+            needs(profile, "read_from_followers", "Consumers name racks")
+        if wanted.group is not None:
+            needs(profile, "consumer_groups", "Consumer groups exist")
+            if wanted.assignor == COOPERATIVE:
+                needs(profile, "cooperative_rebalance", "The cooperative-sticky assignor exists")
+
+    # ---- ZooKeeper
+
+    def expire_session(self, wanted: inputs.ExpireSession) -> None:
+        """Expire a broker's session at once."""
+        session = self.zookeeper.session_of(wanted.broker)
+        if session is None:
+            raise RefusedError(
+                "SessionExpiredError", f"Broker {wanted.broker} has no ZooKeeper session."
+            )
+        self.zookeeper.expire_session(self.world, session)
+
+    def zk_command(self, wanted: inputs.ZkCommand) -> ZkOutcome:
+        """Do what zkCli would do; ZooKeeper's refusals are results."""
+        try:
+            return self._zk(wanted)
+        except errors.ZooKeeperError as error:
+            return ZkOutcome(error.name, str(error), zkcli.error_text(error), error.name)
+
+    def _zk(self, wanted: inputs.ZkCommand) -> ZkOutcome:
+        zookeeper, world, path = self.zookeeper, self.world, wanted.path
+        match wanted.command:
+            case "ls":
+                names = zkcli.list_result(zookeeper, path, recursive=wanted.recursive)
+                text = "\n".join(names) if wanted.recursive else zkcli.list_text(names)
+                return ZkOutcome(output=text, result=names)
+            case "get":
+                node = zookeeper.get(path)
+                text = zkcli.get_text(node, with_stat=wanted.with_stat)
+                return ZkOutcome(output=text, result=zkcli.node_result(node))
+            case "stat":
+                node = zookeeper.get(path)
+                text = zkcli.stat_text(node.stat())
+                return ZkOutcome(output=text, result=zkcli.node_result(node))
+            case "create":
+                made = zookeeper.create(world, 0, path, wanted.data, sequential=wanted.sequential)
+                return ZkOutcome(output=f"Created {made}", result=made)
+            case "set":
+                version = zookeeper.set_data(world, path, wanted.data, wanted.version)
+                return ZkOutcome(result=version)
+            case "delete":
+                zookeeper.delete(world, path, wanted.version)
+                return ZkOutcome()
+            case "watches":
+                return self._watches(path)
+
+    def _watches(self, path: str) -> ZkOutcome:
+        """Who is to be told of the next change at a path and below it."""
+        watches = self.zookeeper.watches
+        below = path.rstrip("/") + "/"
+        rows = [
+            [watched, kind, host]
+            for kind, table in (("data", watches.data), ("children", watches.children))
+            for watched, hosts in table.items()
+            if watched == path or watched.startswith(below)
+            for host in hosts
+        ]
+        rows.sort(key=str)
+        lines = [f"{watched}  {kind}  broker {host}" for watched, kind, host in rows]
+        return ZkOutcome(output="\n".join(lines), result=rows)
+
+
+def needs(profile: Profile, feature: str, what: str, hint: str = "") -> None:
+    """Refuse what a later release brought, and say which."""
+    if not profile.has(feature):
+        since = f"since {profile.first_with(feature)}, not in {profile.version}"
+        raise RefusedError("UNSUPPORTED_VERSION", f"{what} {since}{hint}.")

@@ -1,0 +1,279 @@
+"""What conditions look at, and whether they hold.
+
+The emulator's own state, not anybody's picture of it. What does not exist has no value
+(:data:`NOTHING`): only ``!=`` holds of it, and that is no error.
+"""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final
+
+from emulator.broker.replica import OFFLINE, Replica
+from emulator.coordinator import offsets_topic
+from emulator.inputs.conditions import Clause, Subject, Value
+from emulator.protocol import PartitionInfo
+from emulator.storage.log import Log
+
+if TYPE_CHECKING:
+    from emulator.cluster import Cluster
+
+NOTHING: Final = None
+UNORDERED: Final = frozenset(("isr", "osr"))
+"""Lists that are compared without order."""
+
+
+def first_failure(cluster: "Cluster", clauses: list[Clause]) -> tuple[Clause, Value] | None:
+    """The first clause that does not hold, with its left side's value; None if all hold."""
+    for clause in clauses:
+        left = value_of(cluster, clause.left)
+        right = clause.right
+        if clause.right_subject is not None:
+            right = value_of(cluster, clause.right_subject)
+        if not holds(left, clause.op, right, unordered=clause.left.field in UNORDERED):
+            return clause, left
+    return None
+
+
+def holds(left: Value, op: str, right: Value, *, unordered: bool = False) -> bool:
+    """Whether ``left op right``; what cannot be compared does not hold."""
+    if left is NOTHING:
+        return op == "!=" and right is not NOTHING
+    if unordered and isinstance(left, list) and isinstance(right, list):
+        left, right = sorted(left, key=str), sorted(right, key=str)
+    if op in ("==", "!=") and isinstance(left, bool) != isinstance(right, bool):
+        return op == "!="
+    try:
+        return _OPERATORS[op](left, right)
+    except TypeError:
+        return False
+
+
+_OPERATORS: Final[dict[str, Callable[[Any, Any], bool]]] = {
+    "==": lambda a, b: bool(a == b),
+    "!=": lambda a, b: bool(a != b),
+    "<": lambda a, b: bool(a < b),
+    "<=": lambda a, b: bool(a <= b),
+    ">": lambda a, b: bool(a > b),
+    ">=": lambda a, b: bool(a >= b),
+    "in": lambda a, b: a in b,
+    "contains": lambda a, b: b in a,
+}
+
+
+def value_of(cluster: "Cluster", subject: Subject) -> Value:
+    """What a subject's field is now; :data:`NOTHING` if there is no such thing."""
+    return _LOOKS[subject.kind](cluster, subject.name, subject.field)
+
+
+# ---- partitions and replicas
+
+
+def _partition(cluster: "Cluster", name: str, field: str) -> Value:
+    assigned = cluster.assigned(name)
+    if assigned is None:
+        return "nonexistent" if field == "state" else NOTHING
+    if field == "replicas":
+        return list(assigned)
+    info = cluster.state_of(name)
+    if info is None:
+        absent: dict[str, Value] = {"state": "nonexistent", "isr": [], "osr": list(assigned)}
+        return absent.get(field, NOTHING)
+    if field in ("hw", "leo"):
+        return _leaders_own(cluster, name, info.leader, field)
+    return _znode_value(assigned, info, field)
+
+
+def _znode_value(assigned: list[int], info: PartitionInfo, field: str) -> Value:
+    osr = [b for b in assigned if b not in info.isr]
+    values: dict[str, Value] = {
+        "leader": info.leader,
+        "epoch": info.leader_epoch,
+        "isr": list(info.isr),
+        "osr": list(osr),
+        "state": "online" if info.leader >= 0 else "offline",
+        "under_replicated": bool(osr),
+        "version": info.zk_version,
+    }
+    return values.get(field, NOTHING)
+
+
+def _leaders_own(cluster: "Cluster", name: str, leader: int, field: str) -> Value:
+    replica = cluster.replica(name, leader)
+    if replica is None:
+        return NOTHING
+    return replica.log.end if field == "leo" else high_watermark_of(replica)
+
+
+def high_watermark_of(replica: Replica) -> int:
+    """A replica's HW: its process's, or, of one that is down, the checkpoint's."""
+    if replica.role == OFFLINE and not replica.known:
+        return min(replica.checkpointed_hw, replica.log.end)
+    return replica.high_watermark
+
+
+def _replica(cluster: "Cluster", name: str, field: str) -> Value:
+    tp, _, broker = name.rpartition("@")
+    replica = cluster.replica(tp, int(broker))
+    if replica is None:
+        return NOTHING
+    if field in ("remote_leo", "caught_up_ms"):
+        return _remembered(cluster, tp, int(broker), field)
+    return _REPLICA_FIELDS[field](cluster, replica, int(broker))
+
+
+def _remembered(cluster: "Cluster", tp: str, broker: int, field: str) -> Value:
+    info = cluster.state_of(tp)
+    leader = None if info is None else cluster.replica(tp, info.leader)
+    remote = None if leader is None else leader.remotes.get(broker)
+    if remote is None or leader is None or info is None:
+        return NOTHING
+    if field == "remote_leo":
+        return remote.leo
+    caught_up_us = cluster.brokers[info.leader].leader.caught_up_us(leader, broker)
+    return (cluster.now_us - caught_up_us) // 1000
+
+
+def _role(cluster: "Cluster", replica: Replica, broker: int) -> Value:
+    running = cluster.host_works(broker)
+    return replica.role if running else OFFLINE
+
+
+def _epochs(_cluster: "Cluster", replica: Replica, _broker: int) -> Value:
+    if replica.epochs is None:
+        return NOTHING
+    return [list(entry) for entry in replica.epochs.entries]
+
+
+def _values(cluster: "Cluster", replica: Replica, _broker: int) -> Value:
+    return list(values_in(cluster, replica.log))
+
+
+def values_in(cluster: "Cluster", log: Log) -> list[str]:
+    """The record values of a log in offset order."""
+    value_of_record = cluster.clients.value_of
+    return [value_of_record(b.first_record + i) for b in log.batches for i in range(b.count)]
+
+
+_REPLICA_FIELDS: Final[dict[str, Callable[["Cluster", Replica, int], Value]]] = {
+    "leo": lambda _c, replica, _b: replica.log.end,
+    "hw": lambda _c, replica, _b: high_watermark_of(replica),
+    "log_start": lambda _c, replica, _b: replica.log.start,
+    "role": _role,
+    "epochs": _epochs,
+    "values": _values,
+}
+
+
+# ---- brokers, ZooKeeper, clients
+
+
+def _controller(cluster: "Cluster", _name: str, field: str) -> Value:
+    return cluster.controller_id() if field == "broker" else cluster.controller_epoch()
+
+
+def _broker(cluster: "Cluster", name: str, field: str) -> Value:
+    broker = cluster.brokers.get(int(name))
+    if broker is None:
+        return NOTHING
+    if field == "session":
+        return cluster.zookeeper.session_of(broker.id)
+    return cluster.broker_state(broker.id)
+
+
+def _zk(cluster: "Cluster", path: str, field: str) -> Value:
+    node = cluster.zookeeper.exists(path)
+    if field == "exists":
+        return node is not None
+    if node is None:
+        return NOTHING
+    values: dict[str, Value] = {
+        "data": node.data or "",
+        "version": node.version,
+        "children": sorted(node.children or ()),
+        "owner": node.ephemeral_owner,
+    }
+    return values[field]
+
+
+def _producer(cluster: "Cluster", name: str, field: str) -> Value:
+    producer = cluster.clients.state.producers.get(name)
+    if producer is None:
+        return NOTHING
+    value: int = getattr(producer, field)
+    return value
+
+
+def _consumer(cluster: "Cluster", name: str, field: str) -> Value:
+    consumer = cluster.clients.state.consumers.get(name)
+    if consumer is None:
+        return NOTHING
+    if field == "position":
+        return consumer.position
+    if field == "partitions":
+        return [] if consumer.membership is None else sorted(consumer.membership.partitions)
+    return [cluster.clients.value_of(f + i) for f, count in consumer.runs for i in range(count)]
+
+
+def _audit(cluster: "Cluster", _name: str, field: str) -> Value:
+    if field == "invariants_violated":
+        return sum(cluster.state.invariants.violated.values())
+    if field == "unacked_visible":
+        return _unacked_visible(cluster)
+    return cluster.audit.count(field)
+
+
+def _unacked_visible(cluster: "Cluster") -> int:
+    """Records below a leader's HW whose producer has no successful answer."""
+    count = 0
+    for tp, audited in cluster.state.audit.partitions.items():
+        replica = cluster.replica(tp, audited.leader)
+        if replica is None or tp.startswith(offsets_topic.PREFIX):
+            continue
+        acked = {each.first_record for each in audited.acked}
+        for batch in replica.log.batches:
+            if batch.end_offset <= replica.high_watermark and batch.first_record not in acked:
+                count += batch.count
+    return count
+
+
+def _cluster(cluster: "Cluster", _name: str, field: str) -> Value:
+    if field == "time":
+        return cluster.now_us // 1000
+    return sum(_CLUSTER_TESTS[field](cluster, tp) for tp in cluster.partitions())
+
+
+def _is_under_min_isr(cluster: "Cluster", tp: str) -> bool:
+    info = cluster.state_of(tp)
+    if info is None:
+        return False
+    topic = tp.rpartition("-")[0]
+    broker = info.leader if info.leader >= 0 else next(iter(cluster.brokers))
+    return len(info.isr) < cluster.world.min_insync_replicas(broker, topic)
+
+
+def _is_under_replicated(cluster: "Cluster", tp: str) -> bool:
+    info, assigned = cluster.state_of(tp), cluster.assigned(tp)
+    return info is not None and assigned is not None and any(b not in info.isr for b in assigned)
+
+
+def _is_offline(cluster: "Cluster", tp: str) -> bool:
+    info = cluster.state_of(tp)
+    return info is not None and info.leader < 0
+
+
+_CLUSTER_TESTS: Final[dict[str, Callable[["Cluster", str], bool]]] = {
+    "under_min_isr": _is_under_min_isr,
+    "under_replicated": _is_under_replicated,
+    "offline": _is_offline,
+}
+
+_LOOKS: Final[dict[str, Callable[["Cluster", str, str], Value]]] = {
+    "partition": _partition,
+    "replica": _replica,
+    "controller": _controller,
+    "broker": _broker,
+    "zk": _zk,
+    "producer": _producer,
+    "consumer": _consumer,
+    "audit": _audit,
+    "cluster": _cluster,
+}

@@ -1,0 +1,225 @@
+"""What people do to processes and links: crash, stop, freeze, cut, delay, lose, hold."""
+
+from typing import TYPE_CHECKING
+
+from emulator import events
+from emulator.audit.invariants import POWER_LOSS
+from emulator.broker.broker import Broker
+from emulator.broker.replica import FOLLOWER, LEADER, Replica
+from emulator.events import ZOOKEEPER
+from emulator.inputs import statements as inputs
+from emulator.scenario.admin import RefusedError, needs
+
+if TYPE_CHECKING:
+    from emulator.cluster import Cluster
+
+DOWN = ("stopped", "crashed")
+BROUGHT_BY = {
+    **{"AlterPartition": "alter_isr", "AlterIsr": "alter_isr"},
+    **{"OffsetsForLeaderEpoch": "leader_epochs", "InitProducerId": "idempotence"},
+    **{"FindCoordinator": "consumer_groups", "JoinGroup": "consumer_groups"},
+    **{"SyncGroup": "consumer_groups", "Heartbeat": "consumer_groups"},
+    **{"LeaveGroup": "consumer_groups", "OffsetCommit": "consumer_groups"},
+    **{"OffsetFetch": "consumer_groups"},
+}
+"""Requests that did not always exist, each with the feature that needs it."""
+
+
+class Processes:
+    """Acts on brokers' processes and on the links between hosts."""
+
+    def __init__(self, cluster: "Cluster") -> None:
+        """Act on ``cluster``."""
+        self.cluster = cluster
+        self.kernel = cluster.kernel
+        self.network = cluster.network
+
+    # ---- which
+
+    def broker(self, number: int) -> Broker:
+        """The broker of that id, or a refusal that names those there are."""
+        found = self.cluster.brokers.get(number)
+        if found is None:
+            ids = ", ".join(map(str, self.cluster.brokers))
+            raise RefusedError(
+                "BROKER_NOT_AVAILABLE", f"There is no broker {number}; there are {ids}."
+            )
+        return found
+
+    def up(self, number: int) -> Broker:
+        """A broker whose process runs (perhaps frozen)."""
+        found = self.broker(number)
+        if found.state.state in DOWN:
+            raise RefusedError(
+                "BROKER_NOT_AVAILABLE", f"Broker {number} is {found.state.state}: start it first."
+            )
+        return found
+
+    def fetching(self, tp: str, number: int) -> Broker:
+        """A broker that can make a fetch round of a partition it follows."""
+        broker = self.up(number)
+        replica = self._replica(broker, tp)
+        if replica.role == LEADER:
+            raise RefusedError(
+                "NOT_LEADER_OR_FOLLOWER", f"Broker {number} leads {tp}: name one of its followers."
+            )
+        if replica.role != FOLLOWER or replica.leader < 0:
+            raise RefusedError(
+                "NOT_LEADER_OR_FOLLOWER", f"Broker {number} follows no leader of {tp}."
+            )
+        if replica.paused:
+            raise RefusedError(
+                "NOT_LEADER_OR_FOLLOWER", f"{tp}@{number} is paused: resume it first."
+            )
+        return broker
+
+    def _replica(self, broker: Broker, tp: str) -> Replica:
+        replica = broker.state.replicas.get(tp)
+        if replica is None:
+            self.cluster.execution.admin.known_partition(tp)
+            raise RefusedError(
+                "UNKNOWN_TOPIC_OR_PARTITION",
+                f"Broker {broker.id} has no replica of {tp}; its replicas are on"
+                f" {self.cluster.assigned(tp)}.",
+            )
+        return replica
+
+    # ---- processes
+
+    def crash(self, wanted: inputs.CrashBroker) -> None:
+        """The process dies; with a power loss what was not flushed goes with it."""
+        broker = self.up(wanted.broker)
+        broker.end_process("crashed")
+        if wanted.lose_unflushed:
+            for replica in broker.state.replicas.values():
+                broker.follower.truncate(replica, replica.log.flushed, POWER_LOSS)
+                replica.checkpointed_hw = min(replica.checkpointed_hw, replica.log.end)
+
+    def stop(self, wanted: inputs.StopBroker) -> Broker:
+        """Begin a controlled shutdown."""
+        broker = self.up(wanted.broker)
+        if self.kernel.state.hosts[broker.id].frozen:
+            raise RefusedError(
+                "BROKER_NOT_AVAILABLE", f"Broker {broker.id} is frozen: thaw it first, or crash it."
+            )
+        broker.registration.stop()
+        return broker
+
+    def start(self, wanted: inputs.StartBroker) -> Broker:
+        """Start a process that is down."""
+        broker = self.broker(wanted.broker)
+        if broker.state.state not in DOWN:
+            state = self.cluster.broker_state(broker.id)
+            raise RefusedError("NONE", f"Broker {broker.id} is {state} already.")
+        if wanted.clean:
+            for tp in broker.state.replicas:
+                self.kernel.emit(events.LogDeleted, tp, broker.id)
+            broker.state.replicas = {}
+        broker.registration.start()
+        return broker
+
+    def freeze(self, wanted: inputs.FreezeBroker) -> None:
+        """The process does nothing until it is thawed."""
+        broker = self.up(wanted.broker)
+        if self.kernel.state.hosts[broker.id].frozen:
+            raise RefusedError("NONE", f"Broker {broker.id} is frozen already.")
+        self.kernel.freeze_host(broker.id)
+        self.kernel.emit(events.BrokerStateChanged, broker.id, "frozen")
+
+    def thaw(self, wanted: inputs.ThawBroker) -> None:
+        """A frozen process goes on."""
+        broker = self.up(wanted.broker)
+        if not self.kernel.state.hosts[broker.id].frozen:
+            raise RefusedError("NONE", f"Broker {broker.id} is not frozen.")
+        self.kernel.emit(events.BrokerStateChanged, broker.id, broker.state.state)
+        self.kernel.thaw_host(broker.id)
+
+    def pause_replica(self, wanted: inputs.PauseReplica) -> None:
+        """A follower stops fetching one partition."""
+        broker = self.up(wanted.broker)
+        replica = self._replica(broker, wanted.tp)
+        if not replica.paused:
+            replica.paused = True
+            broker.follower.remove(wanted.tp)
+            self.kernel.emit(events.ReplicaFetchPaused, wanted.tp, broker.id, True)
+
+    def resume_replica(self, wanted: inputs.ResumeReplica) -> None:
+        """A follower goes on fetching."""
+        broker = self.up(wanted.broker)
+        replica = self._replica(broker, wanted.tp)
+        if replica.paused:
+            replica.paused = False
+            self.kernel.emit(events.ReplicaFetchPaused, wanted.tp, broker.id, False)
+            if replica.role == FOLLOWER and replica.leader >= 0:
+                broker.follower.begin(replica)
+
+    def tick(self, wanted: inputs.Tick) -> None:
+        """Run a periodic task now."""
+        chosen = (
+            self.cluster.brokers.values() if wanted.broker is None else [self.up(wanted.broker)]
+        )
+        for broker in chosen:
+            if broker.state.state in DOWN or self.kernel.state.hosts[broker.id].frozen:
+                continue
+            if wanted.task == "isr":
+                broker.isr.expire()
+            elif wanted.task == "checkpoint":
+                broker.checkpoint_high_watermarks()
+            else:
+                broker.controller.rebalance()
+
+    # ---- links
+
+    def _both(self, source: int, destination: int, one_way: bool) -> list[tuple[int, int]]:
+        for number in (source, destination):
+            if number >= 0:
+                self.broker(number)
+        if source == destination:
+            raise RefusedError("BROKER_NOT_AVAILABLE", "A link has two different ends.")
+        pair = (source, destination)
+        return [pair] if one_way else [pair, (destination, source)]
+
+    def cut(self, wanted: inputs.CutLink) -> None:
+        """Break a link."""
+        for pair in self._both(wanted.source, wanted.destination, wanted.one_way):
+            self.network.change(*pair, cut=True)
+
+    def delay(self, wanted: inputs.DelayLink) -> None:
+        """Slow a link down."""
+        for pair in self._both(wanted.source, wanted.destination, wanted.one_way):
+            self.network.change(*pair, delay_us=wanted.delay_us)
+
+    def drop(self, wanted: inputs.DropOnLink) -> None:
+        """Make a link lose messages."""
+        for pair in self._both(wanted.source, wanted.destination, wanted.one_way):
+            self.network.change(*pair, drop_percent=wanted.percent)
+
+    def isolate(self, wanted: inputs.IsolateBroker) -> None:
+        """Cut a broker from all others and from ZooKeeper."""
+        broker = self.broker(wanted.broker)
+        for other in (*self.cluster.brokers, ZOOKEEPER):
+            if other != broker.id:
+                self.network.change(broker.id, other, cut=True)
+                self.network.change(other, broker.id, cut=True)
+
+    def heal(self, wanted: inputs.HealLinks) -> None:
+        """Make one link, or all, whole again."""
+        if wanted.source is None or wanted.destination is None:
+            for pair in list(self.network.state.links):
+                self.network.heal(*pair)
+        else:
+            for pair in self._both(wanted.source, wanted.destination, wanted.one_way):
+                self.network.heal(*pair)
+
+    def hold(self, wanted: inputs.HoldMessages) -> None:
+        """Keep messages back."""
+        self._both(wanted.source, wanted.destination, one_way=True)
+        request = (wanted.api or "").removesuffix("Request").removesuffix("Response")
+        if request in BROUGHT_BY:
+            needs(self.cluster.world.profile, BROUGHT_BY[request], f"{request} exists")
+        self.network.hold(wanted.source, wanted.destination, wanted.api)
+
+    def release(self, wanted: inputs.ReleaseMessages) -> None:
+        """Let messages go that were kept back."""
+        self._both(wanted.source, wanted.destination, one_way=True)
+        self.network.release(wanted.source, wanted.destination, wanted.count, wanted.lose)

@@ -1,0 +1,1 @@
+"""Virtual time, the network, and copies of plain state."""

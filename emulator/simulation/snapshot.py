@@ -1,0 +1,74 @@
+"""Copies of plain state that share what never changes.
+
+A copier is worked out once for each type from its fields: frozen structs, numbers, text and tuples
+are shared, mutable structs, lists and dicts are copied. Decoding an encoding gives the same result
+several times slower.
+"""
+
+from collections.abc import Callable
+from functools import cache
+from types import UnionType
+from typing import Any, Union, get_args, get_origin, get_type_hints
+
+from msgspec import Struct
+
+from emulator.simulation.packed_list import PackedList
+
+Copier = Callable[[Any], Any]
+
+
+@cache
+def copier(kind: Any) -> Copier | None:  # noqa: ANN401 - any type annotation
+    """Return how a value of that type is copied; None: it is shared."""
+    origin = get_origin(kind)
+    if origin is dict:
+        return _dict_copier(copier(get_args(kind)[1]))
+    if origin is list:
+        return _list_copier(copier(get_args(kind)[0]))
+    if origin in (Union, UnionType):
+        return _union_copier(kind)
+    if isinstance(kind, type) and issubclass(kind, Struct) and not kind.__struct_config__.frozen:
+        return _struct_copier(kind)
+    if isinstance(kind, type) and issubclass(kind, PackedList):
+        return kind.copy
+    return None
+
+
+def _dict_copier(of_value: Copier | None) -> Copier:
+    if of_value is None:
+        return dict.copy
+    return lambda found: {key: of_value(value) for key, value in found.items()}
+
+
+def _list_copier(of_item: Copier | None) -> Copier:
+    if of_item is None:
+        return list.copy
+    return lambda found: [of_item(item) for item in found]
+
+
+def _union_copier(kind: Any) -> Copier | None:  # noqa: ANN401 - any type annotation
+    """A union of at most one mutable type with None or shared ones."""
+    copiers = [found for part in get_args(kind) if (found := copier(part)) is not None]
+    if not copiers:
+        return None
+    if len(copiers) > 1 or type(None) not in get_args(kind):
+        raise TypeError(f"{kind} has more than one mutable part: state has to be plainer.")
+    only = copiers[0]
+    return lambda found: None if found is None else only(found)
+
+
+def _struct_copier(kind: type[Struct]) -> Copier:
+    hints = get_type_hints(kind)
+    mutable = [(name, found) for name in hints if (found := copier(hints[name])) is not None]
+
+    def copied(found: Any) -> Any:  # noqa: ANN401 - a struct of that kind
+        made = found.__copy__()
+        for name, copy_field in mutable:
+            value = getattr(found, name)
+            if value:
+                setattr(made, name, copy_field(value))
+            elif value is not None:
+                setattr(made, name, type(value)())
+        return made
+
+    return copied

@@ -1,0 +1,100 @@
+"""A replica's leader-epoch cache: which epoch began at which offset of its log.
+
+It is what KIP-101 put in place of the high watermark as the witness of what a log holds. Source:
+``kafka.server.epoch.LeaderEpochFileCache`` 0.11 to 3.9.
+"""
+
+from typing import Final
+
+from msgspec import Struct, field
+
+from emulator.releases.profiles import Profile
+
+UNDEFINED: Final = -1
+"""An epoch or offset that nobody knows."""
+
+
+class LeaderEpochCache(Struct, array_like=True, gc=False):
+    """Entries of (epoch, start offset), oldest first; epochs strictly increase.
+
+    The file ``leader-epoch-checkpoint`` is written on every change, so this is on disk as well.
+    Methods that change it return whether they did.
+    """
+
+    entries: list[tuple[int, int]] = field(default_factory=list)
+
+    @property
+    def latest(self) -> int:
+        """The newest epoch known, :data:`UNDEFINED` if none is."""
+        return self.entries[-1][0] if self.entries else UNDEFINED
+
+    def assign(self, epoch: int, start_offset: int, *, repair: bool) -> bool:
+        """Take in that ``epoch`` begins at ``start_offset``.
+
+        With ``repair`` (2.0.1 on) whatever contradicts the new entry gives way to it: every entry
+        with as high an epoch or start. Without, an entry that does not continue the cache is not
+        taken in.
+        """
+        last_epoch, last_start = self.entries[-1] if self.entries else (UNDEFINED, UNDEFINED)
+        if not repair:
+            if epoch <= last_epoch or start_offset < last_start:
+                return False
+        elif epoch == last_epoch and start_offset >= last_start:
+            return False
+        elif epoch <= last_epoch or start_offset <= last_start:
+            self.entries = [
+                entry for entry in self.entries if entry[0] < epoch and entry[1] < start_offset
+            ]
+        self.entries.append((epoch, start_offset))
+        return True
+
+    def end_offset_for(self, epoch: int, log_end_offset: int, profile: Profile) -> tuple[int, int]:
+        """Answer where ``epoch`` ends in this log: (epoch, end offset), both undefined if unknown.
+
+        The latest epoch ends at the LEO, an earlier one where the next larger begins. From 2.0 on
+        (KIP-279) the epoch answered is the largest known one that is not larger than ``epoch``;
+        before, it is undefined (the answer had an offset only).
+        """
+        if epoch == UNDEFINED:
+            return UNDEFINED, UNDEFINED
+        if epoch == self.latest:
+            found, end = epoch, log_end_offset
+        else:
+            found, end = self._end_of_earlier(epoch)
+            if found == UNDEFINED and end != UNDEFINED:
+                if not profile.has("below_first_epoch_answered"):
+                    return UNDEFINED, UNDEFINED
+                found = epoch
+        return (found if profile.has("epoch_in_answer") else UNDEFINED), end
+
+    def truncate_from_end(self, end_offset: int) -> bool:
+        """Drop entries that start at ``end_offset`` or later."""
+        entries = self.entries
+        if not entries or entries[-1][1] < end_offset:
+            return False
+        self.entries = [entry for entry in entries if entry[1] < end_offset]
+        return True
+
+    def truncate_from_start(self, start_offset: int) -> bool:
+        """Let the log begin at ``start_offset``: entries before it become one that starts there."""
+        entries = self.entries
+        if not entries or entries[0][1] >= start_offset:
+            return False
+        passed = [entry for entry in entries if entry[1] <= start_offset]
+        self.entries = [(passed[-1][0], start_offset), *entries[len(passed) :]]
+        return True
+
+    def clear(self) -> bool:
+        """Forget everything (the log was wiped)."""
+        had_entries = bool(self.entries)
+        self.entries = []
+        return had_entries
+
+    def _end_of_earlier(self, epoch: int) -> tuple[int, int]:
+        """Return the largest epoch not above ``epoch``, and the start of the next one above it."""
+        found = UNDEFINED
+        for known, start_offset in self.entries:
+            if known > epoch:
+                return found, start_offset
+            found = known
+        return UNDEFINED, UNDEFINED

@@ -1,0 +1,90 @@
+"""One replica's log: batches in offset order, its start and its log end offset."""
+
+from typing import Final
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from emulator.protocol import RecordBatch
+from emulator.simulation.packed_list import PackedList
+
+
+class RecordBatches(PackedList[RecordBatch], kind=RecordBatch):
+    """A log's batches."""
+
+
+NO_BATCHES: Final = RecordBatches()
+"""What every empty log has, and is never filled: most logs of a large cluster are empty."""
+
+
+class Log(Struct, array_like=True, gc=False):
+    """Records as batches; ``end`` is the LEO. What lies below ``flushed`` survives a power loss.
+
+    Batches are shared between replicas: they never change. Reading near the end, which is what
+    followers do, costs the same however long the log is.
+    """
+
+    start: int = 0
+    end: int = 0
+    flushed: int = 0
+    batches: RecordBatches = field(default_factory=lambda: NO_BATCHES)
+
+    def append(self, batch: RecordBatch) -> None:
+        """Write a batch; its base offset must be the LEO."""
+        if batch.base_offset != self.end:
+            raise ValueError(f"batch at {batch.base_offset} does not follow LEO {self.end}")
+        if not self.batches:
+            self.batches = RecordBatches()
+        self.batches.append(batch)
+        self.end = batch.base_offset + batch.count
+
+    def read(self, offset: int, bound: int) -> list[RecordBatch]:
+        """The batches that hold offsets from ``offset`` up to, not including, ``bound``."""
+        if offset >= bound:
+            return []
+        batches = self.batches
+        if batches and batches[-1].base_offset <= offset:
+            return [batches[-1]]
+        first = self.position(offset)
+        if bound >= self.end:
+            return batches[first:]
+        return [b for b in batches[first:] if b.base_offset < bound]
+
+    def position(self, offset: int) -> int:
+        """Return the index of the batch that holds ``offset``; of the last one past the end."""
+        return max(0, self.batches.bisect_right(offset, _base_offset) - 1)
+
+    def truncate(self, offset: int) -> bool:
+        """Cut everything from ``offset`` on; False if there is nothing to cut."""
+        if offset >= self.end:
+            return False
+        offset = max(offset, self.start)
+        batches = self.batches
+        while batches and batches[-1].base_offset >= offset:
+            batches.pop()
+        if batches and batches[-1].end_offset > offset:
+            last = batches.pop()
+            batches.append(replace(last, count=offset - last.base_offset))
+        self.end = offset
+        self.flushed = min(self.flushed, offset)
+        return True
+
+    def restart_at(self, offset: int) -> None:
+        """Throw everything away and begin anew at ``offset``."""
+        self.batches = NO_BATCHES
+        self.start = self.end = self.flushed = offset
+
+
+def _base_offset(batch: RecordBatch) -> int:
+    return batch.base_offset
+
+
+def tail_of(batch: RecordBatch, offset: int) -> RecordBatch:
+    """The part of a batch from ``offset`` on (a log was cut inside it)."""
+    skipped = offset - batch.base_offset
+    return replace(
+        batch,
+        base_offset=offset,
+        count=batch.count - skipped,
+        first_record=batch.first_record + skipped,
+    )

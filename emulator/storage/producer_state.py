@@ -1,0 +1,100 @@
+"""What a partition remembers of idempotent producers, to tell a batch sent again from a new one.
+
+Sequence numbers count a producer's records in one partition from 0. Followers keep the same table
+from the batches they copy, so the memory survives a change of leader if the batches did. Source:
+``kafka.log.ProducerStateManager`` 0.11 to 3.9 (KIP-98).
+"""
+
+from typing import Final
+
+from msgspec import Struct, field
+
+from emulator.protocol import RecordBatch
+from emulator.releases.profiles import Profile
+from emulator.storage.log import Log
+
+SEQUENCE_MAX: Final = 2_147_483_647
+"""The largest sequence number; 0 follows it."""
+REMEMBERED_BATCHES: Final = 5
+"""How many batches of each producer are remembered; in 0.11 only the last of them counted."""
+
+NONE: Final = "NONE"
+OUT_OF_ORDER: Final = "OUT_OF_ORDER_SEQUENCE_NUMBER"
+UNKNOWN_PRODUCER: Final = "UNKNOWN_PRODUCER_ID"
+OLD_EPOCH: Final = "INVALID_PRODUCER_EPOCH"
+
+
+class RememberedBatch(Struct, frozen=True, array_like=True, gc=False):
+    """The sequence numbers of an appended batch and where it lies."""
+
+    first_sequence: int
+    last_sequence: int
+    base_offset: int
+
+
+class ProducerState(Struct, array_like=True, gc=False):
+    """One producer's present epoch and its latest batches of that epoch, oldest first."""
+
+    epoch: int
+    batches: list[RememberedBatch] = field(default_factory=list)
+
+
+class ProducerStates(Struct, array_like=True, gc=False):
+    """All producers of one replica by producer id."""
+
+    producers: dict[int, ProducerState] = field(default_factory=dict)
+
+    def check(self, profile: Profile, batch: RecordBatch) -> tuple[str, int] | None:
+        """Judge a batch that an idempotent producer sent to the leader.
+
+        Returns None if it is to be appended, ``NONE`` and the offset of the original if it repeats
+        a remembered batch, or the error to refuse it with and -1.
+        """
+        state = self.producers.get(batch.producer_id)
+        if state is None:
+            return self._check_unknown(profile, batch)
+        if batch.producer_epoch < state.epoch:
+            return OLD_EPOCH, -1
+        if batch.producer_epoch > state.epoch:
+            return None if batch.base_sequence == 0 else (OUT_OF_ORDER, -1)
+        last = advance(batch.base_sequence, batch.count - 1)
+        window = REMEMBERED_BATCHES if profile.has("five_batch_window") else 1
+        for known in state.batches[-window:]:
+            if known.first_sequence == batch.base_sequence and known.last_sequence == last:
+                return NONE, known.base_offset
+        expected = advance(state.batches[-1].last_sequence, 1)
+        return None if batch.base_sequence == expected else (OUT_OF_ORDER, -1)
+
+    def append(self, batch: RecordBatch) -> None:
+        """Remember a batch that was appended, on a leader or a follower."""
+        state = self.producers.get(batch.producer_id)
+        if state is None or state.epoch != batch.producer_epoch:
+            state = self.producers[batch.producer_id] = ProducerState(batch.producer_epoch)
+        last = advance(batch.base_sequence, batch.count - 1)
+        state.batches.append(RememberedBatch(batch.base_sequence, last, batch.base_offset))
+        if len(state.batches) > REMEMBERED_BATCHES:
+            del state.batches[0]
+
+    def truncate(self, log: Log) -> None:
+        """Forget what a log that was just cut holds no more."""
+        if self.producers:
+            self.rebuild(log)
+
+    def rebuild(self, log: Log) -> None:
+        """Work the table out from a log, as after loading it."""
+        self.producers = {}
+        for batch in log.batches:
+            if batch.producer_id >= 0:
+                self.append(batch)
+
+    def _check_unknown(self, profile: Profile, batch: RecordBatch) -> tuple[str, int] | None:
+        """Judge the first batch of a producer that nothing is remembered of."""
+        if batch.base_sequence == 0 or profile.has("unknown_producer_accepted"):
+            return None
+        refused = UNKNOWN_PRODUCER if profile.has("unknown_producer_error") else OUT_OF_ORDER
+        return refused, -1
+
+
+def advance(sequence: int, by: int) -> int:
+    """Return the sequence number ``by`` places on, going round after :data:`SEQUENCE_MAX`."""
+    return (sequence + by) % (SEQUENCE_MAX + 1)

@@ -1,0 +1,100 @@
+"""What a broker does at the controller's word, and what it refuses."""
+
+import pytest
+
+from emulator import events
+from emulator.broker.control import ControlPlane
+from emulator.inputs.statements import CrashBroker, CreateTopic, DeleteTopic, Produce, Settle
+from emulator.protocol import (
+    LeaderAndIsrRequest,
+    PartitionInfo,
+    StopReplicaRequest,
+    UpdateMetadataRequest,
+)
+from emulator.protocol.controller import DURING_DELETE
+from tests.support.lab import Lab
+from tests.support.running import do, partition, replica, with_topic
+
+CONTROLLER = 0
+
+
+def _plane(version: str = "3.9") -> tuple[ControlPlane, list[events.Event]]:
+    cluster, seen = with_topic(1, 2, version=version)
+    seen.clear()
+    return cluster.brokers[2].control, seen
+
+
+def _answers(seen: list[events.Event]) -> list[str]:
+    return [e.name for e in seen if isinstance(e, events.MessageSent)]
+
+
+def test_an_older_controller_is_refused() -> None:
+    plane, seen = _plane()
+    info = PartitionInfo(2, 9, [2], 9, [1, 2], 0)
+    epoch = plane.broker.state.broker_epoch
+    plane.leader_and_isr(CONTROLLER, 1, LeaderAndIsrRequest(0, 0, epoch, {"t-0": info}, [1, 2]))
+    assert plane.broker.state.replicas["t-0"].role == "follower"
+    assert _answers(seen) == ["LeaderAndIsrResponse"]
+
+
+def test_a_request_for_an_earlier_life_is_refused() -> None:
+    plane, _ = _plane()
+    info = PartitionInfo(2, 9, [2], 9, [1, 2], 1)
+    plane.leader_and_isr(CONTROLLER, 1, LeaderAndIsrRequest(0, 1, 1, {"t-0": info}, [1, 2]))
+    assert plane.broker.state.replicas["t-0"].role == "follower"
+
+
+@pytest.mark.parametrize(("epoch", "leads"), [(0, False), (1, True)])
+def test_only_a_newer_leader_epoch_counts(epoch: int, *, leads: bool) -> None:
+    plane, _ = _plane()
+    info = PartitionInfo(2, epoch, [2], 9, [1, 2], 1)
+    mine = plane.broker.state.broker_epoch
+    plane.leader_and_isr(CONTROLLER, 1, LeaderAndIsrRequest(0, 1, mine, {"t-0": info}, [1, 2]))
+    assert (plane.broker.state.replicas["t-0"].role == "leader") is leads
+
+
+def test_a_broker_that_is_not_assigned_makes_no_log() -> None:
+    plane, _ = _plane()
+    info = PartitionInfo(1, 0, [1], 0, [1, 3], 1)
+    mine = plane.broker.state.broker_epoch
+    plane.leader_and_isr(CONTROLLER, 1, LeaderAndIsrRequest(0, 1, mine, {"x-0": info}, [1, 3]))
+    assert "x-0" not in plane.broker.state.replicas
+
+
+def test_stopping_with_delete_removes_the_log() -> None:
+    plane, seen = _plane()
+    mine = plane.broker.state.broker_epoch
+    plane.stop_replica(CONTROLLER, 1, StopReplicaRequest(0, 1, mine, {"t-0": -2}, delete=True))
+    assert "t-0" not in plane.broker.state.replicas
+    assert any(isinstance(each, events.LogDeleted) for each in seen)
+
+
+def test_a_partition_that_is_being_deleted_leaves_the_metadata() -> None:
+    plane, _ = _plane()
+    mine = plane.broker.state.broker_epoch
+    gone = PartitionInfo(DURING_DELETE, 0, [], 0, [1, 2], 1)
+    plane.update_metadata(CONTROLLER, 1, UpdateMetadataRequest(0, 1, mine, [1, 2], {"t-0": gone}))
+    assert "t-0" not in plane.broker.state.metadata
+
+
+def test_clients_of_a_deleted_topic_are_told_that_there_is_none() -> None:
+    cluster, _ = with_topic(1, 2)
+    do(cluster, DeleteTopic(topic="t"), Settle())
+    assert cluster.value_of(partition("t-0", "state")) == "nonexistent"
+    assert cluster.value_of(replica("t-0", 1, "leo")) is None
+    outcome = do(cluster, Produce(topic="t", value="a", retries=0))
+    assert outcome.error == "UNKNOWN_TOPIC_OR_PARTITION"
+
+
+def test_a_partition_that_nobody_has_led_hides_none_behind_it() -> None:
+    lab = Lab("3.9", brokers=4)
+    lab.do(CrashBroker(broker=3))
+    lab.wait(20_000)
+    lab.do(CreateTopic(topic="t", assignment=[[1], [3], [2]]))
+    lab.wait(1_000)
+    errors = [
+        lab.do(Produce(topic="t", partition=number, value="v", acks=-1)).error
+        for number in range(4)
+    ]
+    unknown = "UNKNOWN_TOPIC_OR_PARTITION"
+    assert errors == ["NONE", unknown, "NONE", unknown]

@@ -1,0 +1,311 @@
+"""A follower: what it asks, what it cuts, what it writes, and how it goes on after trouble."""
+
+import pytest
+
+from emulator.broker.fetcher import FAILED, FETCHING, TRUNCATING, FetchState, FollowerSide
+from emulator.events import HighWatermarkChanged, LogTruncated, MessageSent, RecordsAppended
+from emulator.inputs.statements import (
+    CrashBroker,
+    CutLink,
+    FreezeBroker,
+    HealLinks,
+    HoldMessages,
+    PauseReplica,
+    ReleaseMessages,
+    ResumeReplica,
+    StartBroker,
+    ThawBroker,
+)
+from emulator.protocol import FetchedPartition, RecordBatch
+from emulator.releases.profiles import VERSIONS
+from tests.support.generations import BY_HIGH_WATERMARK, ON_FETCH, WITH_EPOCHS, since
+from tests.support.lab import TP, Lab
+
+ASKING_FIRST = since("0.11", "2.7")
+"""A follower asks where its epoch ends before it fetches."""
+
+
+def followed_by_1(version: str = "3.9", *values: str) -> Lab:
+    """t-0 led by 0; 1 follows when it is told, and has these records, all committed."""
+    lab = Lab(version, brokers=3, stepwise=True)
+    lab.topic(0, 1)
+    lab.fetch(1)
+    lab.produce(*values)
+    lab.fetch(1, times=2)
+    return lab
+
+
+def side(lab: Lab) -> FollowerSide:
+    return lab.cluster.brokers[1].follower
+
+
+def fetch_state(lab: Lab, leader: int = 0) -> FetchState:
+    return lab.cluster.brokers[1].state.fetchers[leader].partitions[TP]
+
+
+# ---- what it writes
+
+
+def row(high_watermark: int, *batches: RecordBatch) -> FetchedPartition:
+    return FetchedPartition("NONE", high_watermark, 0, list(batches))
+
+
+def test_an_answer_is_written_and_the_hw_follows_up_to_the_own_leo() -> None:
+    lab = followed_by_1()
+    assert side(lab).append(lab.replica(1), row(9, RecordBatch(0, 2, 0, 1)))
+    assert lab.ends(1) == "2/2"
+    assert lab.epochs(1) == [(0, 0)]
+
+
+def test_an_empty_answer_moves_the_hw_only() -> None:
+    lab = followed_by_1("3.9", "a", "b")
+    lab.replica(1).high_watermark = 0
+    assert not side(lab).append(lab.replica(1), row(1))
+    assert lab.ends(1) == "2/1"
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_the_hw_of_a_follower_goes_back_with_the_leaders(version: str) -> None:
+    lab = followed_by_1(version, "a", "b")
+    assert lab.ends(1) == "2/2"
+    side(lab).append(lab.replica(1), row(1))
+    assert lab.ends(1) == "2/1"
+
+
+def test_of_a_batch_that_was_cut_only_the_missing_part_is_written() -> None:
+    lab = followed_by_1()
+    whole = RecordBatch(0, 3, 0, 5)
+    side(lab).append(lab.replica(1), row(0, whole))
+    side(lab).truncate(lab.replica(1), 1, "for the test")
+    side(lab).append(lab.replica(1), row(0, whole))
+    assert lab.replica(1).log.end == 3
+    written = [(each.base_offset, each.count) for each in lab.seen.of(RecordsAppended, broker=1)]
+    assert written == [(0, 3), (1, 2)]
+
+
+def test_what_it_has_already_is_not_written_again() -> None:
+    lab = followed_by_1("3.9", "a", "b")
+    assert not side(lab).append(lab.replica(1), row(2, RecordBatch(0, 2, 0, 1)))
+    assert lab.ends(1) == "2/2"
+
+
+# ---- what it cuts
+
+
+@pytest.mark.parametrize("version", since("2.4"))
+def test_a_cut_takes_the_hw_and_the_epochs_with_it(version: str) -> None:
+    lab = followed_by_1(version, "a", "b", "c")
+    side(lab).truncate(lab.replica(1), 1, "for the test")
+    assert lab.ends(1) == "1/1"
+    assert lab.seen.of(HighWatermarkChanged, broker=1)[-1].occasion == "truncate"
+    side(lab).truncate(lab.replica(1), 0, "for the test")
+    assert lab.epochs(1) == []
+
+
+@pytest.mark.parametrize("version", since("seed", "2.2"))
+def test_up_to_2_3_a_cut_leaves_the_hw_where_it_is(version: str) -> None:
+    lab = followed_by_1(version, "a", "b", "c")
+    side(lab).truncate(lab.replica(1), 1, "for the test")
+    assert lab.ends(1) == "1/3"
+
+
+@pytest.mark.parametrize("version", WITH_EPOCHS)
+def test_a_cut_at_the_log_end_drops_epochs_without_records_from_2_7(version: str) -> None:
+    lab = followed_by_1(version, "a")
+    cache = lab.replica(1).epochs
+    assert cache is not None
+    cache.assign(3, 1, repair=True)
+    side(lab).truncate(lab.replica(1), 1, "for the test")
+    drops = version in since("2.7")
+    assert lab.epochs(1) == ([(0, 0)] if drops else [(0, 0), (3, 1)])
+    assert lab.seen.of(LogTruncated, broker=1) == []
+
+
+@pytest.mark.parametrize("version", BY_HIGH_WATERMARK)
+def test_without_epochs_a_new_leader_makes_it_cut_to_its_hw(version: str) -> None:
+    lab = followed_by_1(version, "a", "b")
+    lab.replica(1).high_watermark = 1
+    lab.tell(leader=2, epoch=1, isr=[1, 2], brokers=[1])
+    assert lab.replica(1).log.end == 1
+
+
+@pytest.mark.parametrize("version", BY_HIGH_WATERMARK)
+def test_without_epochs_the_same_leader_in_a_new_epoch_changes_nothing(version: str) -> None:
+    lab = followed_by_1(version, "a", "b")
+    lab.replica(1).high_watermark = 1
+    lab.tell(leader=0, epoch=1, isr=[0, 1], brokers=[1])
+    assert lab.replica(1).log.end == 2
+
+
+@pytest.mark.parametrize("version", WITH_EPOCHS)
+def test_when_a_new_epoch_of_the_same_leader_makes_it_ask_again(version: str) -> None:
+    """From 2.1 always; 2.0.1 only if it missed an epoch; before never (KAFKA-7164)."""
+    lab = followed_by_1(version, "a")
+    lab.tell(leader=0, epoch=1, isr=[0, 1], brokers=[1])
+    asks_always = version in since("2.1", "2.7")
+    assert (fetch_state(lab).phase == TRUNCATING) is asks_always
+    assert fetch_state(lab).epoch == 1
+    lab.tell(leader=0, epoch=3, isr=[0, 1], brokers=[1])
+    asks_after_a_gap = version in since("2.0.1", "2.7")
+    assert (fetch_state(lab).phase == TRUNCATING) is asks_after_a_gap
+    assert fetch_state(lab).epoch == 3
+
+
+# ---- what it asks
+
+
+@pytest.mark.parametrize("version", WITH_EPOCHS)
+def test_where_it_begins_with_a_new_leader(version: str) -> None:
+    lab = followed_by_1(version, "a")
+    lab.tell(leader=2, epoch=1, isr=[1, 2], brokers=[1])
+    begins = fetch_state(lab, leader=2).phase
+    assert begins == (FETCHING if version in ON_FETCH else TRUNCATING)
+
+
+@pytest.mark.parametrize("version", WITH_EPOCHS)
+def test_an_empty_cache_makes_it_cut_to_its_hw(version: str) -> None:
+    lab = followed_by_1(version, "a", "b")
+    replica = lab.replica(1)
+    assert replica.epochs is not None
+    replica.epochs.clear()
+    replica.high_watermark = 1
+    lab.tell(leader=2, epoch=1, isr=[1, 2], brokers=[1])
+    assert replica.log.end == 1
+    assert fetch_state(lab, leader=2).phase == FETCHING
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_what_a_fetch_says_of_epochs(version: str) -> None:
+    lab = followed_by_1(version, "a")
+    asked = side(lab).fetch_partition(lab.replica(1))
+    assert asked.offset == 1
+    assert asked.current_leader_epoch == (0 if version in since("2.1") else -1)
+    assert asked.last_fetched_epoch == (0 if version in ON_FETCH else -1)
+
+
+# ---- trouble
+
+
+def by_itself(version: str = "3.9") -> Lab:
+    """1 follows 0 by itself."""
+    lab = Lab(version, brokers=3)
+    lab.topic(0, 1)
+    lab.produce("a")
+    lab.wait(1200)
+    return lab
+
+
+def test_a_broken_connection_is_made_again_after_the_backoff() -> None:
+    lab = by_itself()
+    lab.do(CutLink(source=1, destination=0))
+    lab.wait(31_000)
+    lab.do(HealLinks())
+    lab.wait(1500)
+    lab.produce("b")
+    lab.wait(100)
+    assert lab.values(1) == "a b"
+
+
+def test_an_answer_that_does_not_come_is_given_up_after_30_s() -> None:
+    lab = by_itself("2.0.1")
+    before = len(lab.seen.of(MessageSent, name="FetchRequest"))
+    lab.do(FreezeBroker(broker=0))
+    lab.wait(29_000)
+    assert len(lab.seen.of(MessageSent, name="FetchRequest")) - before <= 1
+    lab.do(ThawBroker(broker=0))
+    lab.wait(5_000)
+    assert len(lab.seen.of(MessageSent, name="FetchRequest")) - before > 2
+
+
+@pytest.mark.parametrize("version", since("2.1"))
+def test_a_fenced_follower_waits_for_the_next_order(version: str) -> None:
+    lab = by_itself(version)
+    lab.tell(leader=0, epoch=3, isr=[0, 1], brokers=[0])
+    lab.wait(3000)
+    assert fetch_state(lab).phase == FAILED
+    lab.tell(leader=0, epoch=3, isr=[0, 1], brokers=[1])
+    lab.produce("b")
+    lab.wait(3000)
+    assert lab.values(1) == "a b"
+
+
+@pytest.mark.parametrize("version", since("2.1"))
+def test_a_follower_that_knows_more_than_its_leader_tries_again_and_again(version: str) -> None:
+    lab = by_itself(version)
+    lab.tell(leader=0, epoch=3, isr=[0, 1], brokers=[1])
+    lab.wait(3500)
+    assert fetch_state(lab).phase in (FETCHING, TRUNCATING)
+    lab.tell(leader=0, epoch=3, isr=[0, 1], brokers=[0])
+    lab.produce("b")
+    lab.wait(3000)
+    assert lab.values(1) == "a b"
+
+
+def test_a_follower_of_a_dead_leader_goes_on_when_it_returns() -> None:
+    lab = Lab("3.9", brokers=3)
+    lab.topic(1, 2, config={"unclean.leader.election.enable": "false"})
+    lab.do(CrashBroker(broker=2))
+    lab.wait(21_000)
+    lab.do(CrashBroker(broker=1))
+    lab.wait(21_000)
+    lab.do(StartBroker(broker=2))
+    lab.wait(100)
+    assert lab.replica(2).leader == -1
+    lab.do(StartBroker(broker=1))
+    lab.wait(3000)
+    assert lab.replica(2).leader == 1
+
+
+def test_a_paused_follower_writes_nothing_and_then_catches_up() -> None:
+    lab = by_itself()
+    lab.do(PauseReplica(tp=TP, broker=1))
+    lab.produce("b")
+    lab.wait(1000)
+    assert lab.values(1) == "a"
+    lab.do(ResumeReplica(tp=TP, broker=1))
+    lab.wait(1000)
+    assert lab.values(1) == "a b"
+
+
+@pytest.mark.parametrize("version", ASKING_FIRST)
+def test_after_a_pause_it_asks_for_its_epoch_again(version: str) -> None:
+    """A leader may have come in between, whose log parts from its own."""
+    lab = Lab(version, brokers=3, config={"auto.leader.rebalance.enable": "false"})
+    lab.topic(0, 1, 2)
+    lab.produce("a")
+    lab.wait(1200)
+    lab.do(PauseReplica(tp=TP, broker=2))
+    lab.produce("b")
+    lab.wait(100)
+    lab.do(PauseReplica(tp=TP, broker=1))
+    side_of_2 = lab.cluster.brokers[2].follower
+    side_of_2.append(lab.replica(2), row(1, RecordBatch(1, 1, 0, 2)))
+    side_of_2.append(lab.replica(2), row(1, RecordBatch(2, 1, 0, 99)))
+    lab.tell(leader=1, epoch=1, isr=[1, 2], brokers=[1, 2])
+    lab.produce("c", producer="p2")
+    lab.do(ResumeReplica(tp=TP, broker=2))
+    lab.wait(3000)
+    assert lab.log(2) == lab.log(1)
+
+
+@pytest.mark.parametrize("version", since("2.1", "2.7"))
+def test_an_answer_that_is_late_says_nothing_of_the_epoch_that_it_was_not_asked_in(
+    version: str,
+) -> None:
+    """FENCED_LEADER_EPOCH would make the fetcher give the partition up for good."""
+    lab = Lab(version, brokers=3)
+    lab.topic(0, 1)
+    lab.produce("a", acks=-1, retries=9)
+    lab.do(HoldMessages(source=1, destination=0, api="OffsetsForLeaderEpochRequest"))
+    lab.tell(leader=0, epoch=1, isr=[0], brokers=[1])
+    lab.wait(600)
+    lab.tell(leader=0, epoch=2, isr=[0], brokers=[0])
+    lab.do(HoldMessages(source=0, destination=1, api="OffsetsForLeaderEpochResponse"))
+    lab.do(ReleaseMessages(source=1, destination=0))
+    lab.wait(5)
+    lab.tell(leader=0, epoch=2, isr=[0], brokers=[1])
+    lab.do(ReleaseMessages(source=0, destination=1))
+    lab.produce("b", acks=1)
+    lab.wait(3_000)
+    assert fetch_state(lab).phase == FETCHING
+    assert lab.values(1) == "a b"

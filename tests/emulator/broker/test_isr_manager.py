@@ -1,0 +1,70 @@
+"""How leaders change the ISR, release by release."""
+
+import json
+
+import pytest
+
+from emulator import events
+from emulator.broker.isr_manager import ALTER_RETRY_US
+from emulator.inputs.statements import (
+    FreezeBroker,
+    PauseReplica,
+    ResumeReplica,
+    Settle,
+    ThawBroker,
+    Wait,
+)
+from emulator.releases.profiles import VERSIONS
+from emulator.zookeeper.data import state_json, state_path
+from tests.support.running import do, partition, produce, until, with_topic
+
+SECOND_US = 1_000_000
+
+
+def test_a_state_znode_has_kafkas_order_and_no_spaces() -> None:
+    text = state_json(0, 8, [0], 21)
+    assert text == '{"controller_epoch":21,"leader":0,"version":1,"leader_epoch":8,"isr":[0]}'
+    assert len(text) == 73
+    assert json.loads(text)["leader_epoch"] == 8
+
+
+def test_a_partitions_state_has_its_place() -> None:
+    assert state_path("a-b-3") == "/brokers/topics/a-b/partitions/3/state"
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_follower_that_stops_fetching_leaves_the_isr_and_comes_back(version: str) -> None:
+    cluster, _ = with_topic(1, 2, 3, version=version)
+    do(cluster, PauseReplica(tp="t-0", broker=3), produce("a", acks=1))
+    do(cluster, until("t-0", "isr", [1, 2]))
+    do(cluster, ResumeReplica(tp="t-0", broker=3), until("t-0", "isr", [1, 2, 3]), Settle())
+    assert cluster.value_of(partition("t-0", "version")) == 2
+    assert cluster.value_of(partition("t-0", "epoch")) == 0
+
+
+@pytest.mark.parametrize(("version", "asks"), [("2.5", False), ("2.7", True), ("3.9", True)])
+def test_from_2_7_leaders_ask_the_controller(version: str, *, asks: bool) -> None:
+    cluster, seen = with_topic(1, 2, version=version)
+    do(cluster, PauseReplica(tp="t-0", broker=2), produce("a", acks=1), until("t-0", "isr", [1]))
+    asked = [e for e in seen if isinstance(e, events.MessageSent) and "AlterPartition" in e.name]
+    assert bool(asked) is asks
+
+
+@pytest.mark.parametrize(("version", "leaves"), [("2.0.1", True), ("2.1", False), ("3.9", False)])
+def test_from_2_1_a_silent_follower_that_has_everything_stays(
+    version: str, *, leaves: bool
+) -> None:
+    cluster, _ = with_topic(1, 2, version=version)
+    do(cluster, produce("a"), Settle(), PauseReplica(tp="t-0", broker=2))
+    do(cluster, Wait(duration_us=60 * SECOND_US))
+    assert (cluster.value_of(partition("t-0", "isr")) == [1]) is leaves
+
+
+def test_a_change_waits_for_a_controller_that_does_not_answer() -> None:
+    cluster, _ = with_topic(1, 2)
+    config = cluster.brokers[1].config
+    do(cluster, PauseReplica(tp="t-0", broker=2), produce("a", acks=1), FreezeBroker(broker=0))
+    do(cluster, Wait(duration_us=2 * config.replica_lag_time_max_us))
+    do(cluster, ThawBroker(broker=0), until("t-0", "isr", [1]))
+    assert cluster.brokers[1].state.pending_isr == {}
+    assert ALTER_RETRY_US == 50_000

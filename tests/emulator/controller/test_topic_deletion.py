@@ -1,0 +1,154 @@
+"""Deleting topics: at once where everybody lives, later where somebody is down."""
+
+import pytest
+
+from emulator.controller.topic_deletion import DELETE_TOPICS
+from emulator.events import LogDeleted, TopicDeleted, ZnodeDeleted
+from emulator.inputs.statements import (
+    CrashBroker,
+    CreateTopic,
+    DeleteTopic,
+    PauseReplica,
+    Reassign,
+    ResumeReplica,
+    StartBroker,
+    ZkCommand,
+)
+from emulator.releases.profiles import VERSIONS
+from tests.support.generations import since
+from tests.support.lab import TP, Lab
+
+CONFIG = {"delete.topic.enable": "true"}
+
+
+def with_a_topic(version: str = "3.9") -> Lab:
+    lab = Lab(version, brokers=4, config=CONFIG)
+    lab.topic(1, 2)
+    lab.produce(*"abc")
+    lab.wait(600)
+    return lab
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_with_every_replica_alive_a_topic_goes_at_once(version: str) -> None:
+    lab = with_a_topic(version)
+    assert lab.do(DeleteTopic(topic="t")).error == "NONE"
+    lab.wait(100)
+    zookeeper = lab.cluster.zookeeper
+    paths = ("/brokers/topics/t", "/config/topics/t", f"{DELETE_TOPICS}/t")
+    assert [zookeeper.find(path) for path in paths] == [None] * 3
+    assert sorted(each.broker for each in lab.seen.of(LogDeleted)) == [1, 2]
+    assert [each.topic for each in lab.seen.of(TopicDeleted)] == ["t"]
+    assert lab.cluster.partitions() == []
+
+
+def test_the_marker_goes_last() -> None:
+    lab = with_a_topic()
+    lab.do(DeleteTopic(topic="t"))
+    lab.wait(100)
+    gone = [each.path for each in lab.seen.of(ZnodeDeleted)]
+    kept = ("/brokers/topics/t", "/config/topics/t", f"{DELETE_TOPICS}/t")
+    assert [path for path in gone if path in kept] == list(kept)
+
+
+def test_a_topic_of_the_same_name_starts_anew() -> None:
+    lab = with_a_topic()
+    lab.do(DeleteTopic(topic="t"))
+    lab.wait(100)
+    lab.topic(2, 1)
+    assert lab.state() == "leader 2 e0 isr [2, 1] v0"
+    assert lab.ends(2, 1) == "0/0 0/0"
+
+
+def test_a_marker_for_no_topic_is_taken_away() -> None:
+    lab = with_a_topic()
+    lab.do(ZkCommand(command="create", path=f"{DELETE_TOPICS}/nope"))
+    lab.wait(50)
+    assert lab.cluster.zookeeper.children(DELETE_TOPICS) == []
+
+
+def test_where_deletion_is_disabled_the_marker_goes_and_the_topic_stays() -> None:
+    lab = Lab("3.9", config={"delete.topic.enable": "false"})
+    lab.topic(0, 1)
+    lab.do(DeleteTopic(topic="t"))
+    lab.wait(50)
+    assert lab.cluster.zookeeper.children(DELETE_TOPICS) == []
+    assert lab.state() == "leader 0 e0 isr [0, 1] v0"
+
+
+def waiting_for_2() -> Lab:
+    lab = with_a_topic()
+    lab.do(CrashBroker(broker=2))
+    lab.wait(21_000)
+    lab.do(DeleteTopic(topic="t"))
+    lab.wait(500)
+    return lab
+
+
+def test_a_dead_replica_holds_the_znodes_but_not_the_other_logs() -> None:
+    lab = waiting_for_2()
+    assert lab.state() == "leader -1 e2 isr [1] v2"
+    assert lab.cluster.replica(TP, 1) is None
+    assert lab.cluster.replica(TP, 2) is not None
+    assert lab.cluster.zookeeper.children(DELETE_TOPICS) == ["t"]
+
+
+def test_brokers_forget_a_partition_that_is_going() -> None:
+    lab = waiting_for_2()
+    assert [TP in lab.cluster.brokers[b].state.metadata for b in (0, 1, 3)] == [False] * 3
+
+
+def test_a_new_controller_goes_on_with_the_deletion() -> None:
+    lab = waiting_for_2()
+    lab.do(ZkCommand(command="delete", path="/controller"))
+    lab.wait(500)
+    lab.do(StartBroker(broker=2))
+    lab.wait(1000)
+    assert lab.cluster.zookeeper.find("/brokers/topics/t") is None
+    assert lab.cluster.replica(TP, 2) is None
+
+
+def test_a_topic_that_is_going_gets_no_new_leader() -> None:
+    lab = waiting_for_2()
+    lab.do(CrashBroker(broker=3))
+    lab.wait(21_000)
+    assert lab.state() == "leader -1 e2 isr [1] v2"
+
+
+def test_a_partition_on_the_move_is_deleted_when_it_has_arrived() -> None:
+    lab = with_a_topic()
+    lab.do(Reassign(tp=TP, replicas=[1, 3]))
+    lab.wait(1)
+    lab.do(PauseReplica(tp=TP, broker=3))
+    lab.do(DeleteTopic(topic="t"))
+    lab.wait(500)
+    assert lab.cluster.replica(TP, 1) is not None
+    lab.do(ResumeReplica(tp=TP, broker=3))
+    lab.wait(3000)
+    assert lab.cluster.zookeeper.find("/brokers/topics/t") is None
+
+
+def test_other_topics_go_on() -> None:
+    lab = waiting_for_2()
+    lab.do(CreateTopic(topic="u", assignment=[[1, 3]]))
+    lab.wait(100)
+    assert lab.state("u-0") == "leader 1 e0 isr [1, 3] v0"
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_dead_last_member_of_the_isr_costs_an_epoch_from_2_4(version: str) -> None:
+    """Once the live replicas are gone, the dead ones are taken offline once more."""
+    lab = Lab(version, brokers=4, config=CONFIG | {"unclean.leader.election.enable": "false"})
+    topic = CreateTopic(topic="t", assignment=[[3], [1, 3]])
+    lab.do(topic)
+    lab.wait(600)
+    lab.do(CrashBroker(broker=3))
+    lab.wait(20_000)
+    before = lab.cluster.state_of(TP)
+    lab.do(DeleteTopic(topic="t"))
+    lab.wait(2_000)
+    after = lab.cluster.state_of(TP)
+    assert before is not None
+    assert after is not None
+    assert after.leader_epoch == before.leader_epoch + (version in since("2.4"))
+    assert after.isr == before.isr == [3]

@@ -1,0 +1,141 @@
+"""Positions that nobody needed for long: when they are forgotten, and what is left of the group."""
+
+import pytest
+
+from emulator.coordinator.groups import Store
+from emulator.coordinator.offset_expiry import Expiry
+from emulator.events import GroupRecordsWritten, OffsetExpired
+from emulator.inputs.statements import CrashBroker
+from emulator.releases.profiles import VERSIONS
+from tests.emulator.coordinator.bench import Bench
+from tests.support.generations import since
+
+WITH_GROUPS = since("0.9")
+WHEN_EMPTY = since("2.1")
+SOME = ["0.9", "0.11", "2.0.1", "2.1", "2.8", VERSIONS[-1]]
+JOINED_AT_ONCE = ["0.9", "0.11", "2.0.1", "2.1"]
+"""Where a member is in with its first request (before KIP-394)."""
+
+
+def bench_of(version: str, brokers: int = 1) -> Bench:
+    """Positions live for a minute; every ten seconds somebody looks."""
+    return Bench(
+        version,
+        brokers=brokers,
+        offsets_retention_minutes="1",
+        offsets_retention_check_interval_ms="10000",
+    )
+
+
+def position(bench: Bench, broker: int = 0) -> int:
+    return bench.committed(broker).offsets["t-0"]
+
+
+def expired(bench: Bench) -> list[tuple[str, str, int]]:
+    return [(each.group, each.tp, each.offset) for each in bench.lab.seen.of(OffsetExpired)]
+
+
+@pytest.mark.parametrize("version", WITH_GROUPS)
+def test_a_position_without_a_group_lives_for_its_time_from_its_commit(version: str) -> None:
+    bench = bench_of(version)
+    assert bench.answer(bench.commit(5)).error == "NONE"
+    bench.lab.wait(59_000)
+    assert position(bench) == 5
+    bench.lab.wait(11_000)
+    assert position(bench) == -1
+    assert expired(bench) == [("g", "t-0", 5)]
+    assert isinstance(bench.lab.cluster.brokers[0].coordinator.expiry, Expiry)
+
+
+@pytest.mark.parametrize("version", SOME)
+def test_a_position_that_is_committed_again_lives_on(version: str) -> None:
+    bench = bench_of(version)
+    bench.commit(5)
+    bench.lab.wait(40_000)
+    bench.commit(6)
+    bench.lab.wait(40_000)
+    assert position(bench) == 6
+
+
+@pytest.mark.parametrize("version", JOINED_AT_ONCE)
+def test_from_2_1_a_group_with_members_keeps_its_positions(version: str) -> None:
+    bench = bench_of(version)
+    [member] = bench.stable("a")
+    bench.commit(5, member)
+    bench.alive(member, milliseconds=72_000)
+    assert position(bench) == (5 if version in WHEN_EMPTY else -1)
+    assert bench.states()[-1] == "Stable"
+
+
+def test_from_2_1_the_time_begins_when_the_last_member_goes() -> None:
+    bench = bench_of("2.1")
+    [member] = bench.stable("a")
+    bench.commit(5, member)
+    bench.alive(member, milliseconds=30_000)
+    bench.leave(member)
+    bench.lab.wait(58_000)
+    assert position(bench) == 5
+    bench.lab.wait(12_000)
+    assert position(bench) == -1
+
+
+@pytest.mark.parametrize("version", JOINED_AT_ONCE)
+def test_an_empty_group_without_positions_is_forgotten_too(version: str) -> None:
+    bench = bench_of(version)
+    [member] = bench.stable("a")
+    bench.commit(5, member)
+    bench.leave(member)
+    bench.lab.wait(72_000)
+    assert bench.states()[-1] == "Dead"
+    assert bench.lab.cluster.brokers[0].coordinator.group("g") is None
+    last = bench.lab.seen.of(GroupRecordsWritten)[-1]
+    assert last.keys == ["g t-0", "g"]
+    assert '"generation":-1' in last.values[1]
+
+
+@pytest.mark.parametrize("version", JOINED_AT_ONCE)
+def test_what_was_forgotten_is_not_loaded_by_the_next_coordinator(version: str) -> None:
+    bench = bench_of(version, brokers=2)
+    [member] = bench.stable("a")
+    bench.commit(5, member)
+    bench.leave(member)
+    bench.lab.wait(75_000)
+    bench.lab.do(CrashBroker(broker=0))
+    bench.lab.wait(30_000)
+    assert position(bench, broker=1) == -1
+    assert bench.lab.cluster.brokers[1].coordinator.group("g") is None
+
+
+@pytest.mark.parametrize("version", SOME)
+def test_the_next_coordinator_goes_on_counting_from_the_same_moment(version: str) -> None:
+    bench = bench_of(version, brokers=2)
+    bench.commit(5)
+    bench.lab.wait(20_000)
+    bench.lab.do(CrashBroker(broker=0))
+    bench.lab.wait(30_000)
+    assert position(bench, broker=1) == 5
+    bench.lab.wait(25_000)
+    assert position(bench, broker=1) == -1
+
+
+def test_a_commit_that_is_under_way_is_not_forgotten() -> None:
+    bench = bench_of("3.9")
+    bench.commit(5)
+    state = bench.lab.cluster.brokers[0].state.coordinator
+    group = bench.group()
+    group.committed_us["t-0"] = 0
+    state.stores[99] = Store("g", offsets={"t-0": 6})
+    bench.lab.wait(75_000)
+    assert position(bench) == 5
+    del state.stores[99]
+    bench.lab.wait(11_000)
+    assert position(bench) == -1
+
+
+def test_a_coordinator_without_groups_looks_at_nothing() -> None:
+    bench = bench_of("3.9")
+    state = bench.lab.cluster.brokers[0].state.coordinator
+    assert bench.lab.cluster.brokers[0].coordinator.expiry.due() == []
+    before_us = state.next_look_us
+    bench.lab.wait(60_000)
+    assert state.next_look_us == before_us

@@ -1,0 +1,201 @@
+"""Configuration names, values and defaults."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from emulator.releases.config import (
+    BrokerConfig,
+    ConfigError,
+    check_topic_config,
+    consumer_defaults,
+    producer_defaults,
+    profile_of,
+    resolve,
+    validate,
+)
+from emulator.releases.config_names import INT_MAX, PRODUCERS, SETTINGS, WITHOUT_EFFECT
+from emulator.releases.profiles import VERSIONS
+
+NEWEST = len(VERSIONS) - 1
+
+
+def test_every_attribute_has_its_setting() -> None:
+    assert [setting.attribute for setting in SETTINGS] == list(BrokerConfig.__struct_fields__)
+
+
+def test_no_name_stands_in_two_tables() -> None:
+    names = [*(setting.name for setting in SETTINGS), *WITHOUT_EFFECT, *PRODUCERS]
+    assert len(set(names)) == len(names)
+
+
+def test_every_default_is_within_its_own_range() -> None:
+    for setting in SETTINGS:
+        for _, value in setting.defaults:
+            assert setting.minimum <= value <= setting.maximum
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_every_version_has_defaults(version: str) -> None:
+    config = resolve(version, {})
+    assert config.min_insync_replicas == 1
+    assert config.replica_fetch_wait_max_us == 500_000
+
+
+@pytest.mark.parametrize(
+    ("attribute", "before", "old", "since", "new"),
+    [
+        ("replica_lag_time_max_us", "2.4", 10_000_000, "2.5", 30_000_000),
+        ("zookeeper_session_timeout_us", "2.4", 6_000_000, "2.5", 18_000_000),
+        ("unclean_leader_election_enable", "0.10.2", True, "0.11", False),
+        ("delete_topic_enable", "0.11", False, "1.1", True),
+        ("group_initial_rebalance_delay_us", "0.10.2", 0, "0.11", 3_000_000),
+    ],
+)
+def test_a_default_changed_with_a_release(
+    attribute: str, before: str, old: int, since: str, new: int
+) -> None:
+    assert getattr(resolve(before, {}), attribute) == old
+    assert getattr(resolve(since, {}), attribute) == new
+
+
+def test_overrides_go_before_defaults_in_microseconds() -> None:
+    config = resolve(
+        "3.9",
+        {
+            "replica.lag.time.max.ms": "15000",
+            "leader.imbalance.check.interval.seconds": "2",
+            "auto.leader.rebalance.enable": "FALSE",
+            "min.insync.replicas": "",
+        },
+    )
+    assert config.replica_lag_time_max_us == 15_000_000
+    assert config.leader_imbalance_check_interval_us == 2_000_000
+    assert config.auto_leader_rebalance_enable is False
+    assert config.min_insync_replicas == 1
+
+
+def test_a_value_is_parsed_in_its_own_unit() -> None:
+    assert validate("replica.lag.time.max.ms", "250", NEWEST) == 250
+    assert validate("delete.topic.enable", "true", NEWEST) is True
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("min.insync.replica", "2", "nearest is 'min.insync.replicas'"),
+        ("min.insync.replicas", "0", "1 or more, not 0"),
+        ("min.insync.replicas", "two", "an integer, not 'two'"),
+        ("controlled.shutdown.max.retries", str(INT_MAX + 1), f"{INT_MAX} or less"),
+        ("delete.topic.enable", "yes", "true or false, not 'yes'"),
+        ("num.partitions", "3", "has no effect here"),
+        ("acks", "all", "give it to produce"),
+        ("replica.lag.max.messages", "10", "0.8.2 was the last version"),
+    ],
+)
+def test_what_is_wrong_is_said_with_what_would_be_right(name: str, value: str, words: str) -> None:
+    with pytest.raises(ConfigError, match=re.escape(words)):
+        resolve("3.9", {name: value})
+
+
+def test_a_removed_name_still_holds_in_its_own_releases() -> None:
+    config = resolve("0.8.2", {"replica.lag.max.messages": "10"})
+    assert config.replica_lag_max_messages == 10
+
+
+def test_a_fetch_may_not_wait_longer_than_the_follower_does() -> None:
+    with pytest.raises(ConfigError, match=r"replica\.socket\.timeout\.ms \(30000\)"):
+        resolve("3.9", {"replica.fetch.wait.max.ms": "30001"})
+    with pytest.raises(ConfigError, match=r"replica\.lag\.time\.max\.ms \(400\)"):
+        resolve("3.9", {"replica.lag.time.max.ms": "400"})
+
+
+@pytest.mark.parametrize(
+    ("version", "nearest"),
+    [("4.0", "3.9"), ("0.10.1", "0.10.0"), ("2.4.1", "2.4"), ("0.7", "0.8.1"), ("sead", "seed")],
+)
+def test_an_unknown_version_is_refused_with_the_nearest(version: str, nearest: str) -> None:
+    with pytest.raises(ConfigError, match=re.escape(repr(nearest))):
+        profile_of(version)
+
+
+def test_topics_take_their_own_names_in_kafkas_spelling() -> None:
+    checked = check_topic_config(
+        {"min.insync.replicas": " 2", "unclean.leader.election.enable": "True"}
+    )
+    assert checked == {"min.insync.replicas": "2", "unclean.leader.election.enable": "true"}
+
+
+def test_an_empty_topic_value_stays_empty() -> None:
+    assert check_topic_config({"min.insync.replicas": ""}) == {"min.insync.replicas": ""}
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("delete.topic.enable", "belongs to brokers"),
+        ("min.isr", "nearest is 'min.insync.replicas'"),
+    ],
+)
+def test_a_topic_refuses_what_it_does_not_have(name: str, words: str) -> None:
+    with pytest.raises(ConfigError, match=words):
+        check_topic_config({name: "true"})
+
+
+def test_producers_became_strict_in_two_steps() -> None:
+    first, retrying, strict = (producer_defaults(version) for version in ("2.0.1", "2.1", "3.5"))
+    assert (first.acks, first.retries, first.delivery_timeout_us) == (1, 0, None)
+    assert (retrying.acks, retrying.retries) == (1, INT_MAX)
+    assert (strict.acks, strict.enable_idempotence) == (-1, True)
+
+
+SCRIPTS = sorted((Path(__file__).parents[2] / "golden").glob("**/*.tide"))
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=[script.stem for script in SCRIPTS])
+def test_the_recorded_scripts_use_names_that_exist(script: Path) -> None:
+    pairs = re.findall(r"--config (\S+)=(\S+)", script.read_text("utf-8"))
+    resolve("3.9", dict(pairs))
+
+
+@pytest.mark.parametrize(
+    ("version", "session_us", "rebalance_us"),
+    [
+        ("0.9", 30_000_000, 30_000_000),
+        ("0.10.0", 30_000_000, 30_000_000),
+        ("0.10.2", 10_000_000, 300_000_000),
+        ("2.8", 10_000_000, 300_000_000),
+        ("3.5", 45_000_000, 300_000_000),
+    ],
+)
+def test_a_group_member_waits_as_its_release_does(
+    version: str, session_us: int, rebalance_us: int
+) -> None:
+    defaults = consumer_defaults(version)
+    assert defaults.session_timeout_us == session_us
+    assert defaults.rebalance_timeout_us == rebalance_us
+
+
+@pytest.mark.parametrize(
+    ("text", "rack_aware"),
+    [
+        ("RackAwareReplicaSelector", True),
+        ("org.apache.kafka.common.replica.RackAwareReplicaSelector", True),
+        ("org.apache.kafka.common.replica.LeaderSelector", False),
+    ],
+)
+def test_a_replica_selector_is_named_with_or_without_its_package(
+    text: str, *, rack_aware: bool
+) -> None:
+    assert resolve("3.9", {"replica.selector.class": text}).rack_aware_reads is rack_aware
+
+
+def test_an_unknown_replica_selector_names_the_nearest() -> None:
+    with pytest.raises(ConfigError, match="the nearest is 'RackAwareReplicaSelector'"):
+        resolve("3.9", {"replica.selector.class": "RackReplicaSelector"})
+
+
+def test_a_name_that_came_later_says_since_when_it_exists() -> None:
+    with pytest.raises(ConfigError, match=r"does not exist in 2\.2: 2\.4 was the first"):
+        resolve("2.2", {"replica.selector.class": "LeaderSelector"})

@@ -1,0 +1,143 @@
+"""What administrators may ask, and how they are refused: an error name and a sentence."""
+
+import json
+
+import pytest
+
+from emulator.cluster import Cluster
+from emulator.inputs.statements import (
+    AddPartitions,
+    AnyInput,
+    CancelReassignment,
+    ConfigureBroker,
+    ConfigureTopic,
+    CreateCluster,
+    CreateTopic,
+    DeleteTopic,
+    ElectPreferred,
+    ExpireSession,
+    Input,
+    Reassign,
+    Settle,
+    ZkCommand,
+)
+from emulator.scenario.admin import RefusedError
+from tests.support.running import do, until, with_topic
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Cluster:
+    """A cluster with topic t on brokers 1 and 2; nothing in these tests changes it."""
+    return with_topic(1, 2)[0]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "error", "words"),
+    [
+        (CreateTopic(topic="t"), "TOPIC_ALREADY_EXISTS", "t exists"),
+        (CreateTopic(topic="a/b"), "INVALID_TOPIC_EXCEPTION", "letters"),
+        (CreateTopic(topic=".."), "INVALID_TOPIC_EXCEPTION", "no topic name"),
+        (
+            CreateTopic(topic="u", replication_factor=9),
+            "INVALID_REPLICATION_FACTOR",
+            "4",
+        ),
+        (
+            CreateTopic(topic="u", assignment=[[1, 9]]),
+            "INVALID_REPLICA_ASSIGNMENT",
+            "There is no broker 9; there are 0, 1, 2, 3.",
+        ),
+        (CreateTopic(topic="u", assignment=[[1, 1]]), "INVALID_REPLICA_ASSIGNMENT", "different"),
+        (
+            CreateTopic(topic="u", config={"min.insync.replica": "2"}),
+            "INVALID_CONFIG",
+            "min.insync.replicas",
+        ),
+        (AddPartitions(topic="t", partitions=1), "INVALID_PARTITIONS", "only grow"),
+        (AddPartitions(topic="tt", partitions=2), "UNKNOWN_TOPIC_OR_PARTITION", "nearest is t"),
+        (ConfigureTopic(topic="x", config={}), "UNKNOWN_TOPIC_OR_PARTITION", "no topic x"),
+        (ConfigureBroker(broker=9, config={}), "BROKER_NOT_AVAILABLE", "there are 0, 1, 2, 3"),
+        (
+            ConfigureBroker(broker=1, config={"replica.lag.time.max.ms": "soon"}),
+            "INVALID_CONFIG",
+            "integer",
+        ),
+        (DeleteTopic(topic="x"), "UNKNOWN_TOPIC_OR_PARTITION", "nearest is t"),
+        (ElectPreferred(partitions=["t-7"]), "UNKNOWN_TOPIC_OR_PARTITION", "nearest is t-0"),
+        (Reassign(tp="t-0", replicas=[7]), "INVALID_REPLICA_ASSIGNMENT", "no broker 7"),
+        (CancelReassignment(tp="t-0"), "NO_REASSIGNMENT_IN_PROGRESS", "not being reassigned"),
+        (ExpireSession(broker=9), "SessionExpiredError", "no ZooKeeper session"),
+    ],
+    ids=lambda each: type(each).__name__ if isinstance(each, Input) else None,
+)
+def test_what_cannot_be_done_is_refused(
+    cluster: Cluster, wanted: AnyInput, error: str, words: str
+) -> None:
+    outcome = do(cluster, wanted)
+    assert outcome.refused
+    assert outcome.error == error
+    assert words in outcome.message
+
+
+def test_names_that_differ_in_dots_and_underscores_collide() -> None:
+    cluster = Cluster(CreateCluster(brokers=1))
+    do(cluster, CreateTopic(topic="a.b"))
+    outcome = do(cluster, CreateTopic(topic="a_b"))
+    assert outcome.error == "INVALID_TOPIC_EXCEPTION"
+    assert "collides with a.b" in outcome.message
+
+
+def test_a_refusal_has_a_name_and_a_sentence() -> None:
+    refused = RefusedError("INVALID_CONFIG", "No.")
+    assert (refused.name, str(refused)) == ("INVALID_CONFIG", "No.")
+
+
+@pytest.mark.parametrize("name", ["orders", "a.b-c_1", "x" * 249])
+def test_topic_names_that_kafka_allows(name: str) -> None:
+    cluster = Cluster(CreateCluster(brokers=1))
+    assert do(cluster, CreateTopic(topic=name)).error == "NONE"
+
+
+def test_a_topics_configuration_is_merged_and_noted() -> None:
+    cluster, _ = with_topic(1, 2)
+    do(cluster, ConfigureTopic(topic="t", config={"min.insync.replicas": "2"}))
+    written = json.loads(cluster.zookeeper.get("/config/topics/t").data or "")
+    assert written["config"] == {"min.insync.replicas": "2"}
+    changes = cluster.zookeeper.children("/config/changes")
+    assert len(changes) == 1
+    do(cluster, ConfigureTopic(topic="t", config={"min.insync.replicas": ""}))
+    written = json.loads(cluster.zookeeper.get("/config/topics/t").data or "")
+    assert written["config"] == {}
+
+
+@pytest.mark.parametrize(
+    ("version", "expected"), [("0.10.2", 1), ("2.4", 2), ("2.7", 2), ("2.8", 3), ("3.9", 3)]
+)
+def test_a_topics_znode_has_its_releases_version(version: str, expected: int) -> None:
+    cluster, _ = with_topic(1, 2, version=version)
+    written = json.loads(cluster.zookeeper.get("/brokers/topics/t").data or "")
+    assert written["version"] == expected
+    assert ("topic_id" in written) is (expected == 3)
+
+
+def test_zookeepers_refusals_are_results() -> None:
+    cluster, _ = with_topic(1, 2)
+    outcome = do(cluster, ZkCommand(command="get", path="/nowhere"))
+    assert not outcome.refused
+    assert outcome.result == "NoNodeError"
+    assert outcome.output == "Node does not exist: /nowhere"
+
+
+def test_an_outsiders_write_has_its_consequences() -> None:
+    cluster, _ = with_topic(1, 2)
+    do(cluster, ZkCommand(command="delete", path="/controller"), Settle())
+    assert cluster.controller_epoch() == 2
+    do(cluster, ZkCommand(command="delete", path="/brokers/topics/t/partitions/0/state"))
+    assert cluster.state_of("t-0") is None
+
+
+def test_partitions_are_added_by_the_seeds_rule() -> None:
+    cluster, _ = with_topic(1, 2)
+    do(cluster, AddPartitions(topic="t", partitions=3), until("t-2", "leader", 2))
+    assert cluster.assigned("t-1") == [1, 2]
+    assert cluster.assigned("t-2") == [2, 3]

@@ -1,0 +1,1 @@
+"""What tests share: clusters on the bench, random scripts, ways to look."""

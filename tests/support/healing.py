@@ -1,0 +1,96 @@
+"""Putting a cluster right after anything that may have happened to it, as its operators would."""
+
+from emulator.cluster import Cluster
+from emulator.inputs.statements import (
+    AnyInput,
+    ConfigureBroker,
+    ConfigureTopic,
+    ElectUnclean,
+    HealLinks,
+    ReleaseMessages,
+    ResumeReplica,
+    StartBroker,
+    Statement,
+    StopBroker,
+    ThawBroker,
+    ZkCommand,
+)
+
+MINUTE_US = 60_000_000
+
+
+def heal(cluster: Cluster) -> None:
+    """Make links whole, wake and start everything, and wait until that has had its effect.
+
+    Up to 2.0 a controller that was replaced may have left something undone, and up to 2.1 one may
+    not know that a broker was away: the next one puts that right. Up to 1.1 a follower out of range
+    ends its process unless it may cut, and nobody can be elected from the empty ISR that an unclean
+    election may leave; from 2.4 the same is true of an ISR that a move which was taken back leaves
+    without assigned members.
+    """
+    for source, destination in list(cluster.state.network.links):
+        _do(cluster, ReleaseMessages(source=source, destination=destination))
+    _do(cluster, HealLinks())
+    for broker in cluster.brokers:
+        if cluster.broker_state(broker) == "frozen":
+            _do(cluster, ThawBroker(broker=broker))
+    if cluster.world.profile.has("out_of_range_is_fatal"):
+        config = {"unclean.leader.election.enable": "true"}
+        for broker in cluster.brokers:
+            _do(cluster, ConfigureBroker(broker=broker, config=config))
+        for topic in cluster.topics():
+            _do(cluster, ConfigureTopic(topic=topic, config=config))
+    for _ in range(3):
+        _start_what_is_down(cluster)
+        _pass(cluster, MINUTE_US)
+    _resume(cluster)
+    if not cluster.world.profile.has("broker_epochs"):
+        _do(cluster, ZkCommand(command="delete", path="/controller"))
+    _pass(cluster, 2 * MINUTE_US)
+    _elect_where_nobody_is_left(cluster)
+    if not cluster.world.profile.has("epoch_cut_at_log_end"):
+        _restart_the_stuck(cluster)
+
+
+def _restart_the_stuck(cluster: Cluster) -> None:
+    """What asks for the end of an epoch for ever (KAFKA-10706) stops when it loads its log anew."""
+    stuck: dict[int, None] = {}
+    for tp in cluster.partitions():
+        info = cluster.state_of(tp)
+        if info is not None:
+            stuck |= dict.fromkeys(b for b in cluster.assigned(tp) or () if b not in info.isr)
+    for broker in stuck:
+        _do(cluster, StopBroker(broker=broker))
+        _do(cluster, StartBroker(broker=broker))
+        _pass(cluster, MINUTE_US)
+
+
+def _elect_where_nobody_is_left(cluster: Cluster) -> None:
+    for tp in cluster.partitions():
+        info, assigned = cluster.state_of(tp), cluster.assigned(tp)
+        if info is not None and assigned is not None and not set(info.isr) & set(assigned):
+            _do(cluster, ElectUnclean(tp=tp))
+            _pass(cluster, MINUTE_US)
+
+
+def _start_what_is_down(cluster: Cluster) -> None:
+    for broker in cluster.brokers:
+        if cluster.broker_state(broker) in ("crashed", "stopped"):
+            cluster.submit(Statement(StartBroker(broker=broker), "start"))
+
+
+def _resume(cluster: Cluster) -> None:
+    for tp in cluster.partitions():
+        for broker in cluster.brokers:
+            replica = cluster.replica(tp, broker)
+            if replica is not None and replica.paused:
+                _do(cluster, ResumeReplica(tp=tp, broker=broker))
+
+
+def _do(cluster: Cluster, wanted: AnyInput) -> None:
+    cluster.execute(Statement(wanted, type(wanted).__name__))
+
+
+def _pass(cluster: Cluster, duration_us: int) -> None:
+    cluster.run_until(cluster.now_us + duration_us)
+    cluster.poll()
