@@ -1,22 +1,29 @@
-"""What every actor of one cluster shares.
+"""What each part of a broker stands on: the process, its timers, its ZooKeeper client, its answers.
 
-The kernel, the network, ZooKeeper, the release's features, the configuration.
+No part knows the broker. What it needs of another part it is given when it is made.
 """
 
 from collections.abc import Callable
 
+from msgspec import Struct, field
+
 from emulator.events import ZOOKEEPER
-from emulator.protocol import WatchEvent
+from emulator.protocol import AnyMessage, ConnectionLost, PartitionInfo, WatchEvent
 from emulator.releases.config import BrokerConfig, Settings, resolve
 from emulator.releases.profiles import PROFILES
 from emulator.simulation.kernel import Kernel
 from emulator.simulation.network import Network
+from emulator.simulation.timers import Timers, TimerState
 from emulator.storage.record_ledger import RecordLedger
+from emulator.zookeeper.client import ZkClient, ZkClientState
 from emulator.zookeeper.tree import ZooKeeper
 
 ID_CHARACTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 ID_LENGTH = 22
 
+
+CLOSING_US = 300
+"""How long a peer takes to notice that its connection was closed."""
 
 AGAIN = "again"
 """The kind of a znode's change that is none: somebody reads it once more."""
@@ -62,6 +69,10 @@ class World:
         """Pass on a committed znode change."""
         for observe in self.znode_observers:
             observe(kind, path, data, version)
+
+    def opened_session(self) -> None:
+        """A session was opened: the server has to watch over it."""
+        self.session_opened()
 
     def read_again(self, path: str) -> None:
         """Pass on what a znode holds, for somebody who goes by something else; nothing if none."""
@@ -128,3 +139,71 @@ class World:
 
 def _nobody() -> None:
     """Nobody waits for sessions yet."""
+
+
+class ProcessState(Struct, array_like=True):
+    """What a broker's process knows of itself and of the cluster; all of it ends with the process.
+
+    ``status`` is the word of :class:`emulator.events.BrokerStateChanged`. ``broker_epoch`` is the
+    czxid of its registration (0: its sockets are not open yet). ``known_controller``,
+    ``controller_epoch``, ``live_brokers`` and ``metadata`` are what it was last told.
+    """
+
+    id: int
+    status: str = "stopped"
+    zk: ZkClientState = field(default_factory=ZkClientState)
+    timers: TimerState = field(default_factory=TimerState)
+    broker_epoch: int = 0
+    known_controller: int = -1
+    controller_epoch: int = 0
+    live_brokers: list[int] = field(default_factory=list)
+    metadata: dict[str, PartitionInfo] = field(default_factory=dict)
+
+
+class BrokerContext:
+    """One broker's surroundings, as its parts use them."""
+
+    def __init__(self, process: ProcessState, world: World) -> None:
+        """Stand in ``world`` as ``process``."""
+        self.process = process
+        self.id = process.id
+        self.world = world
+        self.kernel = world.kernel
+        self.emit = world.kernel.emit
+        self.network = world.network
+        self.profile = world.profile
+        self.stepwise = world.stepwise
+        self.timers = Timers(world.kernel, process.id, process.timers)
+        self.arm = self.timers.arm
+        self.later = self.timers.later
+        self.zk = ZkClient(
+            process.id,
+            process.zk,
+            kernel=world.kernel,
+            network=world.network,
+            zookeeper=world.zookeeper,
+            environment=world,
+            timers=self.timers,
+            timeout_us=lambda: self.config.zookeeper_session_timeout_us,
+            session_opened=world.opened_session,
+        )
+
+    @property
+    def config(self) -> BrokerConfig:
+        """This broker's configuration as it is now."""
+        return self.world.config(self.id)
+
+    @property
+    def session(self) -> int:
+        """The id of its ZooKeeper session; 0: none."""
+        return self.process.zk.session
+
+    def respond(self, destination: int, request: int, response: AnyMessage) -> None:
+        """Send the response to ``request``."""
+        self.network.send(self.id, destination, response, request)
+
+    def close_connection(self, peer: int, request: int = 0) -> None:
+        """Close the connection that a request came by (what acks=0 gets for an error)."""
+        kernel = self.kernel
+        at_us = kernel.state.now_us + CLOSING_US
+        kernel.schedule(at_us, peer, ConnectionLost(self.id, request), kernel.cause, self.id)

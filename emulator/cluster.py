@@ -15,7 +15,7 @@ from emulator.audit.ground_truth import Audit, AuditState
 from emulator.audit.invariants import Invariants, InvariantState
 from emulator.broker.broker import Broker, BrokerState
 from emulator.broker.replica import Replica
-from emulator.broker_context import World
+from emulator.broker_context import ProcessState, World
 from emulator.clients.client_host import Clients
 from emulator.clients.state import ClientsState
 from emulator.events import CLIENTS, ZOOKEEPER
@@ -333,7 +333,7 @@ def _fresh(spec: CreateCluster) -> ClusterState:
         ZooKeeper.fresh(has_config_node=profile.has("zookeeper_config_node")),
         ServerState(),
         settings,
-        {number: BrokerState(number) for number in ids},
+        {number: BrokerState(ProcessState(number)) for number in ids},
         ClientsState(),
         AuditState(),
         InvariantState(),

@@ -22,17 +22,17 @@ from emulator.broker.lifecycle import Registration
 from emulator.broker.out_of_range import OutOfRange
 from emulator.broker.producer_ids import ProducerIds
 from emulator.broker.replica import LEADER, OFFLINE, Replica
-from emulator.broker_context import World
-from emulator.controller.context import ControllerState
+from emulator.broker_context import BrokerContext, ProcessState, World
+from emulator.controller.context import Controllership, ControllerState
 from emulator.controller.controller import Controller
-from emulator.coordinator.group_coordinator import Coordinator
+from emulator.coordinator.group_coordinator import GroupCoordinator
 from emulator.coordinator.groups import CoordinatorState
 from emulator.events import ZOOKEEPER
-from emulator.protocol import AnyMessage, PartitionInfo
+from emulator.protocol import AnyMessage
 from emulator.releases.config import BrokerConfig
 from emulator.simulation.network import LATENCY_MIN_US
 from emulator.storage.leader_epoch_cache import LeaderEpochCache
-from emulator.zookeeper.client import ZkClient
+from emulator.storage.log import Log
 
 Handler = Callable[[int, Any], None]
 """Takes a message of one kind from a source."""
@@ -44,18 +44,9 @@ class BrokerState(Struct, array_like=True):
     The rest of it ends with the process.
     """
 
-    id: int
-    state: str = "stopped"
+    process: ProcessState
     replicas: dict[str, Replica] = field(default_factory=dict)
     clean_shutdown: bool = True
-    session: int = 0
-    zk_state: str = "disconnected"
-    zk_heard_us: int = 0
-    broker_epoch: int = 0
-    known_controller: int = -1
-    controller_epoch: int = 0
-    live_brokers: list[int] = field(default_factory=list)
-    metadata: dict[str, PartitionInfo] = field(default_factory=dict)
     fetchers: dict[int, Fetcher] = field(default_factory=dict)
     fetch_sessions: dict[int, FetchSession] = field(default_factory=dict)
     single_fetches: dict[int, FetchSession] = field(default_factory=dict)
@@ -72,12 +63,36 @@ class BrokerState(Struct, array_like=True):
     shutdown_request: int = 0
     shutdown_sent_us: int = 0
     shutdown_tries: int = 0
-    armed: dict[str, int] = field(default_factory=dict)
     unanswered: dict[int, tuple[int, dict[str, str]]] = field(default_factory=dict)
     producer_id: int = -1
     producer_id_end: int = -1
-    controller: ControllerState | None = None
+    controllership: Controllership = field(default_factory=Controllership)
     coordinator: CoordinatorState = field(default_factory=CoordinatorState)
+
+    @property
+    def id(self) -> int:
+        """The broker's id."""
+        return self.process.id
+
+    @property
+    def state(self) -> str:
+        """The process's status (see :class:`emulator.events.BrokerStateChanged`)."""
+        return self.process.status
+
+    @property
+    def session(self) -> int:
+        """The id of its ZooKeeper session; 0: none."""
+        return self.process.zk.session
+
+    @property
+    def broker_epoch(self) -> int:
+        """The czxid of its registration; 0: it has not registered since it was started."""
+        return self.process.broker_epoch
+
+    @property
+    def controller(self) -> ControllerState | None:
+        """The controller's cache, if this broker is (or believes to be) the controller."""
+        return self.controllership.state
 
 
 class Broker:
@@ -89,7 +104,13 @@ class Broker:
         self.id = state.id
         self.world = world
         self.kernel = world.kernel
-        self.zk = ZkClient(self)
+        self.context = BrokerContext(state.process, world)
+        self.arm = self.context.arm
+        self.later = self.context.later
+        self.close_connection = self.context.close_connection
+        self.zk = self.context.zk
+        self.zk.on_reconnected = self.zookeeper_is_back
+        self.zk.on_expired = self.session_expired
         self.leader = LeaderSide(self)
         self.fetches = FetchServer(self)
         self.reads = ConsumerReads(self)
@@ -100,8 +121,10 @@ class Broker:
         self.control = ControlPlane(self)
         self.producer_ids = ProducerIds(self)
         self.registration = Registration(self)
-        self.controller = Controller(self)
-        self.coordinator = Coordinator(self)
+        self.controller = Controller(self.context, state.controllership, self.isr.send_pending)
+        self.coordinator = GroupCoordinator(
+            self.context, state.coordinator, append=self.leader.produce, log_of=self.log_of
+        )
         self._handlers = self._table()
         self._tasks = self._task_table()
 
@@ -114,7 +137,7 @@ class Broker:
 
     def handle(self, source: int, message: AnyMessage) -> None:
         """Take one message; requests are taken from the first registration on."""
-        if not self.state.broker_epoch and isinstance(message, messages.REQUESTS):
+        if not self.state.process.broker_epoch and isinstance(message, messages.REQUESTS):
             refused = messages.ConnectionLost(self.id, self.kernel.cause)
             self.kernel.schedule(
                 self.kernel.now + LATENCY_MIN_US, source, refused, self.kernel.cause, self.id
@@ -189,9 +212,7 @@ class Broker:
         }
 
     def _timer(self, _source: int, message: messages.Timer) -> None:
-        armed = self.state.armed
-        if armed.get(message.task) == message.number:
-            del armed[message.task]
+        if self.context.timers.is_due(message):
             self._tasks[message.task]()
 
     def _connection_lost(self, _source: int, message: messages.ConnectionLost) -> None:
@@ -205,22 +226,6 @@ class Broker:
             self.fetches.connection_lost(peer)
         elif peer == ZOOKEEPER:
             self.zk.connection_lost()
-
-    # ---- timers: at most one of each task is pending
-
-    def arm(self, task: str, at_us: int) -> None:
-        """Let ``task`` run at ``at_us`` at the latest."""
-        armed = self.state.armed
-        current = armed.get(task)
-        if current is None or at_us < current:
-            armed[task] = at_us
-            kernel = self.kernel
-            timer = messages.Timer(task, "", at_us)
-            kernel.schedule(at_us, self.id, timer, kernel.cause, self.id)
-
-    def later(self, task: str, delay_us: int) -> None:
-        """Let ``task`` run after ``delay_us`` at the latest."""
-        self.arm(task, self.kernel.now + delay_us)
 
     # ---- periodic tasks
 
@@ -268,12 +273,6 @@ class Broker:
             self.coordinator.offsets.stored(request, response)
         else:
             self.world.network.send(self.id, destination, response, request)
-
-    def close_connection(self, client: int, request: int = 0) -> None:
-        """Close the connection that a request came by (what acks=0 gets for an error)."""
-        now_us = self.kernel.now
-        lost = messages.ConnectionLost(self.id, request)
-        self.kernel.schedule(now_us + 300, client, lost, self.kernel.cause, self.id)
 
     # ---- changes of a replica that are stated in one place
 
@@ -336,13 +335,13 @@ class Broker:
     def may_be_isr_member(self, broker: int) -> bool:
         """Whether a follower may be in an ISR: from 3.x only while it is known to be alive."""
         eligible = self.world.profile.has("isr_answer_rechecks_hw")
-        return not eligible or broker in self.state.live_brokers
+        return not eligible or broker in self.state.process.live_brokers
 
     # ---- the process
 
     def set_state(self, state: str) -> None:
         """The process changed."""
-        self.state.state = state
+        self.state.process.status = state
         self.kernel.emit(events.BrokerStateChanged, self.id, state)
 
     def zookeeper_is_back(self) -> None:
@@ -365,9 +364,14 @@ class Broker:
             if replica.role != OFFLINE:
                 self.kernel.emit(events.ReplicaRoleChanged, tp, self.id, OFFLINE, -1, -1)
             replica.forget()
-        fresh = BrokerState(mine.id, state, mine.replicas, mine.clean_shutdown)
-        for name in fresh.__struct_fields__:
-            setattr(mine, name, getattr(fresh, name))
+        _reset(mine.process, ProcessState(mine.id))
+        _reset(mine.controllership, Controllership())
+        _reset(mine.coordinator, CoordinatorState())
+        kept = ("process", "replicas", "clean_shutdown", "controllership", "coordinator")
+        fresh = BrokerState(mine.process)
+        for name in mine.__struct_fields__:
+            if name not in kept:
+                setattr(mine, name, getattr(fresh, name))
         self.set_state(state)
         self.kernel.end_host(self.id)
         self.world.network.host_ended(self.id)
@@ -375,3 +379,18 @@ class Broker:
     def led(self) -> list[Replica]:
         """The replicas that this broker leads."""
         return [r for r in self.state.replicas.values() if r.role == LEADER]
+
+    def log_of(self, tp: str) -> tuple[Log, int]:
+        """This broker's log of a partition, and its high watermark."""
+        replica = self.state.replicas[tp]
+        return replica.log, replica.high_watermark
+
+
+def _reset(state: Struct, fresh: Struct) -> None:
+    """Make a struct that others hold what ``fresh`` is."""
+    for name in state.__struct_fields__:
+        now, new = getattr(state, name), getattr(fresh, name)
+        if isinstance(now, Struct) and isinstance(new, Struct):
+            _reset(now, new)
+        else:
+            setattr(state, name, new)

@@ -72,7 +72,7 @@ class ConsumerReads:
             (remote.leo, self.broker.leader.caught_up_us(replica, follower), follower)
             for follower, remote in replica.remotes.items()
             if racks.get(follower) == rack
-            and follower in self.broker.state.live_brokers
+            and follower in self.broker.state.process.live_brokers
             and remote.leo >= offset
             and (follower in replica.isr or not self.in_sync_only)
         ]

@@ -45,13 +45,13 @@ class ControlPlane:
 
         An older controller's, or meant for an earlier life of this broker.
         """
-        state = self.broker.state
-        if controller_epoch < state.controller_epoch:
+        process = self.broker.state.process
+        if controller_epoch < process.controller_epoch:
             return "STALE_CONTROLLER_EPOCH"
-        if self.profile.has("broker_epochs") and 0 < broker_epoch < state.broker_epoch:
+        if self.profile.has("broker_epochs") and 0 < broker_epoch < process.broker_epoch:
             return "STALE_BROKER_EPOCH"
-        state.controller_epoch = controller_epoch
-        state.known_controller = controller
+        process.controller_epoch = controller_epoch
+        process.known_controller = controller
         return NONE
 
     def _reply(
@@ -163,7 +163,7 @@ class ControlPlane:
         if replica.high_watermark > replica.log.end:  # cut while it followed (up to 2.3)
             self.broker.set_high_watermark(replica, replica.log.start, "make-leader")
         self.broker.leader.check_high_watermark(replica, "make-leader")
-        self.broker.coordinator.leads(replica)
+        self.broker.coordinator.leads(replica.tp)
 
     def _make_follower(
         self, replica: Replica, info: PartitionInfo, live_brokers: list[int]
@@ -172,7 +172,10 @@ class ControlPlane:
 
         Otherwise cut and fetch.
         """
-        if info.leader not in live_brokers and info.leader not in self.broker.state.live_brokers:
+        if (
+            info.leader not in live_brokers
+            and info.leader not in self.broker.state.process.live_brokers
+        ):
             if replica.role == LEADER:
                 self._stop_leading(replica)
             self._without_leader(replica, info)
@@ -222,7 +225,7 @@ class ControlPlane:
         replica.remotes = {}
         self.broker.state.lagging.pop(replica.tp, None)
         self.broker.fetches.drop_partition(replica.tp)
-        self.broker.coordinator.leads_no_more(replica)
+        self.broker.coordinator.leads_no_more(replica.tp)
 
     # ---- StopReplica
 
@@ -256,7 +259,7 @@ class ControlPlane:
         """Take what clients are to be told, and who is alive."""
         error = self._fenced(message.controller, message.controller_epoch, message.broker_epoch)
         if error == NONE:
-            state = self.broker.state
+            state = self.broker.state.process
             state.live_brokers = message.live_brokers
             told = message.partitions
             state.metadata.update(told)
@@ -275,7 +278,7 @@ class ControlPlane:
 
     def describe_topic(self, source: int, request: int, message: MetadataRequest) -> None:
         """Tell a client the leaders of a topic's partitions as this broker knows them."""
-        state, topic = self.broker.state, message.topic
+        state, topic = self.broker.state.process, message.topic
         leaders: dict[int, int] = {}
         number, end = 0, self._partitions_made(topic)
         while (info := state.metadata.get(f"{topic}-{number}")) is not None or number < end:

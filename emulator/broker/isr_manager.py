@@ -133,7 +133,7 @@ class IsrManager:
         One request is under way at a time.
         """
         state = self.broker.state
-        controller = self.broker.state.known_controller
+        controller = self.broker.state.process.known_controller
         if state.alter_request or not state.pending_isr or controller < 0:
             if state.pending_isr and controller < 0:
                 self.broker.later("alter-partition", ALTER_RETRY_US)
@@ -180,7 +180,7 @@ class IsrManager:
     def connection_lost(self, peer: int) -> None:
         """The connection to the controller broke: ask again after a while."""
         state = self.broker.state
-        if state.alter_request and peer == state.known_controller:
+        if state.alter_request and peer == state.process.known_controller:
             self.retry_later()
 
     def check_timeout(self) -> None:

@@ -11,9 +11,8 @@ from emulator.controller.channels import CONTROLLER_SOCKET_TIMEOUT_US
 from emulator.events import ZOOKEEPER
 from emulator.protocol import ControlledShutdownRequest, ControlledShutdownResponse
 from emulator.zookeeper import errors
-from emulator.zookeeper.data import compact
+from emulator.zookeeper.data import broker_json, compact
 from emulator.zookeeper.operations import Create, Operation, SetData
-from emulator.zookeeper.tree import STARTED_MS
 
 if TYPE_CHECKING:
     from emulator.broker.broker import Broker
@@ -57,47 +56,6 @@ class Registration:
         self.world = broker.world
         self.kernel = broker.world.kernel
         self.profile = broker.world.profile
-
-    # ---- what is written
-
-    def _timestamp(self) -> str:
-        return str(STARTED_MS + self.kernel.now // 1000)
-
-    def broker_json(self) -> str:
-        """The content of /brokers/ids/N in this release (semantics of ZkData.BrokerIdZNode)."""
-        port = 9092 + self.broker.id
-        host = f"broker-{self.broker.id}"
-        basic = {"jmx_port": -1, "timestamp": self._timestamp(), "host": host}
-        if not self.profile.has("broker_endpoints"):
-            return compact({**basic, "version": 1, "port": port})
-        endpoints = {"endpoints": [f"PLAINTEXT://{host}:{port}"]}
-        if not self.profile.has("broker_rack"):
-            return compact({**basic, **endpoints, "version": 2, "port": port})
-        rack = self.world.settings.racks.get(self.broker.id)
-        racks = {} if rack is None else {"rack": rack}
-        if not self.profile.has("listener_map"):
-            return compact({**basic, **endpoints, **racks, "version": 3, "port": port})
-        listed = self.profile.has("finalized_features")
-        features: dict[str, object] = {"features": {}} if listed else {}
-        return compact(
-            {
-                **features,
-                "listener_security_protocol_map": {"PLAINTEXT": "PLAINTEXT"},
-                **endpoints,
-                **racks,
-                **basic,
-                "port": port,
-                "version": 5 if features else 4,
-            }
-        )
-
-    def controller_json(self) -> str:
-        """The content of /controller."""
-        data: dict[str, object] = {"version": 1, "brokerid": self.broker.id}
-        data["timestamp"] = self._timestamp()
-        if self.profile.has("kraft_controller_epoch"):
-            data = {**data, "version": 2, "kraftControllerEpoch": -1}
-        return compact(data)
 
     # ---- coming
 
@@ -155,7 +113,7 @@ class Registration:
         """Write the broker's own znode; one of an earlier life has to be gone before."""
         state = self.broker.state
         path = f"/brokers/ids/{self.broker.id}"
-        data = self.broker_json()
+        data = broker_json(self.world, self.broker.id)
         zookeeper, world = self.world.zookeeper, self.world
         node = zookeeper.find(path)
         if node is not None and node.ephemeral_owner == state.session:
@@ -171,7 +129,7 @@ class Registration:
             zookeeper.multi(world, state.session, operations)
         else:
             zookeeper.create(world, state.session, path, data, ephemeral=True)
-        state.broker_epoch = zookeeper.get(path).czxid
+        state.process.broker_epoch = zookeeper.get(path).czxid
         self.kernel.emit(events.BrokerRegistered, self.broker.id, state.broker_epoch, state.session)
         self.broker.controller.stand()
 
@@ -206,12 +164,12 @@ class Registration:
         state.shutdown_tries += 1
         if state.shutdown_tries > self.broker.config.controlled_shutdown_max_retries:
             self.leave()
-        elif state.known_controller < 0:
+        elif state.process.known_controller < 0:
             self._ask_again()
         else:
             request = ControlledShutdownRequest(self.broker.id, state.broker_epoch)
             state.shutdown_request = self.world.network.send(
-                self.broker.id, state.known_controller, request
+                self.broker.id, state.process.known_controller, request
             )
             state.shutdown_sent_us = self.kernel.now
             self.broker.later("shutdown-timeout", CONTROLLER_SOCKET_TIMEOUT_US)
@@ -242,7 +200,7 @@ class Registration:
     def connection_lost(self, peer: int) -> None:
         """The connection to the controller broke during a controlled shutdown."""
         state = self.broker.state
-        if state.shutdown_request and peer == state.known_controller:
+        if state.shutdown_request and peer == state.process.known_controller:
             state.shutdown_request = 0
             self._ask_again()
 

@@ -3,9 +3,8 @@
 One queue and one request under way for each, in order, until it is answered.
 """
 
-from typing import TYPE_CHECKING
-
-from emulator.controller.context import Channel, ControlRequest
+from emulator.broker_context import BrokerContext
+from emulator.controller.context import Channel, Controllership, ControlRequest
 from emulator.protocol import (
     ControlResponse,
     LeaderAndIsrRequest,
@@ -13,9 +12,6 @@ from emulator.protocol import (
     StopReplicaRequest,
     UpdateMetadataRequest,
 )
-
-if TYPE_CHECKING:
-    from emulator.broker.broker import Broker
 
 RESEND_US = 100_000
 """How long the controller waits before it sends what was lost with a connection again."""
@@ -52,20 +48,21 @@ class Batch:
 class Channels:
     """Sends batches through the per-broker queues."""
 
-    def __init__(self, broker: "Broker") -> None:
-        """Send as ``broker``, which is the controller."""
-        self.broker = broker
-        self.world = broker.world
+    def __init__(self, context: BrokerContext, controllership: Controllership) -> None:
+        """Send in ``context``, while its broker is the controller."""
+        self.context = context
+        self.controllership = controllership
+        self.world = context.world
 
     def send(self, batch: Batch, metadata_to: list[int] | None = None) -> None:
         """Queue a batch.
 
         LeaderAndIsr, then UpdateMetadata to all live brokers (or to some), then StopReplica.
         """
-        state = self.broker.state.controller
+        state = self.controllership.state
         if state is None:
             return
-        me = self.broker.id
+        me = self.context.id
         live = sorted(state.live)
         reachable = [*live, *(b for b in state.shutting_down if b not in state.live)]
         for target, infos in batch.leader_and_isr.items():
@@ -91,7 +88,7 @@ class Channels:
                     )
 
     def _queue(self, target: int, request: ControlRequest) -> None:
-        state = self.broker.state.controller
+        state = self.controllership.state
         if state is not None:
             channel = state.channels.setdefault(target, Channel())
             channel.queue.append(request)
@@ -99,13 +96,13 @@ class Channels:
 
     def _pump(self, target: int, channel: Channel) -> None:
         if not channel.request and channel.queue:
-            channel.request = self.world.network.send(self.broker.id, target, channel.queue[0])
+            channel.request = self.world.network.send(self.context.id, target, channel.queue[0])
             channel.sent_us = self.world.now
-            self.broker.later("control-timeout", CONTROLLER_SOCKET_TIMEOUT_US)
+            self.context.later("control-timeout", CONTROLLER_SOCKET_TIMEOUT_US)
 
     def check_timeouts(self) -> None:
         """Requests without an answer for too long: the connections are closed."""
-        state = self.broker.state.controller
+        state = self.controllership.state
         if state is None:
             return
         due: list[int] = []
@@ -116,14 +113,14 @@ class Channels:
             if due_us > self.world.now:
                 due.append(due_us)
             else:
-                self.world.network.give_up(self.broker.id, target)
+                self.world.network.give_up(self.context.id, target)
                 self.connection_lost(target)
         if due:
-            self.broker.arm("control-timeout", min(due))
+            self.context.arm("control-timeout", min(due))
 
     def answered(self, message: ControlResponse) -> ControlRequest | None:
         """A broker answered: go on with the next; returns what it answered, None: nothing."""
-        state = self.broker.state.controller
+        state = self.controllership.state
         channel = None if state is None else state.channels.get(message.broker)
         if channel is None or channel.request != message.request:
             return None
@@ -137,21 +134,21 @@ class Channels:
 
         The request under way is sent again, until the broker is known to be gone.
         """
-        state = self.broker.state.controller
+        state = self.controllership.state
         channel = None if state is None else state.channels.get(peer)
         if channel is not None and channel.request:
             channel.request = 0
-            self.broker.later("control-retry", RESEND_US)
+            self.context.later("control-retry", RESEND_US)
 
     def retry(self) -> None:
         """Send again what was lost with a connection."""
-        state = self.broker.state.controller
+        state = self.controllership.state
         if state is not None:
             for target, channel in state.channels.items():
                 self._pump(target, channel)
 
     def remove(self, target: int) -> None:
         """The broker is gone: nothing more is sent to it."""
-        state = self.broker.state.controller
+        state = self.controllership.state
         if state is not None:
             state.channels.pop(target, None)

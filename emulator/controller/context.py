@@ -71,13 +71,20 @@ class ControllerState(Struct, array_like=True):
     replicas: dict[str, str] = field(default_factory=dict)
 
 
+class Controllership(Struct, array_like=True):
+    """The controller's cache while this broker is (or believes to be) the controller."""
+
+    state: ControllerState | None = None
+
+
 class Part:
     """One part of the work of the broker that is, or may become, the controller."""
 
     def __init__(self, controller: "Controller") -> None:
         """Act for ``controller``."""
         self.controller = controller
-        self.broker = controller.broker
+        self.context = controller.context
+        self.controllership = controller.controllership
         self.world = controller.world
         self.kernel = controller.world.kernel
         self.profile = controller.world.profile
@@ -85,7 +92,7 @@ class Part:
     @property
     def state(self) -> ControllerState:
         """The cache of the controller, which must be in office."""
-        state = self.broker.state.controller
+        state = self.controllership.state
         assert state is not None
         return state
 

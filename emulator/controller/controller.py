@@ -5,13 +5,13 @@ needs ZooKeeper while it cannot be reached waits until it can.
 """
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import msgspec
 
 from emulator import events
+from emulator.broker_context import BrokerContext
 from emulator.controller.channels import Batch, Channels
-from emulator.controller.context import ControllerState
+from emulator.controller.context import Controllership, ControllerState
 from emulator.controller.failover import EPOCH, Failover, epoch_number
 from emulator.controller.listeners import Topics
 from emulator.controller.partition_state_machine import ControllerMovedError, Partitions
@@ -29,10 +29,8 @@ from emulator.protocol import (
     WatchEvent,
 )
 from emulator.zookeeper import errors
+from emulator.zookeeper.data import controller_json
 from emulator.zookeeper.operations import Create, SetData
-
-if TYPE_CHECKING:
-    from emulator.broker.broker import Broker
 
 CONTROLLER = "/controller"
 RETRY_US = 100_000
@@ -47,13 +45,20 @@ class BrokerIdJson(msgspec.Struct):
 class Controller:
     """A broker as candidate for, or holder of, the controller's office."""
 
-    def __init__(self, broker: "Broker") -> None:
-        """Act for ``broker``."""
-        self.broker = broker
-        self.world = broker.world
-        self.kernel = broker.world.kernel
-        self.profile = broker.world.profile
-        self.channels = Channels(broker)
+    def __init__(
+        self,
+        context: BrokerContext,
+        controllership: Controllership,
+        controller_known: Callable[[], None],
+    ) -> None:
+        """Act in ``context``; ``controller_known`` is called when /controller was read."""
+        self.context = context
+        self.controllership = controllership
+        self.controller_known = controller_known
+        self.world = context.world
+        self.kernel = context.kernel
+        self.profile = context.profile
+        self.channels = Channels(context, controllership)
         self.machines = StateMachines(self)
         self.partitions = Partitions(self)
         self.topics = Topics(self)
@@ -64,24 +69,24 @@ class Controller:
     @property
     def in_office(self) -> ControllerState:
         """The cache of this broker, which must be the controller."""
-        state = self.broker.state.controller
+        state = self.controllership.state
         assert state is not None
         return state
 
     @property
     def state(self) -> ControllerState | None:
         """The cache if this broker is (or believes to be) controller."""
-        return self.broker.state.controller
+        return self.controllership.state
 
     # ---- election
 
     def stand(self) -> None:
         """Become controller if nobody is; watch /controller in any case."""
-        if not self.broker.zk.usable():
-            self.broker.later("controller-retry", RETRY_US)
+        if not self.context.zk.usable():
+            self.context.later("controller-retry", RETRY_US)
             return
         zookeeper = self.world.zookeeper
-        zookeeper.watch_exists(self.broker.id, CONTROLLER)
+        zookeeper.watch_exists(self.context.id, CONTROLLER)
         node = zookeeper.find(CONTROLLER)
         if node is None:
             self._run()
@@ -93,26 +98,27 @@ class Controller:
             holder = msgspec.json.decode(data or "", type=BrokerIdJson).brokerid
         except msgspec.MsgspecError:
             holder = -1
-        self.broker.state.known_controller = holder
-        self.broker.isr.send_pending()
+        self.context.process.known_controller = holder
+        self.controller_known()
 
     def _run(self) -> None:
         """Create /controller; the release decides how the epoch comes with it."""
-        zookeeper, world, mine = self.world.zookeeper, self.world, self.broker.state
-        data = self.broker.registration.controller_json()
+        zookeeper, world = self.world.zookeeper, self.world
+        session = self.context.session
+        data = controller_json(self.world, self.context.id)
         if not self.profile.has("controller_multi"):
-            zookeeper.create(world, mine.session, CONTROLLER, data, ephemeral=True)
+            zookeeper.create(world, session, CONTROLLER, data, ephemeral=True)
             found = self.failover.next_epoch()
             if found is not None:
                 self._take_office(found)
             return
         if zookeeper.find(EPOCH) is None:
-            zookeeper.create(world, mine.session, EPOCH, "0")
+            zookeeper.create(world, self.context.session, EPOCH, "0")
         node = zookeeper.get(EPOCH)
         epoch = epoch_number(node.data) + 1
         zookeeper.multi(
             world,
-            mine.session,
+            self.context.session,
             [
                 Create(CONTROLLER, data, ephemeral=True),
                 SetData(EPOCH, str(epoch), node.version),
@@ -121,10 +127,9 @@ class Controller:
         self._take_office((epoch, zookeeper.get(EPOCH).version))
 
     def _take_office(self, epoch: tuple[int, int]) -> None:
-        mine = self.broker.state
-        mine.controller = ControllerState(*epoch)
-        mine.known_controller = self.broker.id
-        self.kernel.emit(events.ControllerElected, self.broker.id, *epoch)
+        self.controllership.state = ControllerState(*epoch)
+        self.context.process.known_controller = self.context.id
+        self.kernel.emit(events.ControllerElected, self.context.id, *epoch)
         self._guarded(self.failover.run)
 
     def _guarded(self, work: Callable[[], None]) -> None:
@@ -135,7 +140,7 @@ class Controller:
             self.resign("controller moved")
             self.stand()
         except errors.ZooKeeperError as error:
-            step = (self.broker.id, "error", 1, error.name, str(error))
+            step = (self.context.id, "error", 1, error.name, str(error))
             self.kernel.emit(events.ControllerStep, *step)
 
     def registered(self) -> dict[int, int]:
@@ -155,16 +160,16 @@ class Controller:
         state = self.state
         if state is None:
             return
-        config = self.broker.config
+        config = self.context.config
         self._guarded(self._rebalance)
         if not self.world.stepwise:
-            self.broker.later("rebalance", config.leader_imbalance_check_interval_us)
+            self.context.later("rebalance", config.leader_imbalance_check_interval_us)
 
     def _rebalance(self) -> None:
         state = self.state
-        if state is None or not self.broker.zk.usable():
+        if state is None or not self.context.zk.usable():
             return
-        percentage = self.broker.config.leader_imbalance_per_broker_percentage
+        percentage = self.context.config.leader_imbalance_per_broker_percentage
         preferring: dict[int, int] = {}
         elsewhere: dict[int, list[str]] = {}
         for tp, assigned in state.assignments.items():
@@ -190,8 +195,8 @@ class Controller:
         """Give the office up: forget everything that belongs to it."""
         state = self.state
         if state is not None:
-            self.broker.state.controller = None
-            self.kernel.emit(events.ControllerResigned, self.broker.id, state.epoch, reason)
+            self.controllership.state = None
+            self.kernel.emit(events.ControllerResigned, self.context.id, state.epoch, reason)
 
     # ---- what watches bring
 
@@ -206,19 +211,19 @@ class Controller:
     def _controller_changed(self) -> None:
         node = self.world.zookeeper.find(CONTROLLER)
         owner = 0 if node is None else node.ephemeral_owner
-        if self.state is not None and owner != self.broker.state.session:
+        if self.state is not None and owner != self.context.session:
             self.resign("/controller is not this broker's")
         self.stand()
 
     def _is_in_office(self) -> bool:
         """Whether this broker is controller still, as far as it can find out; if not, it knows."""
-        if self.broker.zk.usable():
+        if self.context.zk.usable():
             self._controller_changed()
         return self.state is not None
 
     def _changed(self, path: str, kind: str) -> None:
-        if not self.broker.zk.usable():
-            self.broker.later("controller-retry", RETRY_US)
+        if not self.context.zk.usable():
+            self.context.later("controller-retry", RETRY_US)
         elif path == "/brokers/ids":
             self._brokers_changed()
         else:
@@ -234,12 +239,12 @@ class Controller:
             return
         if not self._is_in_office():
             return
-        if self.broker.zk.usable():
+        if self.context.zk.usable():
             self._guarded(self._brokers_changed)
             if self.state is not None:
                 self._guarded(self.topics.look_again)
         else:
-            self.broker.later("controller-retry", RETRY_US)
+            self.context.later("controller-retry", RETRY_US)
 
     def _brokers_changed(self) -> None:
         """BrokerChange.
@@ -249,7 +254,7 @@ class Controller:
         state = self.state
         if state is None:
             return
-        self.world.zookeeper.watch_children(self.broker.id, "/brokers/ids")
+        self.world.zookeeper.watch_children(self.context.id, "/brokers/ids")
         now = self.registered()
         gone = [b for b in state.live if b not in now]
         new = [b for b in now if b not in state.live]
@@ -276,7 +281,7 @@ class Controller:
         detail = ", ".join(map(str, brokers))
         hosted = len(self.partitions.hosted(brokers))
         text = f"broker {detail}: {hosted} partitions"
-        self.kernel.emit(events.ControllerStep, self.broker.id, name, 1, name, text)
+        self.kernel.emit(events.ControllerStep, self.context.id, name, 1, name, text)
 
     # ---- requests to the controller
 
@@ -286,7 +291,7 @@ class Controller:
         """Move everything away from a broker that wants to go."""
         state = self.state
         error, remaining = "NOT_CONTROLLER", list[str]()
-        if state is None or not self.broker.zk.usable():
+        if state is None or not self.context.zk.usable():
             pass
         elif message.broker not in state.live:
             error = "BROKER_NOT_AVAILABLE"
@@ -297,14 +302,14 @@ class Controller:
             except ControllerMovedError:
                 self.resign("controller moved")
         response = ControlledShutdownResponse(request, error, remaining)
-        self.broker.respond(source, request, response)
+        self.context.respond(source, request, response)
 
     def alter_partition(self, source: int, request: int, message: AlterPartitionRequest) -> None:
         """KIP-497: write the ISRs that leaders ask for (KafkaController.processAlterIsr)."""
         state = self.state
         rows: dict[str, tuple[str, PartitionInfo | None]] = {}
         error = "NONE"
-        if state is None or not self.broker.zk.usable():
+        if state is None or not self.context.zk.usable():
             error = "NOT_CONTROLLER"
         elif (
             message.broker_epoch < state.live.get(message.broker, 0)
@@ -317,7 +322,7 @@ class Controller:
             except ControllerMovedError:
                 error, rows = "NOT_CONTROLLER", {}
                 self.resign("controller moved")
-        self.broker.respond(source, request, AlterPartitionResponse(request, error, rows))
+        self.context.respond(source, request, AlterPartitionResponse(request, error, rows))
 
     def _alter(self, message: AlterPartitionRequest) -> dict[str, tuple[str, PartitionInfo | None]]:
         state = self.state

@@ -42,7 +42,7 @@ class Failover(Part):
         """
         number = 1
         if self.profile.has("checks_running"):
-            running = self.broker.state.state not in ENDED
+            running = self.context.process.status not in ENDED
             self._step(number, "isRunning", "" if running else "no: nothing is done")
             number += 1
             if not running:
@@ -51,7 +51,7 @@ class Failover(Part):
         self._step(number, "readControllerEpochFromZookeeper")
         self._step(number + 1, "incrementControllerEpoch")
         if node is None:
-            zookeeper.create(self.world, self.broker.state.session, EPOCH, "1")
+            zookeeper.create(self.world, self.context.session, EPOCH, "1")
             return 1, 0
         epoch = epoch_number(node.data) + 1
         return epoch, zookeeper.set_data(self.world, EPOCH, str(epoch), node.version)
@@ -68,7 +68,7 @@ class Failover(Part):
             work()
 
     def _step(self, number: int, name: str, detail: str = "") -> None:
-        step = (self.broker.id, "onControllerFailover", number, name, detail)
+        step = (self.context.id, "onControllerFailover", number, name, detail)
         self.kernel.emit(events.ControllerStep, *step)
 
     def _by_listeners(self) -> list[Step]:
@@ -122,17 +122,17 @@ class Failover(Part):
         ]
 
     def _rebalancing(self, name: str) -> list[Step]:
-        enabled = self.broker.config.auto_leader_rebalance_enable and not self.world.stepwise
+        enabled = self.context.config.auto_leader_rebalance_enable and not self.world.stepwise
         return [(name, self._start_rebalance)] if enabled else []
 
     def _start_rebalance(self) -> None:
-        self.broker.later("rebalance", REBALANCE_FIRST_US)
+        self.context.later("rebalance", REBALANCE_FIRST_US)
 
     # ---- watches and leftovers
 
     def _watch(self, *paths: str) -> Callable[[], None]:
         """Watch the children of what lists things, and whether the rest exist."""
-        me, zookeeper = self.broker.id, self.world.zookeeper
+        me, zookeeper = self.context.id, self.world.zookeeper
 
         def work() -> None:
             for path in paths:
@@ -145,7 +145,7 @@ class Failover(Part):
 
     def _watch_topics(self) -> None:
         for topic in self.state.topics:
-            self.world.zookeeper.watch_data(self.broker.id, f"/brokers/topics/{topic}")
+            self.world.zookeeper.watch_data(self.context.id, f"/brokers/topics/{topic}")
 
     def _delete(self, path: str) -> Callable[[], None]:
         """What earlier controllers were told is old: all that follows is read anew."""

@@ -57,7 +57,7 @@ class Topics(Part):
         """Read one topic's assignment; returns the partitions that are new."""
         zookeeper, state = self.world.zookeeper, self.state
         path = f"{TOPICS}/{topic}"
-        zookeeper.watch_data(self.broker.id, path)
+        zookeeper.watch_data(self.context.id, path)
         node = zookeeper.find(path)
         try:
             found = msgspec.json.decode((node.data if node else None) or "", type=TopicJson)
@@ -104,7 +104,7 @@ class Topics(Part):
         From 2.1 it does for a topic, from 2.0 for the controller's own broker.
         """
         zookeeper, state = self.world.zookeeper, self.state
-        zookeeper.watch_children(self.broker.id, CONFIG_CHANGES)
+        zookeeper.watch_children(self.context.id, CONFIG_CHANGES)
         profile = self.controller.profile
         if not profile.has("unclean_config_elects") and not (
             profile.has("unclean_broker_config_elects") and self._changed_itself()
@@ -113,7 +113,7 @@ class Topics(Part):
         able = [
             tp
             for tp in self.controller.partitions.waiting()
-            if self.world.unclean_election(self.broker.id, tp.rpartition("-")[0])
+            if self.world.unclean_election(self.context.id, tp.rpartition("-")[0])
             and state.partitions[tp] != NEW
         ]
         batch = Batch()
@@ -130,12 +130,12 @@ class Topics(Part):
             change = msgspec.json.decode(data or "{}", type=ConfigChangeJson)
         except msgspec.MsgspecError:
             return False
-        return change.entity_path == f"brokers/{self.broker.id}"
+        return change.entity_path == f"brokers/{self.context.id}"
 
     def isr_changes(self) -> None:
         """Leaders wrote ISRs: read them again, tell every broker, delete the notifications."""
         zookeeper, state = self.world.zookeeper, self.state
-        zookeeper.watch_children(self.broker.id, ISR_CHANGES)
+        zookeeper.watch_children(self.context.id, ISR_CHANGES)
         batch = Batch()
         names = self.world.children(ISR_CHANGES)
         for name in names:
@@ -169,7 +169,7 @@ class Topics(Part):
     def look_for_topics(self) -> None:
         """TopicChange: new topics get leaders; deleted ones are forgotten."""
         zookeeper, state = self.world.zookeeper, self.state
-        zookeeper.watch_children(self.broker.id, TOPICS)
+        zookeeper.watch_children(self.context.id, TOPICS)
         names = self.world.children(TOPICS)
         new: list[str] = []
         for topic in names:
@@ -209,7 +209,7 @@ class Topics(Part):
             self.controller.partitions.elect_preferred(asked)
             if taken_over or not self._stays(asked):
                 zookeeper.delete(self.world, PREFERRED)
-        zookeeper.watch_exists(self.broker.id, PREFERRED)
+        zookeeper.watch_exists(self.context.id, PREFERRED)
 
     def _stays(self, asked: list[str]) -> bool:
         """Whether tidying up after an election ends in an exception, at an unknown partition."""

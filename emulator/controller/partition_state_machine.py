@@ -85,7 +85,7 @@ class Partitions(Part):
         self.kernel.emit(
             events.PartitionCached,
             tp,
-            self.broker.id,
+            self.context.id,
             info.leader,
             info.leader_epoch,
             info.isr,
@@ -181,7 +181,7 @@ class Partitions(Part):
         self.kernel.emit(
             events.LeaderElected,
             tp,
-            self.broker.id,
+            self.context.id,
             info.leader,
             info.leader_epoch,
             info.isr,
@@ -190,7 +190,7 @@ class Partitions(Part):
 
     def failed(self, tp: str, strategy: str, reason: str) -> None:
         """State that nobody could be elected, and why."""
-        self.kernel.emit(events.ElectionFailed, tp, self.broker.id, strategy, reason)
+        self.kernel.emit(events.ElectionFailed, tp, self.context.id, strategy, reason)
 
     # ---- elections
 
@@ -209,7 +209,7 @@ class Partitions(Part):
                 state.assignments[tp],
                 info.isr,
                 self._live(),
-                unclean=self.world.unclean_election(self.broker.id, topic),
+                unclean=self.world.unclean_election(self.context.id, topic),
                 isr_order=self.profile.has("isr_order_elects"),
             )
             if choice is None:
@@ -320,7 +320,7 @@ class Partitions(Part):
         topic, _ = split(tp)
         left = [b for b in info.isr if b != broker]
         empties = self.profile.has("empty_isr_on_unclean") and self.world.unclean_election(
-            self.broker.id, topic
+            self.context.id, topic
         )
         leader = -1 if info.leader == broker else info.leader
         info = self.write(tp, leader, left if left or empties else info.isr)

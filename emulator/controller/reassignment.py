@@ -55,7 +55,7 @@ class Reassignment(Part):
 
     def look(self) -> None:
         """PartitionReassignment event: begin what /admin/reassign_partitions asks for."""
-        self.world.zookeeper.watch_exists(self.broker.id, REASSIGN)
+        self.world.zookeeper.watch_exists(self.context.id, REASSIGN)
         asked = {f"{each.topic}-{each.partition}": each.replicas for each in self._asked()}
         if not self._is_listed:
             asked = {tp: to for tp, to in asked.items() if tp not in self.state.reassigning}
@@ -67,7 +67,7 @@ class Reassignment(Part):
 
     def look_again(self) -> None:
         """After a time without ZooKeeper: begin what is new, end what can be ended."""
-        self.world.zookeeper.watch_exists(self.broker.id, REASSIGN)
+        self.world.zookeeper.watch_exists(self.context.id, REASSIGN)
         for each in self._asked():
             tp = f"{each.topic}-{each.partition}"
             move = self.state.reassigning.get(tp)
@@ -138,7 +138,7 @@ class Reassignment(Part):
         If the target replicas are not all in sync, assign old and new ones together, and raise the
         epoch, so that the new ones are started; else finish.
         """
-        self.world.zookeeper.watch_data(self.broker.id, state_path(tp))
+        self.world.zookeeper.watch_data(self.context.id, state_path(tp))
         info = self.controller.partitions.refresh(tp)
         if info is None:
             return
@@ -192,7 +192,7 @@ class Reassignment(Part):
         move = self.state.reassigning.get(tp)
         if move is None:
             return
-        self.world.zookeeper.watch_data(self.broker.id, state_path(tp))
+        self.world.zookeeper.watch_data(self.context.id, state_path(tp))
         info = self.controller.partitions.refresh(tp)
         if info is not None and self._is_complete(move, info):
             self._finish(tp, move)

@@ -116,5 +116,5 @@ class StateMachines(Part):
 
     def _refused(self, machine: str, what: str, current: str, target: str) -> None:
         detail = f"{what} is {current} and cannot become {target}"
-        step = (self.broker.id, machine, 1, "illegalTransition", detail)
+        step = (self.context.id, machine, 1, "illegalTransition", detail)
         self.kernel.emit(events.ControllerStep, *step)

@@ -31,15 +31,15 @@ class TopicDeletion(Part):
         """What a new controller finds to be deleted; nothing is done about it yet."""
         state = self.state
         for topic in self.world.children(DELETE_TOPICS):
-            if topic in state.topics and self.broker.config.delete_topic_enable:
+            if topic in state.topics and self.context.config.delete_topic_enable:
                 state.deleting.setdefault(topic, Deletion())
 
     def look(self) -> None:
         """TopicDeletion event: queue what /admin/delete_topics names."""
         zookeeper, state = self.world.zookeeper, self.state
-        zookeeper.watch_children(self.broker.id, DELETE_TOPICS)
+        zookeeper.watch_children(self.context.id, DELETE_TOPICS)
         for topic in self.world.children(DELETE_TOPICS):
-            if topic not in state.topics or not self.broker.config.delete_topic_enable:
+            if topic not in state.topics or not self.context.config.delete_topic_enable:
                 zookeeper.delete(self.world, f"{DELETE_TOPICS}/{topic}")
             elif topic not in state.deleting:
                 state.deleting[topic] = Deletion()
@@ -176,7 +176,7 @@ class TopicDeletion(Part):
         self.controller.topics.forget(topic)
         self.world.emit(
             events.ControllerStep,
-            self.broker.id,
+            self.context.id,
             "topicDeletion",
             1,
             "completeDeleteTopic",

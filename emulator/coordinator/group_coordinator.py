@@ -4,13 +4,22 @@ A broker coordinates the groups of those partitions of __consumer_offsets that i
 loaded them. Source: ``kafka.coordinator.group.GroupCoordinator`` 0.9 to 3.9.
 """
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from emulator import events
-from emulator.broker.replica import Replica
+from emulator.broker_context import BrokerContext
 from emulator.coordinator import offsets_topic
 from emulator.coordinator.group_metadata import Offsets
-from emulator.coordinator.groups import COMMIT, DEAD, HEARTBEAT, NEXT, NONE, REFUSED, Group
+from emulator.coordinator.groups import (
+    COMMIT,
+    DEAD,
+    HEARTBEAT,
+    NEXT,
+    NONE,
+    REFUSED,
+    CoordinatorState,
+    Group,
+)
 from emulator.coordinator.members import Members
 from emulator.coordinator.offset_expiry import Expiry
 from emulator.events import CLIENTS
@@ -28,24 +37,37 @@ from emulator.protocol import (
     OffsetCommitResponse,
     OffsetFetchRequest,
     OffsetFetchResponse,
+    ProduceRequest,
     SyncGroupRequest,
     SyncGroupResponse,
 )
-
-if TYPE_CHECKING:
-    from emulator.broker.broker import Broker
+from emulator.storage.log import Log
 
 LOADING_US = 5_000
 """How long reading a partition of __consumer_offsets takes."""
 
 
-class Coordinator:
+class GroupCoordinator:
     """Answers the requests of groups and watches their clocks."""
 
-    def __init__(self, broker: "Broker") -> None:
-        """Act for ``broker``."""
-        self.broker = broker
-        self.kernel = broker.world.kernel
+    def __init__(
+        self,
+        context: BrokerContext,
+        state: CoordinatorState,
+        *,
+        append: Callable[[int, int, ProduceRequest], None],
+        log_of: Callable[[str], tuple[Log, int]],
+    ) -> None:
+        """Act in ``context``.
+
+        ``append`` takes a ProduceRequest as a client's would be taken; ``log_of`` gives this
+        broker's log of a partition and its high watermark.
+        """
+        self.context = context
+        self.state = state
+        self.append = append
+        self.log_of = log_of
+        self.kernel = context.kernel
         self.members = Members(self)
         self.offsets = Offsets(self)
         self.expiry = Expiry(self)
@@ -57,50 +79,50 @@ class Coordinator:
 
         How many there are a process finds out once (Kafka: when it starts).
         """
-        state = self.broker.state.coordinator
+        state = self.state
         if not state.partition_count:
-            state.partition_count = offsets_topic.partition_count(self.broker)
+            state.partition_count = offsets_topic.partition_count(self.context)
         return offsets_topic.partition_of(group, state.partition_count)
 
     def refusal(self, group: str) -> str:
         """The error for any request about a group that this broker does not coordinate (yet)."""
-        due_us = self.broker.state.coordinator.partitions.get(self.partition_of(group))
+        due_us = self.state.partitions.get(self.partition_of(group))
         if due_us is None:
             return "NOT_COORDINATOR"
         return "COORDINATOR_LOAD_IN_PROGRESS" if due_us else NONE
 
     def group(self, name: str) -> Group | None:
         """A group that is coordinated here."""
-        return self.broker.state.coordinator.groups.get(name)
+        return self.state.groups.get(name)
 
     def find(self, client: int, request: int, message: FindCoordinatorRequest) -> None:
         """Say who coordinates a group, making __consumer_offsets if there is none."""
-        state = self.broker.state
-        info = state.metadata.get(self.partition_of(message.group))
+        process = self.context.process
+        info = process.metadata.get(self.partition_of(message.group))
         if info is None:
-            offsets_topic.create(self.broker)
-        if info is None or info.leader not in state.live_brokers:
+            offsets_topic.create(self.context)
+        if info is None or info.leader not in process.live_brokers:
             answer = FindCoordinatorResponse(request, message.group, "COORDINATOR_NOT_AVAILABLE")
         else:
             answer = FindCoordinatorResponse(request, message.group, NONE, info.leader)
-        self.broker.respond(client, request, answer)
+        self.context.respond(client, request, answer)
 
     # ---- becoming and ceasing to be the coordinator
 
-    def leads(self, replica: Replica) -> None:
+    def leads(self, tp: str) -> None:
         """The broker leads a partition: if it is one of __consumer_offsets, load its groups."""
-        partitions = self.broker.state.coordinator.partitions
-        if replica.tp.startswith(offsets_topic.PREFIX) and replica.tp not in partitions:
-            partitions[replica.tp] = self.kernel.now + LOADING_US
-            self.broker.later("groups", LOADING_US)
+        partitions = self.state.partitions
+        if tp.startswith(offsets_topic.PREFIX) and tp not in partitions:
+            partitions[tp] = self.kernel.now + LOADING_US
+            self.context.later("groups", LOADING_US)
             self.expiry.begin()
 
-    def leads_no_more(self, replica: Replica) -> None:
+    def leads_no_more(self, tp: str) -> None:
         """The broker leads a partition no longer: its groups are another's."""
-        state = self.broker.state.coordinator
-        if state.partitions.pop(replica.tp, None) is None:
+        state = self.state
+        if state.partitions.pop(tp, None) is None:
             return
-        for group in [g for g in state.groups.values() if self.partition_of(g.name) == replica.tp]:
+        for group in [g for g in state.groups.values() if self.partition_of(g.name) == tp]:
             self.members.fail_waiting(group, "NOT_COORDINATOR")
             self.to(group, DEAD)
             del state.groups[group.name]
@@ -110,7 +132,7 @@ class Coordinator:
         assert state in NEXT[group.state], f"{group.state} -> {state}"
         group.state = state
         self.kernel.emit(
-            events.GroupStateChanged, group.name, self.broker.id, state, group.generation
+            events.GroupStateChanged, group.name, self.context.id, state, group.generation
         )
 
     # ---- requests
@@ -187,13 +209,13 @@ class Coordinator:
 
     def answer(self, request: int, message: AnyMessage) -> None:
         """Answer a client's request."""
-        self.broker.respond(CLIENTS, request, message)
+        self.context.respond(CLIENTS, request, message)
 
     # ---- time
 
     def tick(self) -> None:
         """Do what is due: load partitions, end waits for members, sessions and positions."""
-        now, state = self.kernel.now, self.broker.state.coordinator
+        now, state = self.kernel.now, self.state
         for tp in [tp for tp, due_us in state.partitions.items() if 0 < due_us <= now]:
             state.partitions[tp] = 0
             self.offsets.load(tp)
@@ -204,9 +226,9 @@ class Coordinator:
 
     def watch(self) -> None:
         """Be told when the next thing is due."""
-        state = self.broker.state.coordinator
+        state = self.state
         due = [due_us for due_us in state.partitions.values() if due_us] + self.expiry.due()
         for group in state.groups.values():
             due += self.members.deadlines(group)
         if due:
-            self.broker.arm("groups", min(due))
+            self.context.arm("groups", min(due))

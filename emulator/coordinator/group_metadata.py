@@ -26,7 +26,7 @@ from emulator.protocol import (
 )
 
 if TYPE_CHECKING:
-    from emulator.coordinator.group_coordinator import Coordinator
+    from emulator.coordinator.group_coordinator import GroupCoordinator
 
 UNAVAILABLE: Final = "COORDINATOR_NOT_AVAILABLE"
 STORING_ERRORS: Final = {
@@ -41,11 +41,12 @@ STORING_ERRORS: Final = {
 class Offsets:
     """Writes and reads the log of __consumer_offsets."""
 
-    def __init__(self, coordinator: "Coordinator") -> None:
+    def __init__(self, coordinator: "GroupCoordinator") -> None:
         """Act for ``coordinator``."""
         self.coordinator = coordinator
-        self.broker = coordinator.broker
-        self.world = coordinator.broker.world
+        self.context = coordinator.context
+        self.state = coordinator.state
+        self.world = coordinator.context.world
         self.kernel = coordinator.kernel
 
     # ---- writing
@@ -68,19 +69,19 @@ class Offsets:
         values = [text_of(record) for record in records]
         first = self.world.ledger.name_records(f"group {store.group}", tp, keys, values)
         self.kernel.emit(
-            events.GroupRecordsWritten, tp, self.broker.id, store.group, first, keys, values
+            events.GroupRecordsWritten, tp, self.context.id, store.group, first, keys, values
         )
-        state = self.broker.state.coordinator
+        state = self.state
         state.last_store += 1
         state.stores[state.last_store] = store
         batch = RecordBatch(0, len(records), -1, first)
-        timeout_us = self.broker.config.offsets_commit_timeout_us
+        timeout_us = self.context.config.offsets_commit_timeout_us
         request = ProduceRequest(tp, batch, -1, timeout_us)
-        self.broker.leader.produce(self.broker.id, state.last_store, request)
+        self.coordinator.append(self.context.id, state.last_store, request)
 
     def stored(self, number: int, answer: ProduceResponse) -> None:
         """Records are replicated, or will not be: tell who waits for that."""
-        store = self.broker.state.coordinator.stores.pop(number)
+        store = self.state.stores.pop(number)
         error = STORING_ERRORS.get(answer.error, answer.error)
         group = self.coordinator.group(store.group)
         if store.assignment is not None:
@@ -94,7 +95,7 @@ class Offsets:
         if error == NONE and group is not None:
             for tp, offset in store.offsets.items():
                 group.offsets[tp], group.committed_us[tp] = offset, store.at_us
-                self.kernel.emit(events.OffsetCommitted, group.name, tp, self.broker.id, offset)
+                self.kernel.emit(events.OffsetCommitted, group.name, tp, self.context.id, offset)
         if store.request:
             response = OffsetCommitResponse(store.request, store.group, error)
             self.coordinator.answer(store.request, response)
@@ -103,25 +104,25 @@ class Offsets:
 
     def load(self, tp: str) -> None:
         """Make the groups of a partition what its log says, up to the LEO (before 0.11: the HW)."""
-        replica = self.broker.state.replicas[tp]
+        log, high_watermark = self.coordinator.log_of(tp)
         to_end = self.world.profile.has("offsets_loaded_to_log_end")
-        bound = replica.log.end if to_end else min(replica.high_watermark, replica.log.end)
+        bound = log.end if to_end else min(high_watermark, log.end)
         found: dict[str, Group] = {}
-        for batch in replica.log.read(replica.log.start, bound):
+        for batch in log.read(log.start, bound):
             for at in range(min(batch.count, bound - batch.base_offset)):
                 record = read(self.world.ledger.value_of(batch.first_record + at))
                 if record is not None:
                     self._apply(found.setdefault(record.group, Group(record.group)), record)
         found = {name: each for name, each in found.items() if each.offsets or each.generation}
-        self.broker.state.coordinator.groups.update(found)
-        self.kernel.emit(events.GroupsLoaded, tp, self.broker.id, list(found))
+        self.state.groups.update(found)
+        self.kernel.emit(events.GroupsLoaded, tp, self.context.id, list(found))
         for group in found.values():
             for member in group.members.values():
                 member.deadline_us = self.kernel.now + member.session_timeout_us
             self.kernel.emit(
                 events.GroupStateChanged,
                 group.name,
-                self.broker.id,
+                self.context.id,
                 group.state,
                 group.generation,
             )

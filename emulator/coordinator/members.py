@@ -28,7 +28,7 @@ from emulator.protocol import (
 )
 
 if TYPE_CHECKING:
-    from emulator.coordinator.group_coordinator import Coordinator
+    from emulator.coordinator.group_coordinator import GroupCoordinator
 
 NEW_MEMBER_JOIN_US: Final = 300_000_000
 """How long a new member that waits for its first answer is kept (it cannot send heartbeats yet)."""
@@ -37,16 +37,17 @@ NEW_MEMBER_JOIN_US: Final = 300_000_000
 class Members:
     """Keeps the members of the groups that a broker coordinates."""
 
-    def __init__(self, coordinator: "Coordinator") -> None:
+    def __init__(self, coordinator: "GroupCoordinator") -> None:
         """Act for ``coordinator``."""
         self.coordinator = coordinator
-        self.broker = coordinator.broker
+        self.context = coordinator.context
+        self.state = coordinator.state
         self.kernel = coordinator.kernel
-        self.profile = coordinator.broker.world.profile
+        self.profile = coordinator.context.world.profile
 
     def make(self, name: str) -> Group:
         """Begin an empty group."""
-        group = self.broker.state.coordinator.groups[name] = Group(name)
+        group = self.state.groups[name] = Group(name)
         return group
 
     def check(self, name: str, member_id: str, generation: int) -> str:
@@ -109,7 +110,7 @@ class Members:
         group.assignor = message.assignor
         group.leader = group.leader or name
         self.kernel.emit(
-            events.MemberJoined, group.name, self.broker.id, member.consumer, member.id
+            events.MemberJoined, group.name, self.context.id, member.consumer, member.id
         )
         self._prepare(group)
 
@@ -137,7 +138,7 @@ class Members:
         timeout_us = max((m.rebalance_timeout_us for m in group.members.values()), default=0)
         group.delay_left_us, group.newcomer = -1, False
         if group.state == EMPTY:
-            delay_us = self.broker.config.group_initial_rebalance_delay_us
+            delay_us = self.context.config.group_initial_rebalance_delay_us
             group.delay_left_us = max(0, timeout_us - delay_us)
             timeout_us = delay_us
         group.join_deadline_us = self.kernel.now + timeout_us
@@ -153,7 +154,7 @@ class Members:
         """The wait for members is over; one that was empty waits on while members come."""
         if group.newcomer and group.delay_left_us > 0:
             group.newcomer = False
-            delay_us = self.broker.config.group_initial_rebalance_delay_us
+            delay_us = self.context.config.group_initial_rebalance_delay_us
             more_us = min(delay_us, group.delay_left_us)
             group.delay_left_us -= more_us
             group.join_deadline_us = self.kernel.now + more_us
@@ -261,7 +262,7 @@ class Members:
         if group.leader == member.id:
             group.leader = next(iter(group.members), "")
         self.kernel.emit(
-            events.MemberLeft, group.name, self.broker.id, member.consumer, member.id, reason
+            events.MemberLeft, group.name, self.context.id, member.consumer, member.id, reason
         )
 
     def expire(self, group: Group) -> None:

@@ -13,36 +13,37 @@ from emulator.coordinator.groups import DEAD, EMPTY, Group, Store
 from emulator.coordinator.records import GroupRecord, OffsetRecord, Record
 
 if TYPE_CHECKING:
-    from emulator.coordinator.group_coordinator import Coordinator
+    from emulator.coordinator.group_coordinator import GroupCoordinator
 
 
 class Expiry:
     """Looks from time to time whether positions have grown old."""
 
-    def __init__(self, coordinator: "Coordinator") -> None:
+    def __init__(self, coordinator: "GroupCoordinator") -> None:
         """Act for ``coordinator``."""
         self.coordinator = coordinator
-        self.broker = coordinator.broker
+        self.context = coordinator.context
+        self.state = coordinator.state
         self.kernel = coordinator.kernel
-        self.only_when_empty = coordinator.broker.world.profile.has("positions_age_when_empty")
+        self.only_when_empty = coordinator.context.world.profile.has("positions_age_when_empty")
 
     def begin(self) -> None:
         """There are groups to look at: the first look is one interval away."""
-        state = self.broker.state.coordinator
+        state = self.state
         if state.next_look_us == 0:
-            state.next_look_us = self.kernel.now + self.broker.config.offsets_check_interval_us
+            state.next_look_us = self.kernel.now + self.context.config.offsets_check_interval_us
 
     def due(self) -> list[int]:
         """When to look next; nothing while there is no group."""
-        state = self.broker.state.coordinator
+        state = self.state
         return [state.next_look_us] if state.groups else []
 
     def tick(self) -> None:
         """Forget what is too old, if it is time to look."""
-        state = self.broker.state.coordinator
+        state = self.state
         if not 0 < state.next_look_us <= self.kernel.now:
             return
-        state.next_look_us = self.kernel.now + self.broker.config.offsets_check_interval_us
+        state.next_look_us = self.kernel.now + self.context.config.offsets_check_interval_us
         for group in list(state.groups.values()):
             self._look_at(group)
 
@@ -51,20 +52,20 @@ class Expiry:
         for tp in self._expired(group):
             offset = group.offsets.pop(tp)
             del group.committed_us[tp]
-            self.kernel.emit(events.OffsetExpired, group.name, tp, self.broker.id, offset)
+            self.kernel.emit(events.OffsetExpired, group.name, tp, self.context.id, offset)
             records.append(OffsetRecord(group.name, tp, -1))
         if group.state == EMPTY and not group.offsets and not group.pending:
             self.coordinator.to(group, DEAD)
-            del self.broker.state.coordinator.groups[group.name]
+            del self.state.groups[group.name]
             if group.generation:
                 records.append(GroupRecord(group.name, -1))
         if records:
             self.coordinator.offsets.write(Store(group.name), records)
 
     def _expired(self, group: Group) -> list[str]:
-        stores = self.broker.state.coordinator.stores.values()
+        stores = self.state.stores.values()
         under_way = {tp for each in stores if each.group == group.name for tp in each.offsets}
-        limit_us = self.kernel.now - self.broker.config.offsets_retention_us
+        limit_us = self.kernel.now - self.context.config.offsets_retention_us
         return [
             tp
             for tp in group.offsets

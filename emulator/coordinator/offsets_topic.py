@@ -4,16 +4,14 @@ Any broker that is asked for a group's coordinator makes the topic if there is n
 ``KafkaApis.getOrCreateGroupMetadataTopic``, ``GroupMetadataManager.partitionFor`` 0.9 to 3.9.
 """
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import msgspec
 
+from emulator.broker_context import BrokerContext
 from emulator.replication import assignment
 from emulator.zookeeper.data import write_topic
 from emulator.zookeeper.metadata import TopicJson
-
-if TYPE_CHECKING:
-    from emulator.broker.broker import Broker
 
 TOPIC: Final = "__consumer_offsets"
 PREFIX: Final = f"{TOPIC}-"
@@ -41,31 +39,31 @@ def partition_of(group: str, partitions: int) -> str:
     return f"{TOPIC}-{(java_hash(group) & _POSITIVE) % partitions}"
 
 
-def partition_count(broker: "Broker") -> int:
+def partition_count(context: BrokerContext) -> int:
     """How many partitions the topic has, or would be made with."""
-    node = broker.world.zookeeper.find(f"/brokers/topics/{TOPIC}")
+    node = context.world.zookeeper.find(f"/brokers/topics/{TOPIC}")
     try:
         found = {} if node is None else _topic.decode(node.data or "").partitions
     except msgspec.MsgspecError:
         found = {}
-    return len(found) or broker.config.offsets_topic_num_partitions
+    return len(found) or context.config.offsets_topic_num_partitions
 
 
-def _exists(broker: "Broker") -> bool:
-    return broker.world.zookeeper.find(f"/brokers/topics/{TOPIC}") is not None
+def _exists(context: BrokerContext) -> bool:
+    return context.world.zookeeper.find(f"/brokers/topics/{TOPIC}") is not None
 
 
-def _factor(broker: "Broker") -> int:
+def _factor(context: BrokerContext) -> int:
     """How many replicas it gets: as configured, before KIP-115 at most as many as brokers live."""
-    factor = broker.config.offsets_topic_replication_factor
-    waits = broker.world.profile.has("offsets_topic_waits")
-    return factor if waits else min(factor, len(broker.state.live_brokers))
+    factor = context.config.offsets_topic_replication_factor
+    waits = context.world.profile.has("offsets_topic_waits")
+    return factor if waits else min(factor, len(context.process.live_brokers))
 
 
-def hindrance(broker: "Broker") -> str:
+def hindrance(context: BrokerContext) -> str:
     """Why the topic cannot be made, in a sentence; empty if it can be, or is there."""
-    live, factor = len(broker.state.live_brokers), _factor(broker)
-    if _exists(broker) or factor <= live:
+    live, factor = len(context.process.live_brokers), _factor(context)
+    if _exists(context) or factor <= live:
         return ""
     return (
         f"{TOPIC} is made with offsets.topic.replication.factor={factor}, and {live} brokers are"
@@ -73,11 +71,11 @@ def hindrance(broker: "Broker") -> str:
     )
 
 
-def create(broker: "Broker") -> None:
+def create(context: BrokerContext) -> None:
     """Make the topic, if enough brokers live."""
-    world, config = broker.world, broker.config
-    live, factor = broker.state.live_brokers, _factor(broker)
-    if _exists(broker) or not live or factor > len(live) or not broker.zk.usable():
+    world, config = context.world, context.config
+    live, factor = context.process.live_brokers, _factor(context)
+    if _exists(context) or not live or factor > len(live) or not context.zk.usable():
         return
     draw = world.kernel.random_below
     start, shift = draw(len(live)), draw(len(live))

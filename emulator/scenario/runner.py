@@ -244,7 +244,7 @@ class Execution:
         """What a client cannot know of its error: that the topic for groups cannot be made."""
         running = [b for b in self.cluster.brokers.values() if b.state.state == "running"]
         unavailable = error == "COORDINATOR_NOT_AVAILABLE"
-        return offsets_topic.hindrance(running[0]) if running and unavailable else ""
+        return offsets_topic.hindrance(running[0].context) if running and unavailable else ""
 
     # ---- replication by hand
 

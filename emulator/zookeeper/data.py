@@ -4,6 +4,7 @@ import msgspec
 
 from emulator.broker_context import World
 from emulator.protocol.names import split
+from emulator.zookeeper.tree import STARTED_MS
 
 
 def compact(value: object) -> str:
@@ -54,3 +55,44 @@ def topic_json(world: World, lists: list[list[int]]) -> str:
         return compact({"version": 2, "partitions": partitions, **moving})
     topic_id = world.cluster_id()
     return compact({"partitions": partitions, "topic_id": topic_id, **moving, "version": 3})
+
+
+def _timestamp(world: World) -> str:
+    return str(STARTED_MS + world.now // 1000)
+
+
+def broker_json(world: World, broker: int) -> str:
+    """The content of /brokers/ids/N in this release (ZkData.BrokerIdZNode)."""
+    has = world.profile.has
+    port = 9092 + broker
+    host = f"broker-{broker}"
+    basic = {"jmx_port": -1, "timestamp": _timestamp(world), "host": host}
+    if not has("broker_endpoints"):
+        return compact({**basic, "version": 1, "port": port})
+    endpoints = {"endpoints": [f"PLAINTEXT://{host}:{port}"]}
+    if not has("broker_rack"):
+        return compact({**basic, **endpoints, "version": 2, "port": port})
+    rack = world.settings.racks.get(broker)
+    racks = {} if rack is None else {"rack": rack}
+    if not has("listener_map"):
+        return compact({**basic, **endpoints, **racks, "version": 3, "port": port})
+    features: dict[str, object] = {"features": {}} if has("finalized_features") else {}
+    return compact(
+        {
+            **features,
+            "listener_security_protocol_map": {"PLAINTEXT": "PLAINTEXT"},
+            **endpoints,
+            **racks,
+            **basic,
+            "port": port,
+            "version": 5 if features else 4,
+        }
+    )
+
+
+def controller_json(world: World, broker: int) -> str:
+    """The content of /controller."""
+    data: dict[str, object] = {"version": 1, "brokerid": broker, "timestamp": _timestamp(world)}
+    if world.profile.has("kraft_controller_epoch"):
+        data = {**data, "version": 2, "kraftControllerEpoch": -1}
+    return compact(data)

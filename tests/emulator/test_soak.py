@@ -41,7 +41,7 @@ def test_a_dead_leader_is_a_disagreement_until_somebody_has_noticed() -> None:
     cache = lab.cluster.state.brokers[0].controller
     assert cache is not None
     del cache.live[2]
-    lab.cluster.state.brokers[2].metadata.clear()
+    lab.cluster.state.brokers[2].process.metadata.clear()
     lab.cluster.state.brokers[2].replicas["t-0"].leader_epoch = 7
     assert disagreements(lab.cluster) == [
         "controller 0 believes [0] to be alive, not [0, 2]",

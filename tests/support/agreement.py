@@ -96,7 +96,7 @@ def _of_replica(cluster: Cluster, broker: int, tp: str, replica: Replica) -> Ite
 
 def _of_metadata(cluster: Cluster) -> Iterator[str]:
     for broker in living(cluster):
-        told = cluster.state.brokers[broker].metadata
+        told = cluster.state.brokers[broker].process.metadata
         for tp in cluster.partitions():
             yield from _compared(cluster, f"broker {broker}'s metadata", tp, told.get(tp))
         for tp in [tp for tp in told if cluster.assigned(tp) is None]:

@@ -2,6 +2,7 @@
 
 from emulator import events
 from emulator.broker.broker import Broker, BrokerState
+from emulator.broker_context import ProcessState
 from emulator.inputs.statements import CrashBroker, Settle, StartBroker, Wait
 from tests.support.running import do, produce, replica, with_topic
 
@@ -10,7 +11,7 @@ def test_only_the_disk_outlives_the_process() -> None:
     cluster, _ = with_topic(1, 2)
     do(cluster, produce("a", count=2), Settle(), CrashBroker(broker=2))
     state = cluster.brokers[2].state
-    fresh = BrokerState(2, "crashed", state.replicas, clean_shutdown=False)
+    fresh = BrokerState(ProcessState(2, "crashed"), state.replicas, clean_shutdown=False)
     assert state == fresh
     assert state.replicas["t-0"].log.end == 2
     assert not state.replicas["t-0"].known
@@ -42,7 +43,7 @@ def test_of_each_task_one_timer_is_pending() -> None:
     broker.arm("fetch-backoff", cluster.now_us + 9_000)
     assert len(cluster.state.kernel.queue) == before + 1
     broker.arm("fetch-backoff", cluster.now_us + 1_000)
-    assert broker.state.armed["fetch-backoff"] == cluster.now_us + 1_000
+    assert broker.state.process.timers.armed["fetch-backoff"] == cluster.now_us + 1_000
 
 
 def test_a_restart_is_a_new_life() -> None:

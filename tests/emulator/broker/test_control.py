@@ -74,7 +74,7 @@ def test_a_partition_that_is_being_deleted_leaves_the_metadata() -> None:
     mine = plane.broker.state.broker_epoch
     gone = PartitionInfo(DURING_DELETE, 0, [], 0, [1, 2], 1)
     plane.update_metadata(CONTROLLER, 1, UpdateMetadataRequest(0, 1, mine, [1, 2], {"t-0": gone}))
-    assert "t-0" not in plane.broker.state.metadata
+    assert "t-0" not in plane.broker.state.process.metadata
 
 
 def test_clients_of_a_deleted_topic_are_told_that_there_is_none() -> None:

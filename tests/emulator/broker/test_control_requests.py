@@ -190,8 +190,8 @@ def leaders_told(told: Told, broker: int, topic: str = "t") -> str:
     plane = told.lab.cluster.brokers[broker].control
     found: dict[int, int] = {}
     number = 0
-    while (row := plane.broker.state.metadata.get(f"{topic}-{number}")) is not None:
-        alive = row.leader in plane.broker.state.live_brokers
+    while (row := plane.broker.state.process.metadata.get(f"{topic}-{number}")) is not None:
+        alive = row.leader in plane.broker.state.process.live_brokers
         found[number] = row.leader if alive else -1
         number += 1
     return str(found)

@@ -119,7 +119,7 @@ def test_a_commit_that_is_never_replicated_ends_the_statement_after_a_minute() -
     made = lab(partitions=1)
     consume(made)
     made.do(PauseReplica(tp="__consumer_offsets-0", broker=1))
-    made.cluster.brokers[0].state.armed["isr-expiration"] = -1
+    made.cluster.brokers[0].state.process.timers.armed["isr-expiration"] = -1
     begun_us = made.cluster.now_us
     assert consume(made).error == "REQUEST_TIMED_OUT"
     assert made.cluster.now_us - begun_us >= LIMIT_US

@@ -55,7 +55,7 @@ def test_metadata_goes_to_every_live_broker() -> None:
     batch.metadata["t-0"] = INFO
     channels(lab).send(batch)
     lab.wait(10)
-    assert [lab.cluster.brokers[b].state.metadata["t-0"] for b in (0, 1, 2)] == [INFO] * 3
+    assert [lab.cluster.brokers[b].state.process.metadata["t-0"] for b in (0, 1, 2)] == [INFO] * 3
 
 
 def test_metadata_may_be_meant_for_some() -> None:
@@ -64,7 +64,7 @@ def test_metadata_may_be_meant_for_some() -> None:
     batch.metadata["t-0"] = INFO
     channels(lab).send(batch, metadata_to=[2])
     lab.wait(10)
-    told = [lab.cluster.brokers[b].state.metadata["t-0"] == INFO for b in (0, 1, 2)]
+    told = [lab.cluster.brokers[b].state.process.metadata["t-0"] == INFO for b in (0, 1, 2)]
     assert told == [False, False, True]
 
 
@@ -117,7 +117,7 @@ def test_a_request_that_nobody_answers_is_given_up_and_made_again() -> None:
     lab.do(HealLinks())
     lab.wait(200)
     assert office(lab).channels[2].queue == []
-    assert lab.cluster.brokers[2].state.metadata["t-0"] == INFO
+    assert lab.cluster.brokers[2].state.process.metadata["t-0"] == INFO
 
 
 def test_an_answer_that_nobody_waits_for_is_nothing() -> None:

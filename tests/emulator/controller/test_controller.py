@@ -66,7 +66,7 @@ def test_every_broker_knows_who_is_controller(version: str) -> None:
     lab.do(ZkCommand(command="delete", path=CONTROLLER))
     lab.wait(100)
     holder = lab.cluster.controller_id()
-    assert [b.state.known_controller for b in lab.cluster.brokers.values()] == [holder] * 3
+    assert [b.state.process.known_controller for b in lab.cluster.brokers.values()] == [holder] * 3
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -82,7 +82,7 @@ def test_a_broken_znode_names_nobody() -> None:
     lab = Lab("3.9")
     lab.do(ZkCommand(command="set", path=CONTROLLER, data="no json"))
     lab.wait(10)
-    assert lab.cluster.brokers[1].state.known_controller == -1
+    assert lab.cluster.brokers[1].state.process.known_controller == -1
 
 
 def test_an_expired_controller_resigns_before_it_stands_again() -> None:
@@ -217,7 +217,7 @@ def test_every_part_of_the_controller_acts_for_the_same_broker() -> None:
     controller = Lab("3.9").cluster.brokers[0].controller
     assert issubclass(Partitions, Part)
     parts = (controller.partitions, controller.topics, controller.reassignment, controller.deletion)
-    assert {part.broker.id for part in parts} == {0}
+    assert {part.context.id for part in parts} == {0}
     assert all(part.state is controller.state for part in parts)
 
 
@@ -235,4 +235,4 @@ def test_a_controller_that_missed_the_end_of_its_office_finds_out(version: str) 
     lab.wait(3_000)
     believes.append(first.controller is not None)
     assert believes == [True, False]
-    assert lab.cluster.state.brokers[0].known_controller == 1
+    assert lab.cluster.state.brokers[0].process.known_controller == 1

@@ -108,7 +108,7 @@ def test_a_broker_that_is_not_running_any_more_takes_no_office(version: str) -> 
     lab = Lab(version)
     broker = lab.cluster.brokers[0]
     before = lab.cluster.controller_epoch()
-    broker.state.state = "stopped"
+    broker.state.process.status = "stopped"
     assert broker.controller.failover.next_epoch() is None
     last = lab.seen.of(ControllerStep)[-1]
     assert (last.name, last.detail) == ("isRunning", "no: nothing is done")
@@ -179,7 +179,7 @@ def test_leftover_topics_that_nobody_made_partitions_of_are_finished() -> None:
 def test_the_first_rebalance_comes_five_seconds_after_taking_office() -> None:
     lab = Lab("3.9", brokers=3)
     elected = lab.seen.of(ControllerElected)[0]
-    armed = lab.cluster.brokers[0].state.armed["rebalance"]
+    armed = lab.cluster.brokers[0].state.process.timers.armed["rebalance"]
     assert armed == elected.time_us + REBALANCE_FIRST_US
 
 

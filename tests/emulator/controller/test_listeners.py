@@ -116,7 +116,7 @@ def test_isr_changes_are_told_to_all_brokers_and_their_znodes_go(version: str) -
     lab.wait(15_000)
     assert lab.state() == "leader 1 e1 isr [1, 2] v2"
     assert lab.cluster.zookeeper.children("/isr_change_notification") == []
-    told = [lab.cluster.brokers[b].state.metadata["t-0"].isr for b in (0, 1, 2)]
+    told = [lab.cluster.brokers[b].state.process.metadata["t-0"].isr for b in (0, 1, 2)]
     assert told == [[1, 2]] * 3
     parent = lab.cluster.zookeeper.get("/isr_change_notification")
     assert parent.child_creates == 1

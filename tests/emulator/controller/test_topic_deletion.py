@@ -95,7 +95,7 @@ def test_a_dead_replica_holds_the_znodes_but_not_the_other_logs() -> None:
 
 def test_brokers_forget_a_partition_that_is_going() -> None:
     lab = waiting_for_2()
-    assert [TP in lab.cluster.brokers[b].state.metadata for b in (0, 1, 3)] == [False] * 3
+    assert [TP in lab.cluster.brokers[b].state.process.metadata for b in (0, 1, 3)] == [False] * 3
 
 
 def test_a_new_controller_goes_on_with_the_deletion() -> None:

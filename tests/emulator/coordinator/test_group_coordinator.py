@@ -1,6 +1,6 @@
 """Which broker coordinates a group, and what the others say."""
 
-from emulator.coordinator.group_coordinator import LOADING_US, Coordinator
+from emulator.coordinator.group_coordinator import LOADING_US, GroupCoordinator
 from emulator.events import GroupStateChanged
 from emulator.inputs.statements import CreateTopic, ElectPreferred, Reassign, StopBroker
 from emulator.protocol import (
@@ -26,7 +26,7 @@ def test_a_broker_that_does_not_lead_the_partition_is_not_the_coordinator() -> N
     bench = Bench(brokers=2)
     errors = [bench.ask(request, broker=1).error for request in REQUESTS]
     assert errors == ["NOT_COORDINATOR"] * len(REQUESTS)
-    assert isinstance(bench.lab.cluster.brokers[1].coordinator, Coordinator)
+    assert isinstance(bench.lab.cluster.brokers[1].coordinator, GroupCoordinator)
 
 
 def test_a_coordinator_that_loads_answers_heartbeats_only() -> None:

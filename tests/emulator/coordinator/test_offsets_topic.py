@@ -63,7 +63,7 @@ def test_nobody_coordinates_before_there_is_a_topic_and_its_leader_afterwards() 
     assert (found.error, found.coordinator) == ("NONE", 0)
     bench.lab.do(CrashBroker(broker=0))
     bench.lab.wait(30)
-    bench.lab.cluster.brokers[1].state.live_brokers = [1]
+    bench.lab.cluster.brokers[1].state.process.live_brokers = [1]
     found = bench.ask(FindCoordinatorRequest("g"), broker=1)
     assert (found.error, found.coordinator) == ("COORDINATOR_NOT_AVAILABLE", -1)
 

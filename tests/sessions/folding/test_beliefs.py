@@ -182,7 +182,7 @@ def in_mind(cluster: Cluster, view: ClusterView, tp: str) -> dict[int, Words]:
             office = cluster.brokers[view.state.controller.broker or 0].state.controller
             infos = {} if office is None else office.infos
         else:
-            infos = cluster.brokers[who].state.metadata
+            infos = cluster.brokers[who].state.process.metadata
         info = infos.get(tp)
         found[who] = words(info)
     return found

@@ -1,0 +1,77 @@
+"""A process's timers: one of each task at most is pending, and they end with the process."""
+
+from msgspec import Struct, field
+
+from emulator.protocol import Timer
+from emulator.simulation.kernel import Kernel
+
+
+class TimerState(Struct, array_like=True):
+    """When each task that is pending is due, in microseconds of virtual time.
+
+    ``deadlines`` are further ones of a task by what they are for (a parked request, a fetcher).
+    """
+
+    armed: dict[str, int] = field(default_factory=dict)
+    deadlines: dict[str, dict[str | int, int]] = field(default_factory=dict)
+
+
+class Timers:
+    """Sets one host's timers.
+
+    A task is a name that the host's dispatch knows. Setting a deadline costs a kernel event only if
+    it is earlier than what is pending, so most requests, which end in time, cost none.
+    """
+
+    def __init__(self, kernel: Kernel, host: int, state: TimerState) -> None:
+        """Set the timers of ``host``, remembering them in ``state``."""
+        self._kernel = kernel
+        self._host = host
+        self._state = state
+
+    def arm(self, task: str, at_us: int) -> None:
+        """Let ``task`` run at ``at_us`` at the latest."""
+        armed = self._state.armed
+        current = armed.get(task)
+        if current is None or at_us < current:
+            armed[task] = at_us
+            kernel = self._kernel
+            kernel.schedule(at_us, self._host, Timer(task, "", at_us), kernel.cause, self._host)
+
+    def later(self, task: str, delay_us: int) -> None:
+        """Let ``task`` run after ``delay_us`` at the latest."""
+        self.arm(task, self._kernel.state.now_us + delay_us)
+
+    def is_due(self, message: Timer) -> bool:
+        """Whether a timer that fired is the one that counts: an earlier one may have come since."""
+        armed = self._state.armed
+        if armed.get(message.task) != message.number:
+            return False
+        del armed[message.task]
+        return True
+
+    # ---- deadlines: many of one task
+
+    def set_deadline(self, task: str, of: str | int, at_us: int) -> None:
+        """Let ``task`` run for ``of`` at ``at_us``, in place of any earlier word about it."""
+        self._state.deadlines.setdefault(task, {})[of] = at_us
+        self.arm(task, at_us)
+
+    def clear_deadline(self, task: str, of: str | int) -> None:
+        """What the deadline was for has ended in time."""
+        pending = self._state.deadlines.get(task)
+        if pending is not None:
+            pending.pop(of, None)
+
+    def overdue(self, task: str) -> list[str | int]:
+        """What of a task is due now, in the order in which it was set; the rest stays armed."""
+        pending = self._state.deadlines.get(task)
+        if not pending:
+            return []
+        now_us = self._kernel.state.now_us
+        due = [of for of, at_us in pending.items() if at_us <= now_us]
+        for of in due:
+            del pending[of]
+        if pending:
+            self.arm(task, min(pending.values()))
+        return due
