@@ -1,12 +1,12 @@
 """Who leaves the ISR, and who may join it."""
 
 from emulator.releases.profiles import Profile
-from emulator.replication.remote_replica import Remote
+from emulator.replication.remote_replica import RemoteReplica
 
 
 def is_out_of_sync(
     profile: Profile,
-    remote: Remote,
+    remote: RemoteReplica,
     leader_leo: int,
     now_us: int,
     *,

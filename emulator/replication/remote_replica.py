@@ -8,7 +8,7 @@ NEVER_US = -(10**15)
 """Longer ago than any lag time: virtual time begins at 0."""
 
 
-class Remote(Struct, array_like=True, gc=False):
+class RemoteReplica(Struct, array_like=True, gc=False):
     """What a leader remembers of one follower (Kafka's class Replica); offsets of -1 are unknown.
 
     ``since_us`` is when the leader's epoch began: earlier fetches tell nothing. ``told_hw`` is the
@@ -24,7 +24,7 @@ class Remote(Struct, array_like=True, gc=False):
 
 
 def record_fetch(
-    profile: Profile, remote: Remote, offset: int, leader_leo: int, now_us: int
+    profile: Profile, remote: RemoteReplica, offset: int, leader_leo: int, now_us: int
 ) -> None:
     """Remember a follower's fetch at ``offset``, made while the leader's LEO was ``leader_leo``.
 

@@ -3,9 +3,7 @@
 from msgspec import Struct
 
 from emulator.releases.profiles import Profile
-
-UNDEFINED = -1
-"""An epoch or offset that the leader does not know."""
+from emulator.replication.leader_epoch_cache import UNDEFINED
 
 
 class Truncation(Struct, frozen=True):

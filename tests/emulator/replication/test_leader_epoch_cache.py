@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from emulator.releases.profiles import PROFILES, VERSIONS, Profile
-from emulator.storage.leader_epoch_cache import UNDEFINED, LeaderEpochCache
+from emulator.replication.leader_epoch_cache import UNDEFINED, LeaderEpochCache
 from tests.support.releases import profile_of
 
 RECORDED: list[dict[str, Any]] = json.loads(
