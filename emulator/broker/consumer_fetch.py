@@ -22,8 +22,8 @@ class ConsumerReads:
         self.context = context
         self.replicas = replicas
         self.sessions = sessions
-        self.from_followers = context.profile.has("read_from_followers")
-        self.in_sync_only = context.profile.has("read_in_sync_only")
+        self.from_followers = context.profile.has("fetch_from_followers")
+        self.in_sync_only = context.profile.has("preferred_read_replica_in_isr")
 
     def fetch(self, client: int, request: int, message: FetchRequest) -> None:
         """Answer a consumer at once with what it may see."""

@@ -67,7 +67,7 @@ class FetchSessions:
         self.state = state
         self.replicas = replicas
         self.rules = replicas.rules
-        self.quick = context.profile.has("quick_high_watermark")
+        self.quick = context.profile.has("delayed_fetch_completes_on_high_watermark")
         replicas.on(OfferRecords, self._offer_records)
         replicas.on(AnswerFetches, self._high_watermark_moved)
         replicas.on(BeginEpoch, self._epoch_began)

@@ -92,7 +92,7 @@ class FetcherManager:
         self.state = state
         self.replicas = replicas
         self.rules = replicas.rules
-        self.waits_for_idle = context.profile.has("waits_for_idle_fetchers")
+        self.waits_for_idle = context.profile.has("leader_and_isr_waits_for_idle_fetchers")
         self.on_idle: Callable[[], None] = _nothing
         self.on_halt: Callable[[], None] = _nothing
         replicas.on(StartFetching, self._start)

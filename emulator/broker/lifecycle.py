@@ -31,9 +31,9 @@ PATHS = (
     ("ip_quotas", "/config/ips"),
     ("", "/admin"),
     ("", "/admin/delete_topics"),
-    ("isr_change_folder", "/isr_change_notification"),
+    ("isr_change_notification_znode", "/isr_change_notification"),
     ("idempotence", "/latest_producer_id_block"),
-    ("log_dir_events", "/log_dir_event_notification"),
+    ("log_dir_event_notifications", "/log_dir_event_notification"),
     ("finalized_features", "/feature"),
 )
 """Persistent paths that a broker makes when it starts, each with the feature that needs it."""
@@ -86,7 +86,7 @@ class Lifecycle:
         """The process begins: read the logs, then reach for ZooKeeper."""
         self.kernel.start_host(self.context.id)
         self.context.set_status("starting")
-        if self.profile.has("removed_broker_values_stay"):
+        if self.profile.has("removed_broker_config_stays"):
             self.world.read_again(f"/config/brokers/{self.context.id}")
         for replica in self.replicas.by_name.values():
             self.replicas.do(replica, Restart(replica.checkpointed_hw))
@@ -121,7 +121,7 @@ class Lifecycle:
         if node is not None or not self.context.zk.usable():
             self.context.later("register", RECONNECT_US)
             return
-        if self.profile.has("registration_multi"):
+        if self.profile.has("broker_registration_multi"):
             operations: list[Operation] = [
                 Create(path, None, ephemeral=True),
                 SetData(path, data, 0),

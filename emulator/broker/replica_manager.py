@@ -99,7 +99,7 @@ class ReplicaManager:
         self.context.respond(client, request, response)
 
     def _refusal(self, replica: Replica | None, message: ProduceRequest) -> str:
-        if not -1 <= message.acks <= 1 and self.profile.has("acks_checked"):
+        if not -1 <= message.acks <= 1 and self.profile.has("required_acks_validated"):
             return "INVALID_REQUIRED_ACKS"
         if replica is None:
             return "UNKNOWN_TOPIC_OR_PARTITION"

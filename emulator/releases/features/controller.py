@@ -6,14 +6,14 @@ from emulator.releases.features.base import Feature
 
 CONTROLLER: Final = (
     Feature(
-        "isr_order_elects",
+        "offline_election_in_isr_order",
         "seed",
         "0.8.1",
         "",
         "the controller elects the first live member in the order of the ISR",
     ),
     Feature(
-        "isr_order_on_shutdown",
+        "controlled_shutdown_election_in_isr_order",
         "seed",
         "0.9",
         "",
@@ -29,7 +29,7 @@ CONTROLLER: Final = (
         ended_by="KAFKA-5083",
     ),
     Feature(
-        "checks_running",
+        "failover_checks_running",
         "seed",
         "0.10.2",
         "",
@@ -44,42 +44,42 @@ CONTROLLER: Final = (
         "the controller's broker is in a state of its own, RunningAsController",
     ),
     Feature(
-        "controller_handlers",
+        "controller_event_queue",
         "0.11",
         None,
         "KAFKA-5028",
         "the controller works on one event at a time; handlers of znodes take the listeners' place",
     ),
     Feature(
-        "leftovers_deleted",
+        "failover_deletes_notifications",
         "1.1",
         None,
         "",
         "a new controller deletes the notifications that were meant for the former one",
     ),
     Feature(
-        "metadata_first_on_failover",
+        "failover_sends_metadata_first",
         "0.10.2",
         None,
         "KAFKA-4443",
         "a new controller sends UpdateMetadata before its state machines start",
     ),
     Feature(
-        "preferred_election_repeats",
+        "preferred_election_of_current_leader",
         "1.1",
         "2.1",
         "",
         "a preferred election raises the epoch even where the preferred replica leads already",
     ),
     Feature(
-        "moves_need_live_replicas",
+        "reassignment_needs_live_replicas",
         "seed",
         "0.9",
         "",
         "a partition moves only to brokers that are alive when the controller is asked",
     ),
     Feature(
-        "unreadable_election_stays",
+        "unreadable_preferred_election_stays",
         "seed",
         "0.11",
         "",
@@ -87,7 +87,7 @@ CONTROLLER: Final = (
         ended_by="KAFKA-5642",
     ),
     Feature(
-        "requests_data_watched",
+        "admin_requests_data_watched",
         "seed",
         "0.11",
         "",
@@ -95,7 +95,7 @@ CONTROLLER: Final = (
         ended_by="KAFKA-5642",
     ),
     Feature(
-        "unknown_election_stays",
+        "unknown_preferred_election_stays",
         "seed",
         "2.1",
         "",
@@ -110,7 +110,7 @@ CONTROLLER: Final = (
         "turning unclean election on for the controller's broker elects for offline partitions",
     ),
     Feature(
-        "unclean_config_elects",
+        "unclean_topic_config_elects",
         "2.1",
         None,
         "KAFKA-6835",
@@ -148,7 +148,7 @@ CONTROLLER: Final = (
         "a deletion that is tried again takes dead replicas offline anew, which costs an epoch",
     ),
     Feature(
-        "dead_leave_isr_at_failover",
+        "offline_replicas_leave_isr_at_failover",
         "2.4",
         None,
         "KAFKA-3143",

@@ -6,7 +6,7 @@ from emulator.releases.features.base import Feature
 
 REPLICATION: Final = (
     Feature(
-        "cut_to_high_watermark_on_restart",
+        "truncate_to_high_watermark_on_restart",
         "seed",
         "seed",
         "documents",
@@ -20,7 +20,7 @@ REPLICATION: Final = (
         "a fetch response already carries the HW that this very fetch raised",
     ),
     Feature(
-        "lag_in_messages",
+        "replica_lag_in_messages",
         "seed",
         "0.8.2",
         "",
@@ -28,15 +28,27 @@ REPLICATION: Final = (
         ended_by="KIP-16",
     ),
     Feature(
-        "lag_since_fetch",
+        "lag_time_since_last_fetch",
         "seed",
         "0.8.2",
         "",
         "lag time counts from the last recorded fetch, not from being caught up",
         ended_by="KIP-16",
     ),
-    Feature("out_of_range_wipes", "seed", "0.8.2", "", "a follower out of range begins a log anew"),
-    Feature("acks_checked", "0.9", None, "KAFKA-1697", "acks other than 0, 1 and all are refused"),
+    Feature(
+        "out_of_range_truncates_fully",
+        "seed",
+        "0.8.2",
+        "",
+        "a follower out of range begins a log anew",
+    ),
+    Feature(
+        "required_acks_validated",
+        "0.9",
+        None,
+        "KAFKA-1697",
+        "acks other than 0, 1 and all are refused",
+    ),
     Feature(
         "isr_change_notifications",
         "0.9",
@@ -46,7 +58,7 @@ REPLICATION: Final = (
         ended_by="KIP-497",
     ),
     Feature(
-        "waits_for_idle_fetchers",
+        "leader_and_isr_waits_for_idle_fetchers",
         "seed",
         "0.11",
         "",
@@ -60,14 +72,14 @@ REPLICATION: Final = (
         "a follower with a longer log than its leader's halts, unless unclean election is on",
     ),
     Feature(
-        "caught_up_holds_hw",
+        "caught_up_replicas_hold_high_watermark",
         "0.10.2",
         None,
         "KAFKA-4485",
         "assigned replicas that are caught up hold the HW back although not in the ISR",
     ),
     Feature(
-        "caught_up_by_last_fetch",
+        "caught_up_at_previous_fetch",
         "0.10.2",
         None,
         "KAFKA-4485",
@@ -81,7 +93,7 @@ REPLICATION: Final = (
         "records carry leader epochs; followers ask for the end of their epoch and cut there",
     ),
     Feature(
-        "epoch_in_answer",
+        "epoch_end_offset_has_epoch",
         "2.0.0",
         None,
         "KIP-279",
@@ -95,14 +107,14 @@ REPLICATION: Final = (
         "a leader enters its epoch in the cache when it is elected",
     ),
     Feature(
-        "expand_needs_epoch_start",
+        "isr_expand_needs_epoch_start",
         "2.0.1",
         None,
         "KAFKA-7128",
         "a follower joins the ISR only past the start of the leader's epoch",
     ),
     Feature(
-        "below_first_epoch_answered",
+        "epoch_end_offset_below_first_epoch",
         "2.0.1",
         None,
         "",
@@ -116,7 +128,7 @@ REPLICATION: Final = (
         "a follower truncates again on every new leader epoch, same leader or not",
     ),
     Feature(
-        "fetch_fencing",
+        "leader_epoch_fencing",
         "2.1",
         None,
         "KIP-320",
@@ -137,7 +149,7 @@ REPLICATION: Final = (
         "the HW lives in the log: it is cut with it and clamped to its range",
     ),
     Feature(
-        "quick_high_watermark",
+        "delayed_fetch_completes_on_high_watermark",
         "2.4",
         "2.5",
         "KIP-392",
@@ -152,7 +164,7 @@ REPLICATION: Final = (
         "leaders ask the controller for ISR changes; a pending ISR counts at its largest",
     ),
     Feature(
-        "epoch_cut_at_log_end",
+        "epoch_cache_truncated_at_log_end",
         "2.7",
         None,
         "KAFKA-10706",
@@ -166,7 +178,7 @@ REPLICATION: Final = (
         "the leader re-checks its HW when an ISR change is answered",
     ),
     Feature(
-        "hw_waits_for_min_isr",
+        "high_watermark_needs_min_isr",
         "3.9",
         None,
         "KAFKA-15583",
