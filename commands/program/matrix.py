@@ -18,7 +18,7 @@ app = typer.Typer()
 
 
 def versions_word(word: str) -> words.Names:
-    """Version profiles such as ``0.10.2,0.11``."""
+    """Releases such as ``0.10.2,0.11.0.1``."""
     return words.Names(words.version(name) for name in words.names(word))
 
 
@@ -55,6 +55,7 @@ def matrix(
     """
     from commands.catalogue import SCENARIOS, find
     from emulator.releases.profiles import DEFAULT_VERSION, VERSIONS
+    from emulator.releases.versions import order
 
     try:
         if script is not None:
@@ -63,7 +64,7 @@ def matrix(
         chosen = [find(name) for name in scenario] if scenario else SCENARIOS
     except words.BadWord as error:
         raise CommandError(ExitCode.USAGE, f"'tidegauge matrix': {error}") from None
-    found = _run(chosen, [each for each in VERSIONS if not versions or each in versions])
+    found = _run(chosen, sorted(set(versions), key=order) if versions else VERSIONS)
     if as_json:
         import msgspec
 

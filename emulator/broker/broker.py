@@ -334,8 +334,8 @@ class Broker:
         self.set_high_watermark(replica, offset, "truncate")
 
     def may_be_isr_member(self, broker: int) -> bool:
-        """Whether a follower may be in an ISR: from 3.x only while it is known to be alive."""
-        eligible = self.world.profile.has("isr_answer_rechecks_hw")
+        """Whether a follower may be in an ISR: from 3.3 only while it is known to be alive."""
+        eligible = self.world.profile.has("isr_needs_live_replica")
         return not eligible or broker in self.state.live_brokers
 
     # ---- the process

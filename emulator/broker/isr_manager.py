@@ -172,7 +172,7 @@ class IsrManager:
             if info.leader_epoch == replica.leader_epoch and info.zk_version >= replica.zk_version:
                 replica.pending = None
                 self.broker.isr_changed(replica, list(info.isr), info.zk_version)
-                if self.profile.has("isr_answer_rechecks_hw"):
+                if self.profile.has("high_watermark_checked_after_alter_partition"):
                     self.broker.leader.check_high_watermark(replica, "isr")
         elif error == "INELIGIBLE_REPLICA":
             replica.pending = None

@@ -43,6 +43,7 @@ class LeaderSide:
         self.profile = broker.world.profile
         self.fencing = self.profile.has("fetch_fencing")
         self.hw_waits = self.profile.has("hw_waits_for_min_isr")
+        self.live_only = self.profile.has("high_watermark_waits_for_live_only")
         self.epochs_on = self.profile.has("leader_epochs")
         self._min_isr: dict[str, int] = {}
         self._min_isr_version = -1
@@ -261,7 +262,7 @@ class LeaderSide:
                     self.kernel.now,
                     self.broker.config.replica_lag_time_max_us,
                 )
-                and self.broker.may_be_isr_member(follower)
+                and (not self.live_only or self.broker.may_be_isr_member(follower))
             ):
                 counted.append(remote.leo)
         return counted
