@@ -1,4 +1,4 @@
-"""``tidegauge matrix``: every scenario on every release."""
+"""``tidegauge matrix``: every scenario on every recommended release, or on any others."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
@@ -47,10 +47,11 @@ def matrix(
         option("--script", metavar="NAME", text="print this scenario's script, and run nothing"),
     ] = None,
 ) -> int:
-    """Run the scenarios that come with the program on every release, and print what became of them.
+    """Run the scenarios that come with the program on releases, and print what became of them.
 
-    Outcomes are found by running: acknowledged records that were lost, logs that diverged, ISR
-    members that lack what is committed. With --scenario: also what to watch, and what made it end.
+    Without --versions these are the recommended releases. Outcomes are found by running:
+    acknowledged records that were lost, logs that diverged, ISR members that lack what is
+    committed. With --scenario: also what to watch, and what made it end.
     Exit status 1: a cell is not what is known of Kafka, or its script did not go as it should.
     """
     from commands.catalogue import SCENARIOS, find

@@ -147,9 +147,9 @@ CONTROLLER: Final = (
     ),
     Feature(
         "deletion_retry_leaves_isr",
-        "2.4",
+        "2.3",
         None,
-        "recording 33",
+        "KAFKA-8237",
         "a deletion that is tried again takes dead replicas offline anew, which costs an epoch",
     ),
     Feature(
