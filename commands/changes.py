@@ -57,7 +57,7 @@ LABELS: Final = {
     "delivery.timeout.ms": "KIP-91",
 }
 """What changed a default or brought a name, where one thing did."""
-CONSUMER_LABELS: Final = {"rebalance_timeout": "KIP-62", "long_group_sessions": "KIP-735"}
+CONSUMER_LABELS: Final = {"rebalance_timeout": "KIP-62", "session_timeout_45s": "KIP-735"}
 """The same for a consumer's defaults, which changed more than once, by the feature that did it."""
 
 

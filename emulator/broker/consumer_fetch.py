@@ -22,8 +22,8 @@ class ConsumerReads:
     def __init__(self, broker: "Broker") -> None:
         """Act for ``broker``."""
         self.broker = broker
-        self.from_followers = broker.world.profile.has("read_from_followers")
-        self.in_sync_only = broker.world.profile.has("read_in_sync_only")
+        self.from_followers = broker.world.profile.has("fetch_from_followers")
+        self.in_sync_only = broker.world.profile.has("preferred_read_replica_in_isr")
 
     def fetch(self, client: int, request: int, message: FetchRequest) -> None:
         """Answer a consumer at once with what it may see."""

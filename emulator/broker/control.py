@@ -90,7 +90,7 @@ class ControlPlane:
 
     def _idle_fetchers(self) -> bool:
         """Up to 1.0 shutdownIdleFetcherThreads waits for the last request of each idle fetcher."""
-        return self.profile.has("waits_for_idle_fetchers") and any(
+        return self.profile.has("leader_and_isr_waits_for_idle_fetchers") and any(
             fetcher.request and not fetcher.partitions
             for fetcher in self.broker.state.fetchers.values()
         )

@@ -47,7 +47,7 @@ class FetchServer:
         self.kernel = broker.world.kernel
         self.profile = broker.world.profile
         self.recorded_first = self.profile.has("fetch_recorded_before_read")
-        self.quick = self.profile.has("quick_high_watermark")
+        self.quick = self.profile.has("delayed_fetch_completes_on_high_watermark")
 
     # ---- what happened to a partition that is led here
 

@@ -85,7 +85,7 @@ class FollowerSide:
         self.kernel = broker.world.kernel
         self.profile = broker.world.profile
         self.epochs_on = self.profile.has("leader_epochs")
-        self.fencing = self.profile.has("fetch_fencing")
+        self.fencing = self.profile.has("leader_epoch_fencing")
         self.on_fetch = self.profile.has("truncate_on_fetch")
 
     # ---- which partitions
@@ -329,7 +329,9 @@ class FollowerSide:
         """Cut a log, and with it its epoch cache and (where it lives in the log) its HW."""
         previous = replica.log.end
         cut = offset < previous and replica.log.truncate(offset)
-        if replica.epochs is not None and (cut or self.profile.has("epoch_cut_at_log_end")):
+        if replica.epochs is not None and (
+            cut or self.profile.has("epoch_cache_truncated_at_log_end")
+        ):
             self.broker.truncate_epochs(replica, offset)
         if not cut:
             return

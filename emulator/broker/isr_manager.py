@@ -43,7 +43,7 @@ class IsrManager:
     def period_us(self) -> int:
         """How often the isr-expiration task runs: each lag time, from 0.10.2 each half of it."""
         lag_us = self.broker.config.replica_lag_time_max_us
-        return lag_us // 2 if self.profile.has("half_lag_expiry") else lag_us
+        return lag_us // 2 if self.profile.has("isr_expiration_at_half_lag_time") else lag_us
 
     def expire(self) -> None:
         """The isr-expiration task.

@@ -41,9 +41,9 @@ class LeaderSide:
         self.world = broker.world
         self.kernel = broker.world.kernel
         self.profile = broker.world.profile
-        self.fencing = self.profile.has("fetch_fencing")
-        self.hw_waits = self.profile.has("hw_waits_for_min_isr")
-        self.live_only = self.profile.has("high_watermark_waits_for_live_only")
+        self.fencing = self.profile.has("leader_epoch_fencing")
+        self.hw_waits = self.profile.has("high_watermark_needs_min_isr")
+        self.live_only = self.profile.has("high_watermark_ignores_dead_replicas")
         self.epochs_on = self.profile.has("leader_epochs")
         self._min_isr: dict[str, int] = {}
         self._min_isr_version = -1
@@ -79,7 +79,7 @@ class LeaderSide:
         self.broker.respond(client, request, response)
 
     def _refusal(self, replica: Replica | None, message: ProduceRequest) -> str:
-        if not -1 <= message.acks <= 1 and self.profile.has("acks_checked"):
+        if not -1 <= message.acks <= 1 and self.profile.has("required_acks_validated"):
             return "INVALID_REQUIRED_ACKS"
         if replica is None or replica.role == "offline":
             return "UNKNOWN_TOPIC_OR_PARTITION" if replica is None else "NOT_LEADER_OR_FOLLOWER"

@@ -33,9 +33,9 @@ PATHS = (
     ("ip_quotas", "/config/ips"),
     ("", "/admin"),
     ("", "/admin/delete_topics"),
-    ("isr_change_folder", "/isr_change_notification"),
+    ("isr_change_notification_znode", "/isr_change_notification"),
     ("idempotence", "/latest_producer_id_block"),
-    ("log_dir_events", "/log_dir_event_notification"),
+    ("log_dir_event_notifications", "/log_dir_event_notification"),
     ("finalized_features", "/feature"),
 )
 """Persistent paths that a broker makes when it starts, each with the feature that needs it."""
@@ -75,7 +75,7 @@ class Registration:
             return compact({**basic, **endpoints, "version": 2, "port": port})
         rack = self.world.settings.racks.get(self.broker.id)
         racks = {} if rack is None else {"rack": rack}
-        if not self.profile.has("listener_map"):
+        if not self.profile.has("listener_protocol_map"):
             return compact({**basic, **endpoints, **racks, "version": 3, "port": port})
         listed = self.profile.has("finalized_features")
         features: dict[str, object] = {"features": {}} if listed else {}
@@ -106,10 +106,10 @@ class Registration:
         state = self.broker.state
         self.kernel.start_host(self.broker.id)
         self.broker.set_state("starting")
-        if self.profile.has("removed_broker_values_stay"):
+        if self.profile.has("removed_broker_config_stays"):
             self.world.read_again(f"/config/brokers/{self.broker.id}")
         for tp, replica in state.replicas.items():
-            if self.profile.has("cut_to_high_watermark_on_restart"):
+            if self.profile.has("truncate_to_high_watermark_on_restart"):
                 replica.high_watermark = min(replica.checkpointed_hw, replica.log.end)
                 self.broker.follower.truncate(
                     replica, replica.high_watermark, "restart: to high watermark"
@@ -163,7 +163,7 @@ class Registration:
         if node is not None or not self.broker.zk.usable():
             self.broker.later("register", RECONNECT_US)
             return
-        if self.profile.has("registration_multi"):
+        if self.profile.has("broker_registration_multi"):
             operations: list[Operation] = [
                 Create(path, None, ephemeral=True),
                 SetData(path, data, 0),

@@ -23,7 +23,7 @@ class OutOfRange:
         self.broker = broker
         self.world = broker.world
         self.follower = broker.follower
-        self.wipes = broker.world.profile.has("out_of_range_wipes")
+        self.wipes = broker.world.profile.has("out_of_range_truncates_fully")
 
     def found(self, fetcher: Fetcher, tp: str) -> None:
         """A fetch was refused: nothing more is fetched until the leader has been asked."""

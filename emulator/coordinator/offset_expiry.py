@@ -24,7 +24,9 @@ class Expiry:
         self.coordinator = coordinator
         self.broker = coordinator.broker
         self.kernel = coordinator.kernel
-        self.only_when_empty = coordinator.broker.world.profile.has("positions_age_when_empty")
+        self.only_when_empty = coordinator.broker.world.profile.has(
+            "offsets_expire_when_group_empty"
+        )
 
     def begin(self) -> None:
         """There are groups to look at: the first look is one interval away."""

@@ -58,7 +58,7 @@ def _exists(broker: "Broker") -> bool:
 def _factor(broker: "Broker") -> int:
     """How many replicas it gets: as configured, before KIP-115 at most as many as brokers live."""
     factor = broker.config.offsets_topic_replication_factor
-    waits = broker.world.profile.has("offsets_topic_waits")
+    waits = broker.world.profile.has("offsets_topic_needs_replication_factor")
     return factor if waits else min(factor, len(broker.state.live_brokers))
 
 

@@ -176,7 +176,7 @@ def producer_defaults(version: str) -> ProducerDefaults:
 def consumer_defaults(version: str) -> ConsumerDefaults:
     """Return what a release's group member does by default (KIP-62 in 0.10.1, KIP-735 in 3.0)."""
     profile = profile_of(version)
-    if profile.has("long_group_sessions"):
+    if profile.has("session_timeout_45s"):
         return ConsumerDefaults(45_000_000, 300_000_000)
     if profile.has("rebalance_timeout"):
         return ConsumerDefaults(10_000_000, 300_000_000)

@@ -31,7 +31,7 @@ def holds_high_watermark(
 
     Source: Partition.maybeIncrementLeaderHW 0.10.2+, KAFKA-4485.
     """
-    if not profile.has("caught_up_holds_hw"):
+    if not profile.has("caught_up_replicas_hold_high_watermark"):
         return False
     if profile.has("caught_up_at_log_end") and remote.leo == leader_leo:
         return True

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 GENERATIONS: Final = {
-    "hw_waits_for_min_isr": "KAFKA-15583",
+    "high_watermark_needs_min_isr": "KAFKA-15583",
     "truncate_on_fetch": "KIP-595",
     "alter_isr": "KIP-497",
-    "fetch_fencing": "KIP-320",
-    "epoch_in_answer": "KIP-279",
+    "leader_epoch_fencing": "KIP-320",
+    "epoch_end_offset_has_epoch": "KIP-279",
     "leader_epochs": "KIP-101",
 }
 """Features by which generations of the protocol are told apart, the newest first, and names."""

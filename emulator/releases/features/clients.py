@@ -6,7 +6,7 @@ from emulator.releases.features.base import Feature
 
 CLIENTS: Final = (
     Feature(
-        "positions_age_when_empty",
+        "offsets_expire_when_group_empty",
         "2.1",
         None,
         "KIP-211",
@@ -28,7 +28,7 @@ CLIENTS: Final = (
         "a rebalance waits for members for max.poll.interval.ms, not for their session timeout",
     ),
     Feature(
-        "offsets_topic_waits",
+        "offsets_topic_needs_replication_factor",
         "0.11",
         None,
         "KIP-115",
@@ -45,10 +45,14 @@ CLIENTS: Final = (
         "idempotence", "0.11", None, "KIP-98", "producer ids and sequence numbers detect duplicates"
     ),
     Feature(
-        "five_batch_window", "1.0", None, "KAFKA-5494", "five batches a producer are remembered"
+        "producer_state_keeps_five_batches",
+        "1.0",
+        None,
+        "KAFKA-5494",
+        "five batches a producer are remembered",
     ),
     Feature(
-        "unknown_producer_error",
+        "unknown_producer_id_error",
         "1.0",
         "2.4",
         "KAFKA-5793",
@@ -77,7 +81,7 @@ CLIENTS: Final = (
         "with cooperative-sticky members keep what they own while they join again",
     ),
     Feature(
-        "read_from_followers",
+        "fetch_from_followers",
         "2.4",
         None,
         "KIP-392",
@@ -92,7 +96,7 @@ CLIENTS: Final = (
         ended_by="KIP-794",
     ),
     Feature(
-        "unknown_producer_accepted",
+        "unknown_producer_id_accepted",
         "2.5",
         None,
         "KIP-360",
@@ -100,7 +104,7 @@ CLIENTS: Final = (
     ),
     Feature("producer_epoch_bump", "2.5", None, "KIP-360", "who lost count goes on in a new epoch"),
     Feature(
-        "read_in_sync_only",
+        "preferred_read_replica_in_isr",
         "3.3.2",
         None,
         "KAFKA-14372",
@@ -119,6 +123,6 @@ CLIENTS: Final = (
         also=("3.0.1", "3.1.1"),
     ),
     Feature(
-        "long_group_sessions", "3.0", None, "KIP-735", "session.timeout.ms of group members is 45 s"
+        "session_timeout_45s", "3.0", None, "KIP-735", "session.timeout.ms of group members is 45 s"
     ),
 )

@@ -6,7 +6,7 @@ from emulator.releases.features.base import Feature
 
 CONTROLLER: Final = (
     Feature(
-        "isr_order_elects",
+        "offline_election_in_isr_order",
         "seed",
         "0.8.1",
         "KAFKA-42",
@@ -14,7 +14,7 @@ CONTROLLER: Final = (
         ended_by="KAFKA-1503",
     ),
     Feature(
-        "isr_order_on_shutdown",
+        "controlled_shutdown_election_in_isr_order",
         "seed",
         "0.9",
         "KAFKA-340",
@@ -30,7 +30,7 @@ CONTROLLER: Final = (
         ended_by="KAFKA-5642",
     ),
     Feature(
-        "checks_running",
+        "failover_checks_running",
         "seed",
         "0.10.2",
         "KAFKA-499",
@@ -47,28 +47,28 @@ CONTROLLER: Final = (
         also=("seed",),
     ),
     Feature(
-        "controller_handlers",
+        "controller_event_queue",
         "0.11",
         None,
         "KAFKA-5028",
         "the controller works on one event at a time; handlers of znodes take the listeners' place",
     ),
     Feature(
-        "leftovers_deleted",
+        "failover_deletes_notifications",
         "1.1",
         None,
         "KAFKA-5642",
         "a new controller deletes the notifications that were meant for the former one",
     ),
     Feature(
-        "metadata_first_on_failover",
+        "failover_sends_metadata_first",
         "0.10.2",
         None,
         "KAFKA-4443",
         "a new controller sends UpdateMetadata before its state machines start",
     ),
     Feature(
-        "preferred_election_repeats",
+        "preferred_election_of_current_leader",
         "1.1",
         "2.1",
         "KAFKA-5642",
@@ -76,7 +76,7 @@ CONTROLLER: Final = (
         ended_by="KAFKA-5692",
     ),
     Feature(
-        "moves_need_live_replicas",
+        "reassignment_needs_live_replicas",
         "seed",
         "0.10.0",
         "KAFKA-42",
@@ -84,7 +84,7 @@ CONTROLLER: Final = (
         ended_by="KAFKA-4214",
     ),
     Feature(
-        "unreadable_election_stays",
+        "unreadable_preferred_election_stays",
         "seed",
         "1.0",
         "KAFKA-43",
@@ -92,7 +92,7 @@ CONTROLLER: Final = (
         ended_by="KAFKA-5642",
     ),
     Feature(
-        "requests_data_watched",
+        "admin_requests_data_watched",
         "seed",
         "1.0",
         "KAFKA-43",
@@ -100,7 +100,7 @@ CONTROLLER: Final = (
         ended_by="KAFKA-5642",
     ),
     Feature(
-        "unknown_election_stays",
+        "unknown_preferred_election_stays",
         "seed",
         "2.1",
         "KAFKA-43",
@@ -115,7 +115,7 @@ CONTROLLER: Final = (
         "turning unclean election on for the controller's broker elects for offline partitions",
     ),
     Feature(
-        "unclean_config_elects",
+        "unclean_topic_config_elects",
         "2.1",
         None,
         "KAFKA-6835",
@@ -153,7 +153,7 @@ CONTROLLER: Final = (
         "a deletion that is tried again takes dead replicas offline anew, which costs an epoch",
     ),
     Feature(
-        "dead_leave_isr_at_failover",
+        "offline_replicas_leave_isr_at_failover",
         "2.3",
         None,
         "KAFKA-3143",

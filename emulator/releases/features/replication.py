@@ -6,7 +6,7 @@ from emulator.releases.features.base import Feature
 
 REPLICATION: Final = (
     Feature(
-        "cut_to_high_watermark_on_restart",
+        "truncate_to_high_watermark_on_restart",
         "seed",
         "seed",
         "documents",
@@ -21,7 +21,7 @@ REPLICATION: Final = (
         ended_by="KAFKA-1430",
     ),
     Feature(
-        "lag_in_messages",
+        "replica_lag_in_messages",
         "seed",
         "0.8.2",
         "KAFKA-46",
@@ -29,7 +29,7 @@ REPLICATION: Final = (
         ended_by="KIP-16",
     ),
     Feature(
-        "lag_since_fetch",
+        "lag_time_since_last_fetch",
         "seed",
         "0.8.2",
         "KAFKA-46",
@@ -37,14 +37,20 @@ REPLICATION: Final = (
         ended_by="KIP-16",
     ),
     Feature(
-        "out_of_range_wipes",
+        "out_of_range_truncates_fully",
         "seed",
         "0.9.0.0",
         "KAFKA-521",
         "a follower out of range begins a log anew",
         ended_by="KAFKA-2143",
     ),
-    Feature("acks_checked", "0.9", None, "KAFKA-1697", "acks other than 0, 1 and all are refused"),
+    Feature(
+        "required_acks_validated",
+        "0.9",
+        None,
+        "KAFKA-1697",
+        "acks other than 0, 1 and all are refused",
+    ),
     Feature(
         "isr_change_notifications",
         "0.9",
@@ -54,7 +60,7 @@ REPLICATION: Final = (
         ended_by="KIP-497",
     ),
     Feature(
-        "waits_for_idle_fetchers",
+        "leader_and_isr_waits_for_idle_fetchers",
         "seed",
         "1.0",
         "KAFKA-612",
@@ -70,21 +76,21 @@ REPLICATION: Final = (
         ended_by="KAFKA-7414",
     ),
     Feature(
-        "half_lag_expiry",
+        "isr_expiration_at_half_lag_time",
         "0.10.2",
         None,
         "KAFKA-4485",
         "ISR expiry runs every half of replica.lag.time.max.ms, not every whole",
     ),
     Feature(
-        "caught_up_holds_hw",
+        "caught_up_replicas_hold_high_watermark",
         "0.10.2",
         None,
         "KAFKA-4485",
         "assigned replicas that are caught up hold the HW back although not in the ISR",
     ),
     Feature(
-        "caught_up_by_last_fetch",
+        "caught_up_at_previous_fetch",
         "0.10.2",
         None,
         "KAFKA-4485",
@@ -98,7 +104,7 @@ REPLICATION: Final = (
         "records carry leader epochs; followers ask for the end of their epoch and cut there",
     ),
     Feature(
-        "epoch_in_answer",
+        "epoch_end_offset_has_epoch",
         "2.0",
         None,
         "KIP-279",
@@ -112,14 +118,14 @@ REPLICATION: Final = (
         "a leader enters its epoch in the cache when it is elected",
     ),
     Feature(
-        "expand_needs_epoch_start",
+        "isr_expand_needs_epoch_start",
         "2.0.1",
         None,
         "KAFKA-7128",
         "a follower joins the ISR only past the start of the leader's epoch",
     ),
     Feature(
-        "below_first_epoch_answered",
+        "epoch_end_offset_below_first_epoch",
         "2.0.1",
         None,
         "KAFKA-7415",
@@ -133,7 +139,7 @@ REPLICATION: Final = (
         "a follower truncates again on every new leader epoch, same leader or not",
     ),
     Feature(
-        "fetch_fencing",
+        "leader_epoch_fencing",
         "2.1",
         None,
         "KIP-320",
@@ -154,7 +160,7 @@ REPLICATION: Final = (
         "the HW lives in the log: it is cut with it and clamped to its range",
     ),
     Feature(
-        "quick_high_watermark",
+        "delayed_fetch_completes_on_high_watermark",
         "2.4",
         "2.5",
         "KIP-392",
@@ -169,7 +175,7 @@ REPLICATION: Final = (
         "leaders ask the controller for ISR changes; a pending ISR counts at its largest",
     ),
     Feature(
-        "epoch_cut_at_log_end",
+        "epoch_cache_truncated_at_log_end",
         "2.6.1",
         None,
         "KAFKA-10706",
@@ -211,14 +217,14 @@ REPLICATION: Final = (
         "the controller refuses an ISR with a dead or stopping replica: INELIGIBLE_REPLICA",
     ),
     Feature(
-        "high_watermark_waits_for_live_only",
+        "high_watermark_ignores_dead_replicas",
         "3.6",
         None,
         "KAFKA-15021",
         "a caught-up replica outside the ISR holds the HW back only while it is alive",
     ),
     Feature(
-        "hw_waits_for_min_isr",
+        "high_watermark_needs_min_isr",
         "3.7",
         None,
         "KAFKA-15583",

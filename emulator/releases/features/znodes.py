@@ -16,9 +16,15 @@ ZNODES: Final = (
         "brokers without an id take one of /brokers/seqid",
     ),
     Feature("client_quotas", "0.9", None, "KIP-13", "quotas of clients stand in /config/clients"),
-    Feature("isr_change_folder", "0.9", None, "KAFKA-1367", "there is /isr_change_notification"),
     Feature(
-        "typed_config_changes",
+        "isr_change_notification_znode",
+        "0.9",
+        None,
+        "KAFKA-1367",
+        "there is /isr_change_notification",
+    ),
+    Feature(
+        "json_config_changes",
         "0.9",
         None,
         "KIP-21",
@@ -36,7 +42,7 @@ ZNODES: Final = (
     ),
     Feature("cluster_id", "0.10.1", None, "KIP-78", "the cluster has an id, in /cluster/id"),
     Feature(
-        "listener_map",
+        "listener_protocol_map",
         "0.10.2",
         None,
         "KIP-103",
@@ -50,7 +56,7 @@ ZNODES: Final = (
         "there are /config/brokers and /config/users",
     ),
     Feature(
-        "removed_broker_values_stay",
+        "removed_broker_config_stays",
         "1.1",
         "2.4",
         "KIP-226",
@@ -58,14 +64,14 @@ ZNODES: Final = (
         ended_by="recording 50",
     ),
     Feature(
-        "log_dir_events",
+        "log_dir_event_notifications",
         "1.0",
         None,
         "KIP-112",
         "brokers tell of failed disks in /log_dir_event_notification",
     ),
     Feature(
-        "registration_multi",
+        "broker_registration_multi",
         "2.2",
         None,
         "KIP-380",
