@@ -33,6 +33,6 @@ def holds_high_watermark(
     """
     if not profile.has("caught_up_replicas_hold_high_watermark"):
         return False
-    if profile.has("isr_answer_rechecks_hw") and remote.leo == leader_leo:
+    if profile.has("caught_up_at_log_end") and remote.leo == leader_leo:
         return True
     return now_us - remote.last_caught_up_us <= lag_time_us

@@ -123,6 +123,7 @@ class Rules(Struct, frozen=True, gc=False):
     high_watermark_in_log: bool
     truncates_at_restart: bool
     only_live_members: bool
+    only_live_hold_high_watermark: bool
     stored_isr_rechecks: bool
     diverging_fetch: bool
     out_of_range_wipes: bool
@@ -144,8 +145,9 @@ class Rules(Struct, frozen=True, gc=False):
             truncates_epochs_at_log_end=has("epoch_cache_truncated_at_log_end"),
             high_watermark_in_log=has("high_watermark_in_log"),
             truncates_at_restart=has("truncate_to_high_watermark_on_restart"),
-            only_live_members=has("isr_answer_rechecks_hw"),
-            stored_isr_rechecks=has("isr_answer_rechecks_hw"),
+            only_live_members=has("isr_needs_live_replica"),
+            only_live_hold_high_watermark=has("high_watermark_ignores_dead_replicas"),
+            stored_isr_rechecks=has("high_watermark_checked_after_alter_partition"),
             diverging_fetch=has("truncate_on_fetch"),
             out_of_range_wipes=has("out_of_range_truncates_fully"),
             out_of_range_is_fatal=has("out_of_range_is_fatal"),
@@ -848,14 +850,17 @@ def _raise_high_watermark(
 def _holds_back(
     follower: int, remote: RemoteReplica, end: int, rules: Rules, moment: Moment
 ) -> bool:
-    """Whether a replica outside the ISR holds the HW back because it is about to join."""
-    return holds_high_watermark(
-        rules.profile, remote, end, moment.now_us, moment.lag_time_us
-    ) and _may_be_member(follower, rules, moment)
+    """Whether a replica outside the ISR holds the HW back because it is about to join.
+
+    From 3.6 on not if it is dead, however well it had caught up (KAFKA-15021).
+    """
+    if rules.only_live_hold_high_watermark and follower not in moment.live_brokers:
+        return False
+    return holds_high_watermark(rules.profile, remote, end, moment.now_us, moment.lag_time_us)
 
 
 def _may_be_member(follower: int, rules: Rules, moment: Moment) -> bool:
-    """Whether a follower may be in an ISR: from 3.x only while it is known to be alive."""
+    """Whether a follower may join an ISR: from 3.3 only while it is known to be alive (KIP-841)."""
     return not rules.only_live_members or follower in moment.live_brokers
 
 

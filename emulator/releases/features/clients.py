@@ -21,15 +21,8 @@ CLIENTS: Final = (
     ),
     Feature("message_timestamps", "0.10.0", None, "KIP-32", "messages carry timestamps (format 1)"),
     Feature(
-        "isr_expiration_at_half_lag_time",
-        "0.10.2",
-        None,
-        "",
-        "ISR expiry runs every half of replica.lag.time.max.ms, not every whole",
-    ),
-    Feature(
         "rebalance_timeout",
-        "0.10.2",
+        "0.10.1",
         None,
         "KIP-62",
         "a rebalance waits for members for max.poll.interval.ms, not for their session timeout",
@@ -45,7 +38,7 @@ CLIENTS: Final = (
         "offsets_loaded_to_log_end",
         "0.11",
         None,
-        "",
+        "KAFKA-5059",
         "a new coordinator loads groups up to the LEO of its log, not up to the HW",
     ),
     Feature(
@@ -53,16 +46,16 @@ CLIENTS: Final = (
     ),
     Feature(
         "producer_state_keeps_five_batches",
-        "1.1",
+        "1.0",
         None,
         "KAFKA-5494",
         "five batches a producer are remembered",
     ),
     Feature(
         "unknown_producer_id_error",
-        "1.1",
+        "1.0",
         "2.4",
-        "",
+        "KAFKA-5793",
         "a producer that nobody knows and that starts in the middle: UNKNOWN_PRODUCER_ID",
         ended_by="KIP-360",
     ),
@@ -97,7 +90,7 @@ CLIENTS: Final = (
     Feature(
         "sticky_partitioner",
         "2.4",
-        "2.8",
+        "3.2",
         "KIP-480",
         "records without a key stay on one partition for a batch, not in turn on all",
         ended_by="KIP-794",
@@ -109,27 +102,27 @@ CLIENTS: Final = (
         "KIP-360",
         "a producer that nobody knows may start with any sequence number",
     ),
-    Feature(
-        "producer_epoch_bump",
-        "2.5",
-        None,
-        "KIP-360",
-        "who lost count goes on in a new epoch",
-    ),
+    Feature("producer_epoch_bump", "2.5", None, "KIP-360", "who lost count goes on in a new epoch"),
     Feature(
         "preferred_read_replica_in_isr",
-        "3.5",
+        "3.3.2",
         None,
         "KAFKA-14372",
         "consumers are sent to followers in the ISR only",
     ),
     Feature(
-        "built_in_partitioner", "3.5", None, "KIP-794", "keyless records stay for batch.size bytes"
+        "built_in_partitioner", "3.3", None, "KIP-794", "keyless records stay for batch.size bytes"
+    ),
+    Feature("acks_all_by_default", "3.0", None, "KIP-679", "producers use acks=all"),
+    Feature(
+        "idempotence_by_default",
+        "3.2",
+        None,
+        "KAFKA-13598",
+        "producers are idempotent unless told otherwise (KIP-679)",
+        also=("3.0.1", "3.1.1"),
     ),
     Feature(
-        "acks_all_by_default", "3.5", None, "KIP-679", "producers use acks=all and are idempotent"
-    ),
-    Feature(
-        "session_timeout_45s", "3.5", None, "KIP-735", "session.timeout.ms of group members is 45 s"
+        "session_timeout_45s", "3.0", None, "KIP-735", "session.timeout.ms of group members is 45 s"
     ),
 )

@@ -35,12 +35,12 @@ ZNODES: Final = (
     ),
     Feature(
         "config_entity_paths",
-        "0.10.2",
+        "0.10.1",
         None,
         "KIP-55",
         "a notification names what changed by one path (version 2)",
     ),
-    Feature("cluster_id", "0.10.2", None, "KIP-78", "the cluster has an id, in /cluster/id"),
+    Feature("cluster_id", "0.10.1", None, "KIP-78", "the cluster has an id, in /cluster/id"),
     Feature(
         "listener_protocol_map",
         "0.10.2",
@@ -60,11 +60,12 @@ ZNODES: Final = (
         "1.1",
         "2.4",
         "KIP-226",
-        "what is removed from /config/brokers/N holds until the broker is restarted (recorded)",
+        "what is removed from /config/brokers/N holds until the broker is restarted",
+        ended_by="recording 50",
     ),
     Feature(
         "log_dir_event_notifications",
-        "1.1",
+        "1.0",
         None,
         "KIP-112",
         "brokers tell of failed disks in /log_dir_event_notification",
@@ -78,10 +79,10 @@ ZNODES: Final = (
     ),
     Feature(
         "zookeeper_config_node",
-        "2.5",
+        "2.4",
         None,
-        "ZOOKEEPER-107",
-        "ZooKeeper (3.5) has /zookeeper/config",
+        "KAFKA-8634",
+        "ZooKeeper (3.5, which 2.4 comes with) has /zookeeper/config",
     ),
     Feature(
         "finalized_features",
@@ -91,20 +92,13 @@ ZNODES: Final = (
         "there is /feature; brokers' znodes list features (version 5)",
     ),
     Feature("topic_ids", "2.8", None, "KIP-516", "topics have ids, which their znodes hold"),
-    Feature(
-        "truncate_on_fetch",
-        "2.8",
-        None,
-        "KIP-595",
-        "the fetch itself reports a diverging epoch; no separate question",
-    ),
     Feature("ip_quotas", "2.8", None, "KIP-612", "quotas of addresses stand in /config/ips"),
     Feature(
-        "producer_ids_on_demand", "3.5", None, "KIP-730", "no producer ids until one is asked for"
+        "producer_ids_on_demand", "3.0", None, "KIP-730", "no producer ids until one is asked for"
     ),
     Feature(
         "kraft_controller_epoch",
-        "3.5",
+        "3.4",
         None,
         "KIP-866",
         "/controller says that no KRaft controller leads",
