@@ -44,7 +44,7 @@ Finished = Callable[[Step, Outcome], None]
 """Told of each statement that has ended, after everything that it did is in the view."""
 
 
-class Runner:
+class ScriptRunner:
     """One run of one script. What it yields is in its attributes, whole after each statement."""
 
     def __init__(self, script: Script, pace: Pace, recorder: Recorder | None = None) -> None:

@@ -12,7 +12,7 @@ from commands.exits import CommandError, ExitCode
 from commands.live import asked, completer
 from commands.parser import parse_script
 from commands.recording import recorder
-from commands.runner import Runner
+from commands.runner import ScriptRunner
 from commands.saving import Ending, Given, script_of, write_script
 from commands.words import BadWord
 from console.bench import BenchError, Card, Opened, Tell
@@ -129,7 +129,7 @@ def _live(scenario: Scenario, version: str) -> "tuple[LiveSource, Recorder]":
     """A cluster on which the scenario has been run to its end."""
     script = parse_script(scenario.text(), scenario.path.name, {}, ["--version", version])
     recording = recorder(script, None, {})
-    runner = Runner(script, Pace(), recording)
+    runner = ScriptRunner(script, Pace(), recording)
     runner.run(lambda step, outcome: None)
     source = LiveSource(runner.cluster, recording, partial(asked, variables={}))
     source.name = f"{scenario.name} {version}"
