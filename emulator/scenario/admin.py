@@ -16,23 +16,14 @@ from emulator.controller.controller import Controller
 from emulator.inputs import statements as inputs
 from emulator.protocol.names import is_topic_name, split
 from emulator.releases.config import ConfigError, check_topic_config, resolve
-from emulator.releases.profiles import Profile
 from emulator.replication import assignment
+from emulator.scenario.refusals import RefusedError, needs
 from emulator.zookeeper import errors, zkcli
 from emulator.zookeeper.data import compact, write, write_topic
 from emulator.zookeeper.metadata import config_in
 
 if TYPE_CHECKING:
     from emulator.cluster import Cluster
-
-
-class RefusedError(Exception):
-    """A statement that cannot be done: ``name`` is Kafka's or ZooKeeper's name for the error."""
-
-    def __init__(self, name: str, message: str) -> None:
-        """Refuse under ``name`` with a sentence."""
-        super().__init__(message)
-        self.name = name
 
 
 class ZkOutcome(Struct, frozen=True):
@@ -358,10 +349,3 @@ class Admin:
         rows.sort(key=str)
         lines = [f"{watched}  {kind}  broker {host}" for watched, kind, host in rows]
         return ZkOutcome(output="\n".join(lines), result=rows)
-
-
-def needs(profile: Profile, feature: str, what: str, hint: str = "") -> None:
-    """Refuse what a later release brought, and say which."""
-    if not profile.has(feature):
-        since = f"since {profile.first_with(feature)}, not in {profile.version}"
-        raise RefusedError("UNSUPPORTED_VERSION", f"{what} {since}{hint}.")

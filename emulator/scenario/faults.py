@@ -8,7 +8,7 @@ from emulator.broker.broker import Broker
 from emulator.broker.replica import FOLLOWER, LEADER, Replica
 from emulator.events import ZOOKEEPER
 from emulator.inputs import statements as inputs
-from emulator.scenario.admin import RefusedError, needs
+from emulator.scenario.refusals import RefusedError, needs
 
 if TYPE_CHECKING:
     from emulator.cluster import Cluster

@@ -11,8 +11,9 @@ from emulator.coordinator import offsets_topic
 from emulator.inputs import statements as inputs
 from emulator.inputs.statements import Statement
 from emulator.scenario import conditions
-from emulator.scenario.admin import Admin, RefusedError
+from emulator.scenario.admin import Admin
 from emulator.scenario.faults import Processes
+from emulator.scenario.refusals import RefusedError
 
 if TYPE_CHECKING:
     from emulator.cluster import Cluster

@@ -21,7 +21,7 @@ from emulator.inputs.statements import (
     Settle,
     ZkCommand,
 )
-from emulator.scenario.admin import RefusedError
+from emulator.scenario.refusals import RefusedError
 from tests.support.running import do, until, with_topic
 
 
