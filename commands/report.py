@@ -20,7 +20,7 @@ def json_object(runner: ScriptRunner) -> dict[str, Any]:
     """The object of ``run --json``: schema 1; keys may be added, none renamed."""
     facts = {
         "time_ms": runner.cluster.now_us // UNITS_US["ms"],
-        "state_hash": runner.cluster.state_hash,
+        "state_hash": runner.runner.state_hash,
         "expectations": expectations(runner.tally),
         "marks": {name: mark(view) for name, view in runner.marks.items()},
         "outputs": [msgspec.structs.asdict(each) for each in runner.outputs],

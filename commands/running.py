@@ -8,7 +8,7 @@ from commands.parser import Script, Step
 from commands.report import as_json, final_tables, json_object
 from commands.runner import ScriptRunner
 from emulator.inputs.statements import Statement
-from emulator.scenario.runner import Outcome
+from emulator.scenario.outcome import Outcome
 from sessions.collector import collector_resting
 from sessions.record import Recorder
 

@@ -131,7 +131,7 @@ def _live(scenario: Scenario, version: str) -> "tuple[LiveSource, Recorder]":
     recording = recorder(script, None, {})
     runner = ScriptRunner(script, Pace(), recording)
     runner.run(lambda step, outcome: None)
-    source = LiveSource(runner.cluster, recording, partial(asked, variables={}))
+    source = LiveSource(runner.runner, recording, partial(asked, variables={}))
     source.name = f"{scenario.name} {version}"
     return source, recording
 
@@ -182,10 +182,10 @@ def script_of_source(source: Source) -> str:
 
 def script_of_live(source: LiveSource) -> str:
     """What was asked of a live cluster up to now."""
-    cluster = source.cluster
+    runner = source.runner
     source.recorder.flush()
     with SessionFile(source.recorder.path) as session:
-        ending = Ending(cluster.now_us, cluster.steps, cluster.state_hash)
+        ending = Ending(runner.now_us, runner.steps, runner.state_hash)
         return _script(session, source.name, ending, source)
 
 

@@ -2,12 +2,11 @@
 
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
+from time import perf_counter
 
-from emulator.cluster import Cluster
 from emulator.events import Event
 from emulator.inputs.statements import Statement
-from emulator.scenario.runner import Ticket
-from sessions import pump
+from emulator.scenario.runner import Advance, Runner, Ticket
 from sessions.bookmarks import bookmark
 from sessions.chunks import Chunks
 from sessions.cursor import MS_PER_SECOND, US_PER_SECOND, Cursor, Reply
@@ -15,6 +14,7 @@ from sessions.file import SessionFile
 from sessions.folding.health import Counts
 from sessions.forecast import Outlook
 from sessions.keyframes import EMPTY
+from sessions.pacing import advance_for
 from sessions.record import Recorder
 from sessions.schema import SUFFIX
 from sessions.states import Bookmark
@@ -58,9 +58,10 @@ class LiveSource:
     kind = "LIVE"
     read_only = False
 
-    def __init__(self, cluster: Cluster, recorder: Recorder, parse: Parse) -> None:
+    def __init__(self, runner: Runner, recorder: Recorder, parse: Parse) -> None:
         """Begin at the end; ``parse`` turns a line into statements."""
-        self.cluster = cluster
+        self.runner = runner
+        self.cluster = runner.cluster
         self.recorder = recorder
         self.name = recorder.path.name.removesuffix(SUFFIX)
         self._parse = parse
@@ -135,7 +136,8 @@ class LiveSource:
         """Move by ``n`` events, back if negative; at the end the cluster is run for them."""
         goal = self.seq + n
         if self._past is None:
-            while self.last_seq < goal and pump.move(self.cluster):
+            while self.last_seq < goal and (next_us := self.runner.next_us) is not None:
+                self.runner.advance(next_us, budget=1)
                 self._go_on()
         self.seek_seq(goal)
 
@@ -216,10 +218,11 @@ class LiveSource:
         errand = Errand(text, asked)
         self._perform(errand)
         self.recorder.tick()
-        if errand.is_waiting:
+        is_pending = errand.is_waiting
+        if is_pending:
             self._errands.append(errand)
-            return Reply(pending=True)
-        return errand.reply
+        self._go_on()
+        return Reply(pending=True) if is_pending else errand.reply
 
     def replies(self) -> list[tuple[str, Reply]]:
         """What lines that were pending have come to since the last call, each with its text."""
@@ -233,7 +236,7 @@ class LiveSource:
 
     def outlook(self) -> Outlook:
         """The cluster as it is now, to look ahead from."""
-        return Outlook(self.cluster, self.recorder.view)
+        return Outlook(self.runner, self.recorder.view)
 
     def statements_of(self, text: str) -> list[Statement]:
         """The statements that a line asks for.
@@ -252,26 +255,21 @@ class LiveSource:
     # ---- running
 
     def _run(self, until_us: int, wall_seconds: float) -> int:
-        begin = self.last_seq
-        stop = self._is_errand_due if self._errands else None
-        while not pump.run_for(self.cluster, until_us, wall_seconds, stop):
-            if stop is None or not self._go_on():
-                break
-        self._go_on()
-        return self.last_seq - begin
+        begin, deadline = self.last_seq, perf_counter() + wall_seconds
+        while True:
+            came = advance_for(self.runner, until_us, deadline - perf_counter())
+            self._go_on()
+            if came is not Advance.ENDED:
+                return self.last_seq - begin
 
-    def _is_errand_due(self) -> bool:
-        return any(not errand.is_waiting for errand in self._errands)
-
-    def _go_on(self) -> bool:
-        """Let errands go on whose statement has ended; False if there was none."""
-        due = [errand for errand in self._errands if not errand.is_waiting]
-        for errand in due:
-            self._perform(errand)
-            if not errand.is_waiting:
-                self._errands.remove(errand)
-                self._finished.append((errand.text, errand.reply))
-        return bool(due)
+    def _go_on(self) -> None:
+        """Let errands go on whose statement has ended; one may end what another waits for."""
+        while due := [errand for errand in self._errands if not errand.is_waiting]:
+            for errand in due:
+                self._perform(errand)
+                if not errand.is_waiting:
+                    self._errands.remove(errand)
+                    self._finished.append((errand.text, errand.reply))
 
     def _perform(self, errand: Errand) -> None:
         """Do what can be done of an errand now."""
@@ -286,6 +284,6 @@ class LiveSource:
                 errand.note(asked)
             elif isinstance(asked, Statement):
                 self.recorder.announce(asked)
-                errand.ticket = self.cluster.submit(asked)
+                errand.ticket = self.runner.submit(asked)
             else:
                 errand.note(asked(self.view))

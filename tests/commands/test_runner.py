@@ -7,7 +7,7 @@ from commands.exits import CommandError, ExitCode
 from commands.parser import Script, Step, parse_line, parse_script
 from commands.runner import ScriptRunner
 from emulator.inputs.statements import CreateCluster, Statement
-from emulator.scenario.runner import Outcome
+from emulator.scenario.outcome import Outcome
 
 TOPIC = "topic create t --partitions 1 --replication-factor 3\nsettle\n"
 

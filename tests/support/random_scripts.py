@@ -6,7 +6,6 @@ The same seed gives the same script in every process: only :class:`random.Random
 from collections.abc import Callable
 from random import Random
 
-from emulator.cluster import Cluster
 from emulator.events import CLIENTS, ZOOKEEPER
 from emulator.inputs.statements import (
     AddPartitions,
@@ -42,6 +41,7 @@ from emulator.inputs.statements import (
     ZkCommand,
 )
 from emulator.releases.profiles import VERSIONS
+from emulator.scenario.runner import Runner
 
 BROKERS = 3
 PARTITIONS = 3
@@ -71,10 +71,10 @@ def statements(draw: Random, length: int) -> list[AnyInput]:
     return [draw.choice(STATEMENTS)(draw) for _ in range(length)]
 
 
-def run(cluster: Cluster, script: list[AnyInput]) -> None:
+def run(runner: Runner, script: list[AnyInput]) -> None:
     """Run a script to its end."""
     for wanted in script:
-        cluster.execute(Statement(wanted, type(wanted).__name__))
+        runner.execute(Statement(wanted, type(wanted).__name__))
 
 
 def _broker(draw: Random) -> int:
