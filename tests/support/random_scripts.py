@@ -7,6 +7,7 @@ from collections.abc import Callable
 from random import Random
 
 from emulator.events import CLIENTS, ZOOKEEPER
+from emulator.inputs.conditions import Clause, Subject
 from emulator.inputs.statements import (
     AddPartitions,
     AnyInput,
@@ -21,7 +22,9 @@ from emulator.inputs.statements import (
     DropOnLink,
     ElectPreferred,
     ElectUnclean,
+    Expect,
     ExpireSession,
+    FetchRound,
     FreezeBroker,
     HealLinks,
     HoldMessages,
@@ -38,6 +41,7 @@ from emulator.inputs.statements import (
     ThawBroker,
     Tick,
     Wait,
+    WaitUntil,
     ZkCommand,
 )
 from emulator.releases.profiles import VERSIONS
@@ -186,3 +190,46 @@ STATEMENTS: tuple[Callable[[Random], AnyInput], ...] = (
     lambda draw: Settle(),
 )
 """What a random script is made of; what stands twice comes twice as often."""
+
+
+def timed_script_of(seed: int, length: int) -> list[AnyInput]:
+    """A script whose statements end at moments at which other things are due as well.
+
+    Processes that start set their timers for whole seconds ahead, and waits and limits of whole
+    seconds end with them.
+    """
+    draw = Random(seed + 2_000_000)
+    wanted = (*STATEMENTS, *TIMED * 4)
+    return [script_of(seed, 0)[0], *(draw.choice(wanted)(draw) for _ in range(length))]
+
+
+def _seconds(draw: Random) -> int:
+    return draw.choice([0, 1, 2, 3, 5, 10, 18, 20, 30]) * 1_000_000
+
+
+def _clauses(draw: Random) -> list[Clause]:
+    """A condition that may hold now, soon, or never."""
+    return [
+        draw.choice(
+            [
+                Clause(Subject("partition", _tp(draw), "leader"), "==", _broker(draw)),
+                Clause(Subject("partition", _tp(draw), "isr"), "contains", _broker(draw)),
+                Clause(Subject("replica", f"{_tp(draw)}@{_broker(draw)}", "leo"), ">", 3),
+                Clause(Subject("producer", "p1", "pending"), "==", 0),
+                Clause(Subject("cluster", "", "under_replicated"), "==", 0),
+            ]
+        )
+    ]
+
+
+TIMED: tuple[Callable[[Random], AnyInput], ...] = (
+    lambda draw: Wait(duration_us=_seconds(draw)),
+    lambda draw: Wait(duration_us=_seconds(draw)),
+    lambda draw: WaitUntil(clauses=_clauses(draw), within_us=_seconds(draw)),
+    lambda draw: Expect(clauses=_clauses(draw)),
+    lambda draw: Settle(quiet_us=_seconds(draw)),
+    lambda draw: FetchRound(tp=_tp(draw), broker=_broker(draw), times=2),
+    lambda draw: StartBroker(broker=_broker(draw)),
+    lambda draw: CrashBroker(broker=_broker(draw)),
+)
+"""Statements that wait for something, and those after which timers are due at whole seconds."""
