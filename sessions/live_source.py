@@ -3,6 +3,7 @@
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from time import perf_counter
+from typing import Final
 
 from emulator.events import Event
 from emulator.inputs.statements import Statement
@@ -25,6 +26,9 @@ Asked = Statement | Reply | Callable[[ClusterView], Reply]
 """A part of what a line asks: a statement, a look at the view, or an answer already."""
 Parse = Callable[[str], Sequence[Asked]]
 """What turns a line into its parts; a ValueError says what is wrong with the line."""
+
+SILENT_STEPS_MAX: Final = 10_000
+"""How many kernel events a step goes through in search of something that is stated."""
 
 
 class Errand:
@@ -133,11 +137,19 @@ class LiveSource:
         return passed
 
     def step(self, n: int) -> None:
-        """Move by ``n`` events, back if negative; at the end the cluster is run for them."""
-        goal = self.seq + n
+        """Move by ``n`` events, back if negative; at the end the cluster is run for them.
+
+        A cluster in which hardly anything is alive may never state another event, however long it
+        is run: there the step ends without one.
+        """
+        goal, runner = self.seq + n, self.runner
         if self._past is None:
-            while self.last_seq < goal and (next_us := self.runner.next_us) is not None:
-                self.runner.advance(next_us, budget=1)
+            last = runner.steps + SILENT_STEPS_MAX
+            while self.last_seq < goal and runner.steps < last:
+                next_us = runner.next_us
+                if next_us is None:
+                    break
+                runner.advance(next_us, budget=1)
                 self._go_on()
         self.seek_seq(goal)
 

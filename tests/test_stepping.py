@@ -30,8 +30,8 @@ from sessions.verify import verify
 from sessions.view import ClusterView
 from tests.support.random_scripts import spec_of, statements, timed_script_of
 
-SEEDS = range(150)
-LENGTH = 22
+SEEDS = range(12)
+LENGTH = 12
 TEXT, LINE = Around("cluster --seed "), 1
 MANY_SECONDS = 3_600.0
 

@@ -196,11 +196,27 @@ def timed_script_of(seed: int, length: int) -> list[AnyInput]:
     """A script whose statements end at moments at which other things are due as well.
 
     Processes that start set their timers for whole seconds ahead, and waits and limits of whole
-    seconds end with them.
+    seconds end with several of them. It has ``length`` parts, each of one or more statements.
     """
     draw = Random(seed + 2_000_000)
-    wanted = (*STATEMENTS, *TIMED * 4)
-    return [script_of(seed, 0)[0], *(draw.choice(wanted)(draw) for _ in range(length))]
+    script = [script_of(seed, 0)[0], Wait(duration_us=_seconds(draw))]
+    for _ in range(length):
+        script += _restart(draw) if draw.random() < 0.3 else [draw.choice(_ANY)(draw)]
+    return script
+
+
+def _restart(draw: Random) -> list[AnyInput]:
+    """A broker goes and comes back, and some of its first timers end with what follows."""
+    broker = _broker(draw)
+    gone: list[AnyInput] = [CrashBroker(broker=broker), StopBroker(broker=broker)]
+    within_us = draw.choice([5, 15, 30]) * 1_000_000
+    ends: list[AnyInput] = [
+        Wait(duration_us=within_us),
+        Wait(duration_us=within_us),
+        WaitUntil(clauses=_clauses(draw), within_us=within_us),
+    ]
+    away = Wait(duration_us=_seconds(draw))
+    return [draw.choice(gone), away, StartBroker(broker=broker), draw.choice(ends)]
 
 
 def _seconds(draw: Random) -> int:
@@ -233,3 +249,5 @@ TIMED: tuple[Callable[[Random], AnyInput], ...] = (
     lambda draw: CrashBroker(broker=_broker(draw)),
 )
 """Statements that wait for something, and those after which timers are due at whole seconds."""
+
+_ANY = (*STATEMENTS, *TIMED * 4)
