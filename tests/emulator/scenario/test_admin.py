@@ -210,3 +210,21 @@ def test_an_outsider_can_hold_the_controllers_office() -> None:
     assert cluster.zookeeper.get("/controller").data == data
     do(cluster, ExpireSession(broker=CLIENTS), Settle())
     assert cluster.controller_id() in cluster.brokers
+
+
+def test_an_election_of_all_partitions_does_not_list_them_for_each(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    cluster, _ = with_topic(1, 2)
+    do(cluster, CreateTopic(topic="many", partitions=50), Settle())
+    asked = 0
+    partitions = cluster.partitions
+
+    def counted() -> list[str]:
+        nonlocal asked
+        asked += 1
+        return partitions()
+
+    monkeypatch.setattr(cluster, "partitions", counted)
+    assert do(cluster, ElectPreferred()).error == "NONE"
+    assert asked == 1
