@@ -101,7 +101,6 @@ class Producer(Struct, array_like=True):
     acked: int = 0
     failed: int = 0
     retries: int = 0
-    errors: list[str] = field(default_factory=list)
     leaders: dict[str, dict[int, int]] = field(default_factory=dict)
     learned_us: dict[str, int] = field(default_factory=dict)
     available: dict[str, list[int]] = field(default_factory=dict)
@@ -164,7 +163,7 @@ class Consumer(Struct, array_like=True):
 class ClientsState(Struct, array_like=True):
     """All clients, and the ledger of everything that was ever produced.
 
-    ``finished`` maps statement ids to their error.
+    ``finished`` maps the jobs whose ends somebody waits for to their errors, until that is read.
     """
 
     producers: dict[str, Producer] = field(default_factory=dict)
