@@ -13,6 +13,7 @@ from emulator.protocol import (
     MetadataRequest,
     MetadataResponse,
     PartitionInfo,
+    PartitionMetadata,
     StopReplicaRequest,
     StopReplicaResponse,
     UpdateMetadataRequest,
@@ -277,19 +278,38 @@ class ControlPlane:
         self._reply(UpdateMetadataResponse, source, request, error)
 
     def describe_topic(self, source: int, request: int, message: MetadataRequest) -> None:
-        """Tell a client the leaders of a topic's partitions as this broker knows them."""
+        """Tell a client of a topic's partitions as this broker knows them."""
         state, topic = self.broker.state.process, message.topic
-        leaders: dict[int, int] = {}
+        partitions: dict[int, PartitionMetadata] = {}
+        tells_epochs = self.profile.has("fetch_fencing")
         number, end = 0, self._partitions_made(topic)
         while (info := state.metadata.get(f"{topic}-{number}")) is not None or number < end:
             if info is not None:
-                leaders[number] = info.leader if info.leader in state.live_brokers else -1
+                epoch = info.leader_epoch if tells_epochs else -1
+                if info.leader in state.live_brokers:
+                    told = PartitionMetadata(NONE, info.leader, epoch)
+                else:
+                    told = PartitionMetadata("LEADER_NOT_AVAILABLE", -1, epoch)
+                partitions[number] = told
             number += 1
-        error = NONE if leaders else "UNKNOWN_TOPIC_OR_PARTITION"
+        error = NONE if partitions else self._error_for_unknown(topic)
         if not is_topic_name(message.topic):
             error = "INVALID_TOPIC_EXCEPTION"
-        response = MetadataResponse(request, message.topic, error, leaders)
+        response = MetadataResponse(request, message.topic, error, partitions)
         self.broker.respond(source, request, response)
+
+    def _error_for_unknown(self, topic: str) -> str:
+        """What of a topic is missing that the controller has told this broker nothing of.
+
+        A broker that would make the topic finds out then that it exists already
+        (``KafkaApis.createTopic``, auto.create.topics.enable).
+        """
+        find = self.world.zookeeper.find
+        exists = find(f"/brokers/topics/{topic}") is not None
+        going = find(f"/admin/delete_topics/{topic}") is not None
+        reads = self.broker.zk.usable()
+        known = reads and exists and not going
+        return "LEADER_NOT_AVAILABLE" if known else "UNKNOWN_TOPIC_OR_PARTITION"
 
     def _partitions_made(self, topic: str) -> int:
         """How far to look for partitions: one that nobody has led yet is missing in between."""

@@ -15,15 +15,39 @@ NEVER_US = (1 << 63) - 1
 """A time that does not come."""
 
 
+class Connections(Struct, array_like=True):
+    """What one client knows of its connections to brokers.
+
+    ``open`` are the brokers that have answered on one that is still open. ``failed`` are those
+    whose connection was refused or closed, or that did not answer in time, with the time in
+    microseconds from which on it is worth trying them again.
+    """
+
+    open: dict[int, None] = field(default_factory=dict)
+    failed: dict[int, int] = field(default_factory=dict)
+
+
+class Question(Struct, array_like=True):
+    """Something that any broker may be asked, put to one after another.
+
+    ``left`` are the brokers still to be asked, ``asked`` the one whose answer is awaited (-1:
+    none). ``error`` is what the answers so far say that is missing.
+    """
+
+    left: list[int] = field(default_factory=list)
+    asked: int = -1
+    error: str = "NONE"
+
+
 class Flight(Struct, array_like=True):
     """A batch that is not done. ``tp`` is empty until the partition is chosen.
 
     ``phase``: a question for the leader is out (ASKING), one for a producer id (IDENTIFYING), the
-    batch itself (SENT), or it waits for ``resume_us`` and its turn (WAITING). ``ask`` are brokers
-    still to be asked. ``patience_us`` is until when errors that say where the leader is not cost no
-    retry, ``deadline_us`` the end of it all (delivery.timeout.ms); ``token`` tells this flight's
-    timer from older ones. ``error`` is what the last attempt ended in, ``renumbered`` that its
-    sequence numbers changed since it was last sent.
+    batch itself (SENT), or it waits for ``resume_us`` and its turn (WAITING). ``question`` is what
+    is asked of brokers in turn. ``patience_us`` is until when errors that say where the leader is
+    not cost no retry, ``deadline_us`` the end of it all (delivery.timeout.ms); ``token`` tells this
+    flight's timer from older ones. ``error`` is what the last attempt ended in, ``renumbered`` that
+    its sequence numbers changed since it was last sent.
     """
 
     token: int
@@ -36,13 +60,11 @@ class Flight(Struct, array_like=True):
     size: int = 0
     phase: str = WAITING
     resume_us: int = 0
-    ask: list[int] = field(default_factory=list)
-    asked: int = -1
+    question: Question = field(default_factory=Question)
     request: int = 0
     target: int = -1
     attempts: int = 0
     error: str = "NONE"
-    is_unknown: bool = False
     renumbered: bool = False
 
 
@@ -94,14 +116,14 @@ class Producer(Struct, array_like=True):
     ``learned_us`` tells when it was told of a topic, ``available`` which partitions have a leader
     (as far as that was asked), ``sticky_bytes`` how much it has given to the
     ``sticky`` partition of a topic. ``flights`` are its batches that are not done, in the order in
-    which they are to be sent. ``unanswered`` is the last request without acks that it sent.
+    which they are to be sent.
     """
 
     name: str
     acked: int = 0
     failed: int = 0
     retries: int = 0
-    errors: list[str] = field(default_factory=list)
+    connections: Connections = field(default_factory=Connections)
     leaders: dict[str, dict[int, int]] = field(default_factory=dict)
     learned_us: dict[str, int] = field(default_factory=dict)
     available: dict[str, list[int]] = field(default_factory=dict)
@@ -111,7 +133,6 @@ class Producer(Struct, array_like=True):
     jobs: list[Job] = field(default_factory=list)
     flights: list[Flight] = field(default_factory=list)
     identity: Identity = field(default_factory=Identity)
-    unanswered: int = 0
 
     @property
     def pending(self) -> int:
@@ -132,8 +153,7 @@ class Reading(Struct, array_like=True):
     input: Consume
     token: int
     patience_us: int
-    ask: list[int] = field(default_factory=list)
-    asked: int = -1
+    question: Question = field(default_factory=Question)
     left: list[int] | None = None
     partition: int = -1
     offset: int = 0
@@ -156,6 +176,7 @@ class Consumer(Struct, array_like=True):
     runs: list[tuple[int, int]] = field(default_factory=list)
     position: int = 0
     error: str = "NONE"
+    connections: Connections = field(default_factory=Connections)
     reading: Reading | None = None
     queue: list[Reading] = field(default_factory=list)
     membership: Membership | None = None
@@ -164,12 +185,13 @@ class Consumer(Struct, array_like=True):
 class ClientsState(Struct, array_like=True):
     """All clients, and the ledger of everything that was ever produced.
 
-    ``finished`` maps statement ids to their error.
+    ``finished`` maps statements that somebody waits for to their error. ``unacknowledged`` tells
+    which producer the last requests with acks=0 are of, oldest first: nothing waits for them.
     """
 
     producers: dict[str, Producer] = field(default_factory=dict)
     consumers: dict[str, Consumer] = field(default_factory=dict)
     ledger: LedgerEntries = field(default_factory=LedgerEntries)
-    next_record: int = 1
     next_id: int = 1
     finished: dict[int, str] = field(default_factory=dict)
+    unacknowledged: dict[int, str] = field(default_factory=dict)

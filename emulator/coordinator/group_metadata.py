@@ -67,7 +67,7 @@ class Offsets:
         tp = self.coordinator.partition_of(store.group)
         keys: list[str | None] = [key_of(record) for record in records]
         values = [text_of(record) for record in records]
-        first = self.world.ledger.name_records(f"group {store.group}", tp, keys, values)
+        first = self.world.ledger.enter(f"group {store.group}", tp, keys, values, -1)
         self.kernel.emit(
             events.GroupRecordsWritten, tp, self.context.id, store.group, first, keys, values
         )

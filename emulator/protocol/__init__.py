@@ -50,7 +50,7 @@ from emulator.protocol.groups import (
     SyncGroupResponse,
 )
 from emulator.protocol.message import ConnectionLost, Detail, Message, Timer
-from emulator.protocol.metadata import MetadataRequest, MetadataResponse
+from emulator.protocol.metadata import MetadataRequest, MetadataResponse, PartitionMetadata
 from emulator.protocol.produce import (
     InitProducerIdRequest,
     InitProducerIdResponse,
@@ -157,6 +157,7 @@ __all__ = [
     "OffsetsForLeaderEpochRequest",
     "OffsetsForLeaderEpochResponse",
     "PartitionInfo",
+    "PartitionMetadata",
     "ProduceRequest",
     "ProduceResponse",
     "RecordBatch",

@@ -1,6 +1,6 @@
 """What every record really was: its key and value, by the id that logs hold it under."""
 
-from typing import Protocol
+from collections.abc import Sequence
 
 from msgspec import Struct
 
@@ -25,13 +25,37 @@ class LedgerEntries(PackedList[LedgerEntry], kind=LedgerEntry):
     """All batches that were ever made, in the order of their record ids."""
 
 
-class RecordLedger(Protocol):
-    """Where records are named: each has an id by which logs hold it."""
+class RecordLedger:
+    """Gives each record the id by which logs hold it, and knows what it was.
 
-    def name_records(
-        self, writer: str, tp: str, keys: list[str | None], values: list[str], /
+    It stands for the bytes of a message, which the emulator does not carry around.
+    """
+
+    def __init__(self, entries: LedgerEntries) -> None:
+        """Write into ``entries``."""
+        self.entries = entries
+
+    def enter(
+        self, writer: str, tp: str, keys: list[str | None], values: Sequence[str], acks: int
     ) -> int:
-        """Enter records; returns the id of the first."""
+        """Enter a batch of at least one record; returns the id of the first (ids begin at 1)."""
+        entries = self.entries
+        first = 1
+        if entries:
+            last = entries[-1]
+            first = last.first_record + len(last.values)
+        entries.append(LedgerEntry(first, writer, tp, keys, list(values), acks))
+        return first
+
+    def entry_of(self, record: int) -> LedgerEntry:
+        """The entry that holds a record id."""
+        return self.entries[self.entries.bisect_right(record, _first_record) - 1]
 
     def value_of(self, record: int, /) -> str:
         """A record's value."""
+        entry = self.entry_of(record)
+        return entry.values[record - entry.first_record]
+
+
+def _first_record(entry: LedgerEntry) -> int:
+    return entry.first_record

@@ -263,6 +263,18 @@ def test_an_error_without_acks_breaks_no_other_producer() -> None:
     assert not ticket.done
 
 
+def test_an_error_without_acks_makes_only_its_own_producer_ask_for_the_leader_again() -> None:
+    lab = alone()
+    for name in ("careless", "careful"):
+        lab.produce("a", acks=0, producer=name)
+    lab.produce("x" * 2_000_000, acks=0, producer="careless")
+    lab.produce("b", acks=0, producer="careful")
+    lab.wait(50)
+    producers = lab.cluster.clients.state.producers
+    assert producers["careless"].leaders == {}
+    assert producers["careful"].leaders == {"t": {0: 0}}
+
+
 def test_a_thousand_records_without_acks_are_sent_at_once() -> None:
     lab = alone()
     lab.produce("a", acks=0, count=2_000)

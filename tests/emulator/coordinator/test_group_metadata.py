@@ -147,7 +147,7 @@ def test_what_others_wrote_to_the_topic_is_passed_over() -> None:
     bench = Bench()
     bench.commit(1)
     coordinator = bench.lab.cluster.brokers[0].coordinator
-    first = bench.lab.cluster.clients.name_records("somebody", OFFSETS, ["k"], ["nonsense"])
+    first = bench.lab.cluster.world.ledger.enter("somebody", OFFSETS, ["k"], ["nonsense"], -1)
     log = bench.lab.replica(0, OFFSETS).log
     log.append(type(log.batches[0])(log.end, 1, 0, first))
     bench.lab.cluster.brokers[0].state.coordinator.groups.clear()
