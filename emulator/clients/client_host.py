@@ -11,6 +11,7 @@ from emulator.protocol import (
     GroupResponse,
     InitProducerIdResponse,
     MetadataResponse,
+    OffsetsForLeaderEpochResponse,
     ProduceResponse,
     Timer,
 )
@@ -47,6 +48,8 @@ class ClientHost:
                 self.producers.identified(source, message)
             case FetchResponse():
                 self.fetcher.fetched(source, message)
+            case OffsetsForLeaderEpochResponse():
+                self.fetcher.validated(source, message)
             case MetadataResponse():
                 asked = self.producers.told(source, message) or self.members.told(source, message)
                 if not asked:

@@ -1,4 +1,11 @@
-"""Reading partitions one after another: finding each leader, fetching up to the high watermark."""
+"""Reading partitions one after another: finding each leader, fetching up to the high watermark.
+
+Since 2.1 (KIP-320) a consumer knows the epoch of the record before its position. When it finds the
+partition in another epoch than that in which it last saw the position to be good, it asks the
+leader where the epoch ends before it reads on: an end below the position means that records were
+cut which it has been given. Source: ``Fetcher``, ``OffsetsForLeaderEpochClient`` and
+``SubscriptionState.maybeCompleteValidation`` of the Java client 2.1 to 3.9.
+"""
 
 from collections.abc import Callable
 from typing import Final
@@ -15,12 +22,25 @@ from emulator.protocol import (
     FetchResponse,
     MetadataRequest,
     MetadataResponse,
+    OffsetsForLeaderEpochRequest,
+    OffsetsForLeaderEpochResponse,
 )
 
 RETRY_US: Final = 100_000
 PATIENCE_US: Final = 3_000_000
 """How long a statement looks for a partition's leader."""
-ROUTING: Final = frozenset(("NOT_LEADER_OR_FOLLOWER", "UNKNOWN_TOPIC_OR_PARTITION"))
+ROUTING: Final = frozenset(
+    (
+        "NOT_LEADER_OR_FOLLOWER",
+        "UNKNOWN_TOPIC_OR_PARTITION",
+        "FENCED_LEADER_EPOCH",
+        "UNKNOWN_LEADER_EPOCH",
+    )
+)
+"""Errors after which a consumer asks for the leader, and the epoch, again."""
+UNDEFINED: Final = -1
+CONSUMER: Final = -1
+"""The replica id of who is none."""
 
 
 class Fetcher:
@@ -42,10 +62,13 @@ class Fetcher:
         """Read the partitions that the statement names, or all of its topic."""
         self._ask(consumer, _reading_of(consumer))
 
-    def read_from(self, consumer: Consumer, positions: dict[int, int]) -> None:
-        """Read these partitions from these offsets."""
+    def read_from(
+        self, consumer: Consumer, positions: dict[int, int], epochs: dict[int, int]
+    ) -> None:
+        """Read these partitions from these offsets; ``epochs`` as far as they are known."""
         reading = _reading_of(consumer)
         reading.positions, reading.left = positions, sorted(positions)
+        reading.epochs = epochs
         if reading.left:
             self._next_partition(reading)
             self._ask(consumer, reading)
@@ -90,10 +113,15 @@ class Fetcher:
             self._next_partition(reading)
         if consumer.membership is not None:
             consumer.membership.counted(message.topic, len(message.partitions))
-        leader = message.leader_of(reading.partition)
-        if leader >= 0:
+        found = message.partitions.get(reading.partition)
+        if found is not None and found.leader >= 0:
             reading.preferred = -1
-            self._fetch(consumer, reading, leader)
+            is_new = found.leader_epoch != reading.leader_epoch
+            reading.leader_epoch = found.leader_epoch
+            if is_new and reading.partition in reading.epochs:
+                self._validate(consumer, reading, found.leader)
+            else:
+                self._fetch(consumer, reading, found.leader)
         else:
             note_answer(reading.question, message, reading.partition)
             self._ask_next(consumer, reading)
@@ -103,14 +131,69 @@ class Fetcher:
         reading.partition = reading.left.pop(0)
         reading.offset = reading.positions.get(reading.partition, reading.input.offset or 0)
         reading.patience_us = self.kernel.now + PATIENCE_US
+        reading.leader_epoch = UNDEFINED
+
+    # ---- is the position still good?
+
+    def _validate(self, consumer: Consumer, reading: Reading, leader: int) -> None:
+        """Ask the leader where the epoch of the record before the position ends."""
+        reading.target, reading.validating = leader, True
+        asked = {_tp(reading): (reading.leader_epoch, reading.epochs[reading.partition])}
+        request = OffsetsForLeaderEpochRequest(CONSUMER, asked, one_shot=True)
+        reading.request = self.context.send(leader, request)
+        self._limit(consumer, reading, ANSWER_US)
+
+    def validated(self, source: int, message: OffsetsForLeaderEpochResponse) -> None:
+        """A leader told where an epoch ends."""
+        for consumer in self.context.state.consumers.values():
+            reading = consumer.reading
+            if reading is not None and reading.validating and reading.request == message.request:
+                self.connections.answered(consumer.connections, source)
+                reading.validating = False
+                self._compare(consumer, reading, *message.partitions[_tp(reading)])
+                return
+
+    def _compare(
+        self, consumer: Consumer, reading: Reading, error: str, epoch: int, end_offset: int
+    ) -> None:
+        if error != "NONE":
+            reading.leader_epoch = UNDEFINED
+            self._look_again(consumer, reading, error)
+            return
+        diverges = UNDEFINED in (epoch, end_offset)
+        if diverges or end_offset < reading.offset:
+            known = UNDEFINED if diverges else end_offset
+            position_epoch = reading.epochs.pop(reading.partition)
+            self.kernel.emit(
+                events.ConsumerTruncationDetected,
+                consumer.name,
+                _tp(reading),
+                reading.offset,
+                position_epoch,
+                known,
+            )
+            if not reading.input.from_beginning:
+                self._end(consumer, reading, "OFFSET_OUT_OF_RANGE")
+                return
+            if diverges:
+                self._move(reading, 0)
+            else:
+                self._move(reading, end_offset)
+                reading.epochs[reading.partition] = epoch
+        self._fetch(consumer, reading, reading.target)
+
+    @staticmethod
+    def _move(reading: Reading, offset: int) -> None:
+        reading.offset = offset
+        if reading.stage:
+            reading.positions[reading.partition] = offset
 
     # ---- reading
 
     def _fetch(self, consumer: Consumer, reading: Reading, broker: int) -> None:
         reading.target = broker
-        tp = f"{reading.input.topic}-{reading.partition}"
-        asked = {tp: FetchPartition(reading.offset)}
-        request = FetchRequest(-1, 0, asked, one_shot=True, rack=reading.input.rack)
+        asked = {_tp(reading): FetchPartition(reading.offset, reading.leader_epoch)}
+        request = FetchRequest(CONSUMER, 0, asked, one_shot=True, rack=reading.input.rack)
         reading.request = self.context.send(broker, request)
         self._limit(consumer, reading, ANSWER_US)
 
@@ -146,7 +229,7 @@ class Fetcher:
         """Hand out what lies between the position and the HW; False if that is nothing."""
         limit = reading.input.max_records
         runs: list[tuple[int, int]] = []
-        offset = reading.offset
+        offset, epoch = reading.offset, UNDEFINED
         for batch in row.batches:
             start = max(batch.base_offset, offset)
             end = min(batch.end_offset, row.high_watermark)
@@ -155,14 +238,14 @@ class Fetcher:
             if end > start:
                 runs.append((batch.first_record + start - batch.base_offset, end - start))
                 reading.given += end - start
-                offset = end
+                offset, epoch = end, batch.leader_epoch
         if not runs:
             return False
         self.kernel.emit(events.RecordsConsumed, consumer.name, tp, reading.offset, runs, offset)
         consumer.runs += runs
-        reading.offset = offset
-        if reading.stage:
-            reading.positions[reading.partition] = offset
+        self._move(reading, offset)
+        if UNDEFINED not in (reading.leader_epoch, epoch):
+            reading.epochs[reading.partition] = epoch
         reading.patience_us = self.kernel.now + PATIENCE_US
         return True
 
@@ -171,12 +254,14 @@ class Fetcher:
     def _look_again(self, consumer: Consumer, reading: Reading, error: str) -> None:
         """Nobody leads there: ask for the leader after a pause, or end after a few seconds."""
         reading.target = reading.question.asked = -1
+        reading.validating = False
         if self.kernel.now < reading.patience_us:
             self._limit(consumer, reading, RETRY_US)
         else:
             self._end(consumer, reading, error)
 
     def _end(self, consumer: Consumer, reading: Reading, error: str) -> None:
+        reading.validating = False
         reading.target = reading.question.asked = -1
         self.done(consumer, error)
 
@@ -216,6 +301,10 @@ class Fetcher:
 def _reading_of(consumer: Consumer) -> Reading:
     assert consumer.reading is not None
     return consumer.reading
+
+
+def _tp(reading: Reading) -> str:
+    return f"{reading.input.topic}-{reading.partition}"
 
 
 def _resets(reading: Reading, log_start: int) -> bool:

@@ -51,13 +51,13 @@ class GroupOffsets:
         context: ClientContext,
         connections: NetworkClient,
         *,
-        read: Callable[[Consumer, dict[int, int]], None],
+        read: Callable[[Consumer, dict[int, int], dict[int, int]], None],
         close: Callable[[Consumer, str], None],
     ) -> None:
         """Act in ``context``.
 
-        ``read`` reads partitions from offsets, after which :meth:`finished` is to be called;
-        ``close`` ends the statement.
+        ``read`` reads partitions from offsets, of which the epochs may be known, and then calls
+        :meth:`finished`; ``close`` ends the statement.
         """
         self.context = context
         self.members = GroupMembers(
@@ -118,15 +118,23 @@ class GroupOffsets:
         if not partitions:
             self.members.ask_coordinator(consumer, MetadataRequest(wanted.topic))
         elif wanted.offset is not None:
-            self._read(consumer, reading, dict.fromkeys(partitions, wanted.offset))
+            self._read(consumer, reading, dict.fromkeys(partitions, wanted.offset), {})
         else:
             message = OffsetFetchRequest(mine.group, partitions)
             self.members.ask_coordinator(consumer, message)
 
-    def _read(self, consumer: Consumer, reading: Reading, offsets: dict[str, int]) -> None:
+    def _read(
+        self,
+        consumer: Consumer,
+        reading: Reading,
+        offsets: dict[str, int],
+        epochs: dict[str, int],
+    ) -> None:
         reading.stage = READING
         positions = {split(tp)[1]: max(0, offset) for tp, offset in offsets.items()}
-        self._read_partitions(consumer, positions)
+        self._read_partitions(
+            consumer, positions, {split(tp)[1]: epoch for tp, epoch in epochs.items()}
+        )
 
     # ---- where it ended
 
@@ -146,7 +154,8 @@ class GroupOffsets:
             return
         topic = reading.input.topic
         offsets = {f"{topic}-{number}": at for number, at in sorted(reading.positions.items())}
-        message = OffsetCommitRequest(mine.group, mine.generation, mine.member_id, offsets)
+        epochs = {f"{topic}-{number}": epoch for number, epoch in sorted(reading.epochs.items())}
+        message = OffsetCommitRequest(mine.group, mine.generation, mine.member_id, offsets, epochs)
         self.members.ask_coordinator(consumer, message)
 
     def _answered(
@@ -165,7 +174,7 @@ class GroupOffsets:
             if mine.subscribes and mine.phase != MEMBER:
                 self.members.pump(consumer)
             elif message.error == NONE:
-                self._read(consumer, reading, message.offsets)
+                self._read(consumer, reading, message.offsets, message.epochs)
             else:
                 self.members.failed(consumer, message.error)
         elif isinstance(message, OffsetCommitResponse):
@@ -184,7 +193,7 @@ class GroupOffsets:
         elif message.error == UNKNOWN:
             self._end(consumer, UNKNOWN)
         else:
-            self._read(consumer, reading, {})
+            self._read(consumer, reading, {}, {})
 
     def _end(self, consumer: Consumer, error: str) -> None:
         """The statement is over but for what becomes of the member (``--then``)."""

@@ -147,6 +147,10 @@ class Reading(Struct, array_like=True):
     ``left`` partitions are still to be read, ``partition`` is being read from ``offset``;
     ``preferred`` is the follower that its leader named for that (-1: none). With a group ``stage``
     tells how far the statement is, ``positions`` where it stands in each of its partitions.
+
+    Since 2.1 (KIP-320) ``leader_epoch`` is the partition's epoch by the metadata, ``epochs`` those
+    of the last record before each position (a partition is missing if that is not known), and
+    ``validating`` tells that the leader is asked where that epoch ends.
     """
 
     id: int
@@ -164,6 +168,9 @@ class Reading(Struct, array_like=True):
     error: str = "NONE"
     stage: str = ""
     positions: dict[int, int] = field(default_factory=dict)
+    epochs: dict[int, int] = field(default_factory=dict)
+    leader_epoch: int = -1
+    validating: bool = False
 
 
 class Consumer(Struct, array_like=True):

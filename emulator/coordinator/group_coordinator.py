@@ -182,7 +182,7 @@ class GroupCoordinator:
                 error = COMMIT[group.state]
                 self.members.alive(group, message.member_id)
         if error == NONE and group is not None:
-            self.offsets.commit(group, request, message.offsets)
+            self.offsets.commit(group, request, message.offsets, message.epochs)
         else:
             self.answer(request, OffsetCommitResponse(request, message.group, error))
         self._watch_positions()
@@ -193,7 +193,9 @@ class GroupCoordinator:
         group = self.group(message.group)
         known = {} if group is None or error != NONE else group.offsets
         offsets = {tp: known.get(tp, -1) for tp in message.partitions}
-        self.answer(request, OffsetFetchResponse(request, message.group, error, offsets))
+        committed = {} if group is None or error != NONE else group.epochs
+        epochs = {tp: committed[tp] for tp in message.partitions if tp in committed}
+        self.answer(request, OffsetFetchResponse(request, message.group, error, offsets, epochs))
 
     def _assignment_stored(
         self, group: Group, generation: int, assignment: dict[str, list[str]], error: str

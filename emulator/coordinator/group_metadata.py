@@ -114,11 +114,17 @@ class GroupMetadataManager:
 
     # ---- writing
 
-    def commit(self, group: Group, request: int, offsets: dict[str, int]) -> None:
+    def commit(
+        self, group: Group, request: int, offsets: dict[str, int], epochs: dict[str, int]
+    ) -> None:
         """Write positions; the request is answered when they are replicated."""
         now = self.kernel.now
-        records = [OffsetRecord(group.name, tp, offset, now) for tp, offset in offsets.items()]
-        self.write(Store(group.name, request, offsets=offsets, at_us=now), records)
+        records = [
+            OffsetRecord(group.name, tp, offset, now, epochs.get(tp, -1))
+            for tp, offset in offsets.items()
+        ]
+        store = Store(group.name, request, offsets=offsets, at_us=now, epochs=epochs)
+        self.write(store, records)
 
     def store_assignment(self, group: Group, assignment: dict[str, list[str]]) -> None:
         """Write a generation and who reads what in it."""
@@ -155,6 +161,7 @@ class GroupMetadataManager:
         if error == NONE and group is not None:
             for tp, offset in store.offsets.items():
                 group.offsets[tp], group.committed_us[tp] = offset, store.at_us
+                _keep_epoch(group, tp, store.epochs.get(tp, -1))
                 self.kernel.emit(events.OffsetCommitted, group.name, tp, self.context.id, offset)
         if store.request:
             response = OffsetCommitResponse(store.request, store.group, error)
@@ -197,8 +204,10 @@ class GroupMetadataManager:
             if record.offset >= 0:
                 group.offsets[record.tp] = record.offset
                 group.committed_us[record.tp] = record.at_us
+                _keep_epoch(group, record.tp, record.epoch)
             elif record.tp in group.offsets:
                 del group.offsets[record.tp], group.committed_us[record.tp]
+                group.epochs.pop(record.tp, None)
             return
         group.generation, group.leader = max(0, record.generation), record.leader
         group.empty_since_us = record.since_us
@@ -216,3 +225,10 @@ class GroupMetadataManager:
             )
             for name, member in record.members.items()
         }
+
+
+def _keep_epoch(group: Group, tp: str, epoch: int) -> None:
+    if epoch >= 0:
+        group.epochs[tp] = epoch
+    else:
+        group.epochs.pop(tp, None)

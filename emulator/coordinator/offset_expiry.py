@@ -52,6 +52,7 @@ class OffsetExpiration:
         for tp in self._expired(group, under_way):
             offset = group.offsets.pop(tp)
             del group.committed_us[tp]
+            group.epochs.pop(tp, None)
             self.kernel.emit(events.OffsetExpired, group.name, tp, self.context.id, offset)
             records.append(OffsetRecord(group.name, tp, -1))
         if group.state == EMPTY and not group.offsets and not group.pending:
