@@ -7,8 +7,9 @@ from collections.abc import Callable
 
 from msgspec import Struct, field
 
+from emulator import events
 from emulator.events import ZOOKEEPER
-from emulator.protocol import AnyMessage, ConnectionLost, PartitionInfo, WatchEvent
+from emulator.protocol import AnyMessage, ConnectionLost, PartitionInfo, ProduceResponse, WatchEvent
 from emulator.releases.config import BrokerConfig, Settings, resolve
 from emulator.releases.profiles import PROFILES
 from emulator.simulation.kernel import Kernel
@@ -173,6 +174,7 @@ class BrokerContext:
         self.network = world.network
         self.profile = world.profile
         self.stepwise = world.stepwise
+        self.own_response: Callable[[int, ProduceResponse], None]
         self.timers = Timers(world.kernel, process.id, process.timers)
         self.arm = self.timers.arm
         self.later = self.timers.later
@@ -198,9 +200,32 @@ class BrokerContext:
         """The id of its ZooKeeper session; 0: none."""
         return self.process.zk.session
 
+    def fence_controller(self, controller: int, controller_epoch: int, broker_epoch: int) -> str:
+        """The error for a whole request of the controller; NONE: its word counts from now on.
+
+        Refused are an older controller's requests, and those meant for an earlier life of this
+        broker (KafkaApis.isBrokerEpochStale, 2.2+).
+        """
+        process = self.process
+        if controller_epoch < process.controller_epoch:
+            return "STALE_CONTROLLER_EPOCH"
+        if self.profile.has("broker_epochs") and 0 < broker_epoch < process.broker_epoch:
+            return "STALE_BROKER_EPOCH"
+        process.controller_epoch = controller_epoch
+        process.known_controller = controller
+        return "NONE"
+
+    def set_status(self, status: str) -> None:
+        """The process is in another state (:class:`emulator.events.BrokerStateChanged`)."""
+        self.process.status = status
+        self.emit(events.BrokerStateChanged, self.id, status)
+
     def respond(self, destination: int, request: int, response: AnyMessage) -> None:
-        """Send the response to ``request``."""
-        self.network.send(self.id, destination, response, request)
+        """Send the response to ``request``; this broker's own requests are answered at once."""
+        if destination == self.id and isinstance(response, ProduceResponse):
+            self.own_response(request, response)
+        else:
+            self.network.send(self.id, destination, response, request)
 
     def close_connection(self, peer: int, request: int = 0) -> None:
         """Close the connection that a request came by (what acks=0 gets for an error)."""

@@ -6,17 +6,15 @@ broker has not used of its block is lost when it restarts. Brokers take a block 
 Source: ``ProducerIdManager`` 0.11 to 3.9 (KIP-98).
 """
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from msgspec import DecodeError, Struct, ValidationError
 from msgspec.json import decode
 
+from emulator.broker_context import BrokerContext
 from emulator.protocol import InitProducerIdRequest, InitProducerIdResponse
 from emulator.zookeeper import errors
 from emulator.zookeeper.data import compact
-
-if TYPE_CHECKING:
-    from emulator.broker.broker import Broker
 
 PATH: Final = "/latest_producer_id_block"
 BLOCK_SIZE: Final = 1_000
@@ -33,13 +31,21 @@ class Block(Struct, frozen=True):
     block_end: str
 
 
+class ProducerIdBlock(Struct, array_like=True):
+    """What is left of the broker's block: the next id and the last one; -1: nothing is left."""
+
+    next: int = -1
+    last: int = -1
+
+
 class ProducerIds:
     """Gives out a broker's producer ids."""
 
-    def __init__(self, broker: "Broker") -> None:
-        """Act for ``broker``."""
-        self.broker = broker
-        self.world = broker.world
+    def __init__(self, context: BrokerContext, state: ProducerIdBlock) -> None:
+        """Give out ids in ``context``, from the block in ``state``."""
+        self.context = context
+        self.state = state
+        self.world = context.world
         self.on_demand = self.world.profile.has("producer_ids_on_demand")
 
     def start(self) -> None:
@@ -49,14 +55,14 @@ class ProducerIds:
 
     def give_out(self, source: int, request: int, _message: InitProducerIdRequest) -> None:
         """Answer with an id that nobody else has; not at all while there is no way to get one."""
-        state = self.broker.state
-        if state.producer_id < 0 and not self.broker.zk.usable():
+        state = self.state
+        if state.next < 0 and not self.context.zk.usable():
             return
-        error = "NONE" if state.producer_id >= 0 or self._take_block() else "UNKNOWN_SERVER_ERROR"
-        given, epoch = (state.producer_id, FIRST_EPOCH) if error == "NONE" else (-1, -1)
+        error = "NONE" if state.next >= 0 or self._take_block() else "UNKNOWN_SERVER_ERROR"
+        given, epoch = (state.next, FIRST_EPOCH) if error == "NONE" else (-1, -1)
         if error == "NONE":
-            state.producer_id = given + 1 if given < state.producer_id_end else -1
-        self.broker.respond(source, request, InitProducerIdResponse(request, error, given, epoch))
+            state.next = given + 1 if given < state.last else -1
+        self.context.respond(source, request, InitProducerIdResponse(request, error, given, epoch))
 
     def _take_block(self) -> bool:
         """Take the block after the last one that anybody took; False if that cannot be done."""
@@ -66,7 +72,7 @@ class ProducerIds:
             end = start + BLOCK_SIZE - 1
             data = {
                 "version": 1,
-                "broker": self.broker.id,
+                "broker": self.context.id,
                 "block_start": str(start),
                 "block_end": str(end),
             }
@@ -74,7 +80,7 @@ class ProducerIds:
             self.world.zookeeper.set_data(self.world, PATH, text, node.version)
         except (errors.ZooKeeperError, ValueError):
             return False
-        self.broker.state.producer_id, self.broker.state.producer_id_end = start, end
+        self.state.next, self.state.last = start, end
         return True
 
 

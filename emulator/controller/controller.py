@@ -339,7 +339,7 @@ class Controller:
                 rows[tp] = ("NONE", info)
             elif item.zk_version != info.zk_version:
                 rows[tp] = ("INVALID_UPDATE_VERSION", None)
-            elif self.profile.has("isr_answer_rechecks_hw") and not all(
+            elif self.profile.has("alter_partition_needs_live_replicas") and not all(
                 b in state.live and b not in state.shutting_down for b in item.isr
             ):
                 rows[tp] = ("INELIGIBLE_REPLICA", None)

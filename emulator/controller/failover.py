@@ -41,7 +41,7 @@ class Failover(Part):
         so and does nothing: None.
         """
         number = 1
-        if self.profile.has("checks_running"):
+        if self.profile.has("failover_checks_running"):
             running = self.context.process.status not in ENDED
             self._step(number, "isRunning", "" if running else "no: nothing is done")
             number += 1
@@ -60,8 +60,8 @@ class Failover(Part):
         """onControllerFailover, in the order of the release; each step is an event."""
         done = 0
         if not self.profile.has("controller_multi"):
-            done = 3 if self.profile.has("checks_running") else 2
-        by_handlers = self.profile.has("controller_handlers")
+            done = 3 if self.profile.has("failover_checks_running") else 2
+        by_handlers = self.profile.has("controller_event_queue")
         steps = self._by_handlers() if by_handlers else self._by_listeners()
         for number, (name, work) in enumerate(steps, start=done + 1):
             self._step(number, name)
@@ -74,7 +74,7 @@ class Failover(Part):
     def _by_listeners(self) -> list[Step]:
         """Up to 0.10.2."""
         has, controller = self.profile.has, self.controller
-        metadata_first = has("metadata_first_on_failover")
+        metadata_first = has("failover_sends_metadata_first")
         metadata: list[Step] = [("sendUpdateMetadataRequest", self._send_all_metadata)]
         isr: list[Step] = [("registerIsrChangeNotificationListener", self._watch(ISR_CHANGES))]
         office: list[Step] = [("brokerState.newState(RunningAsController)", _nothing)]
@@ -108,7 +108,7 @@ class Failover(Part):
         return [
             ("registerZNodeChildChangeHandlers", self._watch(*CHILD_WATCHES)),
             ("registerZNodeChangeHandlers", self._watch(PREFERRED, REASSIGN)),
-            *(leftovers if self.profile.has("leftovers_deleted") else []),
+            *(leftovers if self.profile.has("failover_deletes_notifications") else []),
             ("initializeControllerContext", self._initialize),
             ("topicDeletionManager.init", controller.deletion.queue),
             ("sendUpdateMetadataRequest", self._send_all_metadata),
@@ -193,7 +193,7 @@ class Failover(Part):
             live = [b for b in state.assignments.get(tp, []) if b in state.live]
             batch.lead(live, tp, info)
         self.controller.channels.send(batch)
-        if self.profile.has("dead_leave_isr_at_failover"):
+        if self.profile.has("offline_replicas_leave_isr_at_failover"):
             batch = Batch()
             for tp in list(state.infos):
                 for broker in state.assignments.get(tp, []):

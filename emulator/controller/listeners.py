@@ -106,7 +106,7 @@ class Topics(Part):
         zookeeper, state = self.world.zookeeper, self.state
         zookeeper.watch_children(self.context.id, CONFIG_CHANGES)
         profile = self.controller.profile
-        if not profile.has("unclean_config_elects") and not (
+        if not profile.has("unclean_topic_config_elects") and not (
             profile.has("unclean_broker_config_elects") and self._changed_itself()
         ):
             return
@@ -214,7 +214,7 @@ class Topics(Part):
     def _stays(self, asked: list[str]) -> bool:
         """Whether tidying up after an election ends in an exception, at an unknown partition."""
         known = self.state.infos
-        return self.controller.profile.has("unknown_election_stays") and any(
+        return self.controller.profile.has("unknown_preferred_election_stays") and any(
             tp not in known for tp in asked
         )
 
@@ -223,7 +223,7 @@ class Topics(Part):
         try:
             msgspec.json.decode(data or "", type=PartitionsJson)
         except msgspec.MsgspecError:
-            return self.controller.profile.has("unreadable_election_stays")
+            return self.controller.profile.has("unreadable_preferred_election_stays")
         return False
 
 

@@ -210,7 +210,7 @@ class Partitions(Part):
                 info.isr,
                 self._live(),
                 unclean=self.world.unclean_election(self.context.id, topic),
-                isr_order=self.profile.has("isr_order_elects"),
+                isr_order=self.profile.has("offline_election_in_isr_order"),
             )
             if choice is None:
                 self.failed(tp, "Offline", f"no live replica in the ISR {info.isr}")
@@ -244,7 +244,9 @@ class Partitions(Part):
             choice = elections.preferred(state.assignments[tp], info.isr, self._live())
             if choice is None:
                 self.failed(tp, "Preferred", "the preferred replica is not alive and in sync")
-            elif choice.leader != info.leader or self.profile.has("preferred_election_repeats"):
+            elif choice.leader != info.leader or self.profile.has(
+                "preferred_election_of_current_leader"
+            ):
                 self.lead(tp, choice, "Preferred", batch)
         self.controller.channels.send(batch)
 
@@ -384,7 +386,7 @@ class Partitions(Part):
                     info.isr,
                     state.live,
                     state.shutting_down,
-                    isr_order=self.profile.has("isr_order_on_shutdown"),
+                    isr_order=self.profile.has("controlled_shutdown_election_in_isr_order"),
                 )
                 if choice is None:
                     self.failed(tp, "ControlledShutdown", "no other replica is alive and in sync")

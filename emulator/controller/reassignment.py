@@ -115,7 +115,9 @@ class Reassignment(Part):
         if self._is_listed:
             return bool(target)
         live = all(broker in self.state.live for broker in target)
-        return current != target and (live or not self.profile.has("moves_need_live_replicas"))
+        return current != target and (
+            live or not self.profile.has("reassignment_needs_live_replicas")
+        )
 
     # ---- one move
 

@@ -22,7 +22,7 @@ class OffsetExpiration:
         self.metadata = metadata
         self.state = metadata.state
         self.kernel = context.kernel
-        self.only_when_empty = context.profile.has("positions_age_when_empty")
+        self.only_when_empty = context.profile.has("offsets_expire_when_group_empty")
 
     def begin(self) -> None:
         """There are groups to look at: the first look is one interval away."""

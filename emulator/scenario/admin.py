@@ -158,7 +158,7 @@ class Admin:
 
     def _notify_change(self, kind: str, name: str) -> None:
         change: object = {"version": 2, "entity_path": f"{kind}/{name}"}
-        if not self.world.profile.has("typed_config_changes"):
+        if not self.world.profile.has("json_config_changes"):
             change = name
         elif not self.world.profile.has("config_entity_paths"):
             change = {"version": 1, "entity_type": kind, "entity_name": name}
@@ -293,7 +293,7 @@ class Admin:
         """Refuse what a consumer cannot be asked."""
         profile = self.world.profile
         if wanted.rack:
-            needs(profile, "read_from_followers", "Consumers name racks")
+            needs(profile, "fetch_from_followers", "Consumers name racks")
         if wanted.group is not None:
             needs(profile, "consumer_groups", "Consumer groups exist")
             if wanted.assignor == COOPERATIVE:

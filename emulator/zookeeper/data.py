@@ -74,7 +74,7 @@ def broker_json(world: World, broker: int) -> str:
         return compact({**basic, **endpoints, "version": 2, "port": port})
     rack = world.settings.racks.get(broker)
     racks = {} if rack is None else {"rack": rack}
-    if not has("listener_map"):
+    if not has("listener_protocol_map"):
         return compact({**basic, **endpoints, **racks, "version": 3, "port": port})
     features: dict[str, object] = {"features": {}} if has("finalized_features") else {}
     return compact(

@@ -188,7 +188,7 @@ class ZnodeFacts:
         except (msgspec.MsgspecError, ConfigError):
             return
         before = settings.brokers.get(int(name), {})
-        if kind != AGAIN and self.world.profile.has("removed_broker_values_stay"):
+        if kind != AGAIN and self.world.profile.has("removed_broker_config_stays"):
             found = before | found
         settings.brokers[int(name)] = found
         self.world.configuration_changed()

@@ -1,0 +1,92 @@
+"""What a broker knows of the cluster, and tells clients of it (kafka.server.MetadataCache)."""
+
+from collections.abc import Callable
+
+from emulator import events
+from emulator.broker_context import BrokerContext
+from emulator.protocol import (
+    MetadataRequest,
+    MetadataResponse,
+    PartitionInfo,
+    PartitionMetadata,
+    UpdateMetadataRequest,
+    UpdateMetadataResponse,
+)
+from emulator.protocol.controller import DURING_DELETE
+from emulator.protocol.names import is_topic_name
+
+NONE = "NONE"
+
+
+class MetadataCache:
+    """Takes the controller's UpdateMetadata, and answers clients from it."""
+
+    def __init__(self, context: BrokerContext, controller_known: Callable[[], None]) -> None:
+        """Keep what is told in ``context``'s process.
+
+        ``controller_known`` is called when the controller has made itself heard.
+        """
+        self.context = context
+        self.controller_known = controller_known
+        self.tells_epochs = context.profile.has("leader_epoch_fencing")
+
+    def update(self, source: int, request: int, message: UpdateMetadataRequest) -> None:
+        """Take what clients are to be told, and who is alive."""
+        context, process = self.context, self.context.process
+        error = context.fence_controller(
+            message.controller, message.controller_epoch, message.broker_epoch
+        )
+        if error == NONE:
+            process.live_brokers = message.live_brokers
+            told = message.partitions
+            process.metadata.update(told)
+            for tp in [tp for tp, info in told.items() if info.leader == DURING_DELETE]:
+                del process.metadata[tp]
+            context.emit(
+                events.MetadataUpdated,
+                context.id,
+                message.controller,
+                message.controller_epoch,
+                message.live_brokers,
+                request,
+            )
+            self.controller_known()
+        context.respond(source, request, UpdateMetadataResponse(request, context.id, error, {}))
+
+    def describe_topic(self, source: int, request: int, message: MetadataRequest) -> None:
+        """Tell a client of a topic's partitions as this broker knows them."""
+        process, topic = self.context.process, message.topic
+        partitions: dict[int, PartitionMetadata] = {}
+        number, end = 0, self._partitions_made(topic)
+        while (info := process.metadata.get(f"{topic}-{number}")) is not None or number < end:
+            if info is not None:
+                partitions[number] = self._describe(info)
+            number += 1
+        error = NONE if partitions else self._error_for_unknown(topic)
+        if not is_topic_name(topic):
+            error = "INVALID_TOPIC_EXCEPTION"
+        self.context.respond(source, request, MetadataResponse(request, topic, error, partitions))
+
+    def _describe(self, info: PartitionInfo) -> PartitionMetadata:
+        """What clients are told of a partition; since 2.1 with its leader epoch."""
+        epoch = info.leader_epoch if self.tells_epochs else -1
+        if info.leader in self.context.process.live_brokers:
+            return PartitionMetadata(NONE, info.leader, epoch)
+        return PartitionMetadata("LEADER_NOT_AVAILABLE", -1, epoch)
+
+    def _error_for_unknown(self, topic: str) -> str:
+        """What of a topic is missing that the controller has told this broker nothing of.
+
+        A broker that would make the topic finds out then that it exists already
+        (``KafkaApis.createTopic``, auto.create.topics.enable).
+        """
+        find = self.context.world.zookeeper.find
+        exists = find(f"/brokers/topics/{topic}") is not None
+        going = find(f"/admin/delete_topics/{topic}") is not None
+        known = self.context.zk.usable() and exists and not going
+        return "LEADER_NOT_AVAILABLE" if known else "UNKNOWN_TOPIC_OR_PARTITION"
+
+    def _partitions_made(self, topic: str) -> int:
+        """How far to look for partitions: one that nobody has led yet is missing in between."""
+        names = self.context.world.children(f"/brokers/topics/{topic}/partitions")
+        return max((int(name) for name in names if name.isdecimal()), default=-1) + 1
