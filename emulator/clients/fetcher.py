@@ -192,8 +192,17 @@ class Fetcher:
 
     def _fetch(self, consumer: Consumer, reading: Reading, broker: int) -> None:
         reading.target = broker
-        asked = {_tp(reading): FetchPartition(reading.offset, reading.leader_epoch)}
-        request = FetchRequest(CONSUMER, 0, asked, one_shot=True, rack=reading.input.rack)
+        defaults = self.context.consumer_defaults
+        most = defaults.max_partition_fetch_bytes
+        wanted = FetchPartition(reading.offset, reading.leader_epoch, max_bytes=most)
+        request = FetchRequest(
+            CONSUMER,
+            0,
+            {_tp(reading): wanted},
+            one_shot=True,
+            rack=reading.input.rack,
+            max_bytes=defaults.fetch_max_bytes,
+        )
         reading.request = self.context.send(broker, request)
         self._limit(consumer, reading, ANSWER_US)
 

@@ -3,7 +3,7 @@
 from emulator import events
 from emulator.clients.context import ClientContext
 from emulator.clients.metadata import Leaders, ProducerMetadata
-from emulator.clients.record_sizes import request_bytes
+from emulator.clients.record_sizes import request_bytes, stored_bytes
 from emulator.clients.state import Flight, Producer
 from emulator.inputs.statements import Produce
 from emulator.protocol import RecordBatch
@@ -17,6 +17,7 @@ class RecordAccumulator:
         """Choose partitions by ``metadata``, and name records in the ledger."""
         self.context = context
         self.metadata = metadata
+        self.is_one_batch = context.profile.has("idempotence")
 
     def fill(self, producer: Producer, flight: Flight, leaders: Leaders) -> None:
         """Give a batch a partition of those with ``leaders``, and the next records."""
@@ -35,10 +36,15 @@ class RecordAccumulator:
         keys: list[str | None] = [] if wanted.key is None else [wanted.key] * count
         flight.partition, flight.tp = partition, f"{wanted.topic}-{partition}"
         acks = acks_of(wanted, context.producer_defaults)
-        first = context.ledger.enter(producer.name, flight.tp, keys, values, acks)
+        first = context.ledger.enter(
+            producer.name, flight.tp, keys, values, acks=acks, now_us=context.now
+        )
         job.sent += count
-        flight.batch = RecordBatch(0, count, -1, first)
-        flight.size = request_bytes(context.profile, keys, values)
+        size_bytes = stored_bytes(context.profile, keys, values)
+        flight.batch = RecordBatch(0, count, -1, first, size_bytes=size_bytes)
+        flight.size = size_bytes
+        if not self.is_one_batch:
+            flight.size = request_bytes(context.profile, keys, values)
         self.metadata.gave(producer, wanted, flight.size)
         context.emit(events.ProduceSent, producer.name, flight.tp, first, keys, values, acks)
 

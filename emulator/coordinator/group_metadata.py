@@ -136,14 +136,17 @@ class GroupMetadataManager:
         tp = self.partition_of(store.group)
         keys: list[str | None] = [key_of(record) for record in records]
         values = [text_of(record) for record in records]
-        first = self.world.ledger.enter(f"group {store.group}", tp, keys, values, -1)
+        first = self.world.ledger.enter(
+            f"group {store.group}", tp, keys, values, acks=-1, now_us=self.kernel.now
+        )
         self.kernel.emit(
             events.GroupRecordsWritten, tp, self.context.id, store.group, first, keys, values
         )
         state = self.state
         state.last_store += 1
         state.stores[state.last_store] = store
-        batch = RecordBatch(0, len(records), -1, first)
+        size_bytes = sum(len(text) for text in values) + sum(len(key or "") for key in keys)
+        batch = RecordBatch(0, len(records), -1, first, size_bytes=size_bytes)
         timeout_us = self.context.config.offsets_commit_timeout_us
         request = ProduceRequest(tp, batch, -1, timeout_us)
         self._append(self.context.id, state.last_store, request)

@@ -57,7 +57,7 @@ from emulator.protocol.produce import (
     ProduceRequest,
     ProduceResponse,
 )
-from emulator.protocol.record_batch import RecordBatch
+from emulator.protocol.record_batch import RecordBatch, up_to
 from emulator.protocol.zookeeper import WatchEvent, ZkExpired, ZkPing, ZkPong
 
 AnyMessage = (
@@ -173,4 +173,5 @@ __all__ = [
     "ZkExpired",
     "ZkPing",
     "ZkPong",
+    "up_to",
 ]

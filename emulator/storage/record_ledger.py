@@ -1,7 +1,5 @@
 """What every record really was: its key and value, by the id that logs hold it under."""
 
-from collections.abc import Sequence
-
 from msgspec import Struct
 
 from emulator.simulation.packed_list import PackedList
@@ -10,7 +8,8 @@ from emulator.simulation.packed_list import PackedList
 class LedgerEntry(Struct, frozen=True, array_like=True, gc=False):
     """What one batch of records really was.
 
-    Ids ``first_record ..``, its partition, keys and values.
+    Ids ``first_record ..``, its partition, keys and values, and when it was made (CreateTime), in
+    microseconds of virtual time.
     """
 
     first_record: int
@@ -19,6 +18,7 @@ class LedgerEntry(Struct, frozen=True, array_like=True, gc=False):
     keys: list[str | None]
     values: list[str]
     acks: int
+    created_us: int = 0
 
 
 class LedgerEntries(PackedList[LedgerEntry], kind=LedgerEntry):
@@ -36,7 +36,14 @@ class RecordLedger:
         self.entries = entries
 
     def enter(
-        self, writer: str, tp: str, keys: list[str | None], values: Sequence[str], acks: int
+        self,
+        writer: str,
+        tp: str,
+        keys: list[str | None],
+        values: list[str],
+        *,
+        acks: int,
+        now_us: int,
     ) -> int:
         """Enter a batch of at least one record; returns the id of the first (ids begin at 1)."""
         entries = self.entries
@@ -44,7 +51,7 @@ class RecordLedger:
         if entries:
             last = entries[-1]
             first = last.first_record + len(last.values)
-        entries.append(LedgerEntry(first, writer, tp, keys, list(values), acks))
+        entries.append(LedgerEntry(first, writer, tp, keys, values, acks, now_us))
         return first
 
     def entry_of(self, record: int) -> LedgerEntry:

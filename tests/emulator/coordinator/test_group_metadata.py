@@ -147,7 +147,9 @@ def test_what_others_wrote_to_the_topic_is_passed_over() -> None:
     bench = Bench()
     bench.commit(1)
     coordinator = bench.lab.cluster.brokers[0].coordinator
-    first = bench.lab.cluster.world.ledger.enter("somebody", OFFSETS, ["k"], ["nonsense"], -1)
+    first = bench.lab.cluster.world.ledger.enter(
+        "somebody", OFFSETS, ["k"], ["nonsense"], acks=-1, now_us=0
+    )
     log = bench.lab.replica(0, OFFSETS).log
     log.append(type(log.batches[0])(log.end, 1, 0, first))
     bench.lab.cluster.brokers[0].state.coordinator.groups.clear()
