@@ -3,7 +3,7 @@
 from emulator import events
 from emulator.clients.context import ClientContext
 from emulator.clients.metadata import Leaders, ProducerMetadata
-from emulator.clients.record_sizes import request_bytes, stored_bytes
+from emulator.clients.record_sizes import batch_bytes, request_bytes, stored_bytes
 from emulator.clients.state import Flight, Producer
 from emulator.inputs.statements import Produce
 from emulator.protocol import RecordBatch
@@ -37,14 +37,15 @@ class RecordAccumulator:
         flight.partition, flight.tp = partition, f"{wanted.topic}-{partition}"
         acks = acks_of(wanted, context.producer_defaults)
         first = context.ledger.enter(
-            producer.name, flight.tp, keys, values, acks=acks, now_us=context.now
+            producer.name, flight.tp, keys, values, acks=acks, now_us=context.kernel.state.now_us
         )
         job.sent += count
-        size_bytes = stored_bytes(context.profile, keys, values)
-        flight.batch = RecordBatch(0, count, -1, first, size_bytes=size_bytes)
-        flight.size = size_bytes
-        if not self.is_one_batch:
+        if self.is_one_batch:
+            size_bytes = flight.size = batch_bytes(keys, values)
+        else:
+            size_bytes = stored_bytes(context.profile, keys, values)
             flight.size = request_bytes(context.profile, keys, values)
+        flight.batch = RecordBatch(0, count, -1, first, -1, -1, -1, size_bytes)
         self.metadata.gave(producer, wanted, flight.size)
         context.emit(events.ProduceSent, producer.name, flight.tp, first, keys, values, acks)
 

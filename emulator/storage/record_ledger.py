@@ -32,8 +32,12 @@ class RecordLedger:
     """
 
     def __init__(self, entries: LedgerEntries) -> None:
-        """Write into ``entries``."""
+        """Write into ``entries``, which nobody else does."""
         self.entries = entries
+        self._next = 1
+        if entries:
+            last = entries[-1]
+            self._next = last.first_record + len(last.values)
 
     def enter(
         self,
@@ -45,13 +49,10 @@ class RecordLedger:
         acks: int,
         now_us: int,
     ) -> int:
-        """Enter a batch of at least one record; returns the id of the first (ids begin at 1)."""
-        entries = self.entries
-        first = 1
-        if entries:
-            last = entries[-1]
-            first = last.first_record + len(last.values)
-        entries.append(LedgerEntry(first, writer, tp, keys, values, acks, now_us))
+        """Enter a batch of records; returns the id of the first (ids begin at 1)."""
+        first = self._next
+        self._next = first + len(values)
+        self.entries.append(LedgerEntry(first, writer, tp, keys, values, acks, now_us))
         return first
 
     def entry_of(self, record: int) -> LedgerEntry:
