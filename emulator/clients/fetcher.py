@@ -195,6 +195,7 @@ class Fetcher:
         defaults = self.context.consumer_defaults
         most = defaults.max_partition_fetch_bytes
         wanted = FetchPartition(reading.offset, reading.leader_epoch, max_bytes=most)
+        # A statement reads what there is: its fetches do not wait for more (fetch.max.wait.ms).
         request = FetchRequest(
             CONSUMER,
             0,
