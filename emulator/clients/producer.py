@@ -86,7 +86,7 @@ class Producers:
                 if producer.flights:
                     return
                 producer.jobs.pop(0)
-                if not job.input.background:
+                if not job.input.background:  # nobody waits for the end of those
                     self.context.state.finished[job.id] = job.error
             elif not _has_room(producer, job) or not (resumed or self._is_time(producer, job)):
                 return

@@ -192,8 +192,9 @@ class Consumer(Struct, array_like=True):
 class ClientsState(Struct, array_like=True):
     """All clients, and the ledger of everything that was ever produced.
 
-    ``finished`` maps statements that somebody waits for to their error. ``unacknowledged`` tells
-    which producer the last requests with acks=0 are of, oldest first: nothing waits for them.
+    ``finished`` maps the jobs whose ends somebody waits for to their errors, until that is read.
+    ``unacknowledged`` tells which producer the last requests with acks=0 are of, oldest first:
+    nothing waits for them.
     """
 
     producers: dict[str, Producer] = field(default_factory=dict)

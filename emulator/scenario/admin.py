@@ -4,50 +4,37 @@ They write to ZooKeeper as Kafka's tools do.
 """
 
 import json
-from difflib import get_close_matches
-from typing import TYPE_CHECKING
-
-from msgspec import Struct
 
 from emulator import events
 from emulator.clients.assignors import COOPERATIVE
 from emulator.clients.idempotence import idempotence_conflict
+from emulator.cluster import Cluster
 from emulator.controller.controller import Controller
+from emulator.events import CLIENTS, ZOOKEEPER
 from emulator.inputs import statements as inputs
 from emulator.protocol.names import is_topic_name, split
 from emulator.releases.config import ConfigError, check_topic_config, resolve
-from emulator.releases.profiles import Profile
 from emulator.replication import assignment
+from emulator.scenario.outcome import Outcome
+from emulator.scenario.refusals import (
+    RefusedError,
+    needs,
+    needs_broker,
+    needs_partition,
+    needs_topic,
+)
 from emulator.zookeeper import errors, zkcli
 from emulator.zookeeper.data import compact, write, write_topic
 from emulator.zookeeper.metadata import config_in
 
-if TYPE_CHECKING:
-    from emulator.cluster import Cluster
-
-
-class RefusedError(Exception):
-    """A statement that cannot be done: ``name`` is Kafka's or ZooKeeper's name for the error."""
-
-    def __init__(self, name: str, message: str) -> None:
-        """Refuse under ``name`` with a sentence."""
-        super().__init__(message)
-        self.name = name
-
-
-class ZkOutcome(Struct, frozen=True):
-    """What a ZooKeeper client's command printed, as text and as plain data."""
-
-    error: str = "NONE"
-    message: str = ""
-    output: str = ""
-    result: object = None
+ZKCLI_TIMEOUT_MS = 30_000
+"""The session timeout that zkCli asks for (``ZooKeeperMain``); the server grants 20 s of it."""
 
 
 class Admin:
     """Acts on a cluster from outside."""
 
-    def __init__(self, cluster: "Cluster") -> None:
+    def __init__(self, cluster: Cluster) -> None:
         """Act on ``cluster``."""
         self.cluster = cluster
         self.world = cluster.world
@@ -70,8 +57,10 @@ class Admin:
                 "INVALID_TOPIC_EXCEPTION",
                 f"{topic!r} is no topic name: up to 249 letters, digits, '.', '_' and '-'.",
             )
-        if topic in self.cluster.topics():
+        if self.cluster.has_topic(topic):
             raise RefusedError("TOPIC_ALREADY_EXISTS", f"Topic {topic} exists already.")
+        if not {".", "_"} & set(topic):  # such a name can only collide with itself
+            return
         clash = [t for t in self.cluster.topics() if t.replace(".", "_") == topic.replace(".", "_")]
         if clash:
             raise RefusedError(
@@ -117,17 +106,9 @@ class Admin:
                     f"There is no broker {unknown[0]}; there are {ids}.",
                 )
 
-    def known_topic(self, topic: str) -> None:
-        """Refuse a topic that does not exist, naming the nearest that does."""
-        topics = self.cluster.topics()
-        if topic not in topics:
-            near = get_close_matches(topic, topics, 1, 0)
-            hint = f"; the nearest is {near[0]}" if near else "; there is none yet"
-            raise RefusedError("UNKNOWN_TOPIC_OR_PARTITION", f"There is no topic {topic}{hint}.")
-
     def add_partitions(self, wanted: inputs.AddPartitions) -> None:
         """Let a topic grow: the topic's znode gets the new partitions by the seed's rule."""
-        self.known_topic(wanted.topic)
+        needs_topic(self.cluster, wanted.topic)
         path = f"/brokers/topics/{wanted.topic}"
         found = json.loads(self.zookeeper.get(path).data or "{}")
         lists: dict[str, list[int]] = found["partitions"]
@@ -148,7 +129,7 @@ class Admin:
 
     def configure_topic(self, wanted: inputs.ConfigureTopic) -> None:
         """Write a topic's configuration, and a notification of it."""
-        self.known_topic(wanted.topic)
+        needs_topic(self.cluster, wanted.topic)
         config = self._topic_config(wanted.config)
         merged = {**self.world.settings.topics.get(wanted.topic, {}), **config}
         kept = {k: v for k, v in merged.items() if v}
@@ -172,11 +153,7 @@ class Admin:
         From 1.1 on they stand in its znode. Any setting is taken, though Kafka has some that only a
         restart changes.
         """
-        if wanted.broker not in self.cluster.brokers:
-            ids = ", ".join(map(str, self.cluster.brokers))
-            raise RefusedError(
-                "BROKER_NOT_AVAILABLE", f"There is no broker {wanted.broker}; there are {ids}."
-            )
+        needs_broker(self.cluster, wanted.broker)
         settings = self.world.settings
         before = settings.brokers.get(wanted.broker, {})
         merged = {k: v for k, v in {**before, **wanted.config}.items() if v}
@@ -199,7 +176,7 @@ class Admin:
 
     def delete_topic(self, wanted: inputs.DeleteTopic) -> None:
         """Write /admin/delete_topics/T: the rest is the controller's work."""
-        self.known_topic(wanted.topic)
+        needs_topic(self.cluster, wanted.topic)
         try:
             self.zookeeper.create(self.world, 0, f"/admin/delete_topics/{wanted.topic}", None)
         except errors.NodeExistsError:
@@ -213,7 +190,7 @@ class Admin:
         """Write /admin/preferred_replica_election."""
         chosen = wanted.partitions or self.cluster.partitions()
         for tp in chosen:
-            self.known_partition(tp)
+            needs_partition(self.cluster, tp)
         partitions = []
         for tp in chosen:
             topic, _, number = tp.rpartition("-")
@@ -229,7 +206,7 @@ class Admin:
 
     def elect_unclean(self, wanted: inputs.ElectUnclean) -> None:
         """Ask the controller to elect from outside the ISR (ElectLeaders, 2.4+; KIP-460)."""
-        self.known_partition(wanted.tp)
+        needs_partition(self.cluster, wanted.tp)
         hint = "; set unclean.leader.election.enable=true"
         needs(self.world.profile, "elect_leaders", "Unclean elections on demand exist", hint)
         error = self._controller().partitions.elect_unclean(wanted.tp)
@@ -240,7 +217,7 @@ class Admin:
 
     def reassign(self, wanted: inputs.Reassign) -> None:
         """Write /admin/reassign_partitions: the rest is the controller's work."""
-        self.known_partition(wanted.tp)
+        needs_partition(self.cluster, wanted.tp)
         self._check_lists([wanted.replicas])
         topic, number = split(wanted.tp)
         move = {"topic": topic, "partition": number, "replicas": wanted.replicas}
@@ -255,7 +232,7 @@ class Admin:
 
     def cancel_reassignment(self, wanted: inputs.CancelReassignment) -> None:
         """Let the controller take a move back (AlterPartitionReassignments, 2.4+)."""
-        self.known_partition(wanted.tp)
+        needs_partition(self.cluster, wanted.tp)
         needs(self.world.profile, "cancel_reassignment", "Reassignments can be cancelled")
         controller = self._controller()
         if wanted.tp not in controller.in_office.reassigning:
@@ -270,14 +247,6 @@ class Admin:
         if broker is None or broker.state.controller is None:
             raise RefusedError("NOT_CONTROLLER", "There is no controller now.")
         return broker.controller
-
-    def known_partition(self, tp: str) -> None:
-        """Refuse a partition that does not exist, naming the nearest that does."""
-        known = self.cluster.partitions()
-        if tp not in known:
-            near = get_close_matches(tp, known, 1, 0)
-            hint = f"; the nearest is {near[0]}" if near else "; there is none yet"
-            raise RefusedError("UNKNOWN_TOPIC_OR_PARTITION", f"There is no partition {tp}{hint}.")
 
     # ---- clients
 
@@ -302,49 +271,69 @@ class Admin:
     # ---- ZooKeeper
 
     def expire_session(self, wanted: inputs.ExpireSession) -> None:
-        """Expire a broker's session at once."""
+        """Expire a broker's session, or the outsiders' own (``CLIENTS``), at once."""
         session = self.zookeeper.session_of(wanted.broker)
         if session is None:
-            raise RefusedError(
-                "SessionExpiredError", f"Broker {wanted.broker} has no ZooKeeper session."
-            )
+            names = {CLIENTS: "The clients' host", ZOOKEEPER: "ZooKeeper itself"}
+            host = names.get(wanted.broker, f"Broker {wanted.broker}")
+            raise RefusedError("SessionExpiredError", f"{host} has no ZooKeeper session.")
         self.zookeeper.expire_session(self.world, session)
 
-    def zk_command(self, wanted: inputs.ZkCommand) -> ZkOutcome:
+    def _own_session(self) -> int:
+        """The session of the outsiders' zkCli, on the clients' host.
+
+        It is opened by the first command that needs one, and then lasts as long as that host does:
+        zkCli's pings are not emulated. After ``zk expire clients`` the next command opens another.
+        """
+        session = self.zookeeper.session_of(CLIENTS)
+        if session is None:
+            session = self.zookeeper.open_session(
+                self.world, CLIENTS, ZKCLI_TIMEOUT_MS, is_kept_alive=True
+            )
+        return session
+
+    def zk_command(self, wanted: inputs.ZkCommand) -> Outcome:
         """Do what zkCli would do; ZooKeeper's refusals are results."""
         try:
             return self._zk(wanted)
         except errors.ZooKeeperError as error:
-            return ZkOutcome(error.name, str(error), zkcli.error_text(error), error.name)
+            return Outcome(error.name, str(error), zkcli.error_text(error), error.name)
 
-    def _zk(self, wanted: inputs.ZkCommand) -> ZkOutcome:
+    def _zk(self, wanted: inputs.ZkCommand) -> Outcome:
         zookeeper, world, path = self.zookeeper, self.world, wanted.path
         match wanted.command:
             case "ls":
                 names = zkcli.list_result(zookeeper, path, recursive=wanted.recursive)
                 text = "\n".join(names) if wanted.recursive else zkcli.list_text(names)
-                return ZkOutcome(output=text, result=names)
+                return Outcome(output=text, result=names)
             case "get":
                 node = zookeeper.get(path)
                 text = zkcli.get_text(node, with_stat=wanted.with_stat)
-                return ZkOutcome(output=text, result=zkcli.node_result(node))
+                return Outcome(output=text, result=zkcli.node_result(node))
             case "stat":
                 node = zookeeper.get(path)
                 text = zkcli.stat_text(node.stat())
-                return ZkOutcome(output=text, result=zkcli.node_result(node))
+                return Outcome(output=text, result=zkcli.node_result(node))
             case "create":
-                made = zookeeper.create(world, 0, path, wanted.data, sequential=wanted.sequential)
-                return ZkOutcome(output=f"Created {made}", result=made)
+                made = zookeeper.create(
+                    world,
+                    self._own_session() if wanted.ephemeral else 0,
+                    path,
+                    wanted.data,
+                    ephemeral=wanted.ephemeral,
+                    sequential=wanted.sequential,
+                )
+                return Outcome(output=f"Created {made}", result=made)
             case "set":
                 version = zookeeper.set_data(world, path, wanted.data, wanted.version)
-                return ZkOutcome(result=version)
+                return Outcome(output="", result=version)
             case "delete":
                 zookeeper.delete(world, path, wanted.version)
-                return ZkOutcome()
+                return Outcome(output="")
             case "watches":
                 return self._watches(path)
 
-    def _watches(self, path: str) -> ZkOutcome:
+    def _watches(self, path: str) -> Outcome:
         """Who is to be told of the next change at a path and below it."""
         watches = self.zookeeper.watches
         below = path.rstrip("/") + "/"
@@ -357,11 +346,4 @@ class Admin:
         ]
         rows.sort(key=str)
         lines = [f"{watched}  {kind}  broker {host}" for watched, kind, host in rows]
-        return ZkOutcome(output="\n".join(lines), result=rows)
-
-
-def needs(profile: Profile, feature: str, what: str, hint: str = "") -> None:
-    """Refuse what a later release brought, and say which."""
-    if not profile.has(feature):
-        since = f"since {profile.first_with(feature)}, not in {profile.version}"
-        raise RefusedError("UNSUPPORTED_VERSION", f"{what} {since}{hint}.")
+        return Outcome(output="\n".join(lines), result=rows)

@@ -12,7 +12,7 @@ from emulator.inputs.statements import (
     ResumeReplica,
     StopBroker,
 )
-from emulator.scenario.runner import Outcome
+from emulator.scenario.outcome import Outcome
 from tests.support.lab import Lab
 
 CONFIG = {
