@@ -25,6 +25,7 @@ from emulator.protocol import (
     OffsetsForLeaderEpochRequest,
     OffsetsForLeaderEpochResponse,
 )
+from emulator.protocol.fetch import NO_LIMIT
 
 RETRY_US: Final = 100_000
 PATIENCE_US: Final = 3_000_000
@@ -57,6 +58,10 @@ class Fetcher:
         self.kernel = context.kernel
         self.connections = connections
         self.done = done
+        defaults = context.consumer_defaults
+        self.partition_max_bytes = defaults.max_partition_fetch_bytes
+        is_limited = context.profile.has("fetch_response_max_bytes")
+        self.max_bytes = defaults.fetch_max_bytes if is_limited else NO_LIMIT
 
     def start(self, consumer: Consumer) -> None:
         """Read the partitions that the statement names, or all of its topic."""
@@ -192,9 +197,9 @@ class Fetcher:
 
     def _fetch(self, consumer: Consumer, reading: Reading, broker: int) -> None:
         reading.target = broker
-        defaults = self.context.consumer_defaults
-        most = defaults.max_partition_fetch_bytes
-        wanted = FetchPartition(reading.offset, reading.leader_epoch, max_bytes=most)
+        wanted = FetchPartition(
+            reading.offset, reading.leader_epoch, max_bytes=self.partition_max_bytes
+        )
         # A statement reads what there is: its fetches do not wait for more (fetch.max.wait.ms).
         request = FetchRequest(
             CONSUMER,
@@ -202,7 +207,7 @@ class Fetcher:
             {_tp(reading): wanted},
             one_shot=True,
             rack=reading.input.rack,
-            max_bytes=defaults.fetch_max_bytes,
+            max_bytes=self.max_bytes,
         )
         reading.request = self.context.send(broker, request)
         self._limit(consumer, reading, ANSWER_US)

@@ -28,8 +28,6 @@ from emulator.releases.versions import (
     nearest,
 )
 
-FETCH_MAX_BYTES: Final = 52_428_800
-"""A consumer's fetch.max.bytes (KIP-74)."""
 _BY_NAME: Final = {setting.name: setting for setting in SETTINGS}
 _MICROSECONDS: Final[dict[Kind, int]] = {
     "milliseconds": 1_000,
@@ -104,7 +102,7 @@ class ConsumerDefaults(Struct, frozen=True):
     """What a release's consumer does when it is told nothing.
 
     ``rebalance_timeout_us`` is max.poll.interval.ms, before KIP-62 the session timeout.
-    ``fetch_max_bytes`` came with KIP-74 in 0.10.1.
+    ``fetch_max_bytes`` counts since 0.10.1 (KIP-74).
     """
 
     session_timeout_us: int
@@ -114,7 +112,7 @@ class ConsumerDefaults(Struct, frozen=True):
     retry_backoff_us: int = 100_000
     fetch_min_bytes: int = 1
     fetch_max_wait_us: int = 500_000
-    fetch_max_bytes: int = INT_MAX
+    fetch_max_bytes: int = 52_428_800
     max_partition_fetch_bytes: int = 1_048_576
 
 
@@ -188,12 +186,11 @@ def producer_defaults(version: str) -> ProducerDefaults:
 def consumer_defaults(version: str) -> ConsumerDefaults:
     """Return what a release's group member does by default (KIP-62 in 0.10.1, KIP-735 in 3.0)."""
     profile = profile_of(version)
-    most = FETCH_MAX_BYTES if profile.has("fetch_response_max_bytes") else INT_MAX
     if profile.has("session_timeout_45s"):
-        return ConsumerDefaults(45_000_000, 300_000_000, fetch_max_bytes=most)
+        return ConsumerDefaults(45_000_000, 300_000_000)
     if profile.has("rebalance_timeout"):
-        return ConsumerDefaults(10_000_000, 300_000_000, fetch_max_bytes=most)
-    return ConsumerDefaults(30_000_000, 30_000_000, fetch_max_bytes=most)
+        return ConsumerDefaults(10_000_000, 300_000_000)
+    return ConsumerDefaults(30_000_000, 30_000_000)
 
 
 def _find(name: str, profile: Profile) -> Setting:
