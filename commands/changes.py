@@ -32,6 +32,10 @@ CLIENTS: Final = {
     "session_timeout_us": "session.timeout.ms",
     "rebalance_timeout_us": "max.poll.interval.ms",
     "heartbeat_interval_us": "heartbeat.interval.ms",
+    "fetch_min_bytes": "fetch.min.bytes",
+    "fetch_max_wait_us": "fetch.max.wait.ms",
+    "fetch_max_bytes": "fetch.max.bytes",
+    "max_partition_fetch_bytes": "max.partition.fetch.bytes",
 }
 """Kafka's name of each default that clients have."""
 
@@ -46,6 +50,8 @@ LABELS: Final = {
     "message.max.bytes": "KAFKA-4203",
     "group.initial.rebalance.delay.ms": "KIP-134",
     "replica.selector.class": "KIP-392",
+    "replica.fetch.response.max.bytes": "KIP-74",
+    "fetch.max.bytes": "KIP-541",
     "offsets.retention.minutes": "KIP-186",
     "offsets.topic.num.partitions": "KAFKA-1012",
     "offsets.topic.replication.factor": "KAFKA-1012",

@@ -97,6 +97,7 @@ KINDS: Final[dict[type[Event], Kind]] = {
     events.ProduceFailed: Kind("FAIL", FAULT, words.produce_failed),
     events.RecordsConsumed: Kind("READ", TRAFFIC, words.records_consumed),
     events.ConsumeFinished: Kind("READ", CHANGE, words.consume_finished),
+    events.ConsumerTruncationDetected: Kind("CUT", FAULT, words.consumer_truncation_detected),
     events.GroupRecordsWritten: Kind("GROUP", TRAFFIC, group_words.group_records_written),
     events.GroupsLoaded: Kind("GROUP", CHANGE, group_words.groups_loaded),
     events.GroupStateChanged: Kind("GROUP", CHANGE, group_words.group_state_changed),

@@ -358,6 +358,15 @@ def consume_finished(event: events.ConsumeFinished) -> str:
     return f"{event.consumer} at {event.tp} {number(event.position)}{ending}"
 
 
+def consumer_truncation_detected(event: events.ConsumerTruncationDetected) -> str:
+    """A position that the log was cut below."""
+    ends = "is unknown" if event.end_offset < 0 else f"ends at {number(event.end_offset)}"
+    return (
+        f"{event.consumer} at {event.tp} {number(event.position)}:"
+        f" epoch {event.epoch} {ends} in the leader's log"
+    )
+
+
 def audit_changed(event: events.AuditChanged) -> str:
     """Ground truth about a partition."""
     counts = {

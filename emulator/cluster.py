@@ -19,7 +19,8 @@ from emulator.audit.invariants import Invariants, InvariantState
 from emulator.broker.broker import Broker, BrokerState
 from emulator.broker.replica import Replica
 from emulator.broker_context import ProcessState, World
-from emulator.clients.client_host import Clients
+from emulator.clients.client_host import ClientHost
+from emulator.clients.context import ClientContext
 from emulator.clients.state import ClientsState
 from emulator.events import CLIENTS, ZOOKEEPER
 from emulator.inputs.statements import CreateCluster
@@ -30,6 +31,7 @@ from emulator.simulation.network import Network, NetworkState
 from emulator.simulation.packed_list import as_list
 from emulator.simulation.snapshot import copier
 from emulator.storage.log import Log
+from emulator.storage.record_ledger import RecordLedger
 from emulator.zookeeper.metadata import ZnodeFacts
 from emulator.zookeeper.server import ServerState, ZooKeeperServer
 from emulator.zookeeper.tree import ZooKeeper
@@ -95,10 +97,20 @@ class Cluster:
         self.network = Network(self.kernel, state.network)
         self.zookeeper = state.zookeeper
         self.world = World(self.kernel, self.network, self.zookeeper, state.settings)
+        self.world.ledger = RecordLedger(state.clients.ledger)
         self.server = ZooKeeperServer(self.world, state.server)
         self.world.session_opened = self.server.session_opened
         self.brokers = {b: Broker(each, self.world) for b, each in state.brokers.items()}
-        self.clients = Clients(state.clients, self.world)
+        self.clients = ClientHost(
+            ClientContext(
+                state.clients,
+                kernel=self.kernel,
+                network=self.network,
+                profile=self.world.profile,
+                ledger=self.world.ledger,
+                bootstrap=sorted(state.brokers),
+            )
+        )
         self.kernel.actors = {
             **self.brokers,
             ZOOKEEPER: self.server,

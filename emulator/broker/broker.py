@@ -10,7 +10,7 @@ from typing import Any
 from msgspec import Struct, field
 
 from emulator import protocol as messages
-from emulator.broker.consumer_fetch import ConsumerReads
+from emulator.broker.consumer_fetch import ConsumerFetches, ConsumerReads
 from emulator.broker.fetch_round import SingleRounds
 from emulator.broker.fetch_session import FetchSessions, FetchSessionsState
 from emulator.broker.fetcher import FetcherManager, FetchersState
@@ -61,6 +61,7 @@ class BrokerState(Struct, array_like=True):
     producer_ids: ProducerIdBlock = field(default_factory=ProducerIdBlock)
     controllership: Controllership = field(default_factory=Controllership)
     coordinator: CoordinatorState = field(default_factory=CoordinatorState)
+    consumer_fetches: ConsumerFetches = field(default_factory=ConsumerFetches)
 
     @property
     def id(self) -> int:
@@ -102,7 +103,7 @@ class Broker:
         self.replicas = Replicas(context, state.replicas, state.index)
         self.purgatory = Purgatory(context, state.purgatory)
         self.sessions = FetchSessions(context, state.fetch_sessions, self.replicas)
-        self.reads = ConsumerReads(context, self.replicas, self.sessions)
+        self.reads = ConsumerReads(context, self.replicas, self.sessions, state.consumer_fetches)
         self.fetchers = FetcherManager(context, state.fetchers, self.replicas)
         self.rounds = SingleRounds(self.fetchers)
         self.isr = IsrManager(
@@ -181,7 +182,7 @@ class Broker:
             messages.OffsetsForLeaderEpochRequest: request(
                 replica_manager.offsets_for_leader_epoch
             ),
-            messages.ListOffsetsRequest: request(replica_manager.list_offsets),
+            messages.ListOffsetsRequest: self._list_offsets,
             messages.MetadataRequest: request(self.metadata.describe_topic),
             messages.LeaderAndIsrRequest: request(replica_manager.leader_and_isr),
             messages.StopReplicaRequest: request(replica_manager.stop_replica),
@@ -218,6 +219,7 @@ class Broker:
             "register": self.lifecycle.register,
             "zk-ping": self.zk.ping,
             "fetch-timeout": self.sessions.expire_parked,
+            "consumer-fetch-timeout": self.reads.expire,
             "produce-timeout": self.purgatory.expire,
             "fetch-backoff": self.fetchers.resume,
             "socket-timeout": self.fetchers.check_timeouts,
@@ -243,6 +245,12 @@ class Broker:
         """A follower's fetch, or (replica -1) a consumer's."""
         serve = self.reads.fetch if message.replica < 0 else self.sessions.fetch
         serve(source, self.kernel.cause, message)
+
+    def _list_offsets(self, source: int, message: messages.ListOffsetsRequest) -> None:
+        """A follower that is out of range, or (replica -1) a consumer that asks for an offset."""
+        manager, reads = self.replica_manager, self.reads
+        answer = reads.list_offsets if message.replica < 0 else manager.list_offsets
+        answer(source, self.kernel.cause, message)
 
     def _fetched(self, source: int, message: messages.FetchResponse) -> None:
         if message.request in self.state.fetchers.single_rounds:

@@ -4,36 +4,155 @@ A leader that is configured so sends a consumer that names its rack to a replica
 answers up to its own HW, which may lag behind the leader's.
 """
 
+from msgspec import Struct, field
+
 from emulator.broker.fetch_session import FetchSessions
 from emulator.broker.replica import FOLLOWER, LEADER, Replica, Replicas
 from emulator.broker_context import BrokerContext
-from emulator.protocol import FetchedPartition, FetchPartition, FetchRequest, FetchResponse
-from emulator.replication.partition import epoch_error
+from emulator.protocol import (
+    FetchedPartition,
+    FetchPartition,
+    FetchRequest,
+    FetchResponse,
+    ListOffsetsRequest,
+    ListOffsetsResponse,
+)
+from emulator.protocol.fetch import EARLIEST, LATEST
+from emulator.replication.partition import ChangeRole, MoveHighWatermark, epoch_error
 
 NONE = "NONE"
 NOT_LEADER = "NOT_LEADER_OR_FOLLOWER"
 
 
-class ConsumerReads:
-    """Answers the fetches of consumers."""
+TIMEOUT = "consumer-fetch-timeout"
 
-    def __init__(self, context: BrokerContext, replicas: Replicas, sessions: FetchSessions) -> None:
-        """Serve ``replicas`` in ``context``."""
+
+class DelayedFetch(Struct, array_like=True):
+    """A consumer's fetch that waits for records (kafka.server.DelayedFetch)."""
+
+    client: int
+    message: FetchRequest
+
+
+class ConsumerFetches(Struct, array_like=True):
+    """Consumers' fetches that wait, by request; and which of them wait for each partition."""
+
+    waiting: dict[int, DelayedFetch] = field(default_factory=dict)
+    by_partition: dict[str, dict[int, None]] = field(default_factory=dict)
+
+
+class ConsumerReads:
+    """Answers the fetches of consumers, and their questions for offsets."""
+
+    def __init__(
+        self,
+        context: BrokerContext,
+        replicas: Replicas,
+        sessions: FetchSessions,
+        state: ConsumerFetches,
+    ) -> None:
+        """Serve ``replicas`` in ``context``; what waits is kept in ``state``."""
         self.context = context
         self.replicas = replicas
         self.sessions = sessions
-        self.from_followers = context.profile.has("fetch_from_followers")
-        self.in_sync_only = context.profile.has("preferred_read_replica_in_isr")
+        self.state = state
+        profile = context.profile
+        self.from_followers = profile.has("fetch_from_followers")
+        self.in_sync_only = profile.has("preferred_read_replica_in_isr")
+        self.gives_one_batch = profile.has("fetch_response_max_bytes")
+        self.waits_for_epoch_start = profile.has("offset_not_available_error")
+        for effect in (MoveHighWatermark, ChangeRole):
+            replicas.on(effect, self._changed)
+
+    # ---- fetch
 
     def fetch(self, client: int, request: int, message: FetchRequest) -> None:
-        """Answer a consumer at once with what it may see."""
-        rows = {
-            tp: self._read(self.replicas.get(tp), asked, message.rack)
-            for tp, asked in message.partitions.items()
-        }
-        self.context.respond(client, request, FetchResponse(request, rows))
+        """Give a consumer what it may see: at once, or when enough of it has come."""
+        rows = self._read_all(message)
+        if message.max_wait_us <= 0 or self._is_enough(message, rows):
+            self.context.respond(client, request, FetchResponse(request, rows))
+            return
+        self.state.waiting[request] = DelayedFetch(client, message)
+        for tp in message.partitions:
+            self.state.by_partition.setdefault(tp, {})[request] = None
+        due_us = self.context.kernel.now + message.max_wait_us
+        self.context.timers.set_deadline(TIMEOUT, request, due_us)
 
-    def _read(self, replica: Replica | None, asked: FetchPartition, rack: str) -> FetchedPartition:
+    def _is_enough(self, message: FetchRequest, rows: dict[str, FetchedPartition]) -> bool:
+        """Whether a fetch need not wait: min.bytes are there, or anything else is to be said."""
+        if not rows or any(
+            row.error != NONE or row.preferred_read_replica >= 0 for row in rows.values()
+        ):
+            return True
+        given_bytes = sum(batch.size_bytes for row in rows.values() for batch in row.batches)
+        is_any = message.min_bytes <= 1 and any(row.batches for row in rows.values())
+        return is_any or given_bytes >= message.min_bytes
+
+    def _changed(self, replica: Replica, _effect: MoveHighWatermark | ChangeRole) -> None:
+        """A replica's HW or role changed: look at what waits for it again.
+
+        Of a process that ends nobody hears any more.
+        """
+        waiting = self.state.by_partition
+        if not waiting or not replica.is_known:
+            return
+        for request in list(waiting.get(replica.tp, ())):
+            delayed = self.state.waiting[request]
+            rows = self._read_all(delayed.message)
+            if self._is_enough(delayed.message, rows):
+                self._answer(request, rows)
+
+    def expire(self) -> None:
+        """Answer the fetches that have waited long enough with what there is."""
+        timers = self.context.timers
+        for request in timers.overdue(TIMEOUT):
+            delayed = self.state.waiting.get(int(request))
+            if delayed is not None:
+                self._answer(int(request), self._read_all(delayed.message))
+        timers.rearm(TIMEOUT)
+
+    def _answer(self, request: int, rows: dict[str, FetchedPartition]) -> None:
+        delayed = self.state.waiting.pop(request)
+        self.context.timers.clear_deadline(TIMEOUT, request)
+        by_partition = self.state.by_partition
+        for tp in delayed.message.partitions:
+            del by_partition[tp][request]
+            if not by_partition[tp]:
+                del by_partition[tp]
+        self.context.respond(delayed.client, request, FetchResponse(request, rows))
+
+    # ---- reading
+
+    def _read_all(self, message: FetchRequest) -> dict[str, FetchedPartition]:
+        """Read the partitions in turn, up to the limits of the request and of this broker.
+
+        Since 0.10.1 (KIP-74) the first batch of the first partition that has any is given however
+        large it is, so that a consumer gets on.
+        """
+        rows: dict[str, FetchedPartition] = {}
+        left_bytes = min(message.max_bytes, self.context.config.fetch_max_bytes)
+        gives_one = self.gives_one_batch
+        for tp, asked in message.partitions.items():
+            limit_bytes = min(asked.max_bytes, left_bytes)
+            row = self._read(
+                self.replicas.get(tp), asked, message.rack, limit_bytes, at_least_one=gives_one
+            )
+            rows[tp] = row
+            if row.batches:
+                gives_one = False
+                given_bytes = sum(batch.size_bytes for batch in row.batches)
+                left_bytes = max(0, left_bytes - given_bytes)
+        return rows
+
+    def _read(
+        self,
+        replica: Replica | None,
+        asked: FetchPartition,
+        rack: str,
+        limit_bytes: int,
+        *,
+        at_least_one: bool,
+    ) -> FetchedPartition:
         error = epoch_error(replica, asked.current_leader_epoch, self.replicas.rules)
         if error == NOT_LEADER and rack and self._may_follow(replica):
             error = NONE
@@ -47,8 +166,64 @@ class ConsumerReads:
             )
         if asked.offset < log.start or asked.offset > log.end:
             return FetchedPartition("OFFSET_OUT_OF_RANGE", high_watermark, log.start, [])
-        found = log.read(asked.offset, high_watermark)
+        found = log.read_within(
+            asked.offset, high_watermark, limit_bytes, at_least_one=at_least_one
+        )
         return FetchedPartition(NONE, high_watermark, log.start, found)
+
+    # ---- ListOffsets
+
+    def list_offsets(self, client: int, request: int, message: ListOffsetsRequest) -> None:
+        """Tell a consumer the offset of a time, below the HW.
+
+        Since 2.2 (KIP-207) a new leader whose HW has not reached the start of its epoch does not
+        answer for the end of the log: a consumer could go back by it. Source:
+        ``Partition.fetchOffsetForTimestamp``.
+        """
+        tp, rules = message.tp, self.replicas.rules
+        replica = self.replicas.get(tp)
+        error = epoch_error(replica, message.current_leader_epoch, rules)
+        if error == NONE and replica is not None and self._is_behind_epoch(replica, message):
+            error = "OFFSET_NOT_AVAILABLE"
+        if error != NONE or replica is None:
+            answer = ListOffsetsResponse(request, tp, error, -1, -1)
+        else:
+            offset, timestamp_ms = self._offset_for(replica, message.timestamp_ms)
+            answer = ListOffsetsResponse(
+                request,
+                tp,
+                NONE,
+                replica.log_start,
+                replica.log_end,
+                offset,
+                timestamp_ms,
+                replica.leader_epoch if rules.fencing else -1,
+            )
+        self.context.respond(client, request, answer)
+
+    def _is_behind_epoch(self, replica: Replica, message: ListOffsetsRequest) -> bool:
+        """Whether the HW may still be below what the last leader let consumers read."""
+        if not self.waits_for_epoch_start or message.timestamp_ms == EARLIEST:
+            return False
+        return replica.epoch_start is not None and replica.high_watermark < replica.epoch_start
+
+    def _offset_for(self, replica: Replica, timestamp_ms: int) -> tuple[int, int]:
+        """The first offset below the HW that is not older than a time, and its time."""
+        log, high_watermark = replica.log, replica.high_watermark
+        if timestamp_ms == LATEST:
+            return high_watermark, -1
+        if timestamp_ms == EARLIEST:
+            return log.start, -1
+        ledger = self.context.world.ledger
+        for batch in log.batches:
+            if batch.base_offset >= high_watermark:
+                break
+            made_ms = ledger.entry_of(batch.first_record).created_us // 1_000
+            if made_ms >= timestamp_ms:
+                return max(batch.base_offset, log.start), made_ms
+        return -1, -1
+
+    # ---- KIP-392
 
     def _may_follow(self, replica: Replica | None) -> bool:
         return self.from_followers and replica is not None and replica.role == FOLLOWER

@@ -7,6 +7,8 @@ from emulator.broker_context import BrokerContext
 from emulator.protocol import (
     MetadataRequest,
     MetadataResponse,
+    PartitionInfo,
+    PartitionMetadata,
     UpdateMetadataRequest,
     UpdateMetadataResponse,
 )
@@ -26,6 +28,7 @@ class MetadataCache:
         """
         self.context = context
         self.controller_known = controller_known
+        self.tells_epochs = context.profile.has("leader_epoch_fencing")
 
     def update(self, source: int, request: int, message: UpdateMetadataRequest) -> None:
         """Take what clients are to be told, and who is alive."""
@@ -51,18 +54,37 @@ class MetadataCache:
         context.respond(source, request, UpdateMetadataResponse(request, context.id, error, {}))
 
     def describe_topic(self, source: int, request: int, message: MetadataRequest) -> None:
-        """Tell a client the leaders of a topic's partitions as this broker knows them."""
+        """Tell a client of a topic's partitions as this broker knows them."""
         process, topic = self.context.process, message.topic
-        leaders: dict[int, int] = {}
+        partitions: dict[int, PartitionMetadata] = {}
         number, end = 0, self._partitions_made(topic)
         while (info := process.metadata.get(f"{topic}-{number}")) is not None or number < end:
             if info is not None:
-                leaders[number] = info.leader if info.leader in process.live_brokers else -1
+                partitions[number] = self._describe(info)
             number += 1
-        error = NONE if leaders else "UNKNOWN_TOPIC_OR_PARTITION"
+        error = NONE if partitions else self._error_for_unknown(topic)
         if not is_topic_name(topic):
             error = "INVALID_TOPIC_EXCEPTION"
-        self.context.respond(source, request, MetadataResponse(request, topic, error, leaders))
+        self.context.respond(source, request, MetadataResponse(request, topic, error, partitions))
+
+    def _describe(self, info: PartitionInfo) -> PartitionMetadata:
+        """What clients are told of a partition; since 2.1 with its leader epoch."""
+        epoch = info.leader_epoch if self.tells_epochs else -1
+        if info.leader in self.context.process.live_brokers:
+            return PartitionMetadata(NONE, info.leader, epoch)
+        return PartitionMetadata("LEADER_NOT_AVAILABLE", -1, epoch)
+
+    def _error_for_unknown(self, topic: str) -> str:
+        """What of a topic is missing that the controller has told this broker nothing of.
+
+        A broker that would make the topic finds out then that it exists already
+        (``KafkaApis.createTopic``, auto.create.topics.enable).
+        """
+        find = self.context.world.zookeeper.find
+        exists = find(f"/brokers/topics/{topic}") is not None
+        going = find(f"/admin/delete_topics/{topic}") is not None
+        known = self.context.zk.usable() and exists and not going
+        return "LEADER_NOT_AVAILABLE" if known else "UNKNOWN_TOPIC_OR_PARTITION"
 
     def _partitions_made(self, topic: str) -> int:
         """How far to look for partitions: one that nobody has led yet is missing in between."""

@@ -193,6 +193,7 @@ class Replicas:
             batch.producer_id,
             batch.producer_epoch,
             batch.base_sequence,
+            batch.size_bytes,
         )
         if replica.remotes:
             self.index.lagging[replica.tp] = None

@@ -1,15 +1,16 @@
 """Consumers in groups: finding the coordinator, joining, staying a member.
 
 One request of a member is under way at a time, besides heartbeats; what comes next follows from its
-state (:meth:`Groups.pump`). A read that has begun goes on to its commit before the member joins
-again. Source: ``AbstractCoordinator`` and ``ConsumerCoordinator`` 0.9 to 3.9.
+state (:meth:`GroupMembers.pump`). A read that has begun goes on to its commit before the member
+joins again. Source: ``AbstractCoordinator`` and ``ConsumerCoordinator`` 0.9 to 3.9.
 """
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable
+from typing import Final
 
 from emulator import events
 from emulator.clients.assignors import ASSIGNORS, COOPERATIVE
-from emulator.clients.group_offsets import Positions
+from emulator.clients.context import ClientContext
 from emulator.clients.group_state import (
     COUNTING,
     GONE,
@@ -20,8 +21,8 @@ from emulator.clients.group_state import (
     SYNCING,
     Membership,
 )
+from emulator.clients.network_client import ANSWER_US, NetworkClient
 from emulator.clients.state import Consumer
-from emulator.events import CLIENTS
 from emulator.protocol import (
     AnyMessage,
     ConnectionLost,
@@ -33,19 +34,14 @@ from emulator.protocol import (
     JoinGroupRequest,
     JoinGroupResponse,
     LeaveGroupRequest,
+    MetadataRequest,
     MetadataResponse,
     Subscription,
     SyncGroupRequest,
     SyncGroupResponse,
 )
-from emulator.releases.config import consumer_defaults
-
-if TYPE_CHECKING:
-    from emulator.clients.client_host import Clients
 
 NONE: Final = "NONE"
-FIND_US: Final = 3_000_000
-"""How long one broker is waited for that was asked who coordinates."""
 JOIN_MARGIN_US: Final = 5_000_000
 """How much longer than a rebalance a JoinGroup is waited for."""
 IDLE_US: Final = 1_000_000
@@ -53,16 +49,30 @@ IDLE_US: Final = 1_000_000
 ELSEWHERE: Final = frozenset(("NOT_COORDINATOR", "COORDINATOR_NOT_AVAILABLE", "REQUEST_TIMED_OUT"))
 
 
-class Groups:
+class GroupMembers:
     """The behaviour of consumers that are in groups."""
 
-    def __init__(self, clients: "Clients") -> None:
-        """Act among ``clients``."""
-        self.clients = clients
-        self.world = clients.world
-        self.kernel = clients.world.kernel
-        self.defaults = consumer_defaults(clients.world.settings.version)
-        self.positions = Positions(self)
+    def __init__(
+        self,
+        context: ClientContext,
+        connections: NetworkClient,
+        *,
+        steady: Callable[[Consumer, Membership], None],
+        answered: Callable[[Consumer, Membership, GroupResponse | MetadataResponse], None],
+        refused: Callable[[Consumer, str], None],
+    ) -> None:
+        """Act in ``context``.
+
+        ``steady`` does what a member's statement wants next, ``answered`` takes the answer to what
+        that has asked, ``refused`` ends the statement of a consumer that cannot be a member.
+        """
+        self.context = context
+        self.kernel = context.kernel
+        self.defaults = context.consumer_defaults
+        self.connections = connections
+        self._steady = steady
+        self._statement_answered = answered
+        self._statement_refused = refused
 
     # ---- what comes next
 
@@ -81,7 +91,7 @@ class Groups:
         elif mine.subscribes and self._has_to_join(consumer, mine):
             self._join(consumer, mine)
         else:
-            self.positions.go_on(consumer, mine)
+            self._steady(consumer, mine)
 
     @staticmethod
     def _has_to_join(consumer: Consumer, mine: Membership) -> bool:
@@ -94,7 +104,7 @@ class Groups:
         mine = consumer.membership
         assert mine is not None
         mine.target = target
-        mine.request = self.world.network.send(CLIENTS, target, message)
+        mine.request = self.context.send(target, message)
         self._limit(consumer, mine, limit_us)
 
     def ask_coordinator(self, consumer: Consumer, message: AnyMessage) -> None:
@@ -104,8 +114,8 @@ class Groups:
         self.ask(consumer, mine.coordinator, message, self.defaults.request_timeout_us)
 
     def _limit(self, consumer: Consumer, mine: Membership, delay_us: int) -> None:
-        mine.token = self.clients.new_id()
-        self.clients.later("group", consumer.name, mine.token, delay_us)
+        mine.token = self.context.new_id()
+        self.context.later("group", consumer.name, mine.token, delay_us)
 
     def pause(self, consumer: Consumer) -> None:
         """Try again in a while (retry.backoff.ms; longer if no statement waits for it)."""
@@ -118,15 +128,13 @@ class Groups:
     # ---- the coordinator
 
     def _find(self, consumer: Consumer, mine: Membership) -> None:
-        mine.ask = mine.ask or self.clients.askable()
-        if mine.ask:
-            self.ask(consumer, mine.ask.pop(0), FindCoordinatorRequest(mine.group), FIND_US)
-        else:
-            self.pause(consumer)
+        mine.left = mine.left or self.connections.candidates(consumer.connections)
+        request = FindCoordinatorRequest(mine.group)
+        self.ask(consumer, mine.left.pop(0), request, ANSWER_US)
 
     def _found(self, consumer: Consumer, mine: Membership, answer: FindCoordinatorResponse) -> None:
         if answer.error == NONE:
-            mine.coordinator, mine.ask = answer.coordinator, []
+            mine.coordinator, mine.left = answer.coordinator, []
             self.pump(consumer)
         else:
             mine.error = answer.error
@@ -144,9 +152,9 @@ class Groups:
     def _hang_up(self, mine: Membership) -> None:
         """Take back what has no answer; what is on its way there may still arrive."""
         if mine.request:
-            self.world.network.withdraw(CLIENTS, mine.target, {mine.request})
+            self.context.withdraw(mine.target, mine.request)
         if mine.heartbeat:
-            self.world.network.withdraw(CLIENTS, mine.coordinator, {mine.heartbeat})
+            self.context.withdraw(mine.coordinator, mine.heartbeat)
         mine.request = mine.heartbeat = 0
 
     # ---- joining
@@ -193,18 +201,20 @@ class Groups:
             mine.phase = SYNCING
             self.pump(consumer)
             return
-        request = self.clients.ask(mine.coordinator, mine.counting[0])
-        mine.target, mine.request = mine.coordinator, request
-        self._limit(consumer, mine, self.defaults.request_timeout_us)
+        self.ask_coordinator(consumer, MetadataRequest(mine.counting[0]))
 
-    def told(self, message: MetadataResponse) -> bool:
+    def told(self, source: int, message: MetadataResponse) -> bool:
         """A broker told of a topic; False if no member asked it."""
-        for consumer in self.clients.state.consumers.values():
+        for consumer in self.context.state.consumers.values():
             mine = consumer.membership
-            if mine is not None and mine.phase == COUNTING and mine.request == message.request:
+            if mine is not None and mine.request == message.request:
+                self.connections.answered(consumer.connections, source)
                 mine.request = 0
-                mine.counts[mine.counting.pop(0)] = len(message.leaders)
-                self.pump(consumer)
+                if mine.phase == COUNTING:
+                    mine.counts[mine.counting.pop(0)] = len(message.partitions)
+                    self.pump(consumer)
+                else:
+                    self._statement_answered(consumer, mine, message)
                 return True
         return False
 
@@ -248,18 +258,18 @@ class Groups:
             self.pause(consumer)
         else:
             consumer.membership = None
-            self.positions.end(consumer, error)
+            self._statement_refused(consumer, error)
 
     # ---- staying and going
 
     def _next_heartbeat(self, consumer: Consumer, mine: Membership) -> None:
-        mine.heartbeat_token = self.clients.new_id()
+        mine.heartbeat_token = self.context.new_id()
         delay_us = self.defaults.heartbeat_interval_us
-        self.clients.later("heartbeat", consumer.name, mine.heartbeat_token, delay_us)
+        self.context.later("heartbeat", consumer.name, mine.heartbeat_token, delay_us)
 
     def beat(self, name: str, token: int) -> None:
         """It is time for a member's heartbeat."""
-        consumer = self.clients.state.consumers[name]
+        consumer = self.context.state.consumers[name]
         mine = consumer.membership
         if mine is None or mine.heartbeat_token != token or mine.phase != MEMBER:
             return
@@ -268,7 +278,7 @@ class Groups:
             self.lost(consumer, mine)
         elif mine.coordinator >= 0 and not mine.heartbeat:
             message = HeartbeatRequest(mine.group, mine.generation, mine.member_id)
-            mine.heartbeat = self.world.network.send(CLIENTS, mine.coordinator, message)
+            mine.heartbeat = self.context.send(mine.coordinator, message)
         self._next_heartbeat(consumer, mine)
 
     def _beaten(self, consumer: Consumer, mine: Membership, answer: HeartbeatResponse) -> None:
@@ -286,20 +296,22 @@ class Groups:
         mine, consumer.membership = consumer.membership, None
         if mine is not None and mine.member_id and mine.coordinator >= 0:
             message = LeaveGroupRequest(mine.group, mine.member_id)
-            self.world.network.send(CLIENTS, mine.coordinator, message)
+            self.context.send(mine.coordinator, message)
 
     # ---- answers, time limits, connections
 
-    def answered(self, message: GroupResponse) -> None:
+    def answered(self, source: int, message: GroupResponse) -> None:
         """A coordinator (or, asked who that is, any broker) answered."""
-        for consumer in self.clients.state.consumers.values():
+        for consumer in self.context.state.consumers.values():
             mine = consumer.membership
             if mine is None:
                 continue
             if isinstance(message, HeartbeatResponse):
                 if mine.heartbeat == message.request:
+                    self.connections.answered(consumer.connections, source)
                     self._beaten(consumer, mine, message)
             elif mine.request == message.request:
+                self.connections.answered(consumer.connections, source)
                 mine.request = 0
                 self._take(consumer, mine, message)
 
@@ -312,11 +324,11 @@ class Groups:
             case SyncGroupResponse():
                 self._synced(consumer, mine, message)
             case _:
-                self.positions.answered(consumer, mine, message)
+                self._statement_answered(consumer, mine, message)
 
     def timer(self, name: str, token: int) -> None:
         """A pause is over, or an answer has not come in time."""
-        consumer = self.clients.state.consumers[name]
+        consumer = self.context.state.consumers[name]
         mine = consumer.membership
         if mine is None or mine.token != token:
             return
@@ -324,26 +336,32 @@ class Groups:
             mine.paused = False
             self.pump(consumer)
         elif mine.request:
+            self.connections.is_silent(consumer.connections, mine.target)
             self._hang_up(mine)
             self._unanswered(consumer, mine)
 
     def _unanswered(self, consumer: Consumer, mine: Membership) -> None:
         """A request came to nothing: ask the next broker, or look for the coordinator again."""
         if mine.coordinator < 0:
-            self.pump(consumer) if mine.ask else self.pause(consumer)
+            self.pump(consumer) if mine.left else self.pause(consumer)
         else:
             self.lost(consumer, mine)
 
     def connection_lost(self, message: ConnectionLost) -> None:
         """A connection broke or was refused; heartbeats share it with what a member asks."""
         peer = message.peer
-        for consumer in self.clients.state.consumers.values():
+        for consumer in self.context.state.consumers.values():
             mine = consumer.membership
             if mine is None:
                 continue
             request = message.request
             if message.lost and request in (mine.heartbeat, mine.request):
                 request = 0
+            if request in (0, mine.heartbeat, mine.request) and peer in (
+                mine.coordinator,
+                mine.target,
+            ):
+                self.connections.broke(consumer.connections, peer)
             if mine.coordinator == peer and request in (0, mine.heartbeat):
                 mine.heartbeat = 0
                 if not mine.request:

@@ -1,7 +1,10 @@
 """A group's `consume`: from being a member to the committed positions, the read, and the commit."""
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable
+from typing import Final
 
+from emulator.clients.context import ClientContext
+from emulator.clients.group_member import GroupMembers
 from emulator.clients.group_state import (
     COMMITTING,
     GONE,
@@ -12,19 +15,19 @@ from emulator.clients.group_state import (
     READING,
     Membership,
 )
+from emulator.clients.network_client import UNKNOWN, NetworkClient
 from emulator.clients.state import Consumer, Reading
 from emulator.protocol import (
     GroupResponse,
     LeaveGroupRequest,
+    MetadataRequest,
+    MetadataResponse,
     OffsetCommitRequest,
     OffsetCommitResponse,
     OffsetFetchRequest,
     OffsetFetchResponse,
 )
 from emulator.protocol.names import split
-
-if TYPE_CHECKING:
-    from emulator.clients.group_member import Groups
 
 NONE: Final = "NONE"
 LIMIT_US: Final = 60_000_000
@@ -40,14 +43,28 @@ RETRIED: Final = frozenset(
 """Errors of a commit after which it is sent again."""
 
 
-class Positions:
+class GroupOffsets:
     """Takes a group's statement through its stages."""
 
-    def __init__(self, groups: "Groups") -> None:
-        """Act for ``groups``."""
-        self.groups = groups
-        self.clients = groups.clients
-        self.world = groups.world
+    def __init__(
+        self,
+        context: ClientContext,
+        connections: NetworkClient,
+        *,
+        read: Callable[[Consumer, dict[int, int], dict[int, int]], None],
+        close: Callable[[Consumer, str], None],
+    ) -> None:
+        """Act in ``context``.
+
+        ``read`` reads partitions from offsets, of which the epochs may be known, and then calls
+        :meth:`finished`; ``close`` ends the statement.
+        """
+        self.context = context
+        self.members = GroupMembers(
+            context, connections, steady=self._go_on, answered=self._answered, refused=self._end
+        )
+        self._read_partitions = read
+        self._close_statement = close
 
     def begin(self, consumer: Consumer, reading: Reading) -> None:
         """A statement with a group begins: be a member of it, for its topic."""
@@ -55,7 +72,7 @@ class Positions:
         subscribes = wanted.partition is None
         mine = consumer.membership
         if mine is not None and (mine.group != wanted.group or mine.subscribes != subscribes):
-            self.groups.drop(consumer)
+            self.members.drop(consumer)
             mine = None
         if mine is None:
             assert wanted.group is not None
@@ -69,14 +86,14 @@ class Positions:
     def _enter(self, consumer: Consumer, reading: Reading, stage: str) -> None:
         """Begin a stage that has to end in time."""
         reading.stage = stage
-        reading.token = self.clients.new_id()
-        self.clients.later("group-limit", consumer.name, reading.token, LIMIT_US)
+        reading.token = self.context.new_id()
+        self.context.later("group-limit", consumer.name, reading.token, LIMIT_US)
         mine = consumer.membership
         assert mine is not None
         mine.paused = False
-        self.groups.pump(consumer)
+        self.members.pump(consumer)
 
-    def go_on(self, consumer: Consumer, mine: Membership) -> None:
+    def _go_on(self, consumer: Consumer, mine: Membership) -> None:
         """The member is steady: do what its statement wants next."""
         reading = consumer.reading
         if reading is None:
@@ -87,7 +104,7 @@ class Positions:
             self._commit(consumer, mine, reading)
         elif reading.stage == LEAVING:
             message = LeaveGroupRequest(mine.group, mine.member_id)
-            self.groups.ask_coordinator(consumer, message)
+            self.members.ask_coordinator(consumer, message)
 
     # ---- where to begin
 
@@ -98,18 +115,26 @@ class Positions:
             partitions = [f"{wanted.topic}-{wanted.partition}"]
         else:
             partitions = [tp for tp in mine.partitions if split(tp)[0] == wanted.topic]
-        if not partitions and self.world.zookeeper.find(f"/brokers/topics/{wanted.topic}") is None:
-            self.end(consumer, "UNKNOWN_TOPIC_OR_PARTITION")
+        if not partitions:
+            self.members.ask_coordinator(consumer, MetadataRequest(wanted.topic))
         elif wanted.offset is not None:
-            self._read(consumer, reading, dict.fromkeys(partitions, wanted.offset))
+            self._read(consumer, reading, dict.fromkeys(partitions, wanted.offset), {})
         else:
             message = OffsetFetchRequest(mine.group, partitions)
-            self.groups.ask_coordinator(consumer, message)
+            self.members.ask_coordinator(consumer, message)
 
-    def _read(self, consumer: Consumer, reading: Reading, offsets: dict[str, int]) -> None:
+    def _read(
+        self,
+        consumer: Consumer,
+        reading: Reading,
+        offsets: dict[str, int],
+        epochs: dict[str, int],
+    ) -> None:
         reading.stage = READING
-        reading.positions = {split(tp)[1]: max(0, offset) for tp, offset in offsets.items()}
-        self.clients.consumers.read_positions(consumer)
+        positions = {split(tp)[1]: max(0, offset) for tp, offset in offsets.items()}
+        self._read_partitions(
+            consumer, positions, {split(tp)[1]: epoch for tp, epoch in epochs.items()}
+        )
 
     # ---- where it ended
 
@@ -121,41 +146,56 @@ class Positions:
         if reading.positions:
             self._enter(consumer, reading, COMMITTING)
         else:
-            self.end(consumer, error)
+            self._end(consumer, error)
 
     def _commit(self, consumer: Consumer, mine: Membership, reading: Reading) -> None:
         if mine.subscribes and mine.phase != MEMBER:
-            self.end(consumer, mine.error if mine.error in GONE else "UNKNOWN_MEMBER_ID")
+            self._end(consumer, mine.error if mine.error in GONE else "UNKNOWN_MEMBER_ID")
             return
         topic = reading.input.topic
         offsets = {f"{topic}-{number}": at for number, at in sorted(reading.positions.items())}
-        message = OffsetCommitRequest(mine.group, mine.generation, mine.member_id, offsets)
-        self.groups.ask_coordinator(consumer, message)
+        epochs = {f"{topic}-{number}": epoch for number, epoch in sorted(reading.epochs.items())}
+        message = OffsetCommitRequest(mine.group, mine.generation, mine.member_id, offsets, epochs)
+        self.members.ask_coordinator(consumer, message)
 
-    def answered(self, consumer: Consumer, mine: Membership, message: GroupResponse) -> None:
-        """The coordinator answered a fetch of positions, a commit or a leave."""
+    def _answered(
+        self, consumer: Consumer, mine: Membership, message: GroupResponse | MetadataResponse
+    ) -> None:
+        """The coordinator answered a fetch of positions, a commit, a leave, or about the topic."""
         reading = consumer.reading
         if reading is None:
+            return
+        if isinstance(message, MetadataResponse):
+            self._told(consumer, reading, message)
             return
         if reading.stage == LEAVING:
             self._close(consumer, reading)
         elif isinstance(message, OffsetFetchResponse):
             if mine.subscribes and mine.phase != MEMBER:
-                self.groups.pump(consumer)
+                self.members.pump(consumer)
             elif message.error == NONE:
-                self._read(consumer, reading, message.offsets)
+                self._read(consumer, reading, message.offsets, message.epochs)
             else:
-                self.groups.failed(consumer, message.error)
+                self.members.failed(consumer, message.error)
         elif isinstance(message, OffsetCommitResponse):
             if message.error == NONE:
-                self.end(consumer, reading.error)
+                self._end(consumer, reading.error)
             elif message.error in RETRIED:
-                self.groups.failed(consumer, message.error)
+                self.members.failed(consumer, message.error)
             else:
                 mine.refused(message.error)
-                self.end(consumer, message.error)
+                self._end(consumer, message.error)
 
-    def end(self, consumer: Consumer, error: str) -> None:
+    def _told(self, consumer: Consumer, reading: Reading, message: MetadataResponse) -> None:
+        """It has no partition to read: is that so because there is no such topic?"""
+        if reading.stage != POSITIONS:
+            self.members.pump(consumer)
+        elif message.error == UNKNOWN:
+            self._end(consumer, UNKNOWN)
+        else:
+            self._read(consumer, reading, {}, {})
+
+    def _end(self, consumer: Consumer, error: str) -> None:
         """The statement is over but for what becomes of the member (``--then``)."""
         reading, mine = consumer.reading, consumer.membership
         if reading is None or not reading.stage:
@@ -172,17 +212,17 @@ class Positions:
         if reading.input.then != "stay":
             consumer.membership = None
         reading.stage = ""
-        self.clients.consumers.close(consumer, reading.error)
-        self.groups.pump(consumer)
+        self._close_statement(consumer, reading.error)
+        self.members.pump(consumer)
 
     def out_of_time(self, name: str, token: int) -> None:
         """A stage has not come to its end in time."""
-        consumer = self.clients.state.consumers[name]
+        consumer = self.context.state.consumers[name]
         reading, mine = consumer.reading, consumer.membership
         if reading is None or reading.token != token or mine is None:
             return
         if reading.stage in (JOINING, POSITIONS, COMMITTING):
-            self.groups.lost(consumer, mine)
-            self.end(consumer, mine.error if mine.error != NONE else "REQUEST_TIMED_OUT")
+            self.members.lost(consumer, mine)
+            self._end(consumer, mine.error if mine.error != NONE else "REQUEST_TIMED_OUT")
         elif reading.stage == LEAVING:
             self._close(consumer, reading)

@@ -29,6 +29,7 @@ class Membership(Struct, array_like=True):
     reading them (MEMBER). ``rejoin``: it is to join again when its statement lets it.
 
     ``request`` is under way to broker ``target`` (0: none; ``paused``: the next one waits);
+    ``left`` are the brokers still to be asked who the coordinator is;
     ``token`` tells its timer from older ones. ``heartbeat`` is a heartbeat without an answer (0:
     none). ``error`` is what the last answer said.
     """
@@ -44,7 +45,7 @@ class Membership(Struct, array_like=True):
     leader: str = ""
     partitions: list[str] = field(default_factory=list)
     coordinator: int = -1
-    ask: list[int] = field(default_factory=list)
+    left: list[int] = field(default_factory=list)
     target: int = -1
     request: int = 0
     paused: bool = False

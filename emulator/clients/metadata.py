@@ -4,28 +4,23 @@ What a producer was told of a topic it believes until an error says otherwise, o
 (metadata.max.age.ms).
 """
 
-from typing import TYPE_CHECKING
-
 from emulator.clients import partitioners as partitioner
+from emulator.clients.context import ClientContext
 from emulator.clients.state import Producer
 from emulator.inputs.statements import Produce
-from emulator.releases.config import ProducerDefaults
-
-if TYPE_CHECKING:
-    from emulator.clients.client_host import Clients
 
 Leaders = dict[int, int]
 """The leader of each partition of a topic by number; -1: it has none."""
 
 
-class Routing:
+class ProducerMetadata:
     """A producer's metadata and its partitioner."""
 
-    def __init__(self, clients: "Clients", defaults: ProducerDefaults) -> None:
-        """Act among ``clients`` by a release's defaults."""
-        self.kernel = clients.kernel
-        self.defaults = defaults
-        profile = clients.world.profile
+    def __init__(self, context: ClientContext) -> None:
+        """Act in ``context`` by its release's defaults."""
+        self.kernel = context.kernel
+        self.defaults = context.producer_defaults
+        profile = context.profile
         self.built_in = profile.has("built_in_partitioner")
         self.sticky = profile.has("sticky_partitioner")
 

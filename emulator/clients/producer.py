@@ -6,13 +6,14 @@ them. A new batch begins only while none waits to be sent again, so that it cann
 goes on writing to the leader it knows until an error or the metadata's age tells it otherwise.
 """
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from emulator import events
+from emulator.clients.context import ClientContext
 from emulator.clients.idempotence import Sequencer
-from emulator.clients.metadata import Leaders, Routing
-from emulator.clients.record_sizes import request_bytes
-from emulator.clients.sender import GIVE_UP_US, Delivery
+from emulator.clients.metadata import ProducerMetadata
+from emulator.clients.network_client import ANSWER_US, NetworkClient, note_answer
+from emulator.clients.record_accumulator import RecordAccumulator, acks_of
+from emulator.clients.sender import GIVE_UP_US, Sender, missing
 from emulator.clients.state import (
     ASKING,
     IDENTIFYING,
@@ -23,49 +24,49 @@ from emulator.clients.state import (
     Job,
     Producer,
 )
-from emulator.events import CLIENTS
 from emulator.inputs.statements import Produce
 from emulator.protocol import (
     ConnectionLost,
     InitProducerIdRequest,
     InitProducerIdResponse,
+    MetadataRequest,
     MetadataResponse,
     ProduceResponse,
-    RecordBatch,
 )
 from emulator.protocol.errors import ERRORS
-from emulator.releases.config import producer_defaults
 from emulator.releases.config_names import INT_MAX
-from emulator.storage.record_ledger import LedgerEntry
 
-if TYPE_CHECKING:
-    from emulator.clients.client_host import Clients
-
-PATIENCE_US: Final = 3_000_000
-"""How long errors that only say where the leader is not cost no retry, and questions may take."""
+MAX_BLOCK_US: Final = 3_000_000
+"""How long a batch may wait for a leader, or a connection to it, at no cost (max.block.ms)."""
 
 
 class Producers:
     """The producers' behaviour."""
 
-    def __init__(self, clients: "Clients") -> None:
-        """Act among ``clients``."""
-        self.clients = clients
-        self.kernel = clients.kernel
-        self.network = clients.world.network
-        self.profile = clients.world.profile
-        self.defaults = producer_defaults(self.profile.version)
-        self.routing = Routing(clients, self.defaults)
-        self.sequencer = Sequencer(self.profile)
-        self.delivery = Delivery(clients, self.routing, self.sequencer, self.defaults)
+    def __init__(self, context: ClientContext, connections: NetworkClient) -> None:
+        """Act in ``context``, asking brokers by their ``connections``."""
+        self.context = context
+        self.kernel = context.kernel
+        self.defaults = context.producer_defaults
+        self.connections = connections
+        self.metadata = ProducerMetadata(context)
+        self.sequencer = Sequencer(context.profile)
+        self.accumulator = RecordAccumulator(context, self.metadata)
+        self.sender = Sender(
+            context,
+            metadata=self.metadata,
+            accumulator=self.accumulator,
+            connections=connections,
+            sequencer=self.sequencer,
+        )
 
     # ---- statements
 
     def start(self, wanted: Produce) -> int:
         """Begin a `produce`; returns its id, under which its end is noted."""
-        producers = self.clients.state.producers
+        producers = self.context.state.producers
         producer = producers.setdefault(wanted.producer, Producer(wanted.producer))
-        job = Job(self.clients.new_id(), wanted, next_us=self.kernel.now)
+        job = Job(self.context.new_id(), wanted, next_us=self.kernel.now)
         producer.jobs.append(job)
         if len(producer.jobs) == 1:
             self._pump(producer)
@@ -86,7 +87,7 @@ class Producers:
                     return
                 producer.jobs.pop(0)
                 if not job.input.background:  # nobody waits for the end of those
-                    self.clients.state.finished[job.id] = job.error
+                    self.context.state.finished[job.id] = job.error
             elif not _has_room(producer, job) or not (resumed or self._is_time(producer, job)):
                 return
             else:
@@ -99,12 +100,12 @@ class Producers:
         With acks=0 no answer comes between two batches, but others have their turn.
         """
         wait_us = max(0, job.next_us - self.kernel.now)
-        handed_over = job.sent > 0 and self.delivery.acks_of(job.input) == 0
+        handed_over = job.sent > 0 and acks_of(job.input, self.defaults) == 0
         if not (wait_us or handed_over):
             return True
         if not job.token:
-            job.token = self.clients.new_id()
-            self.clients.later("producer", producer.name, job.token, wait_us)
+            job.token = self.context.new_id()
+            self.context.later("producer", producer.name, job.token, wait_us)
         return False
 
     def _send_again(self, producer: Producer) -> None:
@@ -112,7 +113,7 @@ class Producers:
         held_back: dict[str, None] = {}
         for flight in list(producer.flights):
             if flight.phase == WAITING and self.kernel.now >= flight.deadline_us:
-                self.delivery.expired(producer, flight)
+                self.sender.expired(producer, flight)
                 continue
             if flight.phase == WAITING and flight.tp not in held_back:
                 if self.kernel.now >= flight.resume_us:
@@ -129,7 +130,7 @@ class Producers:
         retries = wanted.retries
         if retries is None:
             retries = INT_MAX if wanted.idempotent else self.defaults.retries
-        flight = Flight(0, now + PATIENCE_US, retries, self._deadline_us(wanted))
+        flight = Flight(0, now + MAX_BLOCK_US, retries, self._deadline_us(wanted))
         producer.flights.append(flight)
         self._go_on(producer, flight)
 
@@ -144,60 +145,38 @@ class Producers:
     def _go_on(self, producer: Producer, flight: Flight) -> None:
         """Find out what a batch lacks, or send it."""
         wanted = producer.jobs[0].input
-        leaders = self.routing.known(producer, wanted.topic)
+        leaders = self.metadata.known(producer, wanted.topic)
         if flight.batch is None and (leaders is not None or wanted.partition is not None):
-            partition = self.routing.partition(producer, wanted, leaders or {})
-            self.name_records(producer, flight, partition)
+            self.accumulator.fill(producer, flight, leaders or {})
         leader = -1 if leaders is None else leaders.get(flight.partition, -1)
         if leader < 0:
             self._ask(producer, flight)
         elif not wanted.idempotent:
-            self.delivery.send(producer, flight, leader)
+            self.sender.send(producer, flight, leader)
         elif producer.identity.producer_id < 0:
             self._identify(producer, flight)
         elif self.sequencer.may_send(producer, flight):
             self.sequencer.number(producer, flight)
-            self.delivery.send(producer, flight, leader)
+            self.sender.send(producer, flight, leader)
         else:
             flight.phase, flight.resume_us = WAITING, self.kernel.now
-
-    def name_records(self, producer: Producer, flight: Flight, partition: int) -> None:
-        """Give the batch's records a partition and their ids, and write them into the ledger."""
-        job, state = producer.jobs[0], self.clients.state
-        wanted = job.input
-        count = min(wanted.batch, wanted.count - job.sent)
-        if wanted.count == 1:
-            values = [wanted.value]
-        else:
-            values = [f"{wanted.value}-{i}" for i in range(job.sent, job.sent + count)]
-        keys: list[str | None] = [] if wanted.key is None else [wanted.key] * count
-        first, state.next_record = state.next_record, state.next_record + count
-        job.sent += count
-        flight.partition, flight.tp = partition, f"{wanted.topic}-{partition}"
-        flight.batch = RecordBatch(0, count, -1, first)
-        flight.size = request_bytes(self.profile, keys, values)
-        self.routing.gave(producer, wanted, flight.size)
-        acks = self.delivery.acks_of(wanted)
-        state.ledger.append(LedgerEntry(first, producer.name, flight.tp, keys, values, acks))
-        self.kernel.emit(events.ProduceSent, producer.name, flight.tp, first, keys, values, acks)
 
     # ---- asking for the leader
 
     def _ask(self, producer: Producer, flight: Flight) -> None:
-        flight.phase, flight.ask = ASKING, self.clients.askable()
-        flight.is_unknown = False
+        flight.phase = ASKING
+        self.connections.begin(producer.connections, flight.question)
         self._ask_next(producer, flight)
 
     def _ask_next(self, producer: Producer, flight: Flight) -> None:
-        topic = producer.jobs[0].input.topic
-        if flight.ask:
-            flight.asked = flight.ask.pop(0)
-            flight.request = self.clients.ask(flight.asked, topic)
-            self.delivery.limit(producer, flight, PATIENCE_US)
-        elif flight.is_unknown:
-            self.delivery.failed(producer, flight, "UNKNOWN_TOPIC_OR_PARTITION")
+        question = flight.question
+        if question.left:
+            question.asked = question.left.pop(0)
+            request = MetadataRequest(producer.jobs[0].input.topic)
+            flight.request = self.context.send(question.asked, request)
+            self.sender.limit(producer, flight, ANSWER_US)
         else:
-            self.delivery.failed(producer, flight, self.clients.no_leader_error(topic))
+            self.sender.failed(producer, flight, missing(flight))
 
     def told(self, source: int, message: MetadataResponse) -> bool:
         """A broker answered a metadata question; False if no producer asked it."""
@@ -205,48 +184,49 @@ class Producers:
         if found is None:
             return False
         producer, flight = found
+        self.connections.answered(producer.connections, source)
         self._told(producer, flight, message)
         self._pump(producer)
         return True
 
     def _told(self, producer: Producer, flight: Flight, message: MetadataResponse) -> None:
         if message.error == "INVALID_TOPIC_EXCEPTION":
-            self.delivery.failed(producer, flight, message.error)
+            self.sender.failed(producer, flight, message.error)
             return
         if message.error == "NONE":
-            leaders: Leaders = message.leaders
+            leaders = {number: each.leader for number, each in message.partitions.items()}
             if flight.batch is None:
-                wanted = producer.jobs[0].input
-                self.name_records(
-                    producer, flight, self.routing.partition(producer, wanted, leaders)
-                )
+                self.accumulator.fill(producer, flight, leaders)
             if leaders.get(flight.partition, -1) >= 0:
-                self.routing.learn(producer, message.topic, leaders)
+                self.metadata.learn(producer, message.topic, leaders)
                 self._go_on(producer, flight)
                 return
-            flight.is_unknown = flight.partition not in leaders
+        note_answer(flight.question, message, flight.partition)
         self._ask_next(producer, flight)
 
     # ---- asking for a producer id
 
     def _identify(self, producer: Producer, flight: Flight) -> None:
-        flight.phase, flight.ask = IDENTIFYING, self.clients.askable()
+        flight.phase = IDENTIFYING
+        self.connections.begin(producer.connections, flight.question)
         self._identify_next(producer, flight)
 
     def _identify_next(self, producer: Producer, flight: Flight) -> None:
-        if not flight.ask:
-            self.delivery.failed(producer, flight, "NETWORK_EXCEPTION")
+        question = flight.question
+        if not question.left:
+            self.sender.failed(producer, flight, "NETWORK_EXCEPTION")
             return
-        flight.asked = flight.ask.pop(0)
-        flight.request = self.network.send(CLIENTS, flight.asked, InitProducerIdRequest())
-        self.delivery.limit(producer, flight, PATIENCE_US)
+        question.asked = question.left.pop(0)
+        flight.request = self.context.send(question.asked, InitProducerIdRequest())
+        self.sender.limit(producer, flight, ANSWER_US)
 
-    def identified(self, message: InitProducerIdResponse) -> None:
+    def identified(self, source: int, message: InitProducerIdResponse) -> None:
         """A broker gave out a producer id, or could not."""
         found = self._waiting_for(message.request, IDENTIFYING)
         if found is None:
             return
         producer, flight = found
+        self.connections.answered(producer.connections, source)
         if message.error == "NONE":
             producer.identity.producer_id = message.producer_id
             producer.identity.epoch = message.producer_epoch
@@ -254,64 +234,94 @@ class Producers:
         elif ERRORS[message.error].retriable:
             self._identify_next(producer, flight)
         else:
-            self.delivery.failed(producer, flight, message.error)
+            self.sender.failed(producer, flight, message.error)
         self._pump(producer)
 
     # ---- answers, time limits, connections
 
     def _waiting_for(self, request: int, phase: str) -> tuple[Producer, Flight] | None:
         """The batch that waits for the answer to a request."""
-        for producer in self.clients.state.producers.values():
+        for producer in self.context.state.producers.values():
             for flight in producer.flights:
                 if flight.request == request and flight.phase == phase:
                     return producer, flight
         return None
 
-    def answered(self, message: ProduceResponse) -> None:
+    def answered(self, source: int, message: ProduceResponse) -> None:
         """A leader answered."""
         found = self._waiting_for(message.request, SENT)
         if found is not None:
             producer, flight = found
-            self.delivery.answered(producer, flight, message)
+            self.connections.answered(producer.connections, source)
+            self.sender.answered(producer, flight, message)
             self._pump(producer)
 
     def timer(self, name: str, token: int) -> None:
         """A pause is over, an answer has not come in time, or a batch's whole time is over."""
-        producer = self.clients.state.producers[name]
+        producer = self.context.state.producers[name]
         resumed = bool(producer.jobs) and producer.jobs[0].token == token
         if resumed:
             producer.jobs[0].token = 0
         for flight in [each for each in producer.flights if each.token == token]:
             if self.kernel.now >= flight.deadline_us:
-                self.delivery.expired(producer, flight)
-            elif flight.phase == ASKING:
-                self._ask_next(producer, flight)
-            elif flight.phase == IDENTIFYING:
-                self._identify_next(producer, flight)
+                self.sender.expired(producer, flight)
+            elif flight.phase in (ASKING, IDENTIFYING):
+                self.connections.is_silent(producer.connections, flight.question.asked)
+                self._next_broker(producer, flight)
             elif flight.phase == SENT:
-                self.delivery.unanswered(producer, flight)
+                self.sender.unanswered(producer, flight)
         self._pump(producer, resumed=resumed)
 
+    def _next_broker(self, producer: Producer, flight: Flight) -> None:
+        """Put to another broker what the last one said nothing to."""
+        if flight.phase == ASKING:
+            self._ask_next(producer, flight)
+        else:
+            self._identify_next(producer, flight)
+
     def connection_lost(self, message: ConnectionLost) -> None:
-        """All connections broke, or that of one request; or one was refused: nothing appended."""
+        """A broker's process ended, and with it every connection to it.
+
+        Or only the connection broke that one request was sent on, or that request was refused.
+        """
+        producers, peer, request = self.context.state.producers, message.peer, message.request
+        if not request:
+            for producer in producers.values():
+                if peer in producer.connections.open or _waits_for(producer, peer):
+                    self._connection_broke(producer, message)
+            return
+        for producer in producers.values():
+            if any(flight.request == request for flight in producer.flights):
+                self._connection_broke(producer, message)
+                return
+        owner = self.context.state.unacknowledged.pop(request, None)
+        if owner is not None:
+            self._connection_broke(producers[owner], message)
+
+    def _connection_broke(self, producer: Producer, message: ConnectionLost) -> None:
+        """One producer's connection broke; if it was refused, nothing was appended."""
         peer, request = message.peer, message.request
-        refused = request and not message.lost
-        for producer in self.clients.state.producers.values():
-            under_way = {flight.request for flight in producer.flights}
-            broken = not request or (message.lost and request in under_way)
-            for flight in list(producer.flights):
-                if not broken and request != flight.request:
-                    continue
-                if flight.phase == ASKING and flight.asked == peer:
-                    self._ask_next(producer, flight)
-                elif flight.phase == IDENTIFYING and flight.asked == peer:
-                    self._identify_next(producer, flight)
-                elif flight.phase == SENT and flight.target == peer:
-                    error = "NOT_LEADER_OR_FOLLOWER" if refused else "NETWORK_EXCEPTION"
-                    self.delivery.failed(producer, flight, error)
-            if broken or request <= producer.unanswered:
-                self.routing.forget_broker(producer, peer)
-            self._pump(producer)
+        refused = bool(request) and not message.lost
+        self.connections.broke(producer.connections, peer)
+        for flight in list(producer.flights):
+            if refused and request != flight.request:
+                continue
+            if flight.phase in (ASKING, IDENTIFYING) and flight.question.asked == peer:
+                self._next_broker(producer, flight)
+            elif flight.phase == SENT and flight.target == peer:
+                error = "NOT_LEADER_OR_FOLLOWER" if refused else "NETWORK_EXCEPTION"
+                self.sender.failed(producer, flight, error, refused=refused)
+        self.metadata.forget_broker(producer, peer)
+        self._pump(producer)
+
+
+def _waits_for(producer: Producer, broker: int) -> bool:
+    """Whether a request to a broker has no answer yet."""
+    return any(
+        flight.target == broker if flight.phase == SENT else flight.question.asked == broker
+        for flight in producer.flights
+        if flight.phase != WAITING
+    )
 
 
 def _has_room(producer: Producer, job: Job) -> bool:

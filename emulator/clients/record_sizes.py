@@ -33,6 +33,15 @@ def request_bytes(profile: Profile, keys: Sequence[str | None], values: Sequence
     return overhead + largest_key + max(map(_bytes, values))
 
 
+def stored_bytes(profile: Profile, keys: Sequence[str | None], values: Sequence[str]) -> int:
+    """Return what records take in a log: as one batch in format 2, before as messages in a row."""
+    if profile.has("idempotence"):
+        return batch_bytes(keys, values)
+    overhead = MESSAGE_OVERHEAD if profile.has("message_timestamps") else FIRST_MESSAGE_OVERHEAD
+    text = "".join(values) + "".join(key for key in keys if key)
+    return overhead * len(values) + _bytes(text)
+
+
 def batch_bytes(keys: Sequence[str | None], values: Sequence[str]) -> int:
     """Return the size of a batch in format 2."""
     text = "".join(values) + "".join(key for key in keys if key)

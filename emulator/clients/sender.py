@@ -1,68 +1,64 @@
 """Sending a batch, and what becomes of it: acknowledged, tried again, or given up.
 
-Errors that only say where the leader is not (nothing was appended) cost no retry for three seconds;
-all other retriable ones do. A batch ends in the error of its last attempt, also when its whole time
-(delivery.timeout.ms, since 2.1) runs out: 120 seconds, or the request timeout if that is longer.
+Every retriable error that a leader answers costs a retry. What keeps a batch from being sent at all
+costs none: no broker names a leader, or the leader refuses the connection (``Sender`` takes batches
+for ready nodes only). For that it has three seconds (max.block.ms). A batch ends in the error of
+its last attempt, also when its whole time (delivery.timeout.ms, since 2.1) runs out: 120 seconds,
+or the request timeout if that is longer.
 """
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from emulator import events
+from emulator.clients.context import ClientContext
 from emulator.clients.idempotence import Sequencer
-from emulator.clients.metadata import Routing
+from emulator.clients.metadata import ProducerMetadata
+from emulator.clients.network_client import NO_LEADER, UNKNOWN, NetworkClient
+from emulator.clients.record_accumulator import RecordAccumulator, acks_of
 from emulator.clients.state import SENT, WAITING, Flight, Producer
 from emulator.events import CLIENTS
-from emulator.inputs.statements import Produce
 from emulator.protocol import AnyMessage, ProduceRequest, ProduceResponse
 from emulator.protocol.errors import ERRORS
-from emulator.releases.config import ProducerDefaults
-
-if TYPE_CHECKING:
-    from emulator.clients.client_host import Clients
 
 GIVE_UP_US: Final = 2_000_000
 """How much longer than the leader's time limit a client waits for an answer."""
-ROUTING: Final = (
-    "UNKNOWN_TOPIC_OR_PARTITION",
-    "LEADER_NOT_AVAILABLE",
-    "NOT_LEADER_OR_FOLLOWER",
-)
+ROUTING: Final = (UNKNOWN, NO_LEADER, "NOT_LEADER_OR_FOLLOWER")
 """Errors that only say where the leader is not."""
 FORGETS_LEADER: Final = (*ROUTING, "NETWORK_EXCEPTION", "KAFKA_STORAGE_ERROR")
 """Errors after which a producer asks for the leader again."""
 DUPLICATE: Final = "DUPLICATE_SEQUENCE_NUMBER"
 OUT_OF_ORDER: Final = "OUT_OF_ORDER_SEQUENCE_NUMBER"
+UNACKNOWLEDGED: Final = 1_000
+"""How many requests without acks are remembered: what was sent before them has long arrived."""
 
 
-class Delivery:
+class Sender:
     """What happens to batches whose partition is chosen."""
 
     def __init__(
         self,
-        clients: "Clients",
-        routing: Routing,
+        context: ClientContext,
+        *,
+        metadata: ProducerMetadata,
+        accumulator: RecordAccumulator,
+        connections: NetworkClient,
         sequencer: Sequencer,
-        defaults: ProducerDefaults,
     ) -> None:
-        """Deliver for the producers among ``clients``, by a release's defaults."""
-        self.clients = clients
-        self.kernel = clients.kernel
-        self.network = clients.world.network
-        self.routing = routing
+        """Send for the producers in ``context``."""
+        self.context = context
+        self.kernel = context.kernel
+        self.network = context.network
+        self.defaults = context.producer_defaults
+        self.metadata = metadata
+        self.accumulator = accumulator
+        self.connections = connections
         self.sequencer = sequencer
-        self.defaults = defaults
-
-    def acks_of(self, wanted: Produce) -> int:
-        """The acks asked for, or the release's default; idempotence takes all."""
-        if wanted.idempotent:
-            return -1
-        return self.defaults.acks if wanted.acks is None else wanted.acks
 
     def limit(self, producer: Producer, flight: Flight, delay_us: int) -> None:
         """Look at a batch again after ``delay_us``, or when its time is over."""
-        flight.token = self.clients.new_id()
+        flight.token = self.context.new_id()
         left_us = max(0, flight.deadline_us - self.kernel.now)
-        self.clients.later("producer", producer.name, flight.token, min(delay_us, left_us))
+        self.context.later("producer", producer.name, flight.token, min(delay_us, left_us))
 
     # ---- sending
 
@@ -70,17 +66,24 @@ class Delivery:
         """Send a batch to the leader; with acks=0 that is all there is to it."""
         assert flight.batch is not None
         wanted = producer.jobs[0].input
-        acks = self.acks_of(wanted)
+        acks = acks_of(wanted, self.defaults)
         flight.phase, flight.target = SENT, leader
         flight.attempts += 1
         flight.renumbered = False
         request = ProduceRequest(flight.tp, flight.batch, acks, wanted.timeout_us, flight.size)
         flight.request = self.network.send(CLIENTS, leader, request)
         if acks == 0:
-            producer.unanswered = flight.request
+            self._note_unacknowledged(producer, flight.request)
             self.acknowledged(producer, flight, -1)
         else:
             self.limit(producer, flight, wanted.timeout_us + GIVE_UP_US)
+
+    def _note_unacknowledged(self, producer: Producer, request: int) -> None:
+        """Remember whose connection breaks if the leader refuses this (it says nothing else)."""
+        sent = self.context.state.unacknowledged
+        sent[request] = producer.name
+        if len(sent) > UNACKNOWLEDGED:
+            del sent[next(iter(sent))]
 
     # ---- ends of an attempt
 
@@ -97,6 +100,7 @@ class Delivery:
         """No answer came in time: the connection is closed under all that is sent there."""
         target = flight.target
         self._hang_up(producer, target)
+        self.connections.is_silent(producer.connections, target)
         for each in list(producer.flights):
             if each.phase == SENT and each.target == target:
                 self.failed(producer, each, "NETWORK_EXCEPTION")
@@ -112,15 +116,13 @@ class Delivery:
         """Whether it is a request of this producer that nobody will answer (acks=0)."""
         if not isinstance(message, ProduceRequest) or message.acks:
             return False
-        return self.clients.entry_of(message.batch.first_record).producer == producer.name
+        return self.context.ledger.entry_of(message.batch.first_record).producer == producer.name
 
     def expired(self, producer: Producer, flight: Flight) -> None:
         """The batch's whole time is over."""
-        topic = producer.jobs[0].input.topic
         error = flight.error
         if error == "NONE":
-            sent = flight.phase == SENT
-            error = "NETWORK_EXCEPTION" if sent else self.clients.no_leader_error(topic)
+            error = "NETWORK_EXCEPTION" if flight.phase == SENT else missing(flight)
         in_doubt = flight.attempts > 1 or (flight.attempts == 1 and flight.phase != SENT)
         self._remove(producer, flight, error)
         if in_doubt and producer.jobs[0].input.idempotent:
@@ -143,14 +145,26 @@ class Delivery:
             base_offset,
         )
 
-    def failed(self, producer: Producer, flight: Flight, error: str, log_start: int = -1) -> None:
-        """An attempt ended in an error: try again if that is worth it."""
+    def failed(
+        self,
+        producer: Producer,
+        flight: Flight,
+        error: str,
+        log_start: int = -1,
+        *,
+        refused: bool = False,
+    ) -> None:
+        """An attempt ended in an error: try again if that is worth it.
+
+        ``refused``: there was no connection to the leader, so the batch has not been sent.
+        """
         wanted = producer.jobs[0].input
         was_sent = flight.phase == SENT
+        waited = refused or (not was_sent and error in ROUTING)
         flight.error = error
         if error in FORGETS_LEADER:
-            self.routing.forget(producer, wanted.topic)
-        free = error in ROUTING and self.kernel.now < flight.patience_us
+            self.metadata.forget(producer, wanted.topic)
+        free = waited and self.kernel.now < flight.patience_us
         if self._lost_identity(producer, flight, error):
             self.give_up(producer, flight, OUT_OF_ORDER)
         elif free or self._is_worth_it(producer, flight, error, log_start):
@@ -204,7 +218,7 @@ class Delivery:
     def _remove(self, producer: Producer, flight: Flight, error: str) -> None:
         job = producer.jobs[0]
         if flight.batch is None:
-            self.clients.producers.name_records(producer, flight, 0)
+            self.accumulator.fill_for(producer, flight, 0)
         batch = flight.batch
         assert batch is not None
         producer.flights.remove(flight)
@@ -218,3 +232,9 @@ class Delivery:
             batch.count,
             error,
         )
+
+
+def missing(flight: Flight) -> str:
+    """What a batch lacks by the last answers about its partition; without any, a leader."""
+    told = flight.question.error
+    return NO_LEADER if told == "NONE" else told

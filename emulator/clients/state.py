@@ -15,15 +15,39 @@ NEVER_US = (1 << 63) - 1
 """A time that does not come."""
 
 
+class Connections(Struct, array_like=True):
+    """What one client knows of its connections to brokers.
+
+    ``open`` are the brokers that have answered on one that is still open. ``failed`` are those
+    whose connection was refused or closed, or that did not answer in time, with the time in
+    microseconds from which on it is worth trying them again.
+    """
+
+    open: dict[int, None] = field(default_factory=dict)
+    failed: dict[int, int] = field(default_factory=dict)
+
+
+class Question(Struct, array_like=True):
+    """Something that any broker may be asked, put to one after another.
+
+    ``left`` are the brokers still to be asked, ``asked`` the one whose answer is awaited (-1:
+    none). ``error`` is what the answers so far say that is missing.
+    """
+
+    left: list[int] = field(default_factory=list)
+    asked: int = -1
+    error: str = "NONE"
+
+
 class Flight(Struct, array_like=True):
     """A batch that is not done. ``tp`` is empty until the partition is chosen.
 
     ``phase``: a question for the leader is out (ASKING), one for a producer id (IDENTIFYING), the
-    batch itself (SENT), or it waits for ``resume_us`` and its turn (WAITING). ``ask`` are brokers
-    still to be asked. ``patience_us`` is until when errors that say where the leader is not cost no
-    retry, ``deadline_us`` the end of it all (delivery.timeout.ms); ``token`` tells this flight's
-    timer from older ones. ``error`` is what the last attempt ended in, ``renumbered`` that its
-    sequence numbers changed since it was last sent.
+    batch itself (SENT), or it waits for ``resume_us`` and its turn (WAITING). ``question`` is what
+    is asked of brokers in turn. ``patience_us`` is until when waiting for a leader costs no retry
+    (max.block.ms), ``deadline_us`` the end of it all (delivery.timeout.ms); ``token`` tells this
+    flight's timer from older ones. ``error`` is what the last attempt ended in, ``renumbered`` that
+    its sequence numbers changed since it was last sent.
     """
 
     token: int
@@ -36,13 +60,11 @@ class Flight(Struct, array_like=True):
     size: int = 0
     phase: str = WAITING
     resume_us: int = 0
-    ask: list[int] = field(default_factory=list)
-    asked: int = -1
+    question: Question = field(default_factory=Question)
     request: int = 0
     target: int = -1
     attempts: int = 0
     error: str = "NONE"
-    is_unknown: bool = False
     renumbered: bool = False
 
 
@@ -94,13 +116,14 @@ class Producer(Struct, array_like=True):
     ``learned_us`` tells when it was told of a topic, ``available`` which partitions have a leader
     (as far as that was asked), ``sticky_bytes`` how much it has given to the
     ``sticky`` partition of a topic. ``flights`` are its batches that are not done, in the order in
-    which they are to be sent. ``unanswered`` is the last request without acks that it sent.
+    which they are to be sent.
     """
 
     name: str
     acked: int = 0
     failed: int = 0
     retries: int = 0
+    connections: Connections = field(default_factory=Connections)
     leaders: dict[str, dict[int, int]] = field(default_factory=dict)
     learned_us: dict[str, int] = field(default_factory=dict)
     available: dict[str, list[int]] = field(default_factory=dict)
@@ -110,7 +133,6 @@ class Producer(Struct, array_like=True):
     jobs: list[Job] = field(default_factory=list)
     flights: list[Flight] = field(default_factory=list)
     identity: Identity = field(default_factory=Identity)
-    unanswered: int = 0
 
     @property
     def pending(self) -> int:
@@ -125,14 +147,17 @@ class Reading(Struct, array_like=True):
     ``left`` partitions are still to be read, ``partition`` is being read from ``offset``;
     ``preferred`` is the follower that its leader named for that (-1: none). With a group ``stage``
     tells how far the statement is, ``positions`` where it stands in each of its partitions.
+
+    Since 2.1 (KIP-320) ``leader_epoch`` is the partition's epoch by the metadata, ``epochs`` those
+    of the last record before each position (a partition is missing if that is not known), and
+    ``validating`` tells that the leader is asked where that epoch ends.
     """
 
     id: int
     input: Consume
     token: int
     patience_us: int
-    ask: list[int] = field(default_factory=list)
-    asked: int = -1
+    question: Question = field(default_factory=Question)
     left: list[int] | None = None
     partition: int = -1
     offset: int = 0
@@ -143,6 +168,9 @@ class Reading(Struct, array_like=True):
     error: str = "NONE"
     stage: str = ""
     positions: dict[int, int] = field(default_factory=dict)
+    epochs: dict[int, int] = field(default_factory=dict)
+    leader_epoch: int = -1
+    validating: bool = False
 
 
 class Consumer(Struct, array_like=True):
@@ -155,6 +183,7 @@ class Consumer(Struct, array_like=True):
     runs: list[tuple[int, int]] = field(default_factory=list)
     position: int = 0
     error: str = "NONE"
+    connections: Connections = field(default_factory=Connections)
     reading: Reading | None = None
     queue: list[Reading] = field(default_factory=list)
     membership: Membership | None = None
@@ -164,11 +193,13 @@ class ClientsState(Struct, array_like=True):
     """All clients, and the ledger of everything that was ever produced.
 
     ``finished`` maps the jobs whose ends somebody waits for to their errors, until that is read.
+    ``unacknowledged`` tells which producer the last requests with acks=0 are of, oldest first:
+    nothing waits for them.
     """
 
     producers: dict[str, Producer] = field(default_factory=dict)
     consumers: dict[str, Consumer] = field(default_factory=dict)
     ledger: LedgerEntries = field(default_factory=LedgerEntries)
-    next_record: int = 1
     next_id: int = 1
     finished: dict[int, str] = field(default_factory=dict)
+    unacknowledged: dict[int, str] = field(default_factory=dict)

@@ -5,26 +5,23 @@ loaded them. Source: ``kafka.coordinator.group.GroupCoordinator`` 0.9 to 3.9.
 """
 
 from collections.abc import Callable
+from typing import Final
 
-from emulator import events
 from emulator.broker_context import BrokerContext
 from emulator.coordinator import offsets_topic
-from emulator.coordinator.group_metadata import Offsets
+from emulator.coordinator.group_metadata import GroupMetadataManager
 from emulator.coordinator.groups import (
     COMMIT,
     DEAD,
     HEARTBEAT,
-    NEXT,
     NONE,
     REFUSED,
     CoordinatorState,
     Group,
 )
-from emulator.coordinator.members import Members
-from emulator.coordinator.offset_expiry import Expiry
-from emulator.events import CLIENTS
+from emulator.coordinator.members import TASK, GroupMembership, group_key
+from emulator.coordinator.offset_expiry import OffsetExpiration
 from emulator.protocol import (
-    AnyMessage,
     FindCoordinatorRequest,
     FindCoordinatorResponse,
     HeartbeatRequest,
@@ -43,8 +40,11 @@ from emulator.protocol import (
 )
 from emulator.storage.log import Log
 
-LOADING_US = 5_000
+LOADING_US: Final = 5_000
 """How long reading a partition of __consumer_offsets takes."""
+LOOK: Final = "look"
+"""The deadline for looking at old positions; those of groups and loads are ``group NAME`` and
+``load TP``."""
 
 
 class GroupCoordinator:
@@ -65,24 +65,22 @@ class GroupCoordinator:
         """
         self.context = context
         self.state = state
-        self.append = append
-        self.log_of = log_of
         self.kernel = context.kernel
-        self.members = Members(self)
-        self.offsets = Offsets(self)
-        self.expiry = Expiry(self)
+        self.timers = context.timers
+        self.offsets = GroupMetadataManager(
+            context,
+            state,
+            append=append,
+            log_of=log_of,
+            assignment_stored=self._assignment_stored,
+        )
+        self.members = GroupMembership(context, self.offsets)
+        self.expiry = OffsetExpiration(context, self.offsets)
+        self.answer = self.offsets.answer
+        self.group = self.offsets.group
+        self.partition_of = self.offsets.partition_of
 
     # ---- which groups
-
-    def partition_of(self, group: str) -> str:
-        """The partition of __consumer_offsets that a group belongs to.
-
-        How many there are a process finds out once (Kafka: when it starts).
-        """
-        state = self.state
-        if not state.partition_count:
-            state.partition_count = offsets_topic.partition_count(self.context)
-        return offsets_topic.partition_of(group, state.partition_count)
 
     def refusal(self, group: str) -> str:
         """The error for any request about a group that this broker does not coordinate (yet)."""
@@ -90,10 +88,6 @@ class GroupCoordinator:
         if due_us is None:
             return "NOT_COORDINATOR"
         return "COORDINATOR_LOAD_IN_PROGRESS" if due_us else NONE
-
-    def group(self, name: str) -> Group | None:
-        """A group that is coordinated here."""
-        return self.state.groups.get(name)
 
     def find(self, client: int, request: int, message: FindCoordinatorRequest) -> None:
         """Say who coordinates a group, making __consumer_offsets if there is none."""
@@ -114,7 +108,7 @@ class GroupCoordinator:
         partitions = self.state.partitions
         if tp.startswith(offsets_topic.PREFIX) and tp not in partitions:
             partitions[tp] = self.kernel.now + LOADING_US
-            self.context.later("groups", LOADING_US)
+            self.timers.set_deadline(TASK, f"load {tp}", partitions[tp])
             self.expiry.begin()
 
     def leads_no_more(self, tp: str) -> None:
@@ -122,18 +116,12 @@ class GroupCoordinator:
         state = self.state
         if state.partitions.pop(tp, None) is None:
             return
+        self.timers.clear_deadline(TASK, f"load {tp}")
         for group in [g for g in state.groups.values() if self.partition_of(g.name) == tp]:
             self.members.fail_waiting(group, "NOT_COORDINATOR")
-            self.to(group, DEAD)
+            self.offsets.to(group, DEAD)
             del state.groups[group.name]
-
-    def to(self, group: Group, state: str) -> None:
-        """Take a group to another state."""
-        assert state in NEXT[group.state], f"{group.state} -> {state}"
-        group.state = state
-        self.kernel.emit(
-            events.GroupStateChanged, group.name, self.context.id, state, group.generation
-        )
+            self.timers.clear_deadline(TASK, group_key(group.name))
 
     # ---- requests
 
@@ -144,7 +132,7 @@ class GroupCoordinator:
             self.answer(request, JoinGroupResponse(request, message.group, error))
         else:
             self.members.join(request, message)
-        self.watch()
+        self._watch_positions()
 
     def sync(self, _client: int, request: int, message: SyncGroupRequest) -> None:
         """Tell a member its partitions; answered when the leader's assignment is stored."""
@@ -153,7 +141,7 @@ class GroupCoordinator:
             self.answer(request, SyncGroupResponse(request, message.group, error))
         else:
             self.members.sync(request, message)
-        self.watch()
+        self._watch_positions()
 
     def heartbeat(self, _client: int, request: int, message: HeartbeatRequest) -> None:
         """Keep a member's session alive; a group that is loading says nothing against it."""
@@ -178,14 +166,14 @@ class GroupCoordinator:
             else:
                 self.members.remove(group, message.member_id, "left")
         self.answer(request, LeaveGroupResponse(request, message.group, error))
-        self.watch()
+        self._watch_positions()
 
     def commit(self, _client: int, request: int, message: OffsetCommitRequest) -> None:
         """Write positions to the log; answered when they are replicated."""
         error = self.refusal(message.group)
         group = self.group(message.group)
         if error == NONE and message.generation < 0 and (group is None or not group.members):
-            group = group or self.members.make(message.group)
+            group = group or self.offsets.make(message.group)
         elif error == NONE and group is None:
             error = "ILLEGAL_GENERATION"
         elif error == NONE:
@@ -194,10 +182,10 @@ class GroupCoordinator:
                 error = COMMIT[group.state]
                 self.members.alive(group, message.member_id)
         if error == NONE and group is not None:
-            self.offsets.commit(group, request, message.offsets)
+            self.offsets.commit(group, request, message.offsets, message.epochs)
         else:
             self.answer(request, OffsetCommitResponse(request, message.group, error))
-        self.watch()
+        self._watch_positions()
 
     def committed(self, _client: int, request: int, message: OffsetFetchRequest) -> None:
         """Tell committed positions."""
@@ -205,30 +193,34 @@ class GroupCoordinator:
         group = self.group(message.group)
         known = {} if group is None or error != NONE else group.offsets
         offsets = {tp: known.get(tp, -1) for tp in message.partitions}
-        self.answer(request, OffsetFetchResponse(request, message.group, error, offsets))
+        committed = {} if group is None or error != NONE else group.epochs
+        epochs = {tp: committed[tp] for tp in message.partitions if tp in committed}
+        self.answer(request, OffsetFetchResponse(request, message.group, error, offsets, epochs))
 
-    def answer(self, request: int, message: AnyMessage) -> None:
-        """Answer a client's request."""
-        self.context.respond(CLIENTS, request, message)
+    def _assignment_stored(
+        self, group: Group, generation: int, assignment: dict[str, list[str]], error: str
+    ) -> None:
+        self.members.assignment_stored(group, generation, assignment, error)
 
     # ---- time
 
     def tick(self) -> None:
         """Do what is due: load partitions, end waits for members, sessions and positions."""
-        now, state = self.kernel.now, self.state
-        for tp in [tp for tp, due_us in state.partitions.items() if 0 < due_us <= now]:
-            state.partitions[tp] = 0
-            self.offsets.load(tp)
-        for group in list(state.groups.values()):
-            self.members.expire(group)
-        self.expiry.tick()
-        self.watch()
+        due = [str(of) for of in self.timers.overdue(TASK)]
+        for tp in [of.removeprefix("load ") for of in due if of.startswith("load ")]:
+            self.state.partitions[tp] = 0
+            for group in self.offsets.load(tp):
+                self.members.watch(group)
+        for name in [of.removeprefix("group ") for of in due if of.startswith("group ")]:
+            found = self.group(name)
+            if found is not None:
+                self.members.expire(found)
+        self.expiry.look()
+        self._watch_positions()
+        self.timers.rearm(TASK)
 
-    def watch(self) -> None:
-        """Be told when the next thing is due."""
-        state = self.state
-        due = [due_us for due_us in state.partitions.values() if due_us] + self.expiry.due()
-        for group in state.groups.values():
-            due += self.members.deadlines(group)
-        if due:
-            self.context.arm("groups", min(due))
+    def _watch_positions(self) -> None:
+        """Look for old positions in time, as long as there is a group."""
+        due_us = self.expiry.due_us()
+        if due_us is not None and self.timers.deadline_of(TASK, LOOK) is None:
+            self.timers.set_deadline(TASK, LOOK, due_us)

@@ -1,14 +1,26 @@
-"""A coordinator's records: written to the log, replicated before anybody is told, and read back.
+"""The groups that a broker coordinates, and their records in the log of __consumer_offsets.
 
+Records are replicated before anybody is told of them, and read back by the next coordinator.
 Source: ``GroupMetadataManager`` 0.9 to 3.9 (``storeGroup``, ``storeOffsets``,
 ``loadGroupsAndOffsets``).
 """
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Sequence
+from typing import Final
 
 from emulator import events
-from emulator.coordinator.groups import EMPTY, NONE, STABLE, Group, Member, Store
+from emulator.broker_context import BrokerContext
+from emulator.coordinator import offsets_topic
+from emulator.coordinator.groups import (
+    EMPTY,
+    NEXT,
+    NONE,
+    STABLE,
+    CoordinatorState,
+    Group,
+    Member,
+    Store,
+)
 from emulator.coordinator.records import (
     OffsetRecord,
     Record,
@@ -17,16 +29,16 @@ from emulator.coordinator.records import (
     read,
     text_of,
 )
+from emulator.events import CLIENTS
 from emulator.protocol import (
+    AnyMessage,
     OffsetCommitResponse,
     ProduceRequest,
     ProduceResponse,
     RecordBatch,
     Subscription,
 )
-
-if TYPE_CHECKING:
-    from emulator.coordinator.group_coordinator import GroupCoordinator
+from emulator.storage.log import Log
 
 UNAVAILABLE: Final = "COORDINATOR_NOT_AVAILABLE"
 STORING_ERRORS: Final = {
@@ -38,24 +50,81 @@ STORING_ERRORS: Final = {
 """What a client is told when its coordinator's own write ends in an error."""
 
 
-class Offsets:
-    """Writes and reads the log of __consumer_offsets."""
+AssignmentStored = Callable[[Group, int, dict[str, list[str]], str], None]
+"""Is told of a group, a generation and its assignment with what error storing it ended."""
 
-    def __init__(self, coordinator: "GroupCoordinator") -> None:
-        """Act for ``coordinator``."""
-        self.coordinator = coordinator
-        self.context = coordinator.context
-        self.state = coordinator.state
-        self.world = coordinator.context.world
-        self.kernel = coordinator.kernel
+
+class GroupMetadataManager:
+    """Keeps the groups, and writes and reads the log of __consumer_offsets."""
+
+    def __init__(
+        self,
+        context: BrokerContext,
+        state: CoordinatorState,
+        *,
+        append: Callable[[int, int, ProduceRequest], None],
+        log_of: Callable[[str], tuple[Log, int]],
+        assignment_stored: AssignmentStored,
+    ) -> None:
+        """Act in ``context``.
+
+        ``append`` takes a ProduceRequest as a client's would be taken; ``log_of`` gives this
+        broker's log of a partition and its high watermark.
+        """
+        self.context = context
+        self.state = state
+        self.world = context.world
+        self.kernel = context.kernel
+        self._append = append
+        self._log_of = log_of
+        self._assignment_stored = assignment_stored
+
+    # ---- groups
+
+    def partition_of(self, group: str) -> str:
+        """The partition of __consumer_offsets that a group belongs to.
+
+        How many there are a process finds out once (Kafka: when it starts).
+        """
+        state = self.state
+        if not state.partition_count:
+            state.partition_count = offsets_topic.partition_count(self.context)
+        return offsets_topic.partition_of(group, state.partition_count)
+
+    def group(self, name: str) -> Group | None:
+        """A group that is coordinated here."""
+        return self.state.groups.get(name)
+
+    def make(self, name: str) -> Group:
+        """Begin an empty group."""
+        group = self.state.groups[name] = Group(name)
+        return group
+
+    def to(self, group: Group, state: str) -> None:
+        """Take a group to another state."""
+        assert state in NEXT[group.state], f"{group.state} -> {state}"
+        group.state = state
+        self.kernel.emit(
+            events.GroupStateChanged, group.name, self.context.id, state, group.generation
+        )
+
+    def answer(self, request: int, message: AnyMessage) -> None:
+        """Answer a client's request."""
+        self.context.respond(CLIENTS, request, message)
 
     # ---- writing
 
-    def commit(self, group: Group, request: int, offsets: dict[str, int]) -> None:
+    def commit(
+        self, group: Group, request: int, offsets: dict[str, int], epochs: dict[str, int]
+    ) -> None:
         """Write positions; the request is answered when they are replicated."""
         now = self.kernel.now
-        records = [OffsetRecord(group.name, tp, offset, now) for tp, offset in offsets.items()]
-        self.write(Store(group.name, request, offsets=offsets, at_us=now), records)
+        records = [
+            OffsetRecord(group.name, tp, offset, now, epochs.get(tp, -1))
+            for tp, offset in offsets.items()
+        ]
+        store = Store(group.name, request, offsets=offsets, at_us=now, epochs=epochs)
+        self.write(store, records)
 
     def store_assignment(self, group: Group, assignment: dict[str, list[str]]) -> None:
         """Write a generation and who reads what in it."""
@@ -64,47 +133,51 @@ class Offsets:
 
     def write(self, store: Store, records: Sequence[Record]) -> None:
         """Append records with acks=all; :meth:`stored` is told how that ended."""
-        tp = self.coordinator.partition_of(store.group)
+        tp = self.partition_of(store.group)
         keys: list[str | None] = [key_of(record) for record in records]
         values = [text_of(record) for record in records]
-        first = self.world.ledger.name_records(f"group {store.group}", tp, keys, values)
+        first = self.world.ledger.enter(
+            f"group {store.group}", tp, keys, values, acks=-1, now_us=self.kernel.now
+        )
         self.kernel.emit(
             events.GroupRecordsWritten, tp, self.context.id, store.group, first, keys, values
         )
         state = self.state
         state.last_store += 1
         state.stores[state.last_store] = store
-        batch = RecordBatch(0, len(records), -1, first)
+        size_bytes = sum(len(text) for text in values) + sum(len(key or "") for key in keys)
+        batch = RecordBatch(0, len(records), -1, first, size_bytes=size_bytes)
         timeout_us = self.context.config.offsets_commit_timeout_us
         request = ProduceRequest(tp, batch, -1, timeout_us)
-        self.coordinator.append(self.context.id, state.last_store, request)
+        self._append(self.context.id, state.last_store, request)
 
     def stored(self, number: int, answer: ProduceResponse) -> None:
         """Records are replicated, or will not be: tell who waits for that."""
         store = self.state.stores.pop(number)
         error = STORING_ERRORS.get(answer.error, answer.error)
-        group = self.coordinator.group(store.group)
+        group = self.group(store.group)
         if store.assignment is not None:
             if group is not None:
                 late = "REBALANCE_IN_PROGRESS" if error == "REQUEST_TIMED_OUT" else error
-                self.coordinator.members.assignment_stored(
-                    group, store.generation, store.assignment, late
-                )
-                self.coordinator.watch()
+                self._assignment_stored(group, store.generation, store.assignment, late)
             return
         if error == NONE and group is not None:
             for tp, offset in store.offsets.items():
                 group.offsets[tp], group.committed_us[tp] = offset, store.at_us
+                _keep_epoch(group, tp, store.epochs.get(tp, -1))
                 self.kernel.emit(events.OffsetCommitted, group.name, tp, self.context.id, offset)
         if store.request:
             response = OffsetCommitResponse(store.request, store.group, error)
-            self.coordinator.answer(store.request, response)
+            self.answer(store.request, response)
 
     # ---- reading
 
-    def load(self, tp: str) -> None:
-        """Make the groups of a partition what its log says, up to the LEO (before 0.11: the HW)."""
-        log, high_watermark = self.coordinator.log_of(tp)
+    def load(self, tp: str) -> list[Group]:
+        """Make the groups of a partition what its log says, up to the LEO (before 0.11: the HW).
+
+        Returns them.
+        """
+        log, high_watermark = self._log_of(tp)
         to_end = self.world.profile.has("offsets_loaded_to_log_end")
         bound = log.end if to_end else min(high_watermark, log.end)
         found: dict[str, Group] = {}
@@ -126,6 +199,7 @@ class Offsets:
                 group.state,
                 group.generation,
             )
+        return list(found.values())
 
     @staticmethod
     def _apply(group: Group, record: Record) -> None:
@@ -133,8 +207,10 @@ class Offsets:
             if record.offset >= 0:
                 group.offsets[record.tp] = record.offset
                 group.committed_us[record.tp] = record.at_us
+                _keep_epoch(group, record.tp, record.epoch)
             elif record.tp in group.offsets:
                 del group.offsets[record.tp], group.committed_us[record.tp]
+                group.epochs.pop(record.tp, None)
             return
         group.generation, group.leader = max(0, record.generation), record.leader
         group.empty_since_us = record.since_us
@@ -152,3 +228,10 @@ class Offsets:
             )
             for name, member in record.members.items()
         }
+
+
+def _keep_epoch(group: Group, tp: str, epoch: int) -> None:
+    if epoch >= 0:
+        group.epochs[tp] = epoch
+    else:
+        group.epochs.pop(tp, None)

@@ -62,7 +62,8 @@ class Member(Struct, array_like=True):
 class Group(Struct, array_like=True):
     """A group. ``pending`` are ids given to consumers that have not joined with them yet.
 
-    ``offsets`` are its committed positions, ``committed_us`` when each was committed;
+    ``offsets`` are its committed positions, ``committed_us`` when each was committed, ``epochs``
+    what was committed as the epoch of the last record before it (2.1+);
     ``empty_since_us`` is when the last member went. ``join_deadline_us`` ends the wait for members;
     ``delay_left_us`` is how much longer a group that was empty may be held open, ``newcomer``
     whether somebody came since it last was.
@@ -81,6 +82,7 @@ class Group(Struct, array_like=True):
     join_deadline_us: int = 0
     delay_left_us: int = -1
     newcomer: bool = False
+    epochs: dict[str, int] = field(default_factory=dict)
 
 
 class Store(Struct, array_like=True):
@@ -96,6 +98,7 @@ class Store(Struct, array_like=True):
     offsets: dict[str, int] = field(default_factory=dict)
     assignment: dict[str, list[str]] | None = None
     at_us: int = 0
+    epochs: dict[str, int] = field(default_factory=dict)
 
 
 class CoordinatorState(Struct, array_like=True):

@@ -4,9 +4,11 @@ Source: ``GroupCoordinator`` 0.9 to 3.9 (``prepareRebalance``, ``onCompleteJoin`
 ``InitialDelayedJoin`` of KIP-134, pending members of KIP-394).
 """
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from emulator import events
+from emulator.broker_context import BrokerContext
+from emulator.coordinator.group_metadata import GroupMetadataManager
 from emulator.coordinator.groups import (
     COMPLETING,
     EMPTY,
@@ -27,32 +29,25 @@ from emulator.protocol import (
     SyncGroupResponse,
 )
 
-if TYPE_CHECKING:
-    from emulator.coordinator.group_coordinator import GroupCoordinator
-
+TASK: Final = "groups"
+"""The broker's timer for everything that a coordinator waits for."""
 NEW_MEMBER_JOIN_US: Final = 300_000_000
 """How long a new member that waits for its first answer is kept (it cannot send heartbeats yet)."""
 
 
-class Members:
+class GroupMembership:
     """Keeps the members of the groups that a broker coordinates."""
 
-    def __init__(self, coordinator: "GroupCoordinator") -> None:
-        """Act for ``coordinator``."""
-        self.coordinator = coordinator
-        self.context = coordinator.context
-        self.state = coordinator.state
-        self.kernel = coordinator.kernel
-        self.profile = coordinator.context.world.profile
-
-    def make(self, name: str) -> Group:
-        """Begin an empty group."""
-        group = self.state.groups[name] = Group(name)
-        return group
+    def __init__(self, context: BrokerContext, metadata: GroupMetadataManager) -> None:
+        """Act in ``context`` on the groups of ``metadata``."""
+        self.context = context
+        self.metadata = metadata
+        self.kernel = context.kernel
+        self.profile = context.profile
 
     def check(self, name: str, member_id: str, generation: int) -> str:
         """The error for what does not come from a present member."""
-        group = self.coordinator.group(name)
+        group = self.metadata.group(name)
         if group is None or member_id not in group.members:
             return REFUSED
         return NONE if generation == group.generation else "ILLEGAL_GENERATION"
@@ -61,25 +56,27 @@ class Members:
         """A member was heard of."""
         member = group.members[member_id]
         member.deadline_us = self.kernel.now + member.session_timeout_us
+        self._watch(group, member.deadline_us)
 
     # ---- joining
 
     def join(self, request: int, message: JoinGroupRequest) -> None:
         """Take a member in (KIP-394: the id first), or again."""
-        group = self.coordinator.group(message.group)
+        group = self.metadata.group(message.group)
         known = group is not None and message.member_id in group.members
         pending = group is not None and message.member_id in group.pending
         if message.member_id and not known and not pending:
             self._refuse_join(request, message, REFUSED)
             return
-        group = group or self.make(message.group)
+        group = group or self.metadata.make(message.group)
         if group.members and group.assignor != message.assignor:
             self._refuse_join(request, message, "INCONSISTENT_GROUP_PROTOCOL")
         elif known:
             self._join_again(group, group.members[message.member_id], request, message)
         elif not pending and self.profile.has("member_id_required"):
             name = self._new_id(message.consumer)
-            group.pending[name] = self.kernel.now + message.session_timeout_us
+            due_us = group.pending[name] = self.kernel.now + message.session_timeout_us
+            self._watch(group, due_us)
             self._refuse_join(request, message, "MEMBER_ID_REQUIRED", name)
         else:
             self._add(group, message.member_id or self._new_id(message.consumer), request, message)
@@ -89,7 +86,7 @@ class Members:
         self, request: int, message: JoinGroupRequest, error: str, member_id: str = ""
     ) -> None:
         answer = JoinGroupResponse(request, message.group, error, member_id)
-        self.coordinator.answer(request, answer)
+        self.metadata.answer(request, answer)
 
     def _new_id(self, consumer: str) -> str:
         return f"{consumer}-{self.kernel.random_below(1 << 32):08x}"
@@ -107,6 +104,7 @@ class Members:
             self.kernel.now + NEW_MEMBER_JOIN_US,
             request,
         )
+        self._watch(group, member.deadline_us)
         group.assignor = message.assignor
         group.leader = group.leader or name
         self.kernel.emit(
@@ -142,7 +140,8 @@ class Members:
             group.delay_left_us = max(0, timeout_us - delay_us)
             timeout_us = delay_us
         group.join_deadline_us = self.kernel.now + timeout_us
-        self.coordinator.to(group, PREPARING)
+        self._watch(group, group.join_deadline_us)
+        self.metadata.to(group, PREPARING)
 
     def _try_to_complete(self, group: Group) -> None:
         """Go on as soon as all have joined; a group that was empty waits for its delay to end."""
@@ -158,6 +157,7 @@ class Members:
             more_us = min(delay_us, group.delay_left_us)
             group.delay_left_us -= more_us
             group.join_deadline_us = self.kernel.now + more_us
+            self._watch(group, group.join_deadline_us)
         else:
             self._complete(group)
 
@@ -170,10 +170,10 @@ class Members:
         if not group.members:
             group.leader = group.assignor = ""
             group.empty_since_us = self.kernel.now
-            self.coordinator.to(group, EMPTY)
-            self.coordinator.offsets.store_assignment(group, {})
+            self.metadata.to(group, EMPTY)
+            self.metadata.store_assignment(group, {})
             return
-        self.coordinator.to(group, COMPLETING)
+        self.metadata.to(group, COMPLETING)
         for member in group.members.values():
             self.alive(group, member.id)
             member.is_new, member.partitions = False, []
@@ -184,21 +184,22 @@ class Members:
         if member.id == group.leader:
             members = {each.id: each.subscription for each in group.members.values()}
         request, member.join = member.join, 0
+        self._watch(group, member.deadline_us)
         answer = JoinGroupResponse(
             request, group.name, NONE, member.id, group.generation, group.leader, members
         )
-        self.coordinator.answer(request, answer)
+        self.metadata.answer(request, answer)
 
     # ---- the assignment
 
     def sync(self, request: int, message: SyncGroupRequest) -> None:
         """Take the leader's assignment, and tell each member its own when that is stored."""
-        group = self.coordinator.group(message.group)
+        group = self.metadata.group(message.group)
         error = self.check(message.group, message.member_id, message.generation)
         if error == NONE and group is not None:
             error = SYNC[group.state]
         if error != NONE or group is None:
-            self.coordinator.answer(request, SyncGroupResponse(request, message.group, error))
+            self.metadata.answer(request, SyncGroupResponse(request, message.group, error))
             return
         member = group.members[message.member_id]
         self.alive(group, member.id)
@@ -206,7 +207,7 @@ class Members:
         if group.state == STABLE:
             self._tell_partitions(group, member)
         elif member.id == group.leader:
-            self.coordinator.offsets.store_assignment(group, message.assignment)
+            self.metadata.store_assignment(group, message.assignment)
 
     def assignment_stored(
         self, group: Group, generation: int, assignment: dict[str, list[str]], error: str
@@ -219,7 +220,7 @@ class Members:
             self._prepare(group)
             self._try_to_complete(group)
             return
-        self.coordinator.to(group, STABLE)
+        self.metadata.to(group, STABLE)
         for member in group.members.values():
             member.partitions = assignment.get(member.id, [])
             if member.sync:
@@ -229,13 +230,14 @@ class Members:
         request, member.sync = member.sync, 0
         self.alive(group, member.id)
         answer = SyncGroupResponse(request, group.name, NONE, member.partitions)
-        self.coordinator.answer(request, answer)
+        self.metadata.answer(request, answer)
 
     def _fail_syncs(self, group: Group, error: str) -> None:
         for member in group.members.values():
             if member.sync:
                 request, member.sync = member.sync, 0
-                self.coordinator.answer(request, SyncGroupResponse(request, group.name, error))
+                self._watch(group, member.deadline_us)
+                self.metadata.answer(request, SyncGroupResponse(request, group.name, error))
 
     def fail_waiting(self, group: Group, error: str) -> None:
         """Answer whoever waits with an error: this is no longer the coordinator."""
@@ -244,7 +246,7 @@ class Members:
             if member.join:
                 request, member.join = member.join, 0
                 answer = JoinGroupResponse(request, group.name, error, member.id)
-                self.coordinator.answer(request, answer)
+                self.metadata.answer(request, answer)
 
     # ---- going
 
@@ -257,7 +259,7 @@ class Members:
     def _drop(self, group: Group, member: Member, reason: str) -> None:
         if member.join:
             answer = JoinGroupResponse(member.join, group.name, REFUSED)
-            self.coordinator.answer(member.join, answer)
+            self.metadata.answer(member.join, answer)
         del group.members[member.id]
         if group.leader == member.id:
             group.leader = next(iter(group.members), "")
@@ -265,8 +267,23 @@ class Members:
             events.MemberLeft, group.name, self.context.id, member.consumer, member.id, reason
         )
 
+    # ---- time
+
+    def _watch(self, group: Group, due_us: int) -> None:
+        """Look at a group at ``due_us`` at the latest; what it waits for may have moved by then."""
+        timers, key = self.context.timers, group_key(group.name)
+        set_us = timers.deadline_of(TASK, key)
+        if set_us is None or due_us < set_us:
+            timers.set_deadline(TASK, key, due_us)
+
+    def watch(self, group: Group) -> None:
+        """Look at a group when the next thing is due for it."""
+        due = self.deadlines(group)
+        if due:
+            self.context.timers.set_deadline(TASK, group_key(group.name), min(due))
+
     def expire(self, group: Group) -> None:
-        """End sessions and waits whose time has come."""
+        """End sessions and waits whose time has come, and look again when the next one's will."""
         now = self.kernel.now
         for name in [name for name, due_us in group.pending.items() if due_us <= now]:
             del group.pending[name]
@@ -276,6 +293,7 @@ class Members:
                 self.remove(group, member.id, "session expired")
         if 0 < group.join_deadline_us <= now:
             self._waited(group)
+        self.watch(group)
 
     @staticmethod
     def _can_expire(member: Member) -> bool:
@@ -287,3 +305,8 @@ class Members:
         due = [member.deadline_us for member in group.members.values() if self._can_expire(member)]
         waits = [group.join_deadline_us] if group.join_deadline_us else []
         return [*due, *group.pending.values(), *waits]
+
+
+def group_key(group: str) -> str:
+    """What the deadline of a group is set for."""
+    return f"group {group}"

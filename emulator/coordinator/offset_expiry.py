@@ -6,28 +6,23 @@ had members does each still count from its commit. An empty group without positi
 too. Source: ``GroupMetadataManager.cleanupGroupMetadata``, ``GroupMetadata.expiredOffsets``.
 """
 
-from typing import TYPE_CHECKING
-
 from emulator import events
+from emulator.broker_context import BrokerContext
+from emulator.coordinator.group_metadata import GroupMetadataManager
 from emulator.coordinator.groups import DEAD, EMPTY, Group, Store
 from emulator.coordinator.records import GroupRecord, OffsetRecord, Record
 
-if TYPE_CHECKING:
-    from emulator.coordinator.group_coordinator import GroupCoordinator
 
-
-class Expiry:
+class OffsetExpiration:
     """Looks from time to time whether positions have grown old."""
 
-    def __init__(self, coordinator: "GroupCoordinator") -> None:
-        """Act for ``coordinator``."""
-        self.coordinator = coordinator
-        self.context = coordinator.context
-        self.state = coordinator.state
-        self.kernel = coordinator.kernel
-        self.only_when_empty = coordinator.context.world.profile.has(
-            "offsets_expire_when_group_empty"
-        )
+    def __init__(self, context: BrokerContext, metadata: GroupMetadataManager) -> None:
+        """Act in ``context`` on the groups of ``metadata``."""
+        self.context = context
+        self.metadata = metadata
+        self.state = metadata.state
+        self.kernel = context.kernel
+        self.only_when_empty = context.profile.has("offsets_expire_when_group_empty")
 
     def begin(self) -> None:
         """There are groups to look at: the first look is one interval away."""
@@ -35,38 +30,40 @@ class Expiry:
         if state.next_look_us == 0:
             state.next_look_us = self.kernel.now + self.context.config.offsets_check_interval_us
 
-    def due(self) -> list[int]:
-        """When to look next; nothing while there is no group."""
-        state = self.state
-        return [state.next_look_us] if state.groups else []
+    def due_us(self) -> int | None:
+        """When to look next; None while there is no group."""
+        return self.state.next_look_us if self.state.groups else None
 
-    def tick(self) -> None:
+    def look(self) -> None:
         """Forget what is too old, if it is time to look."""
         state = self.state
         if not 0 < state.next_look_us <= self.kernel.now:
             return
         state.next_look_us = self.kernel.now + self.context.config.offsets_check_interval_us
+        under_way: dict[str, set[str]] = {}
+        for store in state.stores.values():
+            under_way.setdefault(store.group, set()).update(store.offsets)
         for group in list(state.groups.values()):
-            self._look_at(group)
+            self._look_at(group, under_way.get(group.name, set()))
 
-    def _look_at(self, group: Group) -> None:
+    def _look_at(self, group: Group, under_way: set[str]) -> None:
+        """Forget a group's old positions, but for those that are just being committed."""
         records: list[Record] = []
-        for tp in self._expired(group):
+        for tp in self._expired(group, under_way):
             offset = group.offsets.pop(tp)
             del group.committed_us[tp]
+            group.epochs.pop(tp, None)
             self.kernel.emit(events.OffsetExpired, group.name, tp, self.context.id, offset)
             records.append(OffsetRecord(group.name, tp, -1))
         if group.state == EMPTY and not group.offsets and not group.pending:
-            self.coordinator.to(group, DEAD)
+            self.metadata.to(group, DEAD)
             del self.state.groups[group.name]
             if group.generation:
                 records.append(GroupRecord(group.name, -1))
         if records:
-            self.coordinator.offsets.write(Store(group.name), records)
+            self.metadata.write(Store(group.name), records)
 
-    def _expired(self, group: Group) -> list[str]:
-        stores = self.state.stores.values()
-        under_way = {tp for each in stores if each.group == group.name for tp in each.offsets}
+    def _expired(self, group: Group, under_way: set[str]) -> list[str]:
         limit_us = self.kernel.now - self.context.config.offsets_retention_us
         return [
             tp

@@ -10,16 +10,18 @@ from msgspec import Struct
 from emulator.coordinator.groups import Group
 
 
-class OffsetRecord(Struct, frozen=True, tag="offset", tag_field="record"):
+class OffsetRecord(Struct, frozen=True, tag="offset", tag_field="record", omit_defaults=True):
     """A group's position in a partition, committed at ``at_us``.
 
-    -1: it is forgotten (Kafka writes null).
+    -1: it is forgotten (Kafka writes null). ``epoch`` is that of the last record before it, -1 if
+    that was not committed.
     """
 
     group: str
     tp: str
     offset: int
     at_us: int = 0
+    epoch: int = -1
 
 
 class MemberRecord(Struct, frozen=True):

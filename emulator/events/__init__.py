@@ -22,6 +22,7 @@ from emulator.events.base import (
 from emulator.events.clients import (
     AuditChanged,
     ConsumeFinished,
+    ConsumerTruncationDetected,
     InvariantViolated,
     ProduceAcknowledged,
     ProduceFailed,
@@ -111,6 +112,7 @@ __all__ = [
     "ClusterCreated",
     "ConfigChanged",
     "ConsumeFinished",
+    "ConsumerTruncationDetected",
     "ControllerElected",
     "ControllerResigned",
     "ControllerStep",

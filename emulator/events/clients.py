@@ -82,6 +82,20 @@ class ConsumeFinished(Event, frozen=True, gc=False):
     error: str
 
 
+class ConsumerTruncationDetected(Event, frozen=True, gc=False):
+    """A consumer found out that the log was cut below its position (2.1+, KIP-320).
+
+    ``epoch`` is that of the last record before ``position``, ``end_offset`` where that epoch ends
+    in the leader's log (-1: the leader cannot say).
+    """
+
+    consumer: str
+    tp: str
+    position: int
+    epoch: int
+    end_offset: int
+
+
 class AuditChanged(Event, frozen=True, gc=False):
     """Ground truth about one partition, stated when it changes.
 

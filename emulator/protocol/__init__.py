@@ -50,14 +50,14 @@ from emulator.protocol.groups import (
     SyncGroupResponse,
 )
 from emulator.protocol.message import ConnectionLost, Detail, Message, Timer
-from emulator.protocol.metadata import MetadataRequest, MetadataResponse
+from emulator.protocol.metadata import MetadataRequest, MetadataResponse, PartitionMetadata
 from emulator.protocol.produce import (
     InitProducerIdRequest,
     InitProducerIdResponse,
     ProduceRequest,
     ProduceResponse,
 )
-from emulator.protocol.record_batch import RecordBatch
+from emulator.protocol.record_batch import RecordBatch, up_to
 from emulator.protocol.zookeeper import WatchEvent, ZkExpired, ZkPing, ZkPong
 
 AnyMessage = (
@@ -157,6 +157,7 @@ __all__ = [
     "OffsetsForLeaderEpochRequest",
     "OffsetsForLeaderEpochResponse",
     "PartitionInfo",
+    "PartitionMetadata",
     "ProduceRequest",
     "ProduceResponse",
     "RecordBatch",
@@ -172,4 +173,5 @@ __all__ = [
     "ZkExpired",
     "ZkPing",
     "ZkPong",
+    "up_to",
 ]

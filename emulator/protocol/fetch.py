@@ -1,17 +1,26 @@
 """How followers and consumers fetch records."""
 
+from typing import Final
+
 from msgspec import Struct, field
 
 from emulator.protocol.message import Detail, Message
 from emulator.protocol.record_batch import RecordBatch
 
+NO_LIMIT: Final = 2_147_483_647
+"""As many bytes as a fetch can ask for."""
+
 
 class FetchPartition(Struct, frozen=True, array_like=True, gc=False):
-    """What a fetch asks of one partition; epochs are -1 where the release does not send them."""
+    """What a fetch asks of one partition; epochs are -1 where the release does not send them.
+
+    ``max_bytes`` limits the records that are given of it (max.partition.fetch.bytes).
+    """
 
     offset: int
     current_leader_epoch: int = -1
     last_fetched_epoch: int = -1
+    max_bytes: int = NO_LIMIT
 
 
 class FetchRequest(Message, frozen=True):
@@ -19,7 +28,8 @@ class FetchRequest(Message, frozen=True):
 
     Partitions that did not change since the last fetch of the same session are not repeated
     (KIP-227); ``forgotten`` leave the session; ``one_shot`` fetches stand outside of it; ``rack``
-    is a consumer's (KIP-392).
+    is a consumer's (KIP-392). It may wait for ``max_wait_us`` until ``min_bytes`` of records are
+    there; the answer holds at most ``max_bytes`` of them (fetch.max.bytes).
     """
 
     replica: int
@@ -29,6 +39,8 @@ class FetchRequest(Message, frozen=True):
     new_session: bool = False
     one_shot: bool = False
     rack: str = ""
+    min_bytes: int = 1
+    max_bytes: int = NO_LIMIT
 
     def detail(self) -> Detail:
         """Fetch offset and leader epoch of each partition named."""
@@ -98,19 +110,37 @@ class OffsetsForLeaderEpochResponse(Message, frozen=True):
         return [[tp, *answer] for tp, answer in self.partitions.items()]
 
 
+LATEST: Final = -1
+"""The timestamp that asks for the offset after the last record that may be read."""
+EARLIEST: Final = -2
+"""The timestamp that asks for the offset of the first record."""
+
+
 class ListOffsetsRequest(Message, frozen=True):
-    """Asks the leader for its log start and log end offset (as a follower out of range does)."""
+    """Asks the leader where its log begins and ends, as a follower out of range does.
+
+    A consumer (``replica`` -1) asks for the first offset whose record is not older than
+    ``timestamp_ms`` (virtual time), or for ``LATEST`` or ``EARLIEST``.
+    """
 
     replica: int
     tp: str
     current_leader_epoch: int = -1
+    timestamp_ms: int = LATEST
 
 
 class ListOffsetsResponse(Message, frozen=True):
-    """The leader's log start and end offset."""
+    """The leader's log start and end offset.
+
+    A consumer is told ``offset`` (-1: there is no such record), the time of that record in
+    milliseconds (-1 for ``LATEST`` and ``EARLIEST``), and the leader epoch.
+    """
 
     request: int
     tp: str
     error: str
     log_start: int
     log_end_offset: int
+    offset: int = -1
+    timestamp_ms: int = -1
+    leader_epoch: int = -1

@@ -157,12 +157,16 @@ class LeaveGroupResponse(Message, frozen=True):
 
 
 class OffsetCommitRequest(Message, frozen=True):
-    """Positions to keep; a consumer that is no member has no id and generation -1."""
+    """Positions to keep; a consumer that is no member has no id and generation -1.
+
+    ``epochs`` are those of the last record before each position, as far as they are known (2.1+).
+    """
 
     group: str
     generation: int
     member_id: str
     offsets: dict[str, int]
+    epochs: dict[str, int] = field(default_factory=dict)
 
     def detail(self) -> Detail:
         """The group, and each partition's offset."""
@@ -193,12 +197,16 @@ class OffsetFetchRequest(Message, frozen=True):
 
 
 class OffsetFetchResponse(Message, frozen=True):
-    """The committed positions; -1 where there is none."""
+    """The committed positions; -1 where there is none.
+
+    ``epochs`` are those that were committed with them.
+    """
 
     request: int
     group: str
     error: str
     offsets: dict[str, int] = field(default_factory=dict)
+    epochs: dict[str, int] = field(default_factory=dict)
 
     def detail(self) -> Detail:
         """The group and the error, and each partition's offset."""

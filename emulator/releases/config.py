@@ -78,6 +78,11 @@ class BrokerConfig(Struct, frozen=True):
     offsets_check_interval_us: int
     group_initial_rebalance_delay_us: int
     rack_aware_reads: bool
+    replica_fetch_max_bytes: int
+    replica_fetch_response_max_bytes: int
+    fetch_max_bytes: int
+    socket_request_max_bytes: int
+    queued_max_requests: int
 
 
 class ProducerDefaults(Struct, frozen=True):
@@ -94,9 +99,10 @@ class ProducerDefaults(Struct, frozen=True):
 
 
 class ConsumerDefaults(Struct, frozen=True):
-    """What a release's group member does when it is told nothing.
+    """What a release's consumer does when it is told nothing.
 
     ``rebalance_timeout_us`` is max.poll.interval.ms, before KIP-62 the session timeout.
+    ``fetch_max_bytes`` counts since 0.10.1 (KIP-74).
     """
 
     session_timeout_us: int
@@ -104,6 +110,10 @@ class ConsumerDefaults(Struct, frozen=True):
     heartbeat_interval_us: int = 3_000_000
     request_timeout_us: int = 30_000_000
     retry_backoff_us: int = 100_000
+    fetch_min_bytes: int = 1
+    fetch_max_wait_us: int = 500_000
+    fetch_max_bytes: int = 52_428_800
+    max_partition_fetch_bytes: int = 1_048_576
 
 
 def profile_of(version: str) -> Profile:

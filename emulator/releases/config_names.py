@@ -243,6 +243,46 @@ SETTINGS: Final = (
         "which replica consumers read: LeaderSelector or RackAwareReplicaSelector (KIP-392)",
         since="2.4",
     ),
+    Setting(
+        "replica.fetch.max.bytes",
+        "replica_fetch_max_bytes",
+        "integer",
+        ((_SINCE_EVER, 1_048_576),),
+        "how many bytes of records a follower is given of one partition at once",
+    ),
+    Setting(
+        "replica.fetch.response.max.bytes",
+        "replica_fetch_response_max_bytes",
+        "integer",
+        ((_SINCE_EVER, INT_MAX), ("0.10.1", 10_485_760)),
+        "how many bytes of records a follower is given at once (KIP-74)",
+        since="0.10.1",
+    ),
+    Setting(
+        "fetch.max.bytes",
+        "fetch_max_bytes",
+        "integer",
+        ((_SINCE_EVER, INT_MAX), ("2.5", 57_671_680)),
+        "how many bytes of records a consumer is given at once, whatever it asks for (KIP-541)",
+        minimum=1_024,
+        since="2.5",
+    ),
+    Setting(
+        "socket.request.max.bytes",
+        "socket_request_max_bytes",
+        "integer",
+        ((_SINCE_EVER, 104_857_600),),
+        "the largest request that a broker takes",
+        minimum=1,
+    ),
+    Setting(
+        "queued.max.requests",
+        "queued_max_requests",
+        "integer",
+        ((_SINCE_EVER, 500),),
+        "how many requests may wait for a broker before it reads no more",
+        minimum=1,
+    ),
 )
 """Every name that means something here; brokers take all of them, topics those ``per_topic``."""
 
@@ -260,9 +300,7 @@ WITHOUT_EFFECT: Final = frozenset(
         "log.flush.start.offset.checkpoint.interval.ms",
         "num.partitions",
         "num.replica.fetchers",
-        "replica.fetch.max.bytes",
         "replica.fetch.min.bytes",
-        "replica.fetch.response.max.bytes",
         "reserved.broker.max.id",
         "zookeeper.connection.timeout.ms",
     }

@@ -69,6 +69,10 @@ class Timers:
         if pending is not None:
             pending.pop(of, None)
 
+    def deadline_of(self, task: str, of: str | int) -> int | None:
+        """When ``task`` is to run for ``of``, in microseconds; None: no deadline is set."""
+        return self._state.deadlines.get(task, {}).get(of)
+
     def overdue(self, task: str) -> list[str | int]:
         """What of a task is due now, in the order in which it was set.
 

@@ -1,11 +1,12 @@
 """One replica's log: batches in offset order, its start and its log end offset."""
 
+from collections.abc import Iterator
 from typing import Final
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from emulator.protocol import RecordBatch
+from emulator.protocol import RecordBatch, up_to
 from emulator.simulation.packed_list import PackedList
 
 
@@ -49,6 +50,30 @@ class Log(Struct, array_like=True, gc=False):
         if bound >= self.end:
             return batches[first:]
         return [b for b in batches[first:] if b.base_offset < bound]
+
+    def read_within(
+        self, offset: int, bound: int, limit_bytes: int, *, at_least_one: bool = True
+    ) -> list[RecordBatch]:
+        """As :meth:`read`, but no more than ``limit_bytes`` (see :func:`up_to`).
+
+        What does not fit is not looked at, so that reading a long log in pieces costs no more than
+        reading it.
+        """
+        if offset >= bound:
+            return []
+        return up_to(self._between(offset, bound), limit_bytes, at_least_one=at_least_one)
+
+    def _between(self, offset: int, bound: int) -> Iterator[RecordBatch]:
+        batches = self.batches
+        last = batches[-1] if batches else None
+        if last is None or last.base_offset <= offset:
+            yield from () if last is None else (last,)
+            return
+        for index in range(self.position(offset), len(batches)):
+            batch = batches[index]
+            if batch.base_offset >= bound:
+                return
+            yield batch
 
     def position(self, offset: int) -> int:
         """Return the index of the batch that holds ``offset``; of the last one past the end."""

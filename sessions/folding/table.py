@@ -31,6 +31,7 @@ HANDLERS: Final[Handlers] = {
     events.MemberLeft: changes_nothing,
     events.OffsetCommitted: changes_nothing,
     events.OffsetExpired: changes_nothing,
+    events.ConsumerTruncationDetected: changes_nothing,
     events.TimerFired: changes_nothing,
     events.WatchFired: changes_nothing,
 }

@@ -125,4 +125,18 @@ CLIENTS: Final = (
     Feature(
         "session_timeout_45s", "3.0", None, "KIP-735", "session.timeout.ms of group members is 45 s"
     ),
+    Feature(
+        "fetch_response_max_bytes",
+        "0.10.1",
+        None,
+        "KIP-74",
+        "a fetch limits its whole answer too, and is given a first batch however large it is",
+    ),
+    Feature(
+        "offset_not_available_error",
+        "2.2",
+        None,
+        "KIP-207",
+        "a new leader does not tell its latest offset until its HW has reached the epoch's start",
+    ),
 )

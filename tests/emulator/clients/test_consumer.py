@@ -2,7 +2,8 @@
 
 import pytest
 
-from emulator.clients.consumer import ANSWER_US, Consumers
+from emulator.clients.consumer import Consumers
+from emulator.clients.network_client import ANSWER_US
 from emulator.cluster import Cluster
 from emulator.events import CLIENTS
 from emulator.inputs.statements import (

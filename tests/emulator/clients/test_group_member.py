@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from emulator.clients.group_member import Groups
+from emulator.clients.group_member import GroupMembers
 from emulator.events import AssignmentChanged, MemberJoined, MemberLeft, MessageSent
 from emulator.inputs.statements import (
     AddPartitions,
@@ -56,7 +56,7 @@ def test_a_lone_consumer_reads_everything(version: str) -> None:
     made = lab(version)
     assert consume(made).error == "NONE"
     assert reads(made) == {"c1": ["t-0", "t-1", "t-2", "t-3"]}
-    assert isinstance(made.cluster.clients.groups, Groups)
+    assert isinstance(made.cluster.clients.members, GroupMembers)
 
 
 @pytest.mark.parametrize("version", ["seed", "0.8.2"])

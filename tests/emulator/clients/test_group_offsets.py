@@ -1,6 +1,6 @@
 """Where a group begins to read, and how its progress is kept."""
 
-from emulator.clients.group_offsets import LIMIT_US, Positions
+from emulator.clients.group_offsets import LIMIT_US, GroupOffsets
 from emulator.events import OffsetCommitted
 from emulator.inputs.statements import (
     Consume,
@@ -32,7 +32,7 @@ def test_a_group_goes_on_where_it_stopped() -> None:
     consume(made)
     assert values(made) == "c"
     assert offsets(made) == {"t-0": 3}
-    assert isinstance(made.cluster.clients.groups.positions, Positions)
+    assert isinstance(made.cluster.clients.offsets, GroupOffsets)
 
 
 def test_another_consumer_of_the_group_goes_on_too() -> None:

@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pytest
 
-from emulator.clients.metadata import Routing
+from emulator.clients.metadata import ProducerMetadata
 from emulator.clients.partitioners import uniform
 from emulator.clients.state import Producer
 from emulator.events import MessageSent
@@ -16,12 +16,12 @@ SECOND_HAS_NO_LEADER = {0: 1, 1: -1, 2: 1}
 PLAIN = Produce(topic="t")
 
 
-def routing_of(version: str) -> Routing:
-    return Lab(version, brokers=1).cluster.clients.producers.routing
+def routing_of(version: str) -> ProducerMetadata:
+    return Lab(version, brokers=1).cluster.clients.producers.metadata
 
 
 def choices(
-    routing: Routing, wanted: Produce, leaders: dict[int, int], times: int, size: int = 70
+    routing: ProducerMetadata, wanted: Produce, leaders: dict[int, int], times: int, size: int = 70
 ) -> list[int]:
     """The partitions that one producer's batches go to, one after another."""
     producer, chosen = Producer("p1"), []

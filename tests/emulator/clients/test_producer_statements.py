@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from emulator.clients.producer import PATIENCE_US
+from emulator.clients.network_client import ANSWER_US
 from emulator.events import CLIENTS, MessageSent, ProduceAcknowledged, ProduceSent
 from emulator.inputs.statements import (
     ConfigureTopic,
@@ -103,6 +103,15 @@ def test_statements_of_one_name_follow_one_another_and_those_of_others_do_not() 
     assert values[:2] in (["a-0", "c-0"], ["c-0", "a-0"])
 
 
+def test_what_becomes_of_statements_in_the_background_is_not_kept() -> None:
+    lab = one_broker()
+    for value in "abc":
+        lab.do(Produce(topic="t", partition=0, value=value, background=True))
+    lab.wait(1_000)
+    assert lab.values(0).split() == ["a", "b", "c"]
+    assert lab.cluster.clients.state.finished == {}
+
+
 def test_a_pause_is_kept_from_the_start_of_one_request_to_the_next() -> None:
     lab = one_broker()
     lab.produce("v", count=4, every_us=SECOND_US)
@@ -124,7 +133,7 @@ def test_a_silent_broker_is_asked_for_the_leader_for_three_seconds() -> None:
     lab.do(HoldMessages(source=0, destination=CLIENTS, api="MetadataResponse"))
     begin_us = lab.cluster.now_us
     assert lab.produce("a")[0].error == "NONE"
-    assert PATIENCE_US <= lab.cluster.now_us - begin_us < PATIENCE_US + SECOND_US
+    assert ANSWER_US <= lab.cluster.now_us - begin_us < ANSWER_US + SECOND_US
 
 
 def test_a_broken_question_is_put_to_the_next_broker_at_once() -> None:
@@ -162,12 +171,51 @@ def test_an_id_is_looked_for_until_there_is_one() -> None:
     assert lab.values(1) == "a"
 
 
-def test_frozen_brokers_are_not_asked() -> None:
+def asked_for_leaders(lab: Lab) -> list[int]:
+    return [each.destination for each in lab.seen.of(MessageSent, name="MetadataRequest")]
+
+
+def test_a_frozen_broker_is_found_out_by_its_silence_and_not_asked_while_another_answers() -> None:
+    lab = Lab("3.9", brokers=2)
+    lab.topic(1)
+    lab.do(FreezeBroker(broker=0))
+    begin_us = lab.cluster.now_us
+    assert lab.produce("a")[0].error == "NONE"
+    assert ANSWER_US <= lab.cluster.now_us - begin_us < ANSWER_US + SECOND_US
+    assert asked_for_leaders(lab) == [0, 1]
+    lab.do(Produce(topic="u", value="b", retries=0))
+    assert set(asked_for_leaders(lab)[2:]) == {1}
+
+
+def test_a_crashed_broker_refuses_the_connection_and_the_next_one_is_asked_at_once() -> None:
+    lab = Lab("3.9", brokers=2)
+    lab.topic(1)
+    lab.do(CrashBroker(broker=0))
+    begin_us = lab.cluster.now_us
+    assert lab.produce("a")[0].error == "NONE"
+    assert lab.cluster.now_us - begin_us < SECOND_US // 10
+    assert asked_for_leaders(lab) == [0, 1]
+
+
+def test_one_producers_silent_connection_tells_another_nothing() -> None:
     lab = Lab("3.9", brokers=2)
     lab.topic(1)
     lab.do(FreezeBroker(broker=0))
     lab.produce("a")
-    assert [each.destination for each in lab.seen.of(MessageSent, name="MetadataRequest")] == [1]
+    lab.produce("b", producer="p2")
+    assert asked_for_leaders(lab) == [0, 1, 0, 1]
+
+
+def test_a_broker_that_answers_again_is_asked_again() -> None:
+    lab = Lab("3.9", brokers=2)
+    lab.topic(1)
+    lab.do(CrashBroker(broker=0))
+    lab.produce("a")
+    lab.do(StartBroker(broker=0))
+    lab.do(CrashBroker(broker=1))
+    lab.wait(2_000)
+    lab.do(Produce(topic="t", partition=0, value="b", retries=0))
+    assert asked_for_leaders(lab)[2] == 0
 
 
 def test_a_copy_of_a_cluster_goes_on_with_what_is_under_way() -> None:

@@ -9,6 +9,7 @@ from emulator.events import CLIENTS, MessageLost, MessageSent, ProduceFailed, Pr
 from emulator.inputs.statements import (
     ConfigureTopic,
     CrashBroker,
+    CreateTopic,
     CutLink,
     DeleteTopic,
     DropOnLink,
@@ -162,6 +163,34 @@ def test_a_topic_may_be_deleted_under_a_producer(version: str) -> None:
     assert lab.values(0) == "b"
 
 
+@pytest.mark.parametrize(
+    ("retries", "error", "counted"), [(0, "NOT_LEADER_OR_FOLLOWER", 0), (1, "NONE", 1)]
+)
+def test_what_a_broker_answers_that_leads_no_longer_costs_a_retry(
+    retries: int, error: str, counted: int
+) -> None:
+    lab = Lab("2.0.1", brokers=2, config=FAST)
+    lab.topic(0, 1)
+    lab.produce("a")
+    lab.wait(50)
+    lab.tell(leader=1, epoch=1, isr=[0, 1], brokers=[0, 1])
+    assert seconds_for(lab, "b", retries=retries)[0] == error
+    assert lab.cluster.clients.state.producers["p1"].retries == counted
+
+
+def test_a_connection_that_is_refused_costs_time_and_no_retry() -> None:
+    lab = Lab("2.0.1", brokers=2)
+    lab.do(CreateTopic(topic="t", assignment=[[0], [1]]))
+    lab.wait(100)
+    lab.produce("a")
+    lab.do(CrashBroker(broker=1))
+    lab.wait(50)
+    error, seconds = seconds_for(lab, "b", partition=1, retries=0)
+    assert error == "NOT_LEADER_OR_FOLLOWER"
+    assert 3 <= seconds < 3.3
+    assert lab.cluster.clients.state.producers["p1"].retries == 0
+
+
 # ---- time limits
 
 
@@ -261,6 +290,18 @@ def test_an_error_without_acks_breaks_no_other_producer() -> None:
     assert not lab.seen.of(ProduceRetried, error="NETWORK_EXCEPTION")
     assert lab.seen.of(ProduceRetried, producer="p1", error="REQUEST_TIMED_OUT")
     assert not ticket.done
+
+
+def test_an_error_without_acks_makes_only_its_own_producer_ask_for_the_leader_again() -> None:
+    lab = alone()
+    for name in ("careless", "careful"):
+        lab.produce("a", acks=0, producer=name)
+    lab.produce("x" * 2_000_000, acks=0, producer="careless")
+    lab.produce("b", acks=0, producer="careful")
+    lab.wait(50)
+    producers = lab.cluster.clients.state.producers
+    assert producers["careless"].leaders == {}
+    assert producers["careful"].leaders == {"t": {0: 0}}
 
 
 def test_a_thousand_records_without_acks_are_sent_at_once() -> None:

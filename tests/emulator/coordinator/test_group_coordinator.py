@@ -1,7 +1,11 @@
 """Which broker coordinates a group, and what the others say."""
 
+import pytest
+
 from emulator.coordinator.group_coordinator import LOADING_US, GroupCoordinator
-from emulator.events import GroupStateChanged
+from emulator.coordinator.groups import Group
+from emulator.coordinator.members import GroupMembership
+from emulator.events import GroupStateChanged, MemberLeft
 from emulator.inputs.statements import CreateTopic, ElectPreferred, Reassign, StopBroker
 from emulator.protocol import (
     HeartbeatRequest,
@@ -11,7 +15,7 @@ from emulator.protocol import (
     OffsetFetchRequest,
     SyncGroupRequest,
 )
-from tests.emulator.coordinator.bench import Bench
+from tests.emulator.coordinator.bench import SESSION_MS, Bench
 
 REQUESTS = (
     SyncGroupRequest("g", 1, "a-1"),
@@ -75,3 +79,30 @@ def test_other_topics_concern_no_coordinator() -> None:
     assert list(bench.lab.cluster.brokers[0].state.coordinator.partitions) == [
         "__consumer_offsets-0"
     ]
+
+
+def test_a_request_about_one_group_looks_at_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    bench = Bench()
+    for number in range(20):
+        bench.join("c1", group=f"g{number}")
+    looked: list[str] = []
+    deadlines = GroupMembership.deadlines
+
+    def counted(self: GroupMembership, group: Group) -> list[int]:
+        looked.append(group.name)
+        return deadlines(self, group)
+
+    monkeypatch.setattr(GroupMembership, "deadlines", counted)
+    member = bench.stable("c1")[0]
+    bench.commit(1, member)
+    assert bench.beat(member) == "NONE"
+    assert set(looked) <= {"g"}
+
+
+def test_a_member_of_each_group_is_missed_in_time_whatever_the_others_do() -> None:
+    bench = Bench()
+    joined = [bench.answer(bench.join("c1", group=f"g{number}")) for number in range(3)]
+    bench.alive(*bench.stable("c1"), milliseconds=SESSION_MS + 2_000)
+    assert len(joined) == 3
+    gone = [(each.group, each.reason) for each in bench.lab.seen.of(MemberLeft)]
+    assert gone == [(f"g{number}", "session expired") for number in range(3)]

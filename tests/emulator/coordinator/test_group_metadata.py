@@ -2,7 +2,7 @@
 
 import pytest
 
-from emulator.coordinator.group_metadata import STORING_ERRORS, Offsets
+from emulator.coordinator.group_metadata import STORING_ERRORS, GroupMetadataManager
 from emulator.events import GroupRecordsWritten, GroupsLoaded, OffsetCommitted
 from emulator.inputs.statements import (
     ConfigureBroker,
@@ -31,7 +31,7 @@ def test_a_commit_is_a_record_that_tells_what_it_is() -> None:
     assert (written.keys, written.values) == (["g t-0"], [text % written.time_us])
     assert bench.lab.cluster.clients.value_of(written.first_record) == written.values[0]
     assert [event.offset for event in bench.lab.seen.of(OffsetCommitted)] == [5]
-    assert isinstance(bench.lab.cluster.brokers[0].coordinator.offsets, Offsets)
+    assert isinstance(bench.lab.cluster.brokers[0].coordinator.offsets, GroupMetadataManager)
 
 
 def test_a_commit_is_answered_when_it_is_replicated() -> None:
@@ -147,7 +147,9 @@ def test_what_others_wrote_to_the_topic_is_passed_over() -> None:
     bench = Bench()
     bench.commit(1)
     coordinator = bench.lab.cluster.brokers[0].coordinator
-    first = bench.lab.cluster.clients.name_records("somebody", OFFSETS, ["k"], ["nonsense"])
+    first = bench.lab.cluster.world.ledger.enter(
+        "somebody", OFFSETS, ["k"], ["nonsense"], acks=-1, now_us=0
+    )
     log = bench.lab.replica(0, OFFSETS).log
     log.append(type(log.batches[0])(log.end, 1, 0, first))
     bench.lab.cluster.brokers[0].state.coordinator.groups.clear()

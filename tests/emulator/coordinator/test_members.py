@@ -2,7 +2,7 @@
 
 import pytest
 
-from emulator.coordinator.members import NEW_MEMBER_JOIN_US, Members
+from emulator.coordinator.members import NEW_MEMBER_JOIN_US, GroupMembership
 from emulator.events import MemberJoined, MemberLeft
 from emulator.protocol import Subscription
 from tests.emulator.coordinator.bench import REBALANCE_MS, SESSION_MS, Bench
@@ -19,7 +19,7 @@ def test_a_lone_member_leads_and_learns_who_is_there() -> None:
     assert (joined.error, joined.generation, joined.leader) == ("NONE", 1, joined.member_id)
     assert joined.members == {joined.member_id: Subscription(["t"])}
     assert joined.member_id.startswith("a-")
-    assert isinstance(bench.lab.cluster.brokers[0].coordinator.members, Members)
+    assert isinstance(bench.lab.cluster.brokers[0].coordinator.members, GroupMembership)
 
 
 def test_a_follower_does_not_learn_who_is_there() -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from emulator.coordinator.groups import Store
-from emulator.coordinator.offset_expiry import Expiry
+from emulator.coordinator.offset_expiry import OffsetExpiration
 from emulator.events import GroupRecordsWritten, OffsetExpired
 from emulator.inputs.statements import CrashBroker
 from emulator.releases.profiles import VERSIONS
@@ -44,7 +44,7 @@ def test_a_position_without_a_group_lives_for_its_time_from_its_commit(version: 
     bench.lab.wait(11_000)
     assert position(bench) == -1
     assert expired(bench) == [("g", "t-0", 5)]
-    assert isinstance(bench.lab.cluster.brokers[0].coordinator.expiry, Expiry)
+    assert isinstance(bench.lab.cluster.brokers[0].coordinator.expiry, OffsetExpiration)
 
 
 @pytest.mark.parametrize("version", SOME)
@@ -135,7 +135,7 @@ def test_a_commit_that_is_under_way_is_not_forgotten() -> None:
 def test_a_coordinator_without_groups_looks_at_nothing() -> None:
     bench = bench_of("3.9")
     state = bench.lab.cluster.brokers[0].state.coordinator
-    assert bench.lab.cluster.brokers[0].coordinator.expiry.due() == []
+    assert bench.lab.cluster.brokers[0].coordinator.expiry.due_us() is None
     before_us = state.next_look_us
     bench.lab.wait(60_000)
     assert state.next_look_us == before_us

@@ -1,0 +1,57 @@
+"""Taking records into batches: their partition, their ids, their size."""
+
+from emulator import events
+from emulator.clients.context import ClientContext
+from emulator.clients.metadata import Leaders, ProducerMetadata
+from emulator.clients.record_sizes import batch_bytes, request_bytes, stored_bytes
+from emulator.clients.state import Flight, Producer
+from emulator.inputs.statements import Produce
+from emulator.protocol import RecordBatch
+from emulator.releases.config import ProducerDefaults
+
+
+class RecordAccumulator:
+    """Gives batches the next records of a producer's statement."""
+
+    def __init__(self, context: ClientContext, metadata: ProducerMetadata) -> None:
+        """Choose partitions by ``metadata``, and name records in the ledger."""
+        self.context = context
+        self.metadata = metadata
+        self.is_one_batch = context.profile.has("idempotence")
+
+    def fill(self, producer: Producer, flight: Flight, leaders: Leaders) -> None:
+        """Give a batch a partition of those with ``leaders``, and the next records."""
+        wanted = producer.jobs[0].input
+        self.fill_for(producer, flight, self.metadata.partition(producer, wanted, leaders))
+
+    def fill_for(self, producer: Producer, flight: Flight, partition: int) -> None:
+        """Give a batch the next records, enter them in the ledger, and state that they are."""
+        job, context = producer.jobs[0], self.context
+        wanted = job.input
+        count = min(wanted.batch, wanted.count - job.sent)
+        if wanted.count == 1:
+            values = [wanted.value]
+        else:
+            values = [f"{wanted.value}-{i}" for i in range(job.sent, job.sent + count)]
+        keys: list[str | None] = [] if wanted.key is None else [wanted.key] * count
+        flight.partition, flight.tp = partition, f"{wanted.topic}-{partition}"
+        acks = acks_of(wanted, context.producer_defaults)
+        first = context.ledger.enter(
+            producer.name, flight.tp, keys, values, acks=acks, now_us=context.kernel.state.now_us
+        )
+        job.sent += count
+        if self.is_one_batch:
+            size_bytes = flight.size = batch_bytes(keys, values)
+        else:
+            size_bytes = stored_bytes(context.profile, keys, values)
+            flight.size = request_bytes(context.profile, keys, values)
+        flight.batch = RecordBatch(0, count, -1, first, -1, -1, -1, size_bytes)
+        self.metadata.gave(producer, wanted, flight.size)
+        context.emit(events.ProduceSent, producer.name, flight.tp, first, keys, values, acks)
+
+
+def acks_of(wanted: Produce, defaults: ProducerDefaults) -> int:
+    """The acks asked for, or the release's default; idempotence takes all."""
+    if wanted.idempotent:
+        return -1
+    return defaults.acks if wanted.acks is None else wanted.acks
