@@ -36,8 +36,8 @@ from emulator.protocol import (
 from emulator.protocol.errors import ERRORS
 from emulator.releases.config_names import INT_MAX
 
-MAX_BLOCK_US: Final = 3_000_000
-"""How long a batch may wait for a leader, or a connection to it, at no cost (max.block.ms)."""
+PATIENCE_US: Final = 3_000_000
+"""How long errors that only say where the leader is not cost no retry."""
 
 
 class Producers:
@@ -130,7 +130,7 @@ class Producers:
         retries = wanted.retries
         if retries is None:
             retries = INT_MAX if wanted.idempotent else self.defaults.retries
-        flight = Flight(0, now + MAX_BLOCK_US, retries, self._deadline_us(wanted))
+        flight = Flight(0, now + PATIENCE_US, retries, self._deadline_us(wanted))
         producer.flights.append(flight)
         self._go_on(producer, flight)
 
@@ -310,7 +310,7 @@ class Producers:
                 self._next_broker(producer, flight)
             elif flight.phase == SENT and flight.target == peer:
                 error = "NOT_LEADER_OR_FOLLOWER" if refused else "NETWORK_EXCEPTION"
-                self.sender.failed(producer, flight, error, refused=refused)
+                self.sender.failed(producer, flight, error)
         self.metadata.forget_broker(producer, peer)
         self._pump(producer)
 

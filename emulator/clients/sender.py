@@ -1,10 +1,8 @@
 """Sending a batch, and what becomes of it: acknowledged, tried again, or given up.
 
-Every retriable error that a leader answers costs a retry. What keeps a batch from being sent at all
-costs none: no broker names a leader, or the leader refuses the connection (``Sender`` takes batches
-for ready nodes only). For that it has three seconds (max.block.ms). A batch ends in the error of
-its last attempt, also when its whole time (delivery.timeout.ms, since 2.1) runs out: 120 seconds,
-or the request timeout if that is longer.
+Errors that only say where the leader is not (nothing was appended) cost no retry for three seconds;
+all other retriable ones do. A batch ends in the error of its last attempt, also when its whole time
+(delivery.timeout.ms, since 2.1) runs out: 120 seconds, or the request timeout if that is longer.
 """
 
 from typing import Final
@@ -145,26 +143,14 @@ class Sender:
             base_offset,
         )
 
-    def failed(
-        self,
-        producer: Producer,
-        flight: Flight,
-        error: str,
-        log_start: int = -1,
-        *,
-        refused: bool = False,
-    ) -> None:
-        """An attempt ended in an error: try again if that is worth it.
-
-        ``refused``: there was no connection to the leader, so the batch has not been sent.
-        """
+    def failed(self, producer: Producer, flight: Flight, error: str, log_start: int = -1) -> None:
+        """An attempt ended in an error: try again if that is worth it."""
         wanted = producer.jobs[0].input
         was_sent = flight.phase == SENT
-        waited = refused or (not was_sent and error in ROUTING)
         flight.error = error
         if error in FORGETS_LEADER:
             self.metadata.forget(producer, wanted.topic)
-        free = waited and self.kernel.now < flight.patience_us
+        free = error in ROUTING and self.kernel.now < flight.patience_us
         if self._lost_identity(producer, flight, error):
             self.give_up(producer, flight, OUT_OF_ORDER)
         elif free or self._is_worth_it(producer, flight, error, log_start):

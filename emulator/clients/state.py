@@ -44,8 +44,8 @@ class Flight(Struct, array_like=True):
 
     ``phase``: a question for the leader is out (ASKING), one for a producer id (IDENTIFYING), the
     batch itself (SENT), or it waits for ``resume_us`` and its turn (WAITING). ``question`` is what
-    is asked of brokers in turn. ``patience_us`` is until when waiting for a leader costs no retry
-    (max.block.ms), ``deadline_us`` the end of it all (delivery.timeout.ms); ``token`` tells this
+    is asked of brokers in turn. ``patience_us`` is until when errors that say where the leader is
+    not cost no retry, ``deadline_us`` the end of it all (delivery.timeout.ms); ``token`` tells this
     flight's timer from older ones. ``error`` is what the last attempt ended in, ``renumbered`` that
     its sequence numbers changed since it was last sent.
     """

@@ -9,7 +9,6 @@ from emulator.events import CLIENTS, MessageLost, MessageSent, ProduceFailed, Pr
 from emulator.inputs.statements import (
     ConfigureTopic,
     CrashBroker,
-    CreateTopic,
     CutLink,
     DeleteTopic,
     DropOnLink,
@@ -161,34 +160,6 @@ def test_a_topic_may_be_deleted_under_a_producer(version: str) -> None:
     lab.topic(0)
     assert seconds_for(lab, "b")[0] == "NONE"
     assert lab.values(0) == "b"
-
-
-@pytest.mark.parametrize(
-    ("retries", "error", "counted"), [(0, "NOT_LEADER_OR_FOLLOWER", 0), (1, "NONE", 1)]
-)
-def test_what_a_broker_answers_that_leads_no_longer_costs_a_retry(
-    retries: int, error: str, counted: int
-) -> None:
-    lab = Lab("2.0.1", brokers=2, config=FAST)
-    lab.topic(0, 1)
-    lab.produce("a")
-    lab.wait(50)
-    lab.tell(leader=1, epoch=1, isr=[0, 1], brokers=[0, 1])
-    assert seconds_for(lab, "b", retries=retries)[0] == error
-    assert lab.cluster.clients.state.producers["p1"].retries == counted
-
-
-def test_a_connection_that_is_refused_costs_time_and_no_retry() -> None:
-    lab = Lab("2.0.1", brokers=2)
-    lab.do(CreateTopic(topic="t", assignment=[[0], [1]]))
-    lab.wait(100)
-    lab.produce("a")
-    lab.do(CrashBroker(broker=1))
-    lab.wait(50)
-    error, seconds = seconds_for(lab, "b", partition=1, retries=0)
-    assert error == "NOT_LEADER_OR_FOLLOWER"
-    assert 3 <= seconds < 3.3
-    assert lab.cluster.clients.state.producers["p1"].retries == 0
 
 
 # ---- time limits
