@@ -30,6 +30,7 @@ from emulator.simulation.network import Network, NetworkState
 from emulator.simulation.packed_list import as_list
 from emulator.simulation.snapshot import copier
 from emulator.storage.log import Log
+from emulator.zookeeper import data as znodes
 from emulator.zookeeper.metadata import ZnodeFacts
 from emulator.zookeeper.server import ServerState, ZooKeeperServer
 from emulator.zookeeper.tree import ZooKeeper
@@ -52,6 +53,7 @@ class ClusterState(Struct, array_like=True):
     invariants: InvariantState
     states: dict[str, PartitionInfo]
     assignments: dict[str, list[int]]
+    topic_configs: dict[str, dict[str, str]]
 
 
 _encoder = msgspec.msgpack.Encoder(enc_hook=as_list)
@@ -95,7 +97,9 @@ class Cluster:
         self.network = Network(self.kernel, state.network)
         self.zookeeper = state.zookeeper
         self.world = World(self.kernel, self.network, self.zookeeper, state.settings)
-        self.server = ZooKeeperServer(self.world, state.server)
+        self.server = ZooKeeperServer(
+            state.server, self.zookeeper, self.world, self.kernel, self.network
+        )
         self.world.session_opened = self.server.session_opened
         self.brokers = {b: Broker(each, self.world) for b, each in state.brokers.items()}
         self.clients = Clients(state.clients, self.world)
@@ -104,7 +108,9 @@ class Cluster:
             ZOOKEEPER: self.server,
             CLIENTS: self.clients,
         }
-        self.facts = ZnodeFacts(self.world, state.states, state.assignments)
+        self.facts = ZnodeFacts(
+            self.kernel.emit, state.states, state.assignments, state.topic_configs
+        )
         self.world.znode_observers.append(self.facts.changed)
         self.audit = Audit(state.audit, self.kernel, self.logs_of)
         self.invariants = Invariants(
@@ -285,17 +291,17 @@ class Cluster:
 
     def topics(self) -> list[str]:
         """All topics, sorted."""
-        return self.zookeeper.children("/brokers/topics")
+        return self.zookeeper.children(znodes.TOPICS) if self.zookeeper.find(znodes.TOPICS) else []
 
     def controller_id(self) -> int | None:
         """The broker that /controller names."""
-        return self.facts.controller_id()
+        node = self.zookeeper.find(znodes.CONTROLLER)
+        return None if node is None else znodes.controller_in(node.data)
 
     def controller_epoch(self) -> int | None:
         """The number in /controller_epoch."""
-        node = self.zookeeper.find("/controller_epoch")
-        data = None if node is None else node.data
-        return int(data) if data is not None and data.isdecimal() else None
+        node = self.zookeeper.find(znodes.CONTROLLER_EPOCH)
+        return None if node is None else znodes.controller_epoch_in(node.data)
 
     def host_works(self, broker: int) -> bool:
         """Whether a broker's process is up and not frozen."""
@@ -337,6 +343,7 @@ def _fresh(spec: CreateCluster) -> ClusterState:
         ClientsState(),
         AuditState(),
         InvariantState(),
+        {},
         {},
         {},
     )

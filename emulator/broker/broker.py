@@ -109,7 +109,7 @@ class Broker:
         self.later = self.context.later
         self.close_connection = self.context.close_connection
         self.zk = self.context.zk
-        self.zk.on_reconnected = self.zookeeper_is_back
+        self.zk.on_reconnected = self._zookeeper_is_back
         self.zk.on_expired = self.session_expired
         self.leader = LeaderSide(self)
         self.fetches = FetchServer(self)
@@ -131,7 +131,7 @@ class Broker:
     @property
     def config(self) -> BrokerConfig:
         """This broker's configuration as it is now."""
-        return self.world.config(self.id)
+        return self.context.config
 
     # ---- dispatch
 
@@ -183,7 +183,7 @@ class Broker:
             ),
             messages.ZkPong: lambda source, message: self.zk.ponged(message),
             messages.ZkExpired: lambda source, message: self.zk.expired(message),
-            messages.WatchEvent: lambda source, message: self.controller.watched(message),
+            messages.WatchEvent: lambda source, message: self.registration.watched(message),
             messages.ConnectionLost: self._connection_lost,
             messages.Timer: self._timer,
         }
@@ -344,14 +344,13 @@ class Broker:
         self.state.process.status = state
         self.kernel.emit(events.BrokerStateChanged, self.id, state)
 
-    def zookeeper_is_back(self) -> None:
-        """The connection works again: do what had to wait."""
-        self.controller.retry()
+    def _zookeeper_is_back(self) -> None:
+        self.registration.zookeeper_is_back()
 
     def session_expired(self) -> None:
         """Begin a new session.
 
-        Give up the controller's office, register again, stand for election.
+        Resign as controller, register again, take part in the next election.
         """
         self.controller.resign("session expired")
         self.registration.register_again()

@@ -120,6 +120,7 @@ class ControlPlane:
         if self.epochs_on:
             replica.epochs = LeaderEpochCache()
         self.broker.state.replicas[tp] = replica
+        self.broker.registration.config.log_created(tp.rpartition("-")[0])
         self.kernel.emit(events.LogCreated, tp, self.broker.id)
         return replica
 

@@ -14,7 +14,7 @@ from emulator.protocol import (
     PartitionInfo,
 )
 from emulator.replication import in_sync_replicas
-from emulator.zookeeper.data import state_json, state_path
+from emulator.zookeeper.data import PartitionState
 from emulator.zookeeper.errors import ZooKeeperError
 
 if TYPE_CHECKING:
@@ -115,13 +115,9 @@ class IsrManager:
 
         A mismatch is skipped.
         """
-        if not self.broker.zk.usable():
-            return
-        data = state_json(self.broker.id, replica.leader_epoch, isr, replica.controller_epoch)
+        state = PartitionState(replica.controller_epoch, self.broker.id, replica.leader_epoch, isr)
         try:
-            version = self.world.zookeeper.set_data(
-                self.world, state_path(replica.tp), data, replica.zk_version
-            )
+            version = self.broker.context.metadata.write_isr(replica.tp, state, replica.zk_version)
         except ZooKeeperError:
             return
         self.broker.isr_changed(replica, isr, version)

@@ -87,7 +87,7 @@ class LeaderSide:
         if message.acks == -1 and len(replica.isr) < self.effective_min_isr(replica):
             return "NOT_ENOUGH_REPLICAS"
         topic, _, _ = message.tp.rpartition("-")
-        if message.size_bytes > self.world.max_message_bytes(self.broker.id, topic):
+        if message.size_bytes > self.broker.context.max_message_bytes(topic):
             return "MESSAGE_TOO_LARGE"
         return NONE
 
@@ -99,7 +99,7 @@ class LeaderSide:
         min_isr = self._min_isr.get(replica.tp)
         if min_isr is None:
             topic, _ = split(replica.tp)
-            min_isr = self.world.min_insync_replicas(self.broker.id, topic)
+            min_isr = self.broker.context.min_insync_replicas(topic)
             self._min_isr[replica.tp] = min_isr
         return min(min_isr, len(replica.assigned)) if self.hw_waits else min_isr
 

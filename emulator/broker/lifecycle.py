@@ -1,41 +1,47 @@
 """A broker's life in ZooKeeper.
 
-The paths that must exist, its own znode, leaving in order, and telling of ISR changes.
+The paths that must exist, its own znode, its configuration, leaving in order, and telling of ISR
+changes.
 """
 
 from typing import TYPE_CHECKING
 
 from emulator import events
+from emulator.broker.dynamic_config import DynamicConfig
 from emulator.broker.replica import FOLLOWER
 from emulator.controller.channels import CONTROLLER_SOCKET_TIMEOUT_US
 from emulator.events import ZOOKEEPER
-from emulator.protocol import ControlledShutdownRequest, ControlledShutdownResponse
+from emulator.protocol import (
+    ControlledShutdownRequest,
+    ControlledShutdownResponse,
+    WatchEvent,
+)
+from emulator.zookeeper import data as znodes
 from emulator.zookeeper import errors
-from emulator.zookeeper.data import broker_json, compact
 from emulator.zookeeper.operations import Create, Operation, SetData
 
 if TYPE_CHECKING:
     from emulator.broker.broker import Broker
 
 PATHS = (
-    ("", "/consumers"),
-    ("", "/brokers"),
-    ("", "/brokers/ids"),
-    ("", "/brokers/topics"),
-    ("generated_broker_ids", "/brokers/seqid"),
-    ("", "/config"),
-    ("", "/config/changes"),
-    ("", "/config/topics"),
-    ("client_quotas", "/config/clients"),
-    ("dynamic_broker_config", "/config/users"),
-    ("dynamic_broker_config", "/config/brokers"),
-    ("ip_quotas", "/config/ips"),
-    ("", "/admin"),
-    ("", "/admin/delete_topics"),
-    ("isr_change_folder", "/isr_change_notification"),
-    ("idempotence", "/latest_producer_id_block"),
-    ("log_dir_events", "/log_dir_event_notification"),
-    ("finalized_features", "/feature"),
+    ("", znodes.CONSUMERS),
+    ("", znodes.BROKERS),
+    ("", znodes.BROKER_IDS),
+    ("", znodes.TOPICS),
+    ("generated_broker_ids", znodes.BROKER_ID_SEQUENCE),
+    ("", znodes.CONFIG),
+    ("", znodes.CONFIG_CHANGES),
+    ("", znodes.TOPIC_CONFIGS),
+    ("client_quotas", znodes.CLIENT_CONFIGS),
+    ("dynamic_broker_config", znodes.USER_CONFIGS),
+    ("dynamic_broker_config", znodes.BROKER_CONFIGS),
+    ("ip_quotas", znodes.IP_CONFIGS),
+    ("", znodes.ADMIN),
+    ("", znodes.DELETE_TOPICS),
+    ("isr_change_folder", znodes.ISR_CHANGES),
+    ("idempotence", znodes.PRODUCER_IDS),
+    ("log_dir_events", znodes.LOG_DIR_EVENTS),
+    ("finalized_features", znodes.FEATURE),
 )
 """Persistent paths that a broker makes when it starts, each with the feature that needs it."""
 
@@ -56,6 +62,8 @@ class Registration:
         self.world = broker.world
         self.kernel = broker.world.kernel
         self.profile = broker.world.profile
+        self.zk = broker.zk
+        self.config = DynamicConfig(broker.context, self._config_taken)
 
     # ---- coming
 
@@ -64,8 +72,6 @@ class Registration:
         state = self.broker.state
         self.kernel.start_host(self.broker.id)
         self.broker.set_state("starting")
-        if self.profile.has("removed_broker_values_stay"):
-            self.world.read_again(f"/config/brokers/{self.broker.id}")
         for tp, replica in state.replicas.items():
             if self.profile.has("cut_to_high_watermark_on_restart"):
                 replica.high_watermark = min(replica.checkpointed_hw, replica.log.end)
@@ -92,57 +98,98 @@ class Registration:
         self.broker.later("boot", BOOT_US)
 
     def boot(self) -> None:
-        """Connect to ZooKeeper (as soon as it can be reached), register, stand for controller."""
-        if not self.broker.zk.connect():
+        """Connect to ZooKeeper (as soon as it can be reached), read the configuration, register."""
+        if not self.zk.connect():
             self.broker.later("boot", RECONNECT_US)
             return
-        self._make_paths()
+        try:
+            self._make_paths()
+            self.config.start()
+        except errors.ZooKeeperError:
+            self.zk.close()
+            self.broker.later("boot", RECONNECT_US)
+            return
         self.broker.set_state("running")
         self.broker.start_tasks()
         self.broker.producer_ids.start()
         self.register()
 
     def register_again(self) -> None:
-        """After a session has expired: a new session, the broker's znode anew, a new candidacy."""
-        if self.broker.zk.connect():
+        """After a session has expired: a new session, the broker's znode anew, a new election."""
+        if self.zk.connect():
+            self.config.reconnected()
             self.register()
         else:
             self.broker.later("boot", RECONNECT_US)
 
     def register(self) -> None:
-        """Write the broker's own znode; one of an earlier life has to be gone before."""
-        state = self.broker.state
-        path = f"/brokers/ids/{self.broker.id}"
-        data = broker_json(self.world, self.broker.id)
-        zookeeper, world = self.world.zookeeper, self.world
-        node = zookeeper.find(path)
-        if node is not None and node.ephemeral_owner == state.session:
-            return
-        if node is not None or not self.broker.zk.usable():
+        """Write the broker's own znode; one of an earlier life has to be gone before.
+
+        If it is there by this session already, the answer to an earlier try was lost.
+        """
+        try:
+            is_registered = self._register()
+        except errors.ZooKeeperError:
+            is_registered = False
+        if not is_registered:
             self.broker.later("register", RECONNECT_US)
-            return
-        if self.profile.has("registration_multi"):
-            operations: list[Operation] = [
-                Create(path, None, ephemeral=True),
-                SetData(path, data, 0),
-            ]
-            zookeeper.multi(world, state.session, operations)
-        else:
-            zookeeper.create(world, state.session, path, data, ephemeral=True)
-        state.process.broker_epoch = zookeeper.get(path).czxid
-        self.kernel.emit(events.BrokerRegistered, self.broker.id, state.broker_epoch, state.session)
-        self.broker.controller.stand()
+        elif self.broker.state.broker_epoch:
+            self.broker.controller.elect()
+
+    def _register(self) -> bool:
+        """Whether the broker's znode is its own now."""
+        state, zk = self.broker.state, self.zk
+        path = znodes.broker_path(self.broker.id)
+        node = zk.find(path)
+        if node is not None and node.ephemeral_owner != state.session:
+            return False
+        if node is None:
+            rack = self.world.settings.racks.get(self.broker.id)
+            data = znodes.broker_json(self.profile, self.broker.id, rack, self.world.timestamp_ms)
+            if self.profile.has("registration_multi"):
+                operations: list[Operation] = [
+                    Create(path, None, ephemeral=True),
+                    SetData(path, data, 0),
+                ]
+                zk.multi(operations)
+            else:
+                zk.create(path, data, ephemeral=True)
+        czxid = zk.get(path).czxid
+        if czxid != state.broker_epoch:
+            state.process.broker_epoch = czxid
+            self.kernel.emit(events.BrokerRegistered, self.broker.id, czxid, state.session)
+        return True
 
     def _make_paths(self) -> None:
-        zookeeper, world = self.world.zookeeper, self.world
         wanted = [path for need, path in PATHS if not need or self.profile.has(need)]
         for path in wanted:
-            if zookeeper.find(path) is None:
-                zookeeper.create(world, 0, path, None)
-        if self.profile.has("cluster_id") and zookeeper.find("/cluster/id") is None:
-            zookeeper.create(world, 0, "/cluster", None)
-            identity = compact({"version": "1", "id": world.cluster_id()})
-            zookeeper.create(world, 0, "/cluster/id", identity)
+            if self.zk.find(path) is None:
+                self.zk.create(path, None)
+        if self.profile.has("cluster_id") and self.zk.find(znodes.CLUSTER_ID) is None:
+            if self.zk.find(znodes.CLUSTER) is None:
+                self.zk.create(znodes.CLUSTER, None)
+            self.zk.create(znodes.CLUSTER_ID, znodes.cluster_id_json(self.world.cluster_id()))
+
+    # ---- what ZooKeeper tells
+
+    def watched(self, message: WatchEvent) -> None:
+        """A watch of this broker fired."""
+        if message.path == znodes.CONFIG_CHANGES:
+            try:
+                self.config.changed()
+            except errors.ConnectionLoss:
+                return  # it is looked at again when the connection works
+        else:
+            self.broker.controller.watched(message)
+
+    def zookeeper_is_back(self) -> None:
+        """The connection works again: see what was missed, and do what had to wait."""
+        self.config.reconnected()
+        self.broker.controller.retry()
+
+    def _config_taken(self, kind: str, name: str) -> None:
+        """This broker goes by a changed configuration: its controller, if it is it, may act."""
+        self.broker.controller.config_changed(kind, name)
 
     # ---- going
 
@@ -238,23 +285,13 @@ class Registration:
             return
         now = self.kernel.now
         quiet = now - state.isr_changed_us >= ISR_QUIET_US
-        if not (quiet or now - state.isr_told_us >= ISR_CAP_US) or not self.broker.zk.usable():
+        if not (quiet or now - state.isr_told_us >= ISR_CAP_US):
             self.broker.later("isr-propagation", ISR_CHECK_US)
             return
-        partitions = []
-        for tp in state.isr_changes:
-            topic, _, number = tp.rpartition("-")
-            partitions.append({"topic": topic, "partition": int(number)})
-        data = compact({"version": 1, "partitions": partitions})
         try:
-            self.world.zookeeper.create(
-                self.world,
-                state.session,
-                "/isr_change_notification/isr_change_",
-                data,
-                sequential=True,
-            )
+            self.broker.context.metadata.announce(state.isr_changes)
         except errors.ZooKeeperError:
+            self.broker.later("isr-propagation", ISR_CHECK_US)
             return
         state.isr_changes = {}
         state.isr_told_us = now

@@ -84,4 +84,4 @@ class OutOfRange:
     def _is_fatal(self, tp: str) -> bool:
         topic, _ = split(tp)
         fatal = self.world.profile.has("out_of_range_is_fatal")
-        return fatal and not self.world.unclean_election(self.broker.id, topic)
+        return fatal and not self.broker.context.unclean_election(topic)

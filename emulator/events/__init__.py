@@ -34,9 +34,11 @@ from emulator.events.controller import (
     ControllerResigned,
     ControllerStep,
     ElectionFailed,
+    ElectionHeld,
     LeaderElected,
     MetadataUpdated,
     PartitionCached,
+    RequestRefused,
 )
 from emulator.events.groups import (
     AssignmentChanged,
@@ -98,6 +100,7 @@ from emulator.events.znodes import (
     ZnodeChanged,
     ZnodeCreated,
     ZnodeDeleted,
+    ZooKeeperRefused,
 )
 
 __all__ = [
@@ -115,6 +118,7 @@ __all__ = [
     "ControllerResigned",
     "ControllerStep",
     "ElectionFailed",
+    "ElectionHeld",
     "EpochCacheChanged",
     "Event",
     "ExpectationChecked",
@@ -158,6 +162,7 @@ __all__ = [
     "ReplicaFetchPaused",
     "ReplicaRoleChanged",
     "ReplicasAssigned",
+    "RequestRefused",
     "SessionCreated",
     "SessionEnded",
     "TimerFired",
@@ -168,4 +173,5 @@ __all__ = [
     "ZnodeChanged",
     "ZnodeCreated",
     "ZnodeDeleted",
+    "ZooKeeperRefused",
 ]

@@ -3,7 +3,6 @@
 They write to ZooKeeper as Kafka's tools do.
 """
 
-import json
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
@@ -14,13 +13,13 @@ from emulator.clients.assignors import COOPERATIVE
 from emulator.clients.idempotence import idempotence_conflict
 from emulator.controller.controller import Controller
 from emulator.inputs import statements as inputs
-from emulator.protocol.names import is_topic_name, split
+from emulator.protocol.names import is_topic_name
 from emulator.releases.config import ConfigError, check_topic_config, resolve
 from emulator.releases.profiles import Profile
 from emulator.replication import assignment
+from emulator.zookeeper import data as znodes
 from emulator.zookeeper import errors, zkcli
-from emulator.zookeeper.data import compact, write, write_topic
-from emulator.zookeeper.metadata import config_in
+from emulator.zookeeper.metadata import write, write_topic
 
 if TYPE_CHECKING:
     from emulator.cluster import Cluster
@@ -62,7 +61,7 @@ class Admin:
         config = self._topic_config(wanted.config)
         lists = wanted.assignment or self._assign(wanted)
         self._check_lists(lists)
-        write_topic(self.world, topic, lists, config)
+        write_topic(self.zookeeper, self.world, topic, self.world.topic_json(lists), config)
 
     def _check_new_name(self, topic: str) -> None:
         if not is_topic_name(topic):
@@ -84,11 +83,19 @@ class Admin:
         except ConfigError as error:
             raise RefusedError("INVALID_CONFIG", str(error)) from None
 
-    def _live(self) -> list[int]:
-        return sorted(int(name) for name in self.zookeeper.children("/brokers/ids"))
+    def live(self) -> list[int]:
+        """The registered brokers, as a tool reads them; what is no broker's id makes it fail."""
+        names = self.world.children(znodes.BROKER_IDS)
+        live = {name: znodes.number_in(name) for name in names}
+        for name, number in live.items():
+            if number is None:
+                raise RefusedError(
+                    "UNKNOWN_SERVER_ERROR", f"{znodes.BROKER_IDS}/{name} is no broker's id."
+                )
+        return sorted(number for number in live.values() if number is not None)
 
     def _assign(self, wanted: inputs.CreateTopic) -> list[list[int]]:
-        live = self._live()
+        live = self.live()
         partitions, factor = wanted.partitions, wanted.replication_factor
         try:
             if wanted.policy == "seed":
@@ -126,45 +133,60 @@ class Admin:
             raise RefusedError("UNKNOWN_TOPIC_OR_PARTITION", f"There is no topic {topic}{hint}.")
 
     def add_partitions(self, wanted: inputs.AddPartitions) -> None:
-        """Let a topic grow: the topic's znode gets the new partitions by the seed's rule."""
+        """Let a topic grow: the topic's znode gets the new partitions."""
         self.known_topic(wanted.topic)
-        path = f"/brokers/topics/{wanted.topic}"
-        found = json.loads(self.zookeeper.get(path).data or "{}")
-        lists: dict[str, list[int]] = found["partitions"]
-        have = len(lists)
+        path = znodes.topic_path(wanted.topic)
+        found = znodes.topic_in(self.zookeeper.get(path).data)
+        if found is None or 0 not in found.replicas:
+            raise RefusedError(
+                "UNKNOWN_SERVER_ERROR", f"{path} does not say where partition 0 of the topic is."
+            )
+        have = len(found.replicas)
         if wanted.partitions <= have:
             raise RefusedError(
                 "INVALID_PARTITIONS",
                 f"Topic {wanted.topic} has {have} partitions already: it can only grow.",
             )
-        factor = len(lists["0"])
+        new = self.assign_added(found.replicas[0], wanted.partitions - have, have)
+        added = dict(enumerate(new, start=have))
+        self.zookeeper.set_data(self.world, path, znodes.changed_topic_json(found, added))
+
+    def assign_added(self, first: list[int], partitions: int, have: int) -> list[list[int]]:
+        """The replicas of partitions that a topic gets; ``first`` are those of its partition 0.
+
+        Kafka goes on where the topic began (``AdminUtils.addPartitions``); the documents' profile
+        goes on counting.
+        """
+        live, factor = self.live(), len(first)
         try:
-            new = assignment.assign_seed(self._live(), wanted.partitions - have, factor, have)
+            if self.world.profile.version == "seed":
+                return assignment.assign_seed(live, partitions, factor, have)
+            racks = {b: r for b, r in self.world.settings.racks.items() if b in live}
+            start = assignment.start_of_added(live, first[0])
+            if racks and self.world.profile.has("broker_rack"):
+                return assignment.assign_rack_aware(racks, partitions, factor, start, start, have)
+            return assignment.assign_kafka(live, partitions, factor, start, start, have)
         except assignment.AssignmentError as error:
             raise RefusedError(error.error_name, str(error)) from None
-        for number, replicas in enumerate(new, start=have):
-            lists[str(number)] = replicas
-        self.zookeeper.set_data(self.world, path, compact(found))
 
     def configure_topic(self, wanted: inputs.ConfigureTopic) -> None:
         """Write a topic's configuration, and a notification of it."""
         self.known_topic(wanted.topic)
         config = self._topic_config(wanted.config)
-        merged = {**self.world.settings.topics.get(wanted.topic, {}), **config}
-        kept = {k: v for k, v in merged.items() if v}
-        path = f"/config/topics/{wanted.topic}"
-        write(self.world, path, compact({"version": 1, "config": kept}))
+        path = znodes.topic_config_path(wanted.topic)
+        self._merge_config(path, config)
         self._notify_change("topics", wanted.topic)
 
+    def _merge_config(self, path: str, config: dict[str, str]) -> None:
+        """Set values in a configuration znode, or remove those that are empty."""
+        there = self.zookeeper.find(path)
+        before = znodes.config_in(there.data) if there is not None else None
+        kept = {k: v for k, v in {**(before or {}), **config}.items() if v}
+        write(self.zookeeper, self.world, path, znodes.config_json(kept))
+
     def _notify_change(self, kind: str, name: str) -> None:
-        change: object = {"version": 2, "entity_path": f"{kind}/{name}"}
-        if not self.world.profile.has("typed_config_changes"):
-            change = name
-        elif not self.world.profile.has("config_entity_paths"):
-            change = {"version": 1, "entity_type": kind, "entity_name": name}
-        self.zookeeper.create(
-            self.world, 0, "/config/changes/config_change_", compact(change), sequential=True
-        )
+        change = znodes.config_change_json(self.world.profile, kind, name)
+        self.zookeeper.create(self.world, 0, znodes.CONFIG_CHANGE, change, sequential=True)
 
     def configure_broker(self, wanted: inputs.ConfigureBroker) -> None:
         """Set configuration values of one broker, which takes them at once.
@@ -185,11 +207,7 @@ class Admin:
         except ConfigError as error:
             raise RefusedError("INVALID_CONFIG", str(error)) from None
         if self.world.profile.has("dynamic_broker_config"):
-            path = f"/config/brokers/{wanted.broker}"
-            there = self.zookeeper.find(path)
-            said = config_in(there.data) if there is not None else {}
-            kept = {k: v for k, v in {**said, **wanted.config}.items() if v}
-            write(self.world, path, compact({"version": 1, "config": kept}))
+            self._merge_config(znodes.broker_config_path(wanted.broker), wanted.config)
             self._notify_change("brokers", str(wanted.broker))
             return
         settings.brokers[wanted.broker] = merged
@@ -201,7 +219,7 @@ class Admin:
         """Write /admin/delete_topics/T: the rest is the controller's work."""
         self.known_topic(wanted.topic)
         try:
-            self.zookeeper.create(self.world, 0, f"/admin/delete_topics/{wanted.topic}", None)
+            self.zookeeper.create(self.world, 0, znodes.delete_topic_path(wanted.topic), None)
         except errors.NodeExistsError:
             raise RefusedError(
                 "NodeExistsError", f"Topic {wanted.topic} is being deleted already."
@@ -214,14 +232,9 @@ class Admin:
         chosen = wanted.partitions or self.cluster.partitions()
         for tp in chosen:
             self.known_partition(tp)
-        partitions = []
-        for tp in chosen:
-            topic, _, number = tp.rpartition("-")
-            partitions.append({"topic": topic, "partition": int(number)})
-        path = "/admin/preferred_replica_election"
         try:
-            data = compact({"version": 1, "partitions": partitions})
-            self.zookeeper.create(self.world, 0, path, data)
+            data = znodes.partitions_json(chosen)
+            self.zookeeper.create(self.world, 0, znodes.PREFERRED_ELECTION, data)
         except errors.NodeExistsError:
             raise RefusedError(
                 "NodeExistsError", "A preferred replica election is under way already."
@@ -232,7 +245,7 @@ class Admin:
         self.known_partition(wanted.tp)
         hint = "; set unclean.leader.election.enable=true"
         needs(self.world.profile, "elect_leaders", "Unclean elections on demand exist", hint)
-        error = self._controller().partitions.elect_unclean(wanted.tp)
+        error = self._controller().leader_rebalance.elect_unclean(wanted.tp)
         if error == "ELECTION_NOT_NEEDED":
             raise RefusedError(error, f"{wanted.tp} has a leader.")
         if error != "NONE":
@@ -242,12 +255,9 @@ class Admin:
         """Write /admin/reassign_partitions: the rest is the controller's work."""
         self.known_partition(wanted.tp)
         self._check_lists([wanted.replicas])
-        topic, number = split(wanted.tp)
-        move = {"topic": topic, "partition": number, "replicas": wanted.replicas}
-        path = "/admin/reassign_partitions"
         try:
-            data = compact({"version": 1, "partitions": [move]})
-            self.zookeeper.create(self.world, 0, path, data)
+            data = znodes.moves_json([(wanted.tp, wanted.replicas)])
+            self.zookeeper.create(self.world, 0, znodes.REASSIGN_PARTITIONS, data)
         except errors.NodeExistsError:
             raise RefusedError(
                 "NodeExistsError", "A reassignment is under way already; wait until it has ended."
@@ -258,11 +268,9 @@ class Admin:
         self.known_partition(wanted.tp)
         needs(self.world.profile, "cancel_reassignment", "Reassignments can be cancelled")
         controller = self._controller()
-        if wanted.tp not in controller.in_office.reassigning:
-            raise RefusedError(
-                "NO_REASSIGNMENT_IN_PROGRESS", f"{wanted.tp} is not being reassigned."
-            )
-        controller.reassignment.cancel(wanted.tp)
+        error = controller.reassignment.alter(wanted.tp, None)
+        if error != "NONE":
+            raise RefusedError(error, f"{wanted.tp} is not being reassigned.")
 
     def _controller(self) -> Controller:
         holder = self.cluster.controller_id()
@@ -273,8 +281,8 @@ class Admin:
 
     def known_partition(self, tp: str) -> None:
         """Refuse a partition that does not exist, naming the nearest that does."""
-        known = self.cluster.partitions()
-        if tp not in known:
+        if self.cluster.assigned(tp) is None:
+            known = self.cluster.partitions()
             near = get_close_matches(tp, known, 1, 0)
             hint = f"; the nearest is {near[0]}" if near else "; there is none yet"
             raise RefusedError("UNKNOWN_TOPIC_OR_PARTITION", f"There is no partition {tp}{hint}.")

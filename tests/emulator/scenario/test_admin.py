@@ -136,8 +136,16 @@ def test_an_outsiders_write_has_its_consequences() -> None:
     assert cluster.state_of("t-0") is None
 
 
-def test_partitions_are_added_by_the_seeds_rule() -> None:
+def test_added_partitions_begin_where_the_topic_began_as_kafkas_tools_put_them() -> None:
+    """AdminUtils.addPartitions: start and shift are the index of partition 0's first replica."""
     cluster, _ = with_topic(1, 2)
+    do(cluster, AddPartitions(topic="t", partitions=3), until("t-2", "leader", 3))
+    assert cluster.assigned("t-1") == [2, 0]
+    assert cluster.assigned("t-2") == [3, 1]
+
+
+def test_by_the_documents_wording_added_partitions_go_on_counting() -> None:
+    cluster, _ = with_topic(1, 2, version="seed")
     do(cluster, AddPartitions(topic="t", partitions=3), until("t-2", "leader", 2))
     assert cluster.assigned("t-1") == [1, 2]
     assert cluster.assigned("t-2") == [2, 3]
