@@ -17,7 +17,8 @@ from typing import Final
 from msgspec import Struct
 
 from commands.words import BadWord, nearest
-from emulator.releases.profiles import DEFAULT_VERSION, VERSIONS
+from emulator.releases.profiles import DEFAULT_VERSION, PROFILES, VERSIONS, neighbours
+from emulator.releases.versions import is_since
 
 FOLDER: Final = Path(__file__).parent / "scenarios"
 
@@ -83,8 +84,12 @@ class Scenario(Struct, frozen=True):
 
     def known(self, version: str) -> str:
         """What is known to come out on a release."""
-        place = VERSIONS.index(version)
-        return [what for since, what in self.outcomes if VERSIONS.index(since) <= place][-1]
+        numbers = PROFILES[version].numbers
+        return [what for since, what in self.outcomes if is_since(numbers, since)][-1]
+
+    def is_written_for(self, version: str) -> bool:
+        """Whether the expectations hold on a release, as far as its neighbours tell."""
+        return set(neighbours(version)) <= set(self.versions)
 
     def text(self) -> str:
         """The script as it stands in its file."""

@@ -1,15 +1,24 @@
-"""What each release changed: the features of its rules, and the defaults of its configuration."""
+"""What each release changed, and which behave alike: features of the rules, and defaults."""
 
 from collections.abc import Iterator
+from functools import cache
 from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import asdict
 
-from emulator.releases.config import consumer_defaults, producer_defaults
+from emulator.releases.config import (
+    ConsumerDefaults,
+    ProducerDefaults,
+    consumer_defaults,
+    producer_defaults,
+)
 from emulator.releases.config_names import SETTINGS, Parsed, Setting
-from emulator.releases.features import FEATURES
-from emulator.releases.profiles import VERSIONS
+from emulator.releases.features import FEATURES, Feature
+from emulator.releases.profiles import PROFILES, VERSIONS
+from emulator.releases.versions import NAMES, RELEASE_OF, RELEASES, SEED, is_since, is_until
+
+Defaults = ProducerDefaults | ConsumerDefaults
 
 CLIENTS: Final = {
     "acks": "acks",
@@ -31,24 +40,49 @@ LABELS: Final = {
     "zookeeper.session.timeout.ms": "KIP-537",
     "replica.lag.max.messages": "KIP-16",
     "unclean.leader.election.enable": "KIP-106",
+    "auto.leader.rebalance.enable": "KafkaConfig",
+    "controlled.shutdown.enable": "KafkaConfig",
+    "delete.topic.enable": "KIP-162",
+    "message.max.bytes": "KAFKA-4203",
     "group.initial.rebalance.delay.ms": "KIP-134",
     "replica.selector.class": "KIP-392",
     "offsets.retention.minutes": "KIP-186",
+    "offsets.topic.num.partitions": "KAFKA-1012",
+    "offsets.topic.replication.factor": "KAFKA-1012",
+    "offsets.commit.timeout.ms": "KAFKA-1012",
+    "offsets.retention.check.interval.ms": "KAFKA-1012",
     "acks": "KIP-679",
     "enable.idempotence": "KIP-679",
     "retries": "KIP-91",
     "delivery.timeout.ms": "KIP-91",
 }
-"""Which KIP changed a default, where one did."""
-CONSUMER_LABELS: Final = {"0.10.2": "KIP-62", "3.5": "KIP-735"}
-"""The same for a consumer's, which changed more than once."""
+"""What changed a default or brought a name, where one thing did."""
+CONSUMER_LABELS: Final = {"rebalance_timeout": "KIP-62", "session_timeout_45s": "KIP-735"}
+"""The same for a consumer's defaults, which changed more than once, by the feature that did it."""
+
+
+class Behaviour(Struct, frozen=True):
+    """Releases that behave alike in all that is emulated: the same features, the same defaults.
+
+    ``version`` is the recommended version among them, or else the shortest name of one of them.
+    """
+
+    version: str
+    releases: tuple[str, ...]
+
+    def __str__(self) -> str:
+        """``3.5.0 to 3.5.2``, or the only one."""
+        first, last = self.releases[0], self.releases[-1]
+        return first if first == last else f"{first} to {last}"
 
 
 class Change(Struct, frozen=True):
     """One thing that a release changed.
 
     ``what`` is ``since``, ``last``, ``only`` (a feature, or a configuration name) or ``default``.
-    ``name`` is the feature's, or Kafka's configuration name; ``label`` the KIP or JIRA.
+    ``name`` is the feature's, or Kafka's configuration name; ``label`` the KIP or JIRA, or else
+    what shows it. ``releases`` are all that behave as ``version`` does; ``alike`` says which, and
+    stands before all else, also where nothing but an end tells releases from those before them.
     """
 
     version: str
@@ -56,60 +90,122 @@ class Change(Struct, frozen=True):
     name: str
     label: str
     meaning: str
+    releases: tuple[str, ...] = ()
 
 
-def changes(version: str) -> Iterator[Change]:
-    """Everything that began, ended or got another default in a release."""
+@cache
+def behaviours() -> tuple[Behaviour, ...]:
+    """All releases by how they behave, oldest first; ``seed`` is one by itself."""
+    alike: dict[tuple[object, ...], list[str]] = {}
+    for release in (SEED, *RELEASES):
+        alike.setdefault(_behaviour(release), []).append(release)
+    recommended = {RELEASE_OF[version]: version for version in VERSIONS}
+    found = []
+    for releases in alike.values():
+        named = [recommended[release] for release in releases if release in recommended]
+        names = named or [name for name in NAMES if RELEASE_OF[name] in releases]
+        found.append(Behaviour(min(names, key=len), tuple(releases)))
+    return tuple(found)
+
+
+def _behaviour(release: str) -> tuple[object, ...]:
+    numbers = PROFILES[release].numbers
+    return (
+        *PROFILES[release].features.values(),
+        *(setting.default(numbers) for setting in SETTINGS),
+        *(_exists(setting, release) for setting in SETTINGS),
+        producer_defaults(release),
+        consumer_defaults(release),
+    )
+
+
+def _exists(setting: Setting, release: str) -> bool:
+    numbers = PROFILES[release].numbers
+    ended = setting.until is not None and not is_until(numbers, setting.until)
+    return is_since(numbers, setting.since) and not ended
+
+
+def changes(place: int) -> Iterator[Change]:
+    """Everything that began, ended or got another default at one of :func:`behaviours`."""
+    before, here, after = _at(place - 1), behaviours()[place], _at(place + 1)
+    yield _change(here, "alike", "", "", str(here))
     for feature in FEATURES:
-        what = _bound(version, feature.since, feature.until)
-        label = feature.ended_by if what == "last" else feature.label
-        if what:
-            yield Change(version, what, feature.name, label, feature.meaning)
+        held = [each is not None and _has(feature, each) for each in (before, here, after)]
+        if what := _bound(*held, is_newest=after is None):
+            label = feature.ended_by if what == "last" else feature.label
+            yield _change(here, what, feature.name, label, feature.meaning)
     for setting in SETTINGS:
-        yield from _of_setting(version, setting)
-    yield from _of_clients(version)
+        held = [
+            each is not None and _exists(setting, each.releases[0])
+            for each in (before, here, after)
+        ]
+        what = _bound(*held, is_newest=after is None)
+        if what and (what == "last" or before is not None):
+            label = LABELS.get(setting.name, "")
+            yield _change(here, what, setting.name, label, setting.meaning)
+    if before is not None:
+        yield from _defaults(before, here)
 
 
-def _bound(version: str, since: str, until: str | None) -> str | None:
-    if since == until == version:
+def _at(place: int) -> Behaviour | None:
+    found = behaviours()
+    return found[place] if 0 <= place < len(found) else None
+
+
+def _has(feature: Feature, behaviour: Behaviour) -> bool:
+    return PROFILES[behaviour.version].has(feature.name)
+
+
+def _bound(before: bool, here: bool, after: bool, *, is_newest: bool) -> str | None:
+    begins, ends = here and not before, here and not (after or is_newest)
+    if begins and ends:
         return "only"
-    return {since: "since", until: "last"}.get(version)
+    return "since" if begins else "last" if ends else None
 
 
-def _of_setting(version: str, setting: Setting) -> Iterator[Change]:
-    label = LABELS.get(setting.name, "")
-    bound = _bound(version, setting.since, setting.until)
-    if bound and (bound == "last" or version != VERSIONS[0]):
-        yield Change(version, bound, setting.name, label, setting.meaning)
-    for (_, before), (since, after) in zip(setting.defaults, setting.defaults[1:], strict=False):
-        if since == version and since != setting.since:
-            yield _default(version, setting.name, label, before, after)
+def _defaults(before: Behaviour, here: Behaviour) -> Iterator[Change]:
+    old, new = (PROFILES[each.version] for each in (before, here))
+    for setting in SETTINGS:
+        values = setting.default(old.numbers), setting.default(new.numbers)
+        # A name that did not exist had no default; it is told of as new.
+        existed = _exists(setting, before.releases[0]) and _exists(setting, here.releases[0])
+        if values[0] != values[1] and existed:
+            label = LABELS.get(setting.name, "")
+            yield _default(here, setting.name, label, *values)
+    began = {name for name in CONSUMER_LABELS if new.has(name) and not old.has(name)}
+    by_feature = next((CONSUMER_LABELS[name] for name in began), "")
+    yield from _of_clients(here, producer_defaults(old.version), producer_defaults(new.version))
+    yield from _of_clients(
+        here, consumer_defaults(old.version), consumer_defaults(new.version), by_feature
+    )
 
 
-def _of_clients(version: str) -> Iterator[Change]:
-    place = VERSIONS.index(version)
-    if place == 0:
-        return
-    previous = VERSIONS[place - 1]
-    for defaults, labels in ((producer_defaults, {}), (consumer_defaults, CONSUMER_LABELS)):
-        before, after = asdict(defaults(previous)), asdict(defaults(version))
-        for field, value in after.items():
-            if value != before[field]:
-                name = CLIENTS[field]
-                label = labels.get(version) or LABELS.get(name, "")
-                yield _default(version, name, label, before[field], value, field.endswith("_us"))
+def _of_clients(
+    here: Behaviour, before: Defaults, after: Defaults, label: str = ""
+) -> Iterator[Change]:
+    old, new = asdict(before), asdict(after)
+    for field, value in new.items():
+        if value != old[field]:
+            name, is_duration = CLIENTS[field], field.endswith("_us")
+            by = label or LABELS.get(name, "")
+            yield _default(here, name, by, old[field], value, microseconds=is_duration)
 
 
 def _default(
-    version: str,
+    here: Behaviour,
     name: str,
     label: str,
     before: Parsed | None,
     after: Parsed | None,
+    *,
     microseconds: bool = False,
 ) -> Change:
     old, new = (_shown(name, value, microseconds) for value in (before, after))
-    return Change(version, "default", name, label, f"{new}, was {old}")
+    return _change(here, "default", name, label, f"{new}, was {old}")
+
+
+def _change(here: Behaviour, what: str, name: str, label: str, meaning: str) -> Change:
+    return Change(here.version, what, name, label, meaning, here.releases)
 
 
 def _shown(name: str, value: Parsed | None, microseconds: bool) -> str:

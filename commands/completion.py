@@ -178,9 +178,10 @@ def _replicas(state: ViewState) -> Iterator[str]:
 
 
 def _versions(_state: ViewState) -> Iterable[str]:
-    from emulator.releases.profiles import VERSIONS
+    """The recommended ones, then every other name of a release."""
+    from emulator.releases.profiles import PROFILES, VERSIONS
 
-    return VERSIONS
+    return [*VERSIONS, *PROFILES]
 
 
 def _errors(_state: ViewState) -> Iterable[str]:

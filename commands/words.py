@@ -325,10 +325,14 @@ def znode_path(word: str) -> str:
 
 
 def version(word: str) -> str:
-    """The name of a version profile."""
-    from emulator.releases.profiles import VERSIONS
+    """The name of a release: ``3.6.1``, ``3.6`` (its latest patch release), or ``seed``."""
+    from emulator.releases import versions
 
-    return one_of(word, VERSIONS, "version")
+    if word in versions.RELEASE_OF:
+        return word
+    if versions.has_no_zookeeper(word):
+        raise BadWord(f"'{word}' is no version here: {versions.WITHOUT_ZOOKEEPER}")
+    raise BadWord(f"'{word}' is no version; did you mean '{versions.nearest(word)}'?")
 
 
 def api(word: str) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from console.bench import Card
 from console.lines import BLANK, Line, Span, line, wrap
+from emulator.releases.profiles import neighbours
 
 MARGIN = 2
 
@@ -15,7 +16,7 @@ def briefing_lines(card: Card, version: str, width: int) -> list[Line]:
     rows += _section("PREDICT, BEFORE YOU STEP ON", card.questions, width, numbered=True)
     if card.since:
         rows += _section("NO MORE SINCE", [card.since], width)
-    if version not in card.versions:
+    if not set(neighbours(version)) <= set(card.versions):
         said = f"It is written for {card.versions[0]} to {card.versions[-1]}: what it expects may "
         rows += _section("MIND", [f"{said}fail on {version}."], width)
     return rows

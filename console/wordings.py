@@ -66,10 +66,10 @@ def counted(profile: Profile | None) -> list[str]:
     if profile.has("alter_isr"):
         texts[0] += ", as large as it may be by now:"
         texts += ["whose admission is pending counts, whose removal is pending still does"]
-    if profile.has("caught_up_holds_hw"):
+    if profile.has("caught_up_replicas_hold_high_watermark"):
         texts[-1] += ";"
         texts += ["and assigned replicas that were caught up within replica.lag.time.max.ms"]
     texts[-1] += "."
-    if profile.has("hw_waits_for_min_isr"):
+    if profile.has("high_watermark_needs_min_isr"):
         texts += ["While the ISR is below min.insync.replicas the HW does not move at all."]
     return texts

@@ -7,15 +7,10 @@ from collections.abc import Callable
 
 from msgspec import Struct, field
 
+from emulator import events
 from emulator.events import ZOOKEEPER
-from emulator.protocol import AnyMessage, ConnectionLost, PartitionInfo, WatchEvent
-from emulator.releases.config import (
-    BrokerConfig,
-    Settings,
-    TopicValues,
-    resolve,
-    resolve_topic,
-)
+from emulator.protocol import AnyMessage, ConnectionLost, PartitionInfo, ProduceResponse, WatchEvent
+from emulator.releases.config import BrokerConfig, Settings, TopicValues, resolve, resolve_topic
 from emulator.releases.profiles import PROFILES
 from emulator.simulation.kernel import Kernel
 from emulator.simulation.network import Network
@@ -147,6 +142,7 @@ class BrokerContext:
         self.network = world.network
         self.profile = world.profile
         self.stepwise = world.stepwise
+        self.own_response: Callable[[int, ProduceResponse], None]
         self.timers = Timers(world.kernel, process.id, process.timers)
         self.arm = self.timers.arm
         self.later = self.timers.later
@@ -210,9 +206,50 @@ class BrokerContext:
         """The id of its ZooKeeper session; 0: none."""
         return self.process.zk.session
 
+    def fence_controller(self, controller: int, controller_epoch: int, broker_epoch: int) -> str:
+        """The error for a whole request of the controller; NONE: its word counts from now on.
+
+        Refused are an older controller's requests, and those meant for an earlier life of this
+        broker (KafkaApis.isBrokerEpochStale, 2.2+).
+        """
+        process = self.process
+        if controller_epoch < process.controller_epoch:
+            return self._fenced(
+                "STALE_CONTROLLER_EPOCH", controller, controller_epoch, process.controller_epoch
+            )
+        if self.profile.has("broker_epochs") and 0 < broker_epoch < process.broker_epoch:
+            return self._fenced(
+                "STALE_BROKER_EPOCH", controller, broker_epoch, process.broker_epoch
+            )
+        process.controller_epoch = controller_epoch
+        process.known_controller = controller
+        return "NONE"
+
+    def _fenced(self, error: str, controller: int, given: int, known: int) -> str:
+        self.refuse(controller, self.kernel.cause, "", error, given, known)
+        return error
+
+    def refuse(
+        self, source: int, request: int, tp: str, error: str, given: int, known: int
+    ) -> None:
+        """State that this broker refuses a request, or one partition of it.
+
+        ``given`` is what did not fit in the request, ``known`` what the broker has in its place
+        (see :class:`emulator.events.RequestRefused`).
+        """
+        self.emit(events.RequestRefused, self.id, source, request, tp, error, given, known)
+
+    def set_status(self, status: str) -> None:
+        """The process is in another state (:class:`emulator.events.BrokerStateChanged`)."""
+        self.process.status = status
+        self.emit(events.BrokerStateChanged, self.id, status)
+
     def respond(self, destination: int, request: int, response: AnyMessage) -> None:
-        """Send the response to ``request``."""
-        self.network.send(self.id, destination, response, request)
+        """Send the response to ``request``; this broker's own requests are answered at once."""
+        if destination == self.id and isinstance(response, ProduceResponse):
+            self.own_response(request, response)
+        else:
+            self.network.send(self.id, destination, response, request)
 
     def close_connection(self, peer: int, request: int = 0) -> None:
         """Close the connection that a request came by (what acks=0 gets for an error)."""

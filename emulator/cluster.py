@@ -137,7 +137,7 @@ class Cluster:
         kernel.start_host(CLIENTS)
         for broker in self.brokers.values():
             kernel.cause = root
-            broker.registration.start()
+            broker.lifecycle.start()
             limit_us = kernel.now + BOOT_LIMIT_US
             while not broker.state.broker_epoch and kernel.now < limit_us:
                 self.step()

@@ -19,25 +19,27 @@ AsJson = Annotated[bool, flag("--json", text="as JSON")]
 
 @app.command("versions", epilog=examples("tidegauge versions", "tidegauge versions --json"))
 def versions(as_json: AsJson = False) -> None:
-    """Print the releases that can be emulated.
+    """Print the releases that can be emulated, and which of them behave alike.
 
-    Each comes with what began or ended in it, the defaults that it changed, and by which KIP or
-    JIRA.
+    Every release from 0.8.1 to 3.9.1 can be; 2.3 is short for the latest 2.3.x. Those named behind
+    'alike' have the same rules and defaults. Then comes what began or ended there, the defaults
+    that changed, and by which KIP or JIRA.
     """
-    from commands.changes import changes
+    from commands.changes import behaviours, changes
     from commands.grids import Grid
-    from emulator.releases.profiles import DEFAULT_VERSION, VERSIONS
+    from emulator.releases.profiles import DEFAULT_VERSION
 
     if as_json:
         import msgspec
 
-        found = [change for version in VERSIONS for change in changes(version)]
+        found = [change for place in range(len(behaviours())) for change in changes(place)]
         output.emit(msgspec.json.encode(found).decode() + "\n")
         return
     rows = []
-    for version in VERSIONS:
+    for place, behaviour in enumerate(behaviours()):
+        version = behaviour.version
         name = f"{version} (default)" if version == DEFAULT_VERSION else version
-        for change in changes(version):
+        for change in changes(place):
             about = f"{change.name}: " if "default" in change.what or "." in change.name else ""
             rows.append((name, change.what, change.label, f"{about}{change.meaning}"))
             name = ""

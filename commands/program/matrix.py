@@ -1,4 +1,4 @@
-"""``tidegauge matrix``: every scenario on every release."""
+"""``tidegauge matrix``: every scenario on every recommended release, or on any others."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
@@ -18,7 +18,7 @@ app = typer.Typer()
 
 
 def versions_word(word: str) -> words.Names:
-    """Version profiles such as ``0.10.2,0.11``."""
+    """Releases such as ``0.10.2,0.11.0.1``."""
     return words.Names(words.version(name) for name in words.names(word))
 
 
@@ -47,14 +47,16 @@ def matrix(
         option("--script", metavar="NAME", text="print this scenario's script, and run nothing"),
     ] = None,
 ) -> int:
-    """Run the scenarios that come with the program on every release, and print what became of them.
+    """Run the scenarios that come with the program on releases, and print what became of them.
 
-    Outcomes are found by running: acknowledged records that were lost, logs that diverged, ISR
-    members that lack what is committed. With --scenario: also what to watch, and what made it end.
+    Without --versions these are the recommended releases. Outcomes are found by running:
+    acknowledged records that were lost, logs that diverged, ISR members that lack what is
+    committed. With --scenario: also what to watch, and what made it end.
     Exit status 1: a cell is not what is known of Kafka, or its script did not go as it should.
     """
     from commands.catalogue import SCENARIOS, find
     from emulator.releases.profiles import DEFAULT_VERSION, VERSIONS
+    from emulator.releases.versions import order
 
     try:
         if script is not None:
@@ -63,7 +65,7 @@ def matrix(
         chosen = [find(name) for name in scenario] if scenario else SCENARIOS
     except words.BadWord as error:
         raise CommandError(ExitCode.USAGE, f"'tidegauge matrix': {error}") from None
-    found = _run(chosen, [each for each in VERSIONS if not versions or each in versions])
+    found = _run(chosen, sorted(set(versions), key=order) if versions else VERSIONS)
     if as_json:
         import msgspec
 

@@ -176,7 +176,7 @@ def _find(name: str) -> "Scenario":
 def _judged_version(scenario: "Scenario", version: str | None) -> str:
     """The release to run on; one for which the expectations are not written is told of."""
     chosen = version or scenario.version
-    if chosen not in scenario.versions:
+    if not scenario.is_written_for(chosen):
         written = span(scenario.versions)
         output.narrate(
             f"{scenario.name} is written for {written}; on {chosen} what it expects may fail"

@@ -227,7 +227,7 @@ def known_violations(profile: Profile) -> dict[str, str]:
     known: dict[str, str] = {}
     if not profile.has("high_watermark_in_log"):
         known["HighWatermarkInLog"] = "the HW is apart from the log and is not cut with it"
-    if not profile.has("fetch_fencing"):
+    if not profile.has("leader_epoch_fencing"):
         known["TrueLeader"] = "truncation by HW or without fencing (KIP-101, KIP-279, KIP-320)"
         known["CommittedInIsr"] = known["TrueLeader"]
     if profile.has("cancel_reassignment"):

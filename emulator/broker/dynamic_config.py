@@ -130,7 +130,7 @@ class DynamicConfig:
             return
         settings = context.world.settings
         before = settings.brokers.get(context.id, {})
-        if not is_start and context.profile.has("removed_broker_values_stay"):
+        if not is_start and context.profile.has("removed_broker_config_stays"):
             values = before | values
         try:
             resolve(settings.version, {**settings.defaults, **values})

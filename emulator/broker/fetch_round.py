@@ -1,18 +1,15 @@
 """Single fetch rounds of one partition, beside the fetcher: what a `fetch` statement asks for."""
 
-from typing import TYPE_CHECKING
-
-from emulator.broker.fetcher import FETCHING, TRUNCATING
+from emulator.broker.fetcher import FetcherManager, Question
 from emulator.broker.replica import FOLLOWER, Replica
 from emulator.protocol import (
     FetchRequest,
     FetchResponse,
+    ListOffsetsResponse,
     OffsetsForLeaderEpochRequest,
     OffsetsForLeaderEpochResponse,
 )
-
-if TYPE_CHECKING:
-    from emulator.broker.broker import Broker
+from emulator.replication.fetching import FETCHING, SETTLED, TRUNCATING
 
 NONE = "NONE"
 
@@ -20,78 +17,85 @@ NONE = "NONE"
 class SingleRounds:
     """Makes complete rounds: the epoch question where the release asks it, then one fetch."""
 
-    def __init__(self, broker: "Broker") -> None:
-        """Act for ``broker``."""
-        self.broker = broker
-        self.world = broker.world
-        self.follower = broker.follower
+    def __init__(self, fetchers: FetcherManager) -> None:
+        """Make rounds as ``fetchers`` would."""
+        self.fetchers = fetchers
+        self.context = fetchers.context
+        self.state = fetchers.state
+        self.replicas = fetchers.replicas
 
     def start(self, replica: Replica) -> int:
-        """One complete fetch round of one partition, beside the fetcher.
-
-        Returns the request's number.
-        """
+        """One complete fetch round of one partition; returns the request's number."""
+        rules, fetchers = self.fetchers.rules, self.fetchers
         asking = (
-            self.follower.epochs_on
-            and not self.follower.on_fetch
-            and self._phase(replica) == TRUNCATING
+            rules.leader_epochs and not rules.diverging_fetch and self._phase(replica) == TRUNCATING
         )
         if asking:
-            question: OffsetsForLeaderEpochRequest | FetchRequest = OffsetsForLeaderEpochRequest(
-                self.broker.id, {replica.tp: self.follower.epoch_question(replica)}, one_shot=True
+            asked = {replica.tp: fetchers.epoch_question(replica)}
+            return self._ask(
+                replica, OffsetsForLeaderEpochRequest(self.context.id, asked, one_shot=True)
             )
-        else:
-            question = FetchRequest(
-                self.broker.id,
-                self.broker.config.replica_fetch_wait_max_us,
-                {replica.tp: self.follower.fetch_partition(replica)},
+        return self._ask(
+            replica,
+            FetchRequest(
+                self.context.id,
+                self.context.config.replica_fetch_wait_max_us,
+                {replica.tp: fetchers.fetch_partition(replica)},
                 one_shot=True,
-            )
-        request = self.world.network.send(self.broker.id, replica.leader, question)
-        self.broker.state.single_rounds[request] = replica.tp
+            ),
+        )
+
+    def _ask(self, replica: Replica, question: Question) -> int:
+        request = self.context.network.send(self.context.id, replica.leader, question)
+        self.state.single_rounds[request] = replica.tp
         return request
 
-    def forget(self, tp: str) -> None:
-        """The replica is deleted: whatever comes for it is nobody's."""
-        state = self.broker.state
-        state.single_rounds = {r: each for r, each in state.single_rounds.items() if each != tp}
+    def is_round(self, request: int) -> bool:
+        """Whether a response answers a request of a round."""
+        return request in self.state.single_rounds
 
     def connection_lost(self, peer: int) -> None:
         """The connection to a leader broke: the rounds that wait for its answer are over."""
-        state = self.broker.state
-        for request, tp in list(state.single_rounds.items()):
-            if state.replicas[tp].leader == peer:
-                del state.single_rounds[request]
+        for request, tp in list(self.state.single_rounds.items()):
+            if self.replicas.by_name[tp].leader == peer:
+                del self.state.single_rounds[request]
 
     def _phase(self, replica: Replica) -> str:
-        fetcher = self.broker.state.fetchers.get(replica.leader)
+        fetcher = self.state.by_source.get(replica.leader)
         fetch_state = None if fetcher is None else fetcher.partitions.get(replica.tp)
         return FETCHING if fetch_state is None else fetch_state.phase
 
+    def _answered(self, request: int) -> Replica:
+        return self.replicas.by_name[self.state.single_rounds.pop(request)]
+
     def epochs_answered(self, message: OffsetsForLeaderEpochResponse) -> None:
-        tp = self.broker.state.single_rounds.pop(message.request)
-        replica = self.broker.state.replicas[tp]
-        error, epoch, end = message.partitions[tp]
+        """Truncate by the answer, and fetch (or ask again)."""
+        replica = self._answered(message.request)
+        error, epoch, end = message.partitions[replica.tp]
         if error != NONE or replica.role != FOLLOWER:
             return
-        if self.follower.truncate_by_answer(replica, (epoch, end)):
-            fetcher = self.broker.state.fetchers.get(replica.leader)
-            if fetcher is not None and tp in fetcher.partitions:
-                fetcher.partitions[tp].phase = FETCHING
-                fetcher.truncating.pop(tp, None)
+        if self.fetchers.truncate(replica, epoch, end):
+            fetcher = self.state.by_source.get(replica.leader)
+            fetch_state = None if fetcher is None else fetcher.partitions.get(replica.tp)
+            if fetcher is not None and fetch_state is not None:
+                if fetch_state.phase == TRUNCATING:
+                    fetch_state.advance(SETTLED)
+                fetcher.truncating.pop(replica.tp, None)
         self.start(replica)
 
     def fetched(self, message: FetchResponse) -> None:
-        tp = self.broker.state.single_rounds.pop(message.request)
-        replica = self.broker.state.replicas[tp]
-        row = message.partitions.get(tp)
+        """Append what was fetched, or truncate, or ask where the leader's log ends."""
+        replica = self._answered(message.request)
+        row = message.partitions.get(replica.tp)
         if row is None or replica.role != FOLLOWER or replica.paused:
             return
-        if row.error == NONE and row.diverging is None:
-            self.follower.append(replica, row)
-        elif row.diverging is not None:
-            self.follower.truncate_by_answer(replica, row.diverging)
+        if row.error == NONE or row.diverging is not None:
+            self.fetchers.take_records(replica, row)
         elif row.error == "OFFSET_OUT_OF_RANGE":
-            question = self.broker.out_of_range.question(tp)
-            request = self.world.network.send(self.broker.id, replica.leader, question)
-            self.broker.state.single_rounds[request] = tp
+            self._ask(replica, self.fetchers.ends_question(replica.tp))
+
+    def ends_answered(self, message: ListOffsetsResponse) -> None:
+        """Adjust to where the leader's log begins and ends."""
+        replica = self._answered(message.request)
+        if message.error == NONE:
+            self.fetchers.adjust(replica, message)

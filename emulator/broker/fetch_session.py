@@ -1,22 +1,33 @@
-"""How a leader's broker serves fetches: sessions, parking, and what a fetch tells of its follower.
+"""How a leader's broker serves the fetches of followers: sessions, parking, what is told.
 
 A follower's fetch is handled when it arrives, and once more when it was parked and is answered.
 Followers repeat only what changed (fetch sessions, KIP-227), so a partition at rest costs nothing.
 """
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from msgspec import Struct, field
 
-from emulator import events
-from emulator.broker.replica import LEADER, Replica
+from emulator.broker.replica import LEADER, Replica, Replicas
+from emulator.broker_context import BrokerContext
 from emulator.protocol import FetchedPartition, FetchPartition, FetchRequest, FetchResponse
-from emulator.replication import remote_replica, truncation
-
-if TYPE_CHECKING:
-    from emulator.broker.broker import Broker
+from emulator.replication.partition import (
+    AdoptIsr,
+    AnswerFetches,
+    BeginEpoch,
+    CountFetch,
+    FetchAnswer,
+    OfferRecords,
+    StopLeading,
+    TellHighWatermark,
+    answer_fetch,
+    caught_up_us,
+    fencing_error,
+)
 
 NONE = "NONE"
+NOT_LEADER = "NOT_LEADER_OR_FOLLOWER"
+TIMEOUT = "fetch-timeout"
 
 
 class FetchSession(Struct, array_like=True, gc=False):
@@ -24,7 +35,7 @@ class FetchSession(Struct, array_like=True, gc=False):
 
     ``partitions`` is what it fetches and from where; ``outside`` those in whose ISR it is not,
     which are looked at on every fetch; ``ready`` those with something new to read; ``news`` those
-    whose HW it is to be told. ``parked`` is the request that waits (0: none) until ``deadline_us``.
+    whose HW it is to be told. ``parked`` is the request that waits (0: none).
     """
 
     follower: int
@@ -34,88 +45,132 @@ class FetchSession(Struct, array_like=True, gc=False):
     news: dict[str, None] = field(default_factory=dict)
     outside: dict[str, None] = field(default_factory=dict)
     parked: int = 0
-    deadline_us: int = 0
     last_fetch_us: int = 0
 
 
-class FetchServer:
+class FetchSessionsState(Struct, array_like=True):
+    """The sessions of followers, and single fetches by their request."""
+
+    by_follower: dict[int, FetchSession] = field(default_factory=dict)
+    single: dict[int, FetchSession] = field(default_factory=dict)
+
+
+class FetchSessions:
     """Answers the fetches of followers."""
 
-    def __init__(self, broker: "Broker") -> None:
-        """Act for ``broker``."""
-        self.broker = broker
-        self.kernel = broker.world.kernel
-        self.profile = broker.world.profile
-        self.recorded_first = self.profile.has("fetch_recorded_before_read")
-        self.quick = self.profile.has("quick_high_watermark")
+    def __init__(
+        self, context: BrokerContext, state: FetchSessionsState, replicas: Replicas
+    ) -> None:
+        """Serve ``replicas`` in ``context``."""
+        self.context = context
+        self.kernel = context.kernel
+        self.state = state
+        self.replicas = replicas
+        self.rules = replicas.rules
+        self.quick = context.profile.has("delayed_fetch_completes_on_high_watermark")
+        replicas.on(OfferRecords, self._offer_records)
+        replicas.on(AnswerFetches, self._high_watermark_moved)
+        replicas.on(BeginEpoch, self._epoch_began)
+        replicas.on(AdoptIsr, self._isr_adopted)
+        replicas.on(StopLeading, self._stopped_leading)
+
+    # ---- when followers fetched
+
+    def session_fetches(self, replica: Replica) -> dict[int, int]:
+        """When each follower whose session holds the partition fetched last (microseconds)."""
+        sessions, tp = self.state.by_follower, replica.tp
+        found: dict[int, int] = {}
+        for follower in replica.remotes:
+            session = sessions.get(follower)
+            if session is not None and tp in session.partitions:
+                found[follower] = session.last_fetch_us
+        return found
+
+    def caught_up_us(self, replica: Replica, follower: int) -> int:
+        """When a follower was last known to have everything (microseconds)."""
+        fetched_us = self.session_fetches(replica).get(follower, 0)
+        return caught_up_us(replica.remotes[follower], replica.log_end, fetched_us)
+
+    def last_fetches(self) -> Mapping[int, int]:
+        """When each follower with a session fetched last (microseconds)."""
+        sessions = self.state.by_follower
+        return {follower: each.last_fetch_us for follower, each in sessions.items()}
 
     # ---- what happened to a partition that is led here
 
-    def appended(self, replica: Replica) -> None:
-        """New records: answer the parked fetches of followers; the others read when they ask."""
-        state = self.broker.state
+    def _offer_records(self, replica: Replica, _effect: OfferRecords) -> None:
+        """Answer the parked fetches of followers; the others read when they ask."""
         tp = replica.tp
         for follower in replica.remotes:
-            session = state.fetch_sessions.get(follower)
+            session = self.state.by_follower.get(follower)
             if session is not None and tp in session.partitions:
                 session.ready[tp] = None
                 if session.parked:
                     self._answer_if_ready(session)
-        for session in list(state.single_fetches.values()):
+        for session in list(self.state.single.values()):
             if tp in session.partitions and session.parked:
                 session.ready[tp] = None
                 self._answer_if_ready(session)
 
-    def isr_moved(self, replica: Replica) -> None:
+    def _isr_adopted(self, replica: Replica, effect: AdoptIsr) -> None:
         """Look on every fetch at the followers that are not in the ISR (any longer)."""
+        if effect.own_change:
+            self._note_outside(replica)
+
+    def _note_outside(self, replica: Replica) -> None:
         for follower in replica.remotes:
-            session = self.broker.state.fetch_sessions.get(follower)
+            session = self.state.by_follower.get(follower)
             if session is not None and replica.tp in session.partitions:
                 if follower in replica.isr:
                     session.outside.pop(replica.tp, None)
                 else:
                     session.outside[replica.tp] = None
 
-    def epoch_began(self, replica: Replica) -> None:
+    def _epoch_began(self, replica: Replica, _effect: BeginEpoch) -> None:
         """Look on its next fetch at what each follower said under the epoch before (KIP-320)."""
-        if not self.broker.state.fetch_sessions:
+        if not self.state.by_follower:
             return
-        for follower in replica.remotes:
-            session = self.broker.state.fetch_sessions.get(follower)
-            fenced = self.broker.leader.fencing
-            if fenced and session is not None and replica.tp in session.partitions:
-                session.ready[replica.tp] = None
-        self.isr_moved(replica)
+        if self.rules.fencing:
+            for follower in replica.remotes:
+                session = self.state.by_follower.get(follower)
+                if session is not None and replica.tp in session.partitions:
+                    session.ready[replica.tp] = None
+        self._note_outside(replica)
 
-    def high_watermark_moved(self, replica: Replica) -> None:
+    def _high_watermark_moved(self, replica: Replica, _effect: AnswerFetches) -> None:
         """Let followers be told of the new HW, in 2.4 and 2.5 at once."""
-        state = self.broker.state
         tp = replica.tp
         for follower in replica.remotes:
-            session = state.fetch_sessions.get(follower)
+            session = self.state.by_follower.get(follower)
             if session is not None and tp in session.partitions:
                 session.news[tp] = None
                 if self.quick and session.parked:
                     self._answer(session)
-        if state.single_fetches:
-            self._spread_to_single_fetches(tp)
+        if self.state.single:
+            for session in list(self.state.single.values()):
+                if tp in session.partitions:
+                    session.news[tp] = None
+                    if self.quick and session.parked:
+                        self._answer(session)
 
-    def _spread_to_single_fetches(self, tp: str) -> None:
-        for session in list(self.broker.state.single_fetches.values()):
-            if tp in session.partitions:
-                session.news[tp] = None
-                if self.quick and session.parked:
-                    self._answer(session)
+    def _stopped_leading(self, replica: Replica, effect: StopLeading) -> None:
+        """Parked fetches that name the partition are answered at once."""
+        for session in [*self.state.by_follower.values(), *self.state.single.values()]:
+            if replica.tp in session.partitions and session.parked:
+                session.ready.pop(replica.tp, None)
+                due, session.ready = session.ready, {}
+                rows = self._read_all(session, due)
+                asked = session.partitions[replica.tp].current_leader_epoch
+                error = fencing_error(asked, effect.leader_epoch, self.rules)
+                rows[replica.tp] = FetchedPartition(error or NOT_LEADER, -1, -1, [])
+                self._send(session, session.parked, rows)
 
     # ---- fetch
 
     def fetch(self, follower: int, request: int, message: FetchRequest) -> None:
-        """Handle a FetchRequest of a follower, or (replica -1) of a consumer."""
-        if message.replica < 0:
-            self.broker.reads.fetch(follower, request, message)
-            return
+        """Handle a FetchRequest of a follower."""
         if not message.one_shot and not message.new_session and not self._knows(follower):
-            self.broker.close_connection(follower)
+            self.context.close_connection(follower)
             return
         session = self._session(follower, request, message)
         session.last_fetch_us = self.kernel.now
@@ -125,31 +180,30 @@ class FetchServer:
             session.ready = {}
         if session.outside:
             due.update(session.outside)
-        rows, answer = self._read_all(session, due)
-        if answer or message.max_wait_us <= 0:
+        rows = self._read_all(session, due)
+        if rows or message.max_wait_us <= 0:
             self._send(session, request, rows)
             return
         session.parked = request
-        session.deadline_us = self.kernel.now + message.max_wait_us
-        self.broker.arm("fetch-timeout", session.deadline_us)
+        at_us = self.kernel.now + message.max_wait_us
+        self.context.timers.set_deadline(TIMEOUT, _deadline_of(session), at_us)
         if self.quick and self._untold(session):
             self._answer(session)
 
     def _knows(self, follower: int) -> bool:
         """Whether the session goes on that a follower believes to have (KIP-227)."""
-        return follower in self.broker.state.fetch_sessions
+        return follower in self.state.by_follower
 
     def _session(self, follower: int, request: int, message: FetchRequest) -> FetchSession:
-        state = self.broker.state
         if message.one_shot:
             session = FetchSession(follower, one_shot=True)
-            state.single_fetches[request] = session
+            self.state.single[request] = session
         else:
-            found = state.fetch_sessions.get(follower)
+            found = self.state.by_follower.get(follower)
             if found is None or message.new_session:
-                found = state.fetch_sessions[follower] = FetchSession(follower)
+                found = self.state.by_follower[follower] = FetchSession(follower)
             session = found
-            session.parked = 0
+            self._unpark(session)
             for tp in message.forgotten:
                 session.partitions.pop(tp, None)
                 session.ready.pop(tp, None)
@@ -163,7 +217,7 @@ class FetchServer:
     def _untold(self, session: FetchSession) -> bool:
         """2.4-2.5: whether a parked partition's HW is above what its follower was told."""
         for tp in session.news:
-            replica = self.broker.state.replicas.get(tp)
+            replica = self.replicas.get(tp)
             remote = None if replica is None else replica.remotes.get(session.follower)
             if (
                 replica is not None
@@ -173,120 +227,80 @@ class FetchServer:
                 return True
         return False
 
-    def _read_all(
-        self, session: FetchSession, due: dict[str, None]
-    ) -> tuple[dict[str, FetchedPartition], bool]:
+    def _read_all(self, session: FetchSession, due: dict[str, None]) -> dict[str, FetchedPartition]:
+        """What there is to tell of the partitions that are due; nothing of one without news."""
         rows: dict[str, FetchedPartition] = {}
-        answer = False
         for tp in due:
             asked = session.partitions.get(tp)
-            if asked is None:
-                continue
-            row = self._read(session, tp, asked)
-            if row is not None:
-                rows[tp] = row
-                answer = True
-        return rows, answer
+            if asked is not None:
+                row = self._read(session, tp, asked)
+                if row is not None:
+                    rows[tp] = row
+        return rows
 
     def _read(
         self, session: FetchSession, tp: str, asked: FetchPartition
     ) -> FetchedPartition | None:
         """The answer for one partition; None: nothing new to read."""
-        follower = session.follower
-        replica = self.broker.state.replicas.get(tp)
-        error = self.broker.leader.check_epoch(replica, asked.current_leader_epoch)
-        if error != NONE or replica is None:
-            return FetchedPartition(error, -1, -1, [])
-        if asked.last_fetched_epoch >= 0:
-            diverging = self._diverging(replica, asked)
-            if diverging is not None:
-                return diverging
+        follower, replica = session.follower, self.replicas.get(tp)
+        answer = answer_fetch(
+            replica,
+            follower,
+            asked.offset,
+            asked.current_leader_epoch,
+            asked.last_fetched_epoch,
+            self.rules,
+        )
+        if answer.error != NONE or answer.diverging is not None or replica is None:
+            return _without_records(answer)
+        counted = CountFetch(follower, asked.offset)
+        high_watermark = answer.high_watermark
+        if self.rules.counts_fetch_first:
+            # Up to 0.8.1 a fetch is counted before it is read, so its response already carries the
+            # HW that it raised. Since 0.8.2 the read comes first, and followers learn of a new HW
+            # one round later (docs/high-watermark.md).
+            self.replicas.do(replica, counted)
+            high_watermark = replica.high_watermark
         log = replica.log
-        if asked.offset < log.start or asked.offset > log.end:
-            return FetchedPartition("OFFSET_OUT_OF_RANGE", -1, log.start, [])
-        if follower not in replica.remotes:
-            return FetchedPartition("NOT_LEADER_OR_FOLLOWER", -1, -1, [])
-        if self.recorded_first:
-            self._record(replica, follower, asked.offset)
-        high_watermark = replica.high_watermark
         batches = log.read(asked.offset, log.end) if asked.offset < log.end else []
-        if not self.recorded_first:
-            self._record(replica, follower, asked.offset)
+        if not self.rules.counts_fetch_first:
+            self.replicas.do(replica, counted)
         if follower in replica.isr:
             session.outside.pop(tp, None)
         else:
             session.outside[tp] = None
         return FetchedPartition(NONE, high_watermark, log.start, batches) if batches else None
 
-    def _diverging(self, replica: Replica, asked: FetchPartition) -> FetchedPartition | None:
-        """Truncation on fetch (Partition.readRecords 2.7+).
-
-        Where the follower's last epoch ends here.
-        """
-        if replica.epochs is None:
-            return None
-        epoch, end = self.broker.end_offset_for(replica, asked.last_fetched_epoch)
-        if end == truncation.UNDEFINED:
-            return FetchedPartition("OFFSET_OUT_OF_RANGE", -1, replica.log.start, [])
-        if epoch < asked.last_fetched_epoch or end < asked.offset:
-            return FetchedPartition(
-                NONE, replica.high_watermark, replica.log.start, [], (epoch, end)
-            )
-        return None
-
-    def _record(self, replica: Replica, follower: int, offset: int) -> None:
-        remote = replica.remotes[follower]
-        moved = remote.leo != offset
-        remote_replica.record_fetch(self.profile, remote, offset, replica.log.end, self.kernel.now)
-        if moved:
-            self.kernel.emit(
-                events.RemoteLogEndOffsetChanged, replica.tp, self.broker.id, follower, offset
-            )
-        if follower not in replica.isr:
-            self.broker.isr.maybe_expand(replica, follower)
-        if moved:
-            self.broker.leader.note_lag(replica)
-            if replica.high_watermark < replica.log.end:
-                self.broker.leader.check_high_watermark(replica, "fetch")
-
     # ---- parked fetches
 
     def _answer_if_ready(self, session: FetchSession) -> None:
         due, session.ready = session.ready, {}
-        rows, answer = self._read_all(session, due)
-        if answer:
+        rows = self._read_all(session, due)
+        if rows:
             self._send(session, session.parked, rows)
 
     def _answer(self, session: FetchSession) -> None:
         due, session.ready = session.ready, {}
-        rows, _ = self._read_all(session, due)
-        self._send(session, session.parked, rows)
+        self._send(session, session.parked, self._read_all(session, due))
 
     def expire_parked(self) -> None:
         """Answer the fetches that have waited long enough; what they get is read afresh."""
-        now = self.kernel.now
-        state = self.broker.state
-        left: list[int] = []
-        for session in [*state.fetch_sessions.values(), *state.single_fetches.values()]:
-            if not session.parked:
-                continue
-            if session.deadline_us <= now:
+        late = set(self.context.timers.overdue(TIMEOUT))
+        for session in [*self.state.by_follower.values(), *self.state.single.values()]:
+            if session.parked and _deadline_of(session) in late:
                 self._answer(session)
-            else:
-                left.append(session.deadline_us)
-        if left:
-            self.broker.arm("fetch-timeout", min(left))
+        self.context.timers.rearm(TIMEOUT)
 
     def _send(self, session: FetchSession, request: int, rows: dict[str, FetchedPartition]) -> None:
-        replicas, follower = self.broker.state.replicas, session.follower
-        session.parked = 0
+        follower = session.follower
+        self._unpark(session)
         later: dict[str, None] = {}
         nothing = FetchedPartition(NONE, 0, 0, [])
         for tp in session.news:
-            replica = replicas.get(tp)
+            replica = self.replicas.get(tp)
             if replica is None or replica.role != LEADER:
                 continue
-            high_watermark, start = replica.high_watermark, replica.log.start
+            high_watermark, start = replica.high_watermark, replica.log_start
             row = rows.get(tp)
             if row is None:
                 if nothing.high_watermark != high_watermark or nothing.log_start != start:
@@ -294,23 +308,31 @@ class FetchServer:
                 row = rows[tp] = nothing
             elif row.high_watermark < high_watermark:
                 later[tp] = None
-            if self.quick and (remote := replica.remotes.get(follower)) is not None:
-                remote.told_hw = row.high_watermark
+            if self.quick:
+                self.replicas.do(replica, TellHighWatermark(follower, row.high_watermark))
         session.news = later
         if session.one_shot:
-            self.broker.state.single_fetches.pop(request, None)
-        self.broker.respond(session.follower, request, FetchResponse(request, rows))
+            self.state.single.pop(request, None)
+        self.context.respond(follower, request, FetchResponse(request, rows))
 
     def connection_lost(self, follower: int) -> None:
         """A follower's connection broke: nobody waits for the answer to its parked fetch."""
-        session = self.broker.state.fetch_sessions.get(follower)
+        session = self.state.by_follower.get(follower)
         if session is not None:
+            self._unpark(session)
+
+    def _unpark(self, session: FetchSession) -> None:
+        if session.parked:
+            self.context.timers.clear_deadline(TIMEOUT, _deadline_of(session))
             session.parked = 0
 
-    def drop_partition(self, tp: str) -> None:
-        """The partition is no longer led here: parked fetches that name it are answered at once."""
-        state = self.broker.state
-        for session in [*state.fetch_sessions.values(), *state.single_fetches.values()]:
-            if tp in session.partitions and session.parked:
-                session.ready[tp] = None
-                self._answer_if_ready(session)
+
+def _deadline_of(session: FetchSession) -> int:
+    """What a session's deadline is set under: its follower, or a single fetch's request."""
+    return -session.parked if session.one_shot else session.follower
+
+
+def _without_records(answer: FetchAnswer) -> FetchedPartition:
+    return FetchedPartition(
+        answer.error, answer.high_watermark, answer.log_start, [], answer.diverging
+    )

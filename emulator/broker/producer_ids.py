@@ -6,27 +6,35 @@ broker has not used of its block is lost when it restarts. Brokers take a block 
 Source: ``ProducerIdManager`` 0.11 to 3.9 (KIP-98).
 """
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from msgspec import Struct
+
+from emulator.broker_context import BrokerContext
 from emulator.protocol import InitProducerIdRequest, InitProducerIdResponse
 from emulator.zookeeper import data as znodes
 from emulator.zookeeper import errors
-
-if TYPE_CHECKING:
-    from emulator.broker.broker import Broker
 
 BLOCK_SIZE: Final = 1_000
 ID_MAX: Final = znodes.LONG_MAX
 FIRST_EPOCH: Final = 0
 
 
+class ProducerIdBlock(Struct, array_like=True):
+    """What is left of the broker's block: the next id and the last one; -1: nothing is left."""
+
+    next: int = -1
+    last: int = -1
+
+
 class ProducerIds:
     """Gives out a broker's producer ids."""
 
-    def __init__(self, broker: "Broker") -> None:
-        """Act for ``broker``."""
-        self.broker = broker
-        self.world = broker.world
+    def __init__(self, context: BrokerContext, state: ProducerIdBlock) -> None:
+        """Give out ids in ``context``, from the block in ``state``."""
+        self.context = context
+        self.state = state
+        self.world = context.world
         self.on_demand = self.world.profile.has("producer_ids_on_demand")
 
     def start(self) -> None:
@@ -36,14 +44,14 @@ class ProducerIds:
 
     def give_out(self, source: int, request: int, _message: InitProducerIdRequest) -> None:
         """Answer with an id that nobody else has; not at all while there is no way to get one."""
-        state = self.broker.state
-        if state.producer_id < 0 and not self.broker.zk.usable():
+        state = self.state
+        if state.next < 0 and not self.context.zk.usable():
             return
-        error = "NONE" if state.producer_id >= 0 or self._take_block() else "UNKNOWN_SERVER_ERROR"
-        given, epoch = (state.producer_id, FIRST_EPOCH) if error == "NONE" else (-1, -1)
+        error = "NONE" if state.next >= 0 or self._take_block() else "UNKNOWN_SERVER_ERROR"
+        given, epoch = (state.next, FIRST_EPOCH) if error == "NONE" else (-1, -1)
         if error == "NONE":
-            state.producer_id = given + 1 if given < state.producer_id_end else -1
-        self.broker.respond(source, request, InitProducerIdResponse(request, error, given, epoch))
+            state.next = given + 1 if given < state.last else -1
+        self.context.respond(source, request, InitProducerIdResponse(request, error, given, epoch))
 
     def _take_block(self) -> bool:
         """Take the block after the last one that anybody took; False if that cannot be done.
@@ -51,16 +59,16 @@ class ProducerIds:
         If the answer to the write is lost, the block may have been taken or not. Then the next try
         takes another one: ids may be left out, but none is given out twice.
         """
-        zk = self.broker.zk
+        zk = self.context.zk
         try:
             node = zk.get(znodes.PRODUCER_IDS)
             start = _following(node.data)
             end = start + BLOCK_SIZE - 1
-            text = znodes.producer_ids_json(self.broker.id, start, end)
+            text = znodes.producer_ids_json(self.context.id, start, end)
             zk.set_data(znodes.PRODUCER_IDS, text, node.version)
         except (errors.ZooKeeperError, ValueError):
             return False
-        self.broker.state.producer_id, self.broker.state.producer_id_end = start, end
+        self.state.next, self.state.last = start, end
         return True
 
 

@@ -1,80 +1,309 @@
-"""One broker's replica of one partition: what its disk holds and what its process believes."""
+"""One broker's replicas: a partition's state and its log, and the loop that carries out effects.
+
+What happens to a replica is decided by :func:`emulator.replication.partition.step`. Here it is
+done: the log is written, the fact is stated, and whoever has to act on it is called. Nothing else
+touches a log.
+"""
+
+from collections.abc import Callable
+from typing import Any
 
 from msgspec import Struct, field
 
-from emulator.replication.remote_replica import Remote
-from emulator.storage.leader_epoch_cache import LeaderEpochCache
-from emulator.storage.log import Log
+from emulator import events
+from emulator.broker_context import BrokerContext
+from emulator.protocol import RecordBatch
+from emulator.protocol.names import split
+from emulator.replication.leader_epoch_cache import LeaderEpochCache
+from emulator.replication.partition import (
+    FOLLOWER,
+    LEADER,
+    OFFLINE,
+    AdoptIsr,
+    AppendAsFollower,
+    AppendAsLeader,
+    BeginEpoch,
+    ChangeRole,
+    Command,
+    Effects,
+    LoadLog,
+    Moment,
+    MoveHighWatermark,
+    Partition,
+    RememberLogEnd,
+    RestartLog,
+    Rules,
+    StopLeading,
+    StoreEpochs,
+    Then,
+    TruncateLog,
+    step,
+)
+from emulator.storage.log import Log, tail_of
 from emulator.storage.producer_state import ProducerStates
 
-LEADER = "leader"
-FOLLOWER = "follower"
-OFFLINE = "offline"
+__all__ = ["FOLLOWER", "LEADER", "OFFLINE", "Replica", "ReplicaIndex", "Replicas"]
 
 
-class PendingIsr(Struct, array_like=True, gc=False):
-    """An ISR change that the controller has not answered yet (2.7+); ``request`` 0.
+class Replica(Partition, array_like=True, gc=False):
+    """A replica: the partition's state, and what is stored of it.
 
-    Not sent yet.
+    ``log``, ``epochs`` and ``checkpointed_hw`` are on disk; ``producers`` is rebuilt from the log.
+    ``paused``: a follower that was told not to fetch.
     """
 
-    isr: list[int]
-    change: str
-    request: int = 0
-
-
-class DelayedProduce(Struct, array_like=True, gc=False):
-    """An acks=all request that waits for the HW to reach ``required_offset``."""
-
-    request: int
-    client: int
-    required_offset: int
-    base_offset: int
-    deadline_us: int
-
-
-class Replica(Struct, array_like=True, gc=False):
-    """A replica. ``log``, ``epochs``, ``checkpointed_hw`` are on disk.
-
-    Everything else ends with the process. ``isr`` is the committed ISR that a leader acts on (empty
-    on followers). ``epoch_start`` is the leader's LEO when its epoch began. ``epochs`` is None in
-    releases without leader epochs.
-    """
-
-    tp: str
     log: Log = field(default_factory=Log)
-    epochs: LeaderEpochCache | None = None
     producers: ProducerStates = field(default_factory=ProducerStates)
     checkpointed_hw: int = 0
-    high_watermark: int = 0
-    role: str = OFFLINE
-    leader: int = -1
-    leader_epoch: int = -1
-    controller_epoch: int = 0
-    zk_version: int = -1
-    assigned: list[int] = field(default_factory=list)
-    isr: list[int] = field(default_factory=list)
-    epoch_start: int | None = None
-    remotes: dict[int, Remote] = field(default_factory=dict)
-    pending: PendingIsr | None = None
-    waiting: list[DelayedProduce] = field(default_factory=list)
     paused: bool = False
-    known: bool = False
 
-    @property
-    def maximal_isr(self) -> list[int]:
-        """The ISR together with a member whose admission is pending.
 
-        A pending removal does not count (KIP-497).
+class ReplicaIndex(Struct, array_like=True):
+    """Which replicas a periodic task has to look at; it ends with the process.
+
+    ``lagging`` are led partitions with a follower that lacks something: only those can fall out of
+    the ISR. ``unchecked_hw`` are those whose HW has moved since the last checkpoint.
+    """
+
+    lagging: dict[str, None] = field(default_factory=dict)
+    unchecked_hw: dict[str, None] = field(default_factory=dict)
+
+
+Handler = Callable[[Replica, Any], object]
+"""Carries out an effect of one type."""
+
+
+class Replicas:
+    """A broker's replicas by partition name, and what may be done to them."""
+
+    def __init__(
+        self, context: BrokerContext, replicas: dict[str, Replica], index: ReplicaIndex
+    ) -> None:
+        """Keep ``replicas`` in ``context``."""
+        self.context = context
+        self.by_name = replicas
+        self.index = index
+        self.rules = Rules.of(context.profile)
+        self.moment = Moment()
+        self._min_isr: dict[str, int] = {}
+        self._min_isr_version = -1
+        self.log_created: Callable[[str], None] = _nothing
+        self._handlers: dict[type, list[Handler]] = {
+            AppendAsLeader: [self._append_as_leader],
+            AppendAsFollower: [self._append_as_follower],
+            TruncateLog: [self._truncate],
+            RestartLog: [self._restart],
+            StoreEpochs: [self._store_epochs],
+            MoveHighWatermark: [self._move_high_watermark],
+            ChangeRole: [self._change_role],
+            RememberLogEnd: [self._remember_log_end],
+            AdoptIsr: [self._adopt_isr],
+            LoadLog: [self._load],
+            BeginEpoch: [lambda replica, _effect: self._note_lag(replica)],
+            StopLeading: [lambda replica, _effect: self.index.lagging.pop(replica.tp, None)],
+            Then: [lambda replica, effect: self.do(replica, effect.command)],
+        }
+
+    def on(self, effect: type, handler: Handler) -> None:
+        """Let ``handler`` act on effects of a type, after those that were named before."""
+        self._handlers.setdefault(effect, []).append(handler)
+
+    def get(self, tp: str) -> Replica | None:
+        """This broker's replica of a partition; None: it has none."""
+        return self.by_name.get(tp)
+
+    def led(self) -> list[Replica]:
+        """The replicas that this broker leads."""
+        return [replica for replica in self.by_name.values() if replica.role == LEADER]
+
+    # ---- the loop
+
+    def do(self, replica: Replica, command: Command) -> Effects:
+        """Take a command and carry out what follows from it, in order; returns the effects.
+
+        Carrying an effect out may bring about further commands, for this replica or another; they
+        are done by the time that the next effect is looked at.
         """
-        if self.pending is not None and self.pending.change == "expand":
-            return self.pending.isr
-        return self.isr
+        effects = step(replica, command, self.rules, self.at(replica))
+        handlers = self._handlers
+        for effect in effects:
+            for carry_out in handlers.get(type(effect), ()):
+                carry_out(replica, effect)
+        return effects
 
-    def forget(self) -> None:
-        """The process ended: only the disk's part stays."""
-        self.role, self.leader, self.leader_epoch = OFFLINE, -1, -1
-        self.zk_version, self.controller_epoch = -1, 0
-        self.assigned, self.isr, self.remotes = [], [], {}
-        self.epoch_start, self.pending, self.known = None, None, False
-        self.waiting = []
+    def at(self, replica: Replica) -> Moment:
+        """What a decision about a replica depends on now (one object, reused)."""
+        context, moment = self.context, self.moment
+        if self._min_isr_version != context.world.config_version:
+            self._settings_changed()
+        min_isr = self._min_isr.get(replica.tp)
+        if min_isr is None:
+            topic, _ = split(replica.tp)
+            min_isr = context.min_insync_replicas(topic)
+            self._min_isr[replica.tp] = min_isr
+        moment.now_us = context.kernel.state.now_us
+        moment.min_insync_replicas = min_isr
+        moment.live_brokers = context.process.live_brokers
+        return moment
+
+    def _settings_changed(self) -> None:
+        self._min_isr_version = self.context.world.config_version
+        self._min_isr = {}
+        config = self.context.config
+        self.moment.lag_time_us = config.replica_lag_time_max_us
+        self.moment.lag_messages = config.replica_lag_max_messages
+
+    # ---- coming and going
+
+    def create(self, tp: str) -> Replica:
+        """Make an empty log for a partition."""
+        replica = Replica(tp, self.context.id)
+        if self.rules.leader_epochs:
+            replica.epochs = LeaderEpochCache()
+        self.by_name[tp] = replica
+        self.log_created(tp.rpartition("-")[0])
+        self.context.emit(events.LogCreated, tp, self.context.id)
+        return replica
+
+    def delete(self, replica: Replica) -> None:
+        """Remove a replica that is offline, with its log."""
+        del self.by_name[replica.tp]
+        self.index.unchecked_hw.pop(replica.tp, None)
+        self.context.emit(events.LogDeleted, replica.tp, self.context.id)
+
+    def checkpoint_high_watermarks(self) -> None:
+        """Write replication-offset-checkpoint: the HWs that changed since it was last written."""
+        changed: dict[str, int] = {}
+        for tp in self.index.unchecked_hw:
+            replica = self.by_name.get(tp)
+            if replica is not None and replica.checkpointed_hw != replica.high_watermark:
+                replica.checkpointed_hw = changed[tp] = replica.high_watermark
+        self.index.unchecked_hw = {}
+        if changed:
+            self.context.emit(events.HighWatermarksCheckpointed, self.context.id, changed)
+
+    # ---- effects on the log
+
+    def _append_as_leader(self, replica: Replica, effect: AppendAsLeader) -> None:
+        batch = effect.batch
+        assert isinstance(batch, RecordBatch)
+        placed = RecordBatch(
+            effect.base_offset,
+            batch.count,
+            effect.leader_epoch,
+            batch.first_record,
+            batch.producer_id,
+            batch.producer_epoch,
+            batch.base_sequence,
+        )
+        if replica.remotes:
+            self.index.lagging[replica.tp] = None
+        self._append(replica, placed)
+
+    def _append_as_follower(self, replica: Replica, effect: AppendAsFollower) -> None:
+        batch = effect.batch
+        assert isinstance(batch, RecordBatch)
+        if batch.base_offset != effect.offset:
+            batch = tail_of(batch, effect.offset)
+        self._append(replica, batch)
+
+    def _append(self, replica: Replica, batch: RecordBatch) -> None:
+        replica.log.append(batch)
+        if batch.producer_id >= 0:
+            replica.producers.append(batch)
+        self.context.emit(
+            events.RecordsAppended,
+            replica.tp,
+            self.context.id,
+            batch.base_offset,
+            batch.count,
+            batch.leader_epoch,
+            batch.first_record,
+        )
+
+    def _truncate(self, replica: Replica, effect: TruncateLog) -> None:
+        replica.log.truncate(effect.offset)
+        self.context.emit(
+            events.LogTruncated,
+            replica.tp,
+            self.context.id,
+            effect.offset,
+            effect.previous,
+            effect.reason,
+        )
+        replica.producers.truncate(replica.log)
+
+    def _restart(self, replica: Replica, effect: RestartLog) -> None:
+        replica.log.restart_at(effect.offset)
+        replica.producers.truncate(replica.log)
+        tp, me, at = replica.tp, self.context.id, effect.offset
+        reason = "out of range: restart"
+        self.context.emit(events.LogTruncated, tp, me, at, effect.previous, reason)
+        self.context.emit(events.LogStartOffsetChanged, tp, me, at)
+
+    def _load(self, replica: Replica, _effect: LoadLog) -> None:
+        replica.producers.rebuild(replica.log)
+        epochs = None if replica.epochs is None else list(replica.epochs.entries)
+        self.context.emit(
+            events.LogLoaded,
+            replica.tp,
+            self.context.id,
+            replica.log_start,
+            replica.log_end,
+            replica.high_watermark,
+            epochs,
+        )
+
+    # ---- effects that are facts
+
+    def _store_epochs(self, replica: Replica, effect: StoreEpochs) -> None:
+        self.context.emit(events.EpochCacheChanged, replica.tp, self.context.id, effect.entries)
+
+    def _move_high_watermark(self, replica: Replica, effect: MoveHighWatermark) -> None:
+        self.index.unchecked_hw[replica.tp] = None
+        self.context.emit(
+            events.HighWatermarkChanged,
+            replica.tp,
+            self.context.id,
+            effect.to,
+            effect.previous,
+            effect.occasion,
+        )
+
+    def _change_role(self, replica: Replica, effect: ChangeRole) -> None:
+        self.context.emit(
+            events.ReplicaRoleChanged,
+            replica.tp,
+            self.context.id,
+            effect.role,
+            effect.leader,
+            effect.leader_epoch,
+        )
+
+    def _adopt_isr(self, replica: Replica, effect: AdoptIsr) -> None:
+        self.context.emit(
+            events.IsrChanged, replica.tp, self.context.id, effect.isr, effect.zk_version
+        )
+
+    def _remember_log_end(self, replica: Replica, effect: RememberLogEnd) -> None:
+        self.context.emit(
+            events.RemoteLogEndOffsetChanged,
+            replica.tp,
+            self.context.id,
+            effect.follower,
+            effect.log_end,
+        )
+        self._note_lag(replica)
+
+    def _note_lag(self, replica: Replica) -> None:
+        """Remember whether any follower of a partition lacks something."""
+        end = replica.log_end
+        for remote in replica.remotes.values():
+            if remote.leo != end:
+                self.index.lagging[replica.tp] = None
+                return
+        self.index.lagging.pop(replica.tp, None)
+
+
+def _nothing(_topic: str) -> None:
+    """Nobody wants to know which topic a log was made for."""

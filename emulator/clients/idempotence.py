@@ -31,7 +31,7 @@ def idempotence_conflict(profile: Profile, wanted: Produce) -> str | None:
         return f"An idempotent producer needs acks=all, not {wanted.acks}: leave --acks out."
     if wanted.retries == 0:
         return "An idempotent producer needs retries: leave --retries out, or give 1 or more."
-    most = IN_FLIGHT_MAX if profile.has("five_batch_window") else 1
+    most = IN_FLIGHT_MAX if profile.has("producer_state_keeps_five_batches") else 1
     if wanted.in_flight > most:
         return (
             f"An idempotent producer of {profile.version} has at most {most} requests under way,"
@@ -45,7 +45,7 @@ class Sequencer:
 
     def __init__(self, profile: Profile) -> None:
         """Number as that release does."""
-        self.counts_when_sent = profile.has("five_batch_window")
+        self.counts_when_sent = profile.has("producer_state_keeps_five_batches")
         self.bumps_epoch = profile.has("producer_epoch_bump")
 
     # ---- before a batch is sent

@@ -145,7 +145,7 @@ class BrokerChanges:
         state.shutting_down[broker] = None
         batch = Batch()
         remaining: list[str] = []
-        isr_order = self.profile.has("isr_order_on_shutdown")
+        isr_order = self.profile.has("controlled_shutdown_election_in_isr_order")
         for tp in self.context.hosted([broker]):
             info = self.context.refresh(tp)
             assigned = state.assignments[tp]

@@ -162,7 +162,7 @@ class ControllerContext:
 
     def asks_anew(self, kind: str) -> bool:
         """Whether a change of a znode under /admin counts: from 1.1 only that it is there again."""
-        return kind == "NodeCreated" or self.profile.has("requests_data_watched")
+        return kind == "NodeCreated" or self.profile.has("admin_requests_data_watched")
 
     def registered(self) -> tuple[dict[int, int], list[str]]:
         """The brokers that are registered, with their registration epochs; and what is no broker.

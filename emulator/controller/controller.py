@@ -270,7 +270,7 @@ class Controller:
         ):
             error = "STALE_BROKER_EPOCH"
             known = state.live.get(message.broker, -1)
-            self._refused(source, request, "", error, message.broker_epoch, known)
+            self.broker.refuse(source, request, "", error, message.broker_epoch, known)
         else:
 
             def work() -> None:
@@ -297,7 +297,7 @@ class Controller:
             info = state.infos.get(tp)
             rows[tp] = (error, info if error == "NONE" else None)
             if error != "NONE":
-                self._refused(source, request, tp, error, given, known)
+                self.broker.refuse(source, request, tp, error, given, known)
             elif info is not None and info is not before:
                 batch.metadata[tp] = info
         self.channels.send(batch)
@@ -319,7 +319,7 @@ class Controller:
             return "NONE", 0, 0
         if item.zk_version != info.zk_version:
             return "INVALID_UPDATE_VERSION", item.zk_version, info.zk_version
-        if self.profile.has("isr_answer_rechecks_hw"):
+        if self.profile.has("alter_partition_needs_live_replicas"):
             live = self.context.live_brokers()
             dead = [broker for broker in item.isr if broker not in live]
             if dead:
@@ -331,22 +331,6 @@ class Controller:
         except errors.NoNodeError:
             return "UNKNOWN_TOPIC_OR_PARTITION", -1, -1
         return "NONE", 0, 0
-
-    def _refused(
-        self, source: int, request: int, tp: str, error: str, given: int, known: int
-    ) -> None:
-        """State why an AlterPartition request was refused, whole or in part."""
-        self.broker.emit(
-            events.RequestRefused,
-            self.broker.id,
-            source,
-            request,
-            "AlterPartitionRequest",
-            tp,
-            error,
-            given,
-            known,
-        )
 
     def answered(self, message: ControlResponse) -> None:
         """A broker answered one of the controller's requests."""

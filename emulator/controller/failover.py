@@ -79,7 +79,7 @@ class Failover:
             UnreadableError: /controller_epoch holds no number.
         """
         number = 1
-        if self.profile.has("checks_running"):
+        if self.profile.has("failover_checks_running"):
             running = self.context.broker.process.status not in ENDED
             self._step(number, "isRunning", "" if running else "no: nothing is done")
             number += 1
@@ -110,8 +110,8 @@ class Failover:
         """onControllerFailover, in the order of the release; each step is an event."""
         done = 0
         if not self.profile.has("controller_multi"):
-            done = 3 if self.profile.has("checks_running") else 2
-        by_handlers = self.profile.has("controller_handlers")
+            done = 3 if self.profile.has("failover_checks_running") else 2
+        by_handlers = self.profile.has("controller_event_queue")
         steps = self._by_handlers() if by_handlers else self._by_listeners()
         for number, (name, work) in enumerate(steps, start=done + 1):
             self._step(number, name)
@@ -123,7 +123,7 @@ class Failover:
     def _by_listeners(self) -> list[Step]:
         """Up to 0.10.2."""
         has = self.profile.has
-        metadata_first = has("metadata_first_on_failover")
+        metadata_first = has("failover_sends_metadata_first")
         metadata: list[Step] = [("sendUpdateMetadataRequest", self._send_all_metadata)]
         isr: list[Step] = [
             ("registerIsrChangeNotificationListener", self._watch(znodes.ISR_CHANGES))
@@ -159,7 +159,7 @@ class Failover:
         return [
             ("registerZNodeChildChangeHandlers", self._watch(*CHILD_WATCHES)),
             ("registerZNodeChangeHandlers", requests),
-            *(leftovers if self.profile.has("leftovers_deleted") else []),
+            *(leftovers if self.profile.has("failover_deletes_notifications") else []),
             ("initializeControllerContext", self._initialize),
             ("topicDeletionManager.init", self.deletion.queue),
             ("sendUpdateMetadataRequest", self._send_all_metadata),
@@ -248,7 +248,7 @@ class Failover:
             live = [b for b in state.assignments.get(tp, []) if b in state.live]
             batch.lead(live, tp, info)
         self.channels.send(batch)
-        if self.profile.has("dead_leave_isr_at_failover"):
+        if self.profile.has("offline_replicas_leave_isr_at_failover"):
             batch = Batch()
             for tp in list(state.infos):
                 for broker in state.assignments.get(tp, []):

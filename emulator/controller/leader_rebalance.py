@@ -38,7 +38,7 @@ class LeaderRebalance:
         """Let the first assigned replica lead where it is live, in sync and does not lead yet."""
         batch = Batch()
         assignments, live = self.state.assignments, frozenset(self.context.live_brokers())
-        repeats = self.profile.has("preferred_election_repeats")
+        repeats = self.profile.has("preferred_election_of_current_leader")
         for tp in tps:
             info = self.context.refresh(tp)
             if info is None:
@@ -93,7 +93,9 @@ class LeaderRebalance:
         data = self.zk.data(znodes.PREFERRED_ELECTION)
         asked = znodes.partitions_in(data)
         is_there = self.zk.find(znodes.PREFERRED_ELECTION) is not None
-        if is_there and (asked is not None or not self.profile.has("unreadable_election_stays")):
+        if is_there and (
+            asked is not None or not self.profile.has("unreadable_preferred_election_stays")
+        ):
             self.elect_preferred(asked or [])
             if taken_over or not self._stays(asked or []):
                 self._delete()
@@ -108,7 +110,9 @@ class LeaderRebalance:
     def _stays(self, asked: list[str]) -> bool:
         """Whether tidying up after an election ends in an exception, at an unknown partition."""
         known = self.state.infos
-        return self.profile.has("unknown_election_stays") and any(tp not in known for tp in asked)
+        return self.profile.has("unknown_preferred_election_stays") and any(
+            tp not in known for tp in asked
+        )
 
     # ---- what is asked for by ElectLeaders
 

@@ -139,7 +139,7 @@ class Listeners:
 
         From 2.1 it does for a topic, from 2.0 for the controller's own broker.
         """
-        is_topic = kind == "topics" and self.profile.has("unclean_config_elects")
+        is_topic = kind == "topics" and self.profile.has("unclean_topic_config_elects")
         is_own = kind == "brokers" and name == str(self.context.id)
         if not is_topic and not (is_own and self.profile.has("unclean_broker_config_elects")):
             return

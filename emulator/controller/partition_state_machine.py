@@ -146,7 +146,7 @@ class PartitionStateMachine:
         if info is None:
             return False
         assigned, live = self.state.assignments[tp], self.context.live_brokers()
-        isr_order = self.profile.has("isr_order_elects")
+        isr_order = self.profile.has("offline_election_in_isr_order")
         choice = elections.offline(assigned, info.isr, live, unclean=False, isr_order=isr_order)
         reason = f"no live replica in the ISR {info.isr}"
         if choice is None:

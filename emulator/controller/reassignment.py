@@ -120,7 +120,9 @@ class Reassignment:
         if self._is_listed:
             return True
         live = all(broker in self.state.live for broker in target)
-        return current != target and (live or not self.profile.has("moves_need_live_replicas"))
+        return current != target and (
+            live or not self.profile.has("reassignment_needs_live_replicas")
+        )
 
     # ---- one move
 

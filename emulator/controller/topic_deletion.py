@@ -126,7 +126,7 @@ class TopicDeletion:
     def _retry(self, topic: str, partitions: list[str]) -> None:
         """RetryDeletionForIneligibleReplicas.
 
-        Once nobody is at work any more, the dead are offline replicas again. From 2.4 each leaves
+        Once nobody is at work any more, the dead are offline replicas again. From 2.3 each leaves
         its ISR, and if it is the last member, that costs an epoch all the same.
         """
         replicas, retried = self.replicas, self.state.deleting[topic].retried

@@ -25,7 +25,9 @@ class Expiry:
         self.context = coordinator.context
         self.state = coordinator.state
         self.kernel = coordinator.kernel
-        self.only_when_empty = coordinator.context.world.profile.has("positions_age_when_empty")
+        self.only_when_empty = coordinator.context.world.profile.has(
+            "offsets_expire_when_group_empty"
+        )
 
     def begin(self) -> None:
         """There are groups to look at: the first look is one interval away."""

@@ -50,7 +50,7 @@ def _exists(context: BrokerContext) -> bool:
 def _factor(context: BrokerContext) -> int:
     """How many replicas it gets: as configured, before KIP-115 at most as many as brokers live."""
     factor = context.config.offsets_topic_replication_factor
-    waits = context.world.profile.has("offsets_topic_waits")
+    waits = context.world.profile.has("offsets_topic_needs_replication_factor")
     return factor if waits else min(factor, len(context.process.live_brokers))
 
 

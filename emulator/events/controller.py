@@ -112,13 +112,12 @@ class RequestRefused(Event, frozen=True, gc=False):
     ``request`` is the ``seq`` of its MessageSent, ``source`` who sent it, ``tp`` the partition
     (empty: the request as a whole) and ``error`` the error in the answer, such as
     ``STALE_CONTROLLER_EPOCH`` or ``INVALID_UPDATE_VERSION``. ``given`` is the epoch or version in
-    the request that did not fit, ``known`` the broker's own.
+    the request that did not fit (of INELIGIBLE_REPLICA the replica), ``known`` the broker's own.
     """
 
     broker: int
     source: int
     request: int
-    name: str
     tp: str
     error: str
     given: int

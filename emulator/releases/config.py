@@ -3,7 +3,6 @@
 Durations are in the unit that Kafka's name says, and in microseconds in :class:`BrokerConfig`.
 """
 
-import re
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from typing import Final
@@ -20,7 +19,14 @@ from emulator.releases.config_names import (
     Parsed,
     Setting,
 )
-from emulator.releases.profiles import PROFILES, VERSIONS, Profile
+from emulator.releases.profiles import PROFILES, Profile
+from emulator.releases.versions import (
+    WITHOUT_ZOOKEEPER,
+    has_no_zookeeper,
+    is_since,
+    is_until,
+    nearest,
+)
 
 _BY_NAME: Final = {setting.name: setting for setting in SETTINGS}
 _MICROSECONDS: Final[dict[Kind, int]] = {
@@ -112,17 +118,22 @@ class ConsumerDefaults(Struct, frozen=True):
 
 
 def profile_of(version: str) -> Profile:
-    """Return a version's profile, or refuse it."""
-    if version not in VERSIONS:
-        raise ConfigError(
-            f"There is no version {version!r}; the nearest is {_nearest_version(version)!r}."
-        )
-    return PROFILES[version]
+    """Return the profile of a release by any of its names.
+
+    Raises:
+        ConfigError: no such release; one sentence with the nearest, or with why there is none.
+    """
+    profile = PROFILES.get(version)
+    if profile is None and has_no_zookeeper(version):
+        raise ConfigError(f"There is no version {version!r} here: {WITHOUT_ZOOKEEPER}.")
+    if profile is None:
+        raise ConfigError(f"There is no version {version!r}; the nearest is {nearest(version)!r}.")
+    return profile
 
 
-def validate(name: str, value: str, version_index: int) -> Parsed:
+def validate(name: str, value: str, version: str) -> Parsed:
     """Return a broker's configuration value as a number (in the name's own unit) or truth value."""
-    return _parse(_find(name, version_index), value)
+    return _parse(_find(name, profile_of(version)), value)
 
 
 def resolve(version: str, overrides: Mapping[str, str]) -> BrokerConfig:
@@ -131,13 +142,14 @@ def resolve(version: str, overrides: Mapping[str, str]) -> BrokerConfig:
     Raises:
         ConfigError: an unknown version or name, or a value that is not allowed.
     """
-    index = profile_of(version).index
+    profile = profile_of(version)
     values: dict[str, Parsed] = {}
     for setting in SETTINGS:
-        values[setting.attribute] = _in_microseconds(setting, setting.default(index))
+        default = setting.default(profile.numbers)
+        values[setting.attribute] = _in_microseconds(setting, default)
     for name, text in overrides.items():
         if text:
-            setting = _find(name, index)
+            setting = _find(name, profile)
             values[setting.attribute] = _in_microseconds(setting, _parse(setting, text))
     config = convert(values, BrokerConfig)
     _check_together(config)
@@ -176,14 +188,16 @@ def resolve_topic(config: BrokerConfig, overrides: Mapping[str, str]) -> TopicVa
 
 
 def producer_defaults(version: str) -> ProducerDefaults:
-    """Return what a release's producer does by default (KIP-91 in 2.1, KIP-679 in 3.0)."""
+    """Return what a release's producer does by default (KIP-91 in 2.1, KIP-679 in 3.0).
+
+    In 3.0.0 and 3.1.0 KIP-679 changed ``acks`` alone, by mistake (KAFKA-13598).
+    """
     profile = profile_of(version)
-    is_strict = profile.has("acks_all_by_default")
     has_delivery_timeout = profile.has("delivery_timeout")
     return ProducerDefaults(
-        acks=-1 if is_strict else 1,
+        acks=-1 if profile.has("acks_all_by_default") else 1,
         retries=INT_MAX if has_delivery_timeout else 0,
-        enable_idempotence=is_strict,
+        enable_idempotence=profile.has("idempotence_by_default"),
         delivery_timeout_us=120_000_000 if has_delivery_timeout else None,
     )
 
@@ -191,26 +205,26 @@ def producer_defaults(version: str) -> ProducerDefaults:
 def consumer_defaults(version: str) -> ConsumerDefaults:
     """Return what a release's group member does by default (KIP-62 in 0.10.1, KIP-735 in 3.0)."""
     profile = profile_of(version)
-    if profile.has("long_group_sessions"):
+    if profile.has("session_timeout_45s"):
         return ConsumerDefaults(45_000_000, 300_000_000)
     if profile.has("rebalance_timeout"):
         return ConsumerDefaults(10_000_000, 300_000_000)
     return ConsumerDefaults(30_000_000, 30_000_000)
 
 
-def _find(name: str, version_index: int) -> Setting:
+def _find(name: str, profile: Profile) -> Setting:
     setting = _BY_NAME.get(name)
     if setting is None:
         raise _unknown(name, _BY_NAME)
-    if setting.until is not None and version_index > VERSIONS.index(setting.until):
+    if setting.until is not None and not is_until(profile.numbers, setting.until):
         raise ConfigError(
-            f"{name} does not exist in {VERSIONS[version_index]}: {setting.until} was the last"
-            " version that had it."
+            f"{name} does not exist in {profile.version}: {setting.until} was the last version that"
+            " had it."
         )
-    if version_index < VERSIONS.index(setting.since):
+    if not is_since(profile.numbers, setting.since):
         raise ConfigError(
-            f"{name} does not exist in {VERSIONS[version_index]}: {setting.since} was the first"
-            " version that had it."
+            f"{name} does not exist in {profile.version}: {setting.since} was the first version"
+            " that had it."
         )
     return setting
 
@@ -290,15 +304,3 @@ def _spelled(value: Parsed) -> str:
 
 def _nearest(name: str, names: Iterable[str]) -> str:
     return get_close_matches(name, names, n=1, cutoff=0.0)[0]
-
-
-def _nearest_version(version: str) -> str:
-    """Return the last version that is not newer, or for what is no number the one most like it."""
-    if not re.fullmatch(r"\d+(\.\d+)*", version):
-        return _nearest(version, VERSIONS)
-    asked = _numbers(version)
-    return next((each for each in VERSIONS[:0:-1] if _numbers(each) <= asked), VERSIONS[1])
-
-
-def _numbers(version: str) -> list[int]:
-    return [int(number) for number in version.split(".")]

@@ -1,13 +1,13 @@
 """The table of configuration names: what each means, may be, and is by default in which release.
 
-Source: ``KafkaConfig``, ``LogConfig`` and ``ProducerConfig`` of 0.8.1 to 3.9.
+Source: ``KafkaConfig``, ``LogConfig`` and ``ProducerConfig`` of each release from 0.8.1 to 3.9.
 """
 
 from typing import Final, Literal
 
 from msgspec import Struct
 
-from emulator.releases.profiles import VERSIONS
+from emulator.releases.versions import SEED, Numbers, is_since
 
 Parsed = int | bool
 Kind = Literal["integer", "boolean", "milliseconds", "seconds", "minutes", "selector"]
@@ -20,9 +20,10 @@ LONG_MAX: Final = 9_223_372_036_854
 class Setting(Struct, frozen=True):
     """One configuration name.
 
-    ``defaults`` are (since release, value), oldest first. ``attribute`` is its place in
-    :class:`emulator.releases.config.BrokerConfig`. ``per_topic``: topics can override it, under the
-    same name or as ``topic_name``. ``since`` is the first release that has it, ``until`` the last.
+    ``defaults`` are (since release, value), oldest first, dated by the real release as features
+    are. ``attribute`` is its place in :class:`emulator.releases.config.BrokerConfig`.
+    ``per_topic``: topics can override it, under the same name or as ``topic_name``. ``since`` is
+    the first release that has it, ``until`` the last.
     """
 
     name: str
@@ -34,16 +35,15 @@ class Setting(Struct, frozen=True):
     maximum: int = INT_MAX
     per_topic: bool = False
     topic_name: str = ""
-    since: str = "seed"
+    since: str = SEED
     until: str | None = None
 
-    def default(self, version_index: int) -> Parsed:
-        """Return the default in the release at that place of the version profiles."""
-        held = [value for since, value in self.defaults if VERSIONS.index(since) <= version_index]
-        return held[-1]
+    def default(self, numbers: Numbers) -> Parsed:
+        """Return the default in a release (see :func:`emulator.releases.versions.numbers_of`)."""
+        return [value for since, value in self.defaults if is_since(numbers, since)][-1]
 
 
-_SINCE_EVER: Final = "seed"
+_SINCE_EVER: Final = SEED
 
 SETTINGS: Final = (
     Setting(
@@ -125,7 +125,7 @@ SETTINGS: Final = (
         "auto.leader.rebalance.enable",
         "auto_leader_rebalance_enable",
         "boolean",
-        ((_SINCE_EVER, True),),
+        ((_SINCE_EVER, True), ("0.8.1", False), ("0.8.2", True)),
         "the controller gives leadership back to preferred replicas",
     ),
     Setting(
@@ -148,7 +148,7 @@ SETTINGS: Final = (
         "controlled.shutdown.enable",
         "controlled_shutdown_enable",
         "boolean",
-        ((_SINCE_EVER, True),),
+        ((_SINCE_EVER, True), ("0.8.1", False), ("0.8.2", True)),
         "a broker that is stopped hands its leaderships over first",
     ),
     Setting(
@@ -170,7 +170,7 @@ SETTINGS: Final = (
         "delete.topic.enable",
         "delete_topic_enable",
         "boolean",
-        ((_SINCE_EVER, False), ("1.1", True)),
+        ((_SINCE_EVER, False), ("1.0", True)),
         "topics can be deleted",
     ),
     Setting(
@@ -213,7 +213,7 @@ SETTINGS: Final = (
         "offsets.retention.minutes",
         "offsets_retention_us",
         "minutes",
-        ((_SINCE_EVER, 1_440), ("2.0.0", 10_080)),
+        ((_SINCE_EVER, 1_440), ("2.0", 10_080)),
         "how long a position is kept that no group needs (KIP-186; KIP-211 since when)",
         minimum=1,
         since="0.8.2",

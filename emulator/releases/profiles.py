@@ -5,8 +5,17 @@ from typing import Final
 from msgspec import Struct
 
 from emulator.releases.features import FEATURES, Feature
+from emulator.releases.versions import NAMES, RELEASE_OF, Numbers, numbers_of
 
-__all__ = ["DEFAULT_VERSION", "FEATURES", "PROFILES", "VERSIONS", "Feature", "Profile"]
+__all__ = [
+    "DEFAULT_VERSION",
+    "FEATURES",
+    "PROFILES",
+    "VERSIONS",
+    "Feature",
+    "Profile",
+    "neighbours",
+]
 
 VERSIONS: Final = (
     "seed",
@@ -28,19 +37,25 @@ VERSIONS: Final = (
     "3.5",
     "3.9",
 )
-"""Every version profile, oldest first.
+"""The recommended versions, oldest first: most of them were recorded on real Kafka.
 
-``seed`` is the literal wording of the documents that Kafka is taught from.
+They are what the matrix, the Lab and random tests run. Any other release can be asked for by name
+(:mod:`emulator.releases.versions`): its rules follow from the dates of the features.
 """
 
 DEFAULT_VERSION: Final = "3.9"
 
 
 class Profile(Struct, frozen=True):
-    """The features of one release: ``profile.has`` answers by name."""
+    """The features of one release: ``profile.has`` answers by name.
+
+    ``version`` is the name that was asked for (``2.3``), ``release`` the release that it stands for
+    (``2.3.1``), which ``numbers`` hold to be compared.
+    """
 
     version: str
-    index: int
+    release: str
+    numbers: Numbers
     features: dict[str, bool]
 
     def has(self, feature: str) -> bool:
@@ -53,13 +68,30 @@ class Profile(Struct, frozen=True):
         return next(each.since for each in FEATURES if each.name == feature)
 
 
-def _holds(feature: Feature, index: int) -> bool:
-    last = len(VERSIONS) - 1 if feature.until is None else VERSIONS.index(feature.until)
-    return VERSIONS.index(feature.since) <= index <= last
+def _profiles() -> dict[str, Profile]:
+    features: dict[str, dict[str, bool]] = {}
+    profiles = {}
+    for name in NAMES:
+        release = RELEASE_OF[name]
+        numbers = numbers_of(release)
+        if release not in features:
+            features[release] = {each.name: each.holds_in(numbers) for each in FEATURES}
+        profiles[name] = Profile(name, release, numbers, features[release])
+    return profiles
 
 
-PROFILES: Final = {
-    version: Profile(version, index, {f.name: _holds(f, index) for f in FEATURES})
-    for index, version in enumerate(VERSIONS)
-}
-"""Version name to profile."""
+PROFILES: Final = _profiles()
+"""The profile of every name that a release may be asked for by, oldest first."""
+
+
+def neighbours(version: str) -> tuple[str, ...]:
+    """Return the recommended versions that tell what to expect of a release.
+
+    That is the one with the same features, or else the last before it and the first after it.
+    """
+    profile = PROFILES[version]
+    alike = [each for each in VERSIONS if PROFILES[each].features == profile.features]
+    if alike:
+        return tuple(alike)
+    older = [each for each in VERSIONS if PROFILES[each].numbers < profile.numbers]
+    return (older[-1], *VERSIONS[len(older) : len(older) + 1])

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from emulator.releases.profiles import Profile
-from emulator.replication.remote_replica import Remote
+from emulator.replication.remote_replica import RemoteReplica
 
 
 def high_watermark(current: int, log_end_offset: int, counted: Iterable[int]) -> int:
@@ -25,14 +25,14 @@ def follower_high_watermark(told: int, log_end_offset: int) -> int:
 
 
 def holds_high_watermark(
-    profile: Profile, remote: Remote, leader_leo: int, now_us: int, lag_time_us: int
+    profile: Profile, remote: RemoteReplica, leader_leo: int, now_us: int, lag_time_us: int
 ) -> bool:
     """Whether an assigned replica outside the ISR holds the HW back because it is caught up.
 
     Source: Partition.maybeIncrementLeaderHW 0.10.2+, KAFKA-4485.
     """
-    if not profile.has("caught_up_holds_hw"):
+    if not profile.has("caught_up_replicas_hold_high_watermark"):
         return False
-    if profile.has("isr_answer_rechecks_hw") and remote.leo == leader_leo:
+    if profile.has("caught_up_at_log_end") and remote.leo == leader_leo:
         return True
     return now_us - remote.last_caught_up_us <= lag_time_us

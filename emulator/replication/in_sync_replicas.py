@@ -1,12 +1,12 @@
 """Who leaves the ISR, and who may join it."""
 
 from emulator.releases.profiles import Profile
-from emulator.replication.remote_replica import Remote
+from emulator.replication.remote_replica import RemoteReplica
 
 
 def is_out_of_sync(
     profile: Profile,
-    remote: Remote,
+    remote: RemoteReplica,
     leader_leo: int,
     now_us: int,
     *,
@@ -20,7 +20,7 @@ def is_out_of_sync(
     """
     if profile.has("in_sync_at_log_end") and remote.leo == leader_leo:
         return False
-    if profile.has("lag_in_messages") and 0 <= remote.leo < leader_leo - lag_messages:
+    if profile.has("replica_lag_in_messages") and 0 <= remote.leo < leader_leo - lag_messages:
         return True
     return now_us - remote.last_caught_up_us > lag_time_us
 
@@ -36,6 +36,6 @@ def may_join_isr(
     """
     if follower_leo < leader_hw:
         return False
-    if profile.has("expand_needs_epoch_start"):
+    if profile.has("isr_expand_needs_epoch_start"):
         return epoch_start is not None and follower_leo >= epoch_start
     return True

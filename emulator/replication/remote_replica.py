@@ -8,7 +8,7 @@ NEVER_US = -(10**15)
 """Longer ago than any lag time: virtual time begins at 0."""
 
 
-class Remote(Struct, array_like=True, gc=False):
+class RemoteReplica(Struct, array_like=True, gc=False):
     """What a leader remembers of one follower (Kafka's class Replica); offsets of -1 are unknown.
 
     ``since_us`` is when the leader's epoch began: earlier fetches tell nothing. ``told_hw`` is the
@@ -24,7 +24,7 @@ class Remote(Struct, array_like=True, gc=False):
 
 
 def record_fetch(
-    profile: Profile, remote: Remote, offset: int, leader_leo: int, now_us: int
+    profile: Profile, remote: RemoteReplica, offset: int, leader_leo: int, now_us: int
 ) -> None:
     """Remember a follower's fetch at ``offset``, made while the leader's LEO was ``leader_leo``.
 
@@ -33,11 +33,11 @@ def record_fetch(
     Source: Replica.updateFetchState (0.10.2+), Replica.updateLogReadResult (0.9),
     Replica.logEndOffset (0.8).
     """
-    if profile.has("lag_since_fetch"):
+    if profile.has("lag_time_since_last_fetch"):
         remote.last_caught_up_us = now_us
     elif offset >= leader_leo:
         remote.last_caught_up_us = max(remote.last_caught_up_us, now_us)
-    elif profile.has("caught_up_by_last_fetch") and offset >= remote.last_fetch_leader_leo >= 0:
+    elif profile.has("caught_up_at_previous_fetch") and offset >= remote.last_fetch_leader_leo >= 0:
         remote.last_caught_up_us = max(remote.last_caught_up_us, remote.last_fetch_us)
     remote.leo = offset
     remote.last_fetch_leader_leo = leader_leo

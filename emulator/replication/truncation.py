@@ -3,9 +3,7 @@
 from msgspec import Struct
 
 from emulator.releases.profiles import Profile
-
-UNDEFINED = -1
-"""An epoch or offset that the leader does not know."""
+from emulator.replication.leader_epoch_cache import UNDEFINED
 
 
 class Truncation(Struct, frozen=True):
@@ -33,7 +31,7 @@ def truncation_by_answer(
     epoch, end = answer
     if end == UNDEFINED:
         return Truncation(min(high_watermark, log_end_offset), done=True)
-    if not profile.has("epoch_in_answer") or epoch == UNDEFINED:
+    if not profile.has("epoch_end_offset_has_epoch") or epoch == UNDEFINED:
         return Truncation(min(end, log_end_offset), done=True)
     own_epoch, own_end = own
     if own_end == UNDEFINED:

@@ -301,7 +301,7 @@ class Admin:
         """Refuse what a consumer cannot be asked."""
         profile = self.world.profile
         if wanted.rack:
-            needs(profile, "read_from_followers", "Consumers name racks")
+            needs(profile, "fetch_from_followers", "Consumers name racks")
         if wanted.group is not None:
             needs(profile, "consumer_groups", "Consumer groups exist")
             if wanted.assignor == COOPERATIVE:

@@ -105,7 +105,7 @@ def _leaders_own(cluster: "Cluster", name: str, leader: int, field: str) -> Valu
 
 def high_watermark_of(replica: Replica) -> int:
     """A replica's HW: its process's, or, of one that is down, the checkpoint's."""
-    if replica.role == OFFLINE and not replica.known:
+    if replica.role == OFFLINE and not replica.is_known:
         return min(replica.checkpointed_hw, replica.log.end)
     return replica.high_watermark
 
@@ -128,7 +128,7 @@ def _remembered(cluster: "Cluster", tp: str, broker: int, field: str) -> Value:
         return NOTHING
     if field == "remote_leo":
         return remote.leo
-    caught_up_us = cluster.brokers[info.leader].leader.caught_up_us(leader, broker)
+    caught_up_us = cluster.brokers[info.leader].sessions.caught_up_us(leader, broker)
     return (cluster.now_us - caught_up_us) // 1000
 
 

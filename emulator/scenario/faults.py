@@ -8,6 +8,7 @@ from emulator.broker.broker import Broker
 from emulator.broker.replica import FOLLOWER, LEADER, Replica
 from emulator.events import ZOOKEEPER
 from emulator.inputs import statements as inputs
+from emulator.replication.partition import LoseTail
 from emulator.scenario.admin import RefusedError, needs
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ class Processes:
         broker.end_process("crashed")
         if wanted.lose_unflushed:
             for replica in broker.state.replicas.values():
-                broker.follower.truncate(replica, replica.log.flushed, POWER_LOSS)
+                broker.replicas.do(replica, LoseTail(replica.log.flushed, POWER_LOSS))
                 replica.checkpointed_hw = min(replica.checkpointed_hw, replica.log.end)
 
     def stop(self, wanted: inputs.StopBroker) -> Broker:
@@ -102,7 +103,7 @@ class Processes:
             raise RefusedError(
                 "BROKER_NOT_AVAILABLE", f"Broker {broker.id} is frozen: thaw it first, or crash it."
             )
-        broker.registration.stop()
+        broker.lifecycle.stop()
         return broker
 
     def start(self, wanted: inputs.StartBroker) -> Broker:
@@ -114,8 +115,8 @@ class Processes:
         if wanted.clean:
             for tp in broker.state.replicas:
                 self.kernel.emit(events.LogDeleted, tp, broker.id)
-            broker.state.replicas = {}
-        broker.registration.start()
+            broker.state.replicas.clear()
+        broker.lifecycle.start()
         return broker
 
     def freeze(self, wanted: inputs.FreezeBroker) -> None:
@@ -140,7 +141,7 @@ class Processes:
         replica = self._replica(broker, wanted.tp)
         if not replica.paused:
             replica.paused = True
-            broker.follower.remove(wanted.tp)
+            broker.fetchers.remove(wanted.tp)
             self.kernel.emit(events.ReplicaFetchPaused, wanted.tp, broker.id, True)
 
     def resume_replica(self, wanted: inputs.ResumeReplica) -> None:
@@ -151,7 +152,7 @@ class Processes:
             replica.paused = False
             self.kernel.emit(events.ReplicaFetchPaused, wanted.tp, broker.id, False)
             if replica.role == FOLLOWER and replica.leader >= 0:
-                broker.follower.begin(replica)
+                broker.fetchers.begin(replica)
 
     def tick(self, wanted: inputs.Tick) -> None:
         """Run a periodic task now."""
@@ -164,7 +165,7 @@ class Processes:
             if wanted.task == "isr":
                 broker.isr.expire()
             elif wanted.task == "checkpoint":
-                broker.checkpoint_high_watermarks()
+                broker.replicas.checkpoint_high_watermarks()
             else:
                 broker.controller.rebalance()
 

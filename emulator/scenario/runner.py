@@ -256,7 +256,7 @@ class Execution:
 
         def check() -> Outcome | None:
             nonlocal left
-            if wanted.tp in broker.state.single_rounds.values():
+            if wanted.tp in broker.state.fetchers.single_rounds.values():
                 if self._stuck(broker.id, wanted.tp):
                     return Outcome()
                 return late()

@@ -54,8 +54,14 @@ class Timers:
 
     def set_deadline(self, task: str, of: str | int, at_us: int) -> None:
         """Let ``task`` run for ``of`` at ``at_us``, in place of any earlier word about it."""
-        self._state.deadlines.setdefault(task, {})[of] = at_us
-        self.arm(task, at_us)
+        state = self._state
+        pending = state.deadlines.get(task)
+        if pending is None:
+            pending = state.deadlines[task] = {}
+        pending[of] = at_us
+        current = state.armed.get(task)
+        if current is None or at_us < current:
+            self.arm(task, at_us)
 
     def clear_deadline(self, task: str, of: str | int) -> None:
         """What the deadline was for has ended in time."""
@@ -64,7 +70,10 @@ class Timers:
             pending.pop(of, None)
 
     def overdue(self, task: str) -> list[str | int]:
-        """What of a task is due now, in the order in which it was set; the rest stays armed."""
+        """What of a task is due now, in the order in which it was set.
+
+        Once that is done :meth:`rearm` has to be called for the rest.
+        """
         pending = self._state.deadlines.get(task)
         if not pending:
             return []
@@ -72,6 +81,10 @@ class Timers:
         due = [of for of, at_us in pending.items() if at_us <= now_us]
         for of in due:
             del pending[of]
+        return due
+
+    def rearm(self, task: str) -> None:
+        """Let a task run again for the earliest deadline that is left."""
+        pending = self._state.deadlines.get(task)
         if pending:
             self.arm(task, min(pending.values()))
-        return due

@@ -58,7 +58,7 @@ class ProducerStates(Struct, array_like=True, gc=False):
         if batch.producer_epoch > state.epoch:
             return None if batch.base_sequence == 0 else (OUT_OF_ORDER, -1)
         last = advance(batch.base_sequence, batch.count - 1)
-        window = REMEMBERED_BATCHES if profile.has("five_batch_window") else 1
+        window = REMEMBERED_BATCHES if profile.has("producer_state_keeps_five_batches") else 1
         for known in state.batches[-window:]:
             if known.first_sequence == batch.base_sequence and known.last_sequence == last:
                 return NONE, known.base_offset
@@ -89,9 +89,9 @@ class ProducerStates(Struct, array_like=True, gc=False):
 
     def _check_unknown(self, profile: Profile, batch: RecordBatch) -> tuple[str, int] | None:
         """Judge the first batch of a producer that nothing is remembered of."""
-        if batch.base_sequence == 0 or profile.has("unknown_producer_accepted"):
+        if batch.base_sequence == 0 or profile.has("unknown_producer_id_accepted"):
             return None
-        refused = UNKNOWN_PRODUCER if profile.has("unknown_producer_error") else OUT_OF_ORDER
+        refused = UNKNOWN_PRODUCER if profile.has("unknown_producer_id_error") else OUT_OF_ORDER
         return refused, -1
 
 

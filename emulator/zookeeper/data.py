@@ -225,7 +225,7 @@ def broker_json(profile: Profile, broker: int, rack: str | None, timestamp_ms: i
     if not profile.has("broker_rack"):
         return compact({**basic, **endpoints, "version": 2, "port": port})
     racks = {} if rack is None else {"rack": rack}
-    if not profile.has("listener_map"):
+    if not profile.has("listener_protocol_map"):
         return compact({**basic, **endpoints, **racks, "version": 3, "port": port})
     features: dict[str, object] = {"features": {}} if profile.has("finalized_features") else {}
     return compact(
@@ -486,7 +486,7 @@ _text = _reader(str)
 
 def config_change_json(profile: Profile, kind: str, name: str) -> str:
     """A notification of a changed configuration; ``kind`` is ``topics`` or ``brokers``."""
-    if not profile.has("typed_config_changes"):
+    if not profile.has("json_config_changes"):
         return compact(name)
     if not profile.has("config_entity_paths"):
         return compact({"version": 1, "entity_type": kind, "entity_name": name})

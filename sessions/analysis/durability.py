@@ -3,7 +3,7 @@
 from functools import reduce
 from typing import TYPE_CHECKING, Final
 
-from emulator.releases.profiles import PROFILES, VERSIONS
+from emulator.releases.profiles import PROFILES
 from sessions.analysis.batches import OUTCOMES, batches, records_by_outcome
 from sessions.analysis.fates import KEPT, fates
 from sessions.analysis.job import Job, Result, Shown, answered, shown
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 GENERATIONS: Final = {
-    "hw_waits_for_min_isr": "KAFKA-15583",
+    "high_watermark_needs_min_isr": "KAFKA-15583",
     "truncate_on_fetch": "KIP-595",
     "alter_isr": "KIP-497",
-    "fetch_fencing": "KIP-320",
-    "epoch_in_answer": "KIP-279",
+    "leader_epoch_fencing": "KIP-320",
+    "epoch_end_offset_has_epoch": "KIP-279",
     "leader_epochs": "KIP-101",
 }
 """Features by which generations of the protocol are told apart, the newest first, and names."""
@@ -66,7 +66,7 @@ def durability(source: Source) -> "DataFrame":
         example[SESSION].alias("example_session"),
         example["first_seq"].alias("example_seq"),
     )
-    known = F.array(*(F.lit(version) for version in VERSIONS))
+    known = F.array(*(F.lit(version) for version in PROFILES))
     versions = F.concat_ws(", ", F.array_intersect(known, F.col("found_versions")))
     return whole.withColumn("versions", versions).select(*DURABILITY.names)
 
@@ -113,7 +113,7 @@ def _settings(source: Source) -> "DataFrame":
 def _generation() -> "Column":
     from pyspark.sql import functions as F
 
-    pairs = [F.lit(text) for version in VERSIONS for text in (version, generation_of(version))]
+    pairs = [F.lit(text) for version in PROFILES for text in (version, generation_of(version))]
     return F.coalesce(F.create_map(*pairs)[F.col("version")], F.lit(OLDEST))
 
 

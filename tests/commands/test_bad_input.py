@@ -53,7 +53,11 @@ CLUSTERS = [
     ("cluster --brokers 100000000000", "'cluster' --brokers: '100000000000' is no count"),
     ("cluster --first-id 999999999", "'cluster' --first-id: '999999999' is no broker id"),
     ("cluster --seed x", "'cluster' --seed: 'x' is no seed (a whole number of up to 18 digits)"),
-    ("cluster --version 3.8", "'cluster' --version: '3.8' is no version; did you mean '3.9'?"),
+    ("cluster --version 3.10", "'cluster' --version: '3.10' is no version; did you mean '3.9.1'?"),
+    (
+        "cluster --version 4.0",
+        "'cluster' --version: '4.0' is no version here: from 4.0 Kafka runs without ZooKeeper",
+    ),
     ("cluster --brokers ${N}", "${N} has no value (give it with --set N=VALUE)"),
     ("", "the first statement must be 'cluster'"),
     ("# only a comment", "the first statement must be 'cluster'"),

@@ -64,6 +64,7 @@ def view() -> ClusterView:
         ("expect orders-0.hw == orders-0.leo", []),
         ("expect of", ["offline"]),
         ("cluster --version 2.0", ["2.0.0", "2.0.1"]),
+        ("cluster --version 3.6", ["3.6.0", "3.6.1", "3.6.2"]),
         ("network hold 0 1 --only FetchRes", ["FetchResponse"]),
         ("nonsense ", []),
         ("topic nonsense ", []),

@@ -237,3 +237,24 @@ def test_an_unknown_name_is_refused(words: list[str], capsys: pytest.CaptureFixt
 
 def test_versions_are_written_with_commas() -> None:
     assert versions_word("0.11,2.0.0") == ["0.11", "2.0.0"]
+
+
+def test_any_release_can_stand_in_the_matrix(capsys: pytest.CaptureFixture[str]) -> None:
+    named = "3.6.1,1.0,2.0.0,1.0,0.10.1.1"
+    assert run_program(["matrix", "--json", "--scenario", "V11", "--versions", named]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    outcomes = {row["version"]: row["outcome"] for row in rows}
+    assert list(outcomes.items()) == [
+        ("0.10.1.1", "ok"),
+        ("1.0", "diverge"),
+        ("2.0.0", "ok"),
+        ("3.6.1", "ok"),
+    ]
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.name)
+@pytest.mark.parametrize("version", ["0.10.1.0", "1.0.2", "2.3.0", "2.6.3", "3.0.0", "3.6.2"])
+def test_what_is_known_of_kafka_holds_between_the_recommended_releases(
+    scenario: Scenario, version: str
+) -> None:
+    assert run_cell(scenario, version).wrong == []

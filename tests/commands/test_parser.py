@@ -151,7 +151,7 @@ def test_what_is_wrong_is_told_with_its_line_and_the_nearest_word(text: str, mes
         ("", "x.tide:1: the first statement must be 'cluster'"),
         ("# nothing", "x.tide:1: the first statement must be 'cluster'"),
         ("settle\ncluster", "x.tide:1: the first statement must be 'cluster'"),
-        ("cluster --version 2.3", "x.tide:1: 'cluster' --version: '2.3' is no version; did you"),
+        ("cluster --version 2.9", "x.tide:1: 'cluster' --version: '2.9' is no version; did you"),
         ("cluster --racks a", "x.tide:1: 'cluster': --racks names 1 racks for 3 brokers"),
         ("cluster --brokers 0", "x.tide:1: 'cluster' --brokers: '0' is no count"),
         (

@@ -1,9 +1,11 @@
 """Commands that only look something up, and what all commands have in common."""
 
 import json
+from itertools import chain
 
 import pytest
 
+from commands.changes import behaviours
 from commands.language import leaves
 from commands.language import program as statements
 from commands.main import run_program
@@ -13,6 +15,7 @@ from commands.program.options import cluster_options, named
 from commands.words import Setting
 from console.actions import ACTIONS
 from emulator.releases.profiles import FEATURES, VERSIONS
+from emulator.releases.versions import RELEASES
 
 
 def test_every_part_of_the_program_has_commands() -> None:
@@ -38,21 +41,26 @@ def test_of_a_variable_given_twice_the_last_counts() -> None:
 def test_every_release_is_listed_with_what_changed(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_program(["versions"]) == 0
     out = capsys.readouterr().out
-    assert [line.split()[0] for line in out.splitlines()[2:] if line[0] != " "] == list(VERSIONS)
+    listed = [line.split()[0] for line in out.splitlines()[2:] if line[0] != " "]
+    assert listed == [behaviour.version for behaviour in behaviours()]
+    assert [version for version in listed if version in VERSIONS] == list(VERSIONS)
     assert all(feature.meaning in out for feature in FEATURES)
 
 
 def test_releases_are_plain_data_too(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_program(["versions", "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)
-    assert list(dict.fromkeys(row["version"] for row in rows)) == list(VERSIONS)
+    assert set(VERSIONS) <= {row["version"] for row in rows}
     assert {
         "version": "0.11",
         "what": "default",
         "name": "unclean.leader.election.enable",
         "label": "KIP-106",
         "meaning": "false, was true",
+        "releases": ["0.11.0.0", "0.11.0.1", "0.11.0.2", "0.11.0.3"],
     } in rows
+    alike = [row["releases"] for row in rows if row["what"] == "alike"]
+    assert list(chain(*alike)) == ["seed", *RELEASES]
 
 
 def test_every_key_is_listed(capsys: pytest.CaptureFixture[str]) -> None:

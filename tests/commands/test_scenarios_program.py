@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from msgspec.structs import replace
 
 from commands.catalogue import find, library
 from commands.exits import ExitCode
@@ -66,6 +67,17 @@ def test_a_release_that_it_is_not_written_for_is_told_of(
     assert status == ExitCode.FAILED
     told = capsys.readouterr().err
     assert "A8-loss-3-literal is written for seed; on 0.9 what it expects may fail" in told
+
+
+@pytest.mark.parametrize(
+    ("version", "is_written_for"),
+    [("0.10.0.1", True), ("0.10.1.1", True), ("0.10", True), ("0.11.0.1", False), ("3.6", False)],
+)
+def test_expectations_hold_between_two_releases_that_they_are_written_for(
+    version: str, *, is_written_for: bool
+) -> None:
+    scenario = replace(find("V7"), versions=("0.8.1", "0.8.2", "0.9", "0.10.0", "0.10.2"))
+    assert scenario.is_written_for(version) is is_written_for
 
 
 @pytest.mark.parametrize("command", ["show", "run", "open"])

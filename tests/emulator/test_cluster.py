@@ -47,7 +47,7 @@ def test_the_first_events_say_what_was_asked_and_what_was_made() -> None:
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        (CreateCluster(version="2.3"), "There is no version '2.3'; the nearest is '2.2'."),
+        (CreateCluster(version="2.9"), "There is no version '2.9'; the nearest is '2.8.2'."),
         (CreateCluster(config={"min.isr": "2"}), "the nearest is 'min.insync.replicas'"),
         (CreateCluster(config={"min.insync.replicas": "two"}), "must be an integer"),
         (CreateCluster(brokers=3, racks=["a"]), "There are 1 racks for 3 brokers."),

@@ -62,14 +62,14 @@ def _of_cache(cluster: Cluster, broker: int, cache: ControllerState) -> Iterator
 def _of_brokers(cluster: Cluster) -> Iterator[str]:
     for broker in living(cluster):
         for tp, replica in cluster.state.brokers[broker].replicas.items():
-            if replica.known:
+            if replica.is_known:
                 yield from _of_replica(cluster, broker, tp, replica)
     for tp in cluster.partitions():
         info = cluster.state_of(tp)
         led = info is not None and info.leader in living(cluster)
         for broker in living(cluster) if led else ():
             found = cluster.replica(tp, broker)
-            if broker in (cluster.assigned(tp) or ()) and not (found and found.known):
+            if broker in (cluster.assigned(tp) or ()) and not (found and found.is_known):
                 yield f"broker {broker} was never told of {tp}"
 
 

@@ -48,7 +48,7 @@ def heal(cluster: Cluster) -> None:
         _do(cluster, ZkCommand(command="delete", path="/controller"))
     _pass(cluster, 2 * MINUTE_US)
     _elect_where_nobody_is_left(cluster)
-    if not cluster.world.profile.has("epoch_cut_at_log_end"):
+    if not cluster.world.profile.has("epoch_cache_truncated_at_log_end"):
         _restart_the_stuck(cluster)
 
 

@@ -24,6 +24,7 @@ from emulator.protocol import (
     PartitionInfo,
     UpdateMetadataRequest,
 )
+from emulator.replication.partition import LoseTail
 from emulator.scenario.runner import Outcome, Ticket
 
 SECOND_US = 1_000_000
@@ -123,6 +124,10 @@ class Lab:
         request = FetchRequest(follower, 0, {TP: FetchPartition(offset, epoch)}, one_shot=True)
         self.cluster.network.send(follower, leader, request)
         self.wait(1)
+
+    def lose_tail(self, broker: int, offset: int) -> None:
+        """A broker's log of ``t-0`` ends at ``offset``, as if the rest had been lost on disk."""
+        self.cluster.brokers[broker].replicas.do(self.replica(broker), LoseTail(offset, "test"))
 
     # ---- looking
 

@@ -1,8 +1,8 @@
-"""Which profile a recorded release stands for."""
+"""Which profile a recorded release has."""
 
-from emulator.releases.profiles import PROFILES, VERSIONS, Profile
+from emulator.releases.profiles import PROFILES, Profile
 
 
-def profile_of(patch_release: str) -> Profile:
-    """``2.0.1`` for ``2.0.1``, ``0.11`` for ``0.11.0.3``: the longest name that it begins with."""
-    return PROFILES[max((name for name in VERSIONS if patch_release.startswith(name)), key=len)]
+def profile_of(release: str) -> Profile:
+    """The very release's: of ``0.11.0.3``, not of ``0.11``."""
+    return PROFILES[release]

@@ -6,7 +6,7 @@ from emulator.releases.features.base import Feature
 
 CLIENTS: Final = (
     Feature(
-        "positions_age_when_empty",
+        "offsets_expire_when_group_empty",
         "2.1",
         None,
         "KIP-211",
@@ -21,21 +21,14 @@ CLIENTS: Final = (
     ),
     Feature("message_timestamps", "0.10.0", None, "KIP-32", "messages carry timestamps (format 1)"),
     Feature(
-        "half_lag_expiry",
-        "0.10.2",
-        None,
-        "",
-        "ISR expiry runs every half of replica.lag.time.max.ms, not every whole",
-    ),
-    Feature(
         "rebalance_timeout",
-        "0.10.2",
+        "0.10.1",
         None,
         "KIP-62",
         "a rebalance waits for members for max.poll.interval.ms, not for their session timeout",
     ),
     Feature(
-        "offsets_topic_waits",
+        "offsets_topic_needs_replication_factor",
         "0.11",
         None,
         "KIP-115",
@@ -45,20 +38,24 @@ CLIENTS: Final = (
         "offsets_loaded_to_log_end",
         "0.11",
         None,
-        "",
+        "KAFKA-5059",
         "a new coordinator loads groups up to the LEO of its log, not up to the HW",
     ),
     Feature(
         "idempotence", "0.11", None, "KIP-98", "producer ids and sequence numbers detect duplicates"
     ),
     Feature(
-        "five_batch_window", "1.1", None, "KAFKA-5494", "five batches a producer are remembered"
+        "producer_state_keeps_five_batches",
+        "1.0",
+        None,
+        "KAFKA-5494",
+        "five batches a producer are remembered",
     ),
     Feature(
-        "unknown_producer_error",
-        "1.1",
+        "unknown_producer_id_error",
+        "1.0",
         "2.4",
-        "",
+        "KAFKA-5793",
         "a producer that nobody knows and that starts in the middle: UNKNOWN_PRODUCER_ID",
         ended_by="KIP-360",
     ),
@@ -84,7 +81,7 @@ CLIENTS: Final = (
         "with cooperative-sticky members keep what they own while they join again",
     ),
     Feature(
-        "read_from_followers",
+        "fetch_from_followers",
         "2.4",
         None,
         "KIP-392",
@@ -93,39 +90,39 @@ CLIENTS: Final = (
     Feature(
         "sticky_partitioner",
         "2.4",
-        "2.8",
+        "3.2",
         "KIP-480",
         "records without a key stay on one partition for a batch, not in turn on all",
         ended_by="KIP-794",
     ),
     Feature(
-        "unknown_producer_accepted",
+        "unknown_producer_id_accepted",
         "2.5",
         None,
         "KIP-360",
         "a producer that nobody knows may start with any sequence number",
     ),
+    Feature("producer_epoch_bump", "2.5", None, "KIP-360", "who lost count goes on in a new epoch"),
     Feature(
-        "producer_epoch_bump",
-        "2.5",
-        None,
-        "KIP-360",
-        "who lost count goes on in a new epoch",
-    ),
-    Feature(
-        "read_in_sync_only",
-        "3.5",
+        "preferred_read_replica_in_isr",
+        "3.3.2",
         None,
         "KAFKA-14372",
         "consumers are sent to followers in the ISR only",
     ),
     Feature(
-        "built_in_partitioner", "3.5", None, "KIP-794", "keyless records stay for batch.size bytes"
+        "built_in_partitioner", "3.3", None, "KIP-794", "keyless records stay for batch.size bytes"
+    ),
+    Feature("acks_all_by_default", "3.0", None, "KIP-679", "producers use acks=all"),
+    Feature(
+        "idempotence_by_default",
+        "3.2",
+        None,
+        "KAFKA-13598",
+        "producers are idempotent unless told otherwise (KIP-679)",
+        also=("3.0.1", "3.1.1"),
     ),
     Feature(
-        "acks_all_by_default", "3.5", None, "KIP-679", "producers use acks=all and are idempotent"
-    ),
-    Feature(
-        "long_group_sessions", "3.5", None, "KIP-735", "session.timeout.ms of group members is 45 s"
+        "session_timeout_45s", "3.0", None, "KIP-735", "session.timeout.ms of group members is 45 s"
     ),
 )

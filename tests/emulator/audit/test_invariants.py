@@ -18,7 +18,7 @@ from emulator.storage.log import Log
 
 
 def _replica(end: int, high_watermark: int = 0) -> Replica:
-    return Replica("t-0", Log(end=end), high_watermark=high_watermark)
+    return Replica("t-0", 0, log=Log(end=end), log_end=end, high_watermark=high_watermark)
 
 
 def _checked(version: str = "3.9", end: int = 5) -> tuple[Invariants, Kernel, list[Event]]:

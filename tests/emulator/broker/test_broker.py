@@ -14,7 +14,7 @@ def test_only_the_disk_outlives_the_process() -> None:
     fresh = BrokerState(ProcessState(2, "crashed"), state.replicas, clean_shutdown=False)
     assert state == fresh
     assert state.replicas["t-0"].log.end == 2
-    assert not state.replicas["t-0"].known
+    assert not state.replicas["t-0"].is_known
 
 
 def test_the_high_watermark_on_disk_is_as_old_as_the_last_checkpoint() -> None:
@@ -39,10 +39,10 @@ def test_of_each_task_one_timer_is_pending() -> None:
     broker = cluster.brokers[2]
     assert isinstance(broker, Broker)
     before = len(cluster.state.kernel.queue)
-    broker.arm("fetch-backoff", cluster.now_us + 5_000)
-    broker.arm("fetch-backoff", cluster.now_us + 9_000)
+    broker.context.arm("fetch-backoff", cluster.now_us + 5_000)
+    broker.context.arm("fetch-backoff", cluster.now_us + 9_000)
     assert len(cluster.state.kernel.queue) == before + 1
-    broker.arm("fetch-backoff", cluster.now_us + 1_000)
+    broker.context.arm("fetch-backoff", cluster.now_us + 1_000)
     assert broker.state.process.timers.armed["fetch-backoff"] == cluster.now_us + 1_000
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from emulator import events
-from emulator.broker.control import ControlPlane
+from emulator.broker.broker import Broker
 from emulator.inputs.statements import CrashBroker, CreateTopic, DeleteTopic, Produce, Settle
 from emulator.protocol import (
     LeaderAndIsrRequest,
@@ -18,10 +18,10 @@ from tests.support.running import do, partition, replica, with_topic
 CONTROLLER = 0
 
 
-def _plane(version: str = "3.9") -> tuple[ControlPlane, list[events.Event]]:
+def _broker(version: str = "3.9") -> tuple[Broker, list[events.Event]]:
     cluster, seen = with_topic(1, 2, version=version)
     seen.clear()
-    return cluster.brokers[2].control, seen
+    return cluster.brokers[2], seen
 
 
 def _answers(seen: list[events.Event]) -> list[str]:
@@ -29,52 +29,62 @@ def _answers(seen: list[events.Event]) -> list[str]:
 
 
 def test_an_older_controller_is_refused() -> None:
-    plane, seen = _plane()
+    broker, seen = _broker()
     info = PartitionInfo(2, 9, [2], 9, [1, 2], 0)
-    epoch = plane.broker.state.broker_epoch
-    plane.leader_and_isr(CONTROLLER, 1, LeaderAndIsrRequest(0, 0, epoch, {"t-0": info}, [1, 2]))
-    assert plane.broker.state.replicas["t-0"].role == "follower"
+    epoch = broker.state.broker_epoch
+    broker.replica_manager.leader_and_isr(
+        CONTROLLER, 1, LeaderAndIsrRequest(0, 0, epoch, {"t-0": info}, [1, 2])
+    )
+    assert broker.state.replicas["t-0"].role == "follower"
     assert _answers(seen) == ["LeaderAndIsrResponse"]
 
 
 def test_a_request_for_an_earlier_life_is_refused() -> None:
-    plane, _ = _plane()
+    broker, _ = _broker()
     info = PartitionInfo(2, 9, [2], 9, [1, 2], 1)
-    plane.leader_and_isr(CONTROLLER, 1, LeaderAndIsrRequest(0, 1, 1, {"t-0": info}, [1, 2]))
-    assert plane.broker.state.replicas["t-0"].role == "follower"
+    broker.replica_manager.leader_and_isr(
+        CONTROLLER, 1, LeaderAndIsrRequest(0, 1, 1, {"t-0": info}, [1, 2])
+    )
+    assert broker.state.replicas["t-0"].role == "follower"
 
 
 @pytest.mark.parametrize(("epoch", "leads"), [(0, False), (1, True)])
 def test_only_a_newer_leader_epoch_counts(epoch: int, *, leads: bool) -> None:
-    plane, _ = _plane()
+    broker, _ = _broker()
     info = PartitionInfo(2, epoch, [2], 9, [1, 2], 1)
-    mine = plane.broker.state.broker_epoch
-    plane.leader_and_isr(CONTROLLER, 1, LeaderAndIsrRequest(0, 1, mine, {"t-0": info}, [1, 2]))
-    assert (plane.broker.state.replicas["t-0"].role == "leader") is leads
+    mine = broker.state.broker_epoch
+    broker.replica_manager.leader_and_isr(
+        CONTROLLER, 1, LeaderAndIsrRequest(0, 1, mine, {"t-0": info}, [1, 2])
+    )
+    assert (broker.state.replicas["t-0"].role == "leader") is leads
 
 
 def test_a_broker_that_is_not_assigned_makes_no_log() -> None:
-    plane, _ = _plane()
+    broker, _ = _broker()
     info = PartitionInfo(1, 0, [1], 0, [1, 3], 1)
-    mine = plane.broker.state.broker_epoch
-    plane.leader_and_isr(CONTROLLER, 1, LeaderAndIsrRequest(0, 1, mine, {"x-0": info}, [1, 3]))
-    assert "x-0" not in plane.broker.state.replicas
+    mine = broker.state.broker_epoch
+    broker.replica_manager.leader_and_isr(
+        CONTROLLER, 1, LeaderAndIsrRequest(0, 1, mine, {"x-0": info}, [1, 3])
+    )
+    assert "x-0" not in broker.state.replicas
 
 
 def test_stopping_with_delete_removes_the_log() -> None:
-    plane, seen = _plane()
-    mine = plane.broker.state.broker_epoch
-    plane.stop_replica(CONTROLLER, 1, StopReplicaRequest(0, 1, mine, {"t-0": -2}, delete=True))
-    assert "t-0" not in plane.broker.state.replicas
+    broker, seen = _broker()
+    mine = broker.state.broker_epoch
+    broker.replica_manager.stop_replica(
+        CONTROLLER, 1, StopReplicaRequest(0, 1, mine, {"t-0": -2}, delete=True)
+    )
+    assert "t-0" not in broker.state.replicas
     assert any(isinstance(each, events.LogDeleted) for each in seen)
 
 
 def test_a_partition_that_is_being_deleted_leaves_the_metadata() -> None:
-    plane, _ = _plane()
-    mine = plane.broker.state.broker_epoch
+    broker, _ = _broker()
+    mine = broker.state.broker_epoch
     gone = PartitionInfo(DURING_DELETE, 0, [], 0, [1, 2], 1)
-    plane.update_metadata(CONTROLLER, 1, UpdateMetadataRequest(0, 1, mine, [1, 2], {"t-0": gone}))
-    assert "t-0" not in plane.broker.state.process.metadata
+    broker.metadata.update(CONTROLLER, 1, UpdateMetadataRequest(0, 1, mine, [1, 2], {"t-0": gone}))
+    assert "t-0" not in broker.state.process.metadata
 
 
 def test_clients_of_a_deleted_topic_are_told_that_there_is_none() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from emulator.broker.control import ControlPlane
+from emulator.broker_context import BrokerContext
 from emulator.events import IsrChanged, LogCreated, LogDeleted, MessageSent, ReplicaRoleChanged
 from emulator.inputs.statements import CrashBroker
 from emulator.protocol import (
@@ -64,17 +64,17 @@ class Told:
         request: LeaderAndIsrRequest | StopReplicaRequest | UpdateMetadataRequest,
     ) -> str:
         errors: list[str] = []
-        plane: ControlPlane = self.lab.cluster.brokers[broker].control
-        original = plane.broker.respond
+        context: BrokerContext = self.lab.cluster.brokers[broker].context
+        original = context.respond
 
         def noted(destination: int, number: int, response: object) -> None:
             errors.append(response.error)  # type: ignore[attr-defined]
             original(destination, number, response)  # type: ignore[arg-type]
 
-        plane.broker.respond = noted  # type: ignore[method-assign, assignment]
+        context.respond = noted  # type: ignore[method-assign, assignment]
         self.lab.cluster.network.send(0, broker, request)
         self.lab.wait(1)
-        plane.broker.respond = original  # type: ignore[method-assign]
+        context.respond = original  # type: ignore[method-assign]
         return errors[0]
 
 
@@ -140,8 +140,8 @@ def test_without_a_live_leader_only_the_log_is_made() -> None:
     told.order(2, {NEW: info(1, epoch=3)}, live=(0, 2))
     replica = told.lab.replica(2, NEW)
     assert (replica.leader, replica.leader_epoch) == (-1, -1)
-    assert told.lab.cluster.brokers[2].state.fetchers.get(1) is None or (
-        NEW not in told.lab.cluster.brokers[2].state.fetchers[1].partitions
+    assert told.lab.cluster.brokers[2].state.fetchers.by_source.get(1) is None or (
+        NEW not in told.lab.cluster.brokers[2].state.fetchers.by_source[1].partitions
     )
 
 
@@ -187,11 +187,11 @@ def leaders_told(told: Told, broker: int, topic: str = "t") -> str:
     told.lab.wait(15)
     sent: MessageSent = told.lab.seen.of(MessageSent, name="MetadataResponse", source=broker)[-1]
     assert sent.destination == -2
-    plane = told.lab.cluster.brokers[broker].control
+    process = told.lab.cluster.brokers[broker].state.process
     found: dict[int, int] = {}
     number = 0
-    while (row := plane.broker.state.process.metadata.get(f"{topic}-{number}")) is not None:
-        alive = row.leader in plane.broker.state.process.live_brokers
+    while (row := process.metadata.get(f"{topic}-{number}")) is not None:
+        alive = row.leader in process.live_brokers
         found[number] = row.leader if alive else -1
         number += 1
     return str(found)
@@ -225,7 +225,7 @@ def test_a_broker_that_has_not_registered_takes_no_orders() -> None:
     told = Told("2.0.1")
     lab = told.lab
     lab.do(CrashBroker(broker=2))
-    lab.cluster.brokers[2].registration.start()
+    lab.cluster.brokers[2].lifecycle.start()
     lab.cluster.network.send(0, 2, LeaderAndIsrRequest(0, 1, 0, {NEW: info(2)}, [0, 1, 2]))
     lab.wait(10)
     assert lab.cluster.replica(NEW, 2) is None

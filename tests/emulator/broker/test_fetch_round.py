@@ -32,7 +32,7 @@ def test_a_round_is_a_request_an_answer_and_what_is_written_of_it(version: str) 
     lab.produce("a", "b")
     assert lab.fetch(1).error == "NONE"
     assert lab.values(1) == "a b"
-    assert lab.cluster.brokers[1].state.single_rounds == {}
+    assert lab.cluster.brokers[1].state.fetchers.single_rounds == {}
 
 
 def test_an_empty_round_takes_as_long_as_the_leader_parks_it() -> None:
@@ -73,7 +73,7 @@ def test_a_round_that_is_told_of_a_diverging_epoch_cuts_and_writes_nothing(versi
     lab = followed_by_1(version)
     lab.produce("a", "b")
     lab.fetch(1)
-    lab.replica(0).log.truncate(1)
+    lab.lose_tail(0, 1)
     lab.tell(leader=0, epoch=1, isr=[0, 1], brokers=[0, 1])
     lab.produce("c")
     lab.fetch(1)
@@ -100,7 +100,7 @@ def test_a_round_whose_answer_is_lost_can_be_made_again() -> None:
     lab.fetch(1)
     lab.do(ReleaseMessages(source=0, destination=1, lose=True))
     lab.wait(1)
-    assert lab.cluster.brokers[1].state.single_rounds == {}
+    assert lab.cluster.brokers[1].state.fetchers.single_rounds == {}
     before_us = lab.cluster.now_us
     assert lab.fetch(1).error == "NONE"
     assert lab.cluster.now_us - before_us < 2_000
@@ -112,7 +112,7 @@ def test_a_round_to_a_dead_leader_ends_without_anything() -> None:
     lab.do(CrashBroker(broker=0))
     assert lab.fetch(1).error == "NONE"
     assert lab.ends(1) == "0/0"
-    assert rounds(lab).broker.state.single_rounds == {}
+    assert rounds(lab).state.single_rounds == {}
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,7 @@ def test_an_answer_for_a_replica_that_is_gone_is_nobodys(lose: bool) -> None:
     lab.do(ReleaseMessages(source=0, destination=1, lose=lose))
     lab.wait(100)
     assert lab.cluster.replica(TP, 1) is None
-    assert rounds(lab).broker.state.single_rounds == {}
+    assert rounds(lab).state.single_rounds == {}
 
 
 def test_a_round_beside_a_fetcher_that_runs_writes_nothing_twice() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from emulator.broker.fetch_session import FetchServer, FetchSession
+from emulator.broker.fetch_session import FetchSession
 from emulator.events import MessageSent, RemoteLogEndOffsetChanged
 from emulator.inputs.statements import CreateTopic, FreezeBroker, Produce
 from emulator.protocol import FetchPartition, FetchRequest
@@ -158,8 +158,7 @@ def test_a_parked_fetch_is_answered_at_once_when_leadership_goes() -> None:
 
 
 def session(lab: Lab, follower: int = 1) -> FetchSession:
-    server: FetchServer = lab.cluster.brokers[0].fetches
-    return server.broker.state.fetch_sessions[follower]
+    return lab.cluster.brokers[0].state.fetch_sessions.by_follower[follower]
 
 
 def following(version: str = "3.9") -> Lab:
@@ -193,7 +192,7 @@ def test_an_answer_names_only_what_there_is_to_tell() -> None:
 
 def test_a_session_that_the_leader_does_not_know_is_begun_anew() -> None:
     lab = following()
-    lab.cluster.brokers[0].state.fetch_sessions.clear()
+    lab.cluster.brokers[0].state.fetch_sessions.by_follower.clear()
     lab.wait(35_000)
     assert sorted(session(lab).partitions) == ["t-0", "u-0"]
 

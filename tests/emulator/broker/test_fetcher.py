@@ -2,7 +2,6 @@
 
 import pytest
 
-from emulator.broker.fetcher import FAILED, FETCHING, TRUNCATING, FetchState, FollowerSide
 from emulator.events import HighWatermarkChanged, LogTruncated, MessageSent, RecordsAppended
 from emulator.inputs.statements import (
     CrashBroker,
@@ -18,6 +17,8 @@ from emulator.inputs.statements import (
 )
 from emulator.protocol import FetchedPartition, RecordBatch
 from emulator.releases.profiles import VERSIONS
+from emulator.replication.fetching import FAILED, FETCHING, TRUNCATING, FetchState
+from emulator.replication.partition import LoseTail
 from tests.support.generations import BY_HIGH_WATERMARK, ON_FETCH, WITH_EPOCHS, since
 from tests.support.lab import TP, Lab
 
@@ -35,12 +36,21 @@ def followed_by_1(version: str = "3.9", *values: str) -> Lab:
     return lab
 
 
-def side(lab: Lab) -> FollowerSide:
-    return lab.cluster.brokers[1].follower
+def append(lab: Lab, row: FetchedPartition, broker: int = 1) -> bool:
+    """Give a follower what a fetch brought; True if it wrote anything."""
+    replica = lab.replica(broker)
+    before = replica.log_end
+    lab.cluster.brokers[broker].fetchers.take_records(replica, row)
+    return replica.log_end != before
+
+
+def truncate(lab: Lab, offset: int) -> None:
+    """Truncate 1's log, as if its tail had been lost."""
+    lab.cluster.brokers[1].replicas.do(lab.replica(1), LoseTail(offset, "for the test"))
 
 
 def fetch_state(lab: Lab, leader: int = 0) -> FetchState:
-    return lab.cluster.brokers[1].state.fetchers[leader].partitions[TP]
+    return lab.cluster.brokers[1].state.fetchers.by_source[leader].partitions[TP]
 
 
 # ---- what it writes
@@ -52,7 +62,7 @@ def row(high_watermark: int, *batches: RecordBatch) -> FetchedPartition:
 
 def test_an_answer_is_written_and_the_hw_follows_up_to_the_own_leo() -> None:
     lab = followed_by_1()
-    assert side(lab).append(lab.replica(1), row(9, RecordBatch(0, 2, 0, 1)))
+    assert append(lab, row(9, RecordBatch(0, 2, 0, 1)))
     assert lab.ends(1) == "2/2"
     assert lab.epochs(1) == [(0, 0)]
 
@@ -60,7 +70,7 @@ def test_an_answer_is_written_and_the_hw_follows_up_to_the_own_leo() -> None:
 def test_an_empty_answer_moves_the_hw_only() -> None:
     lab = followed_by_1("3.9", "a", "b")
     lab.replica(1).high_watermark = 0
-    assert not side(lab).append(lab.replica(1), row(1))
+    assert not append(lab, row(1))
     assert lab.ends(1) == "2/1"
 
 
@@ -68,16 +78,16 @@ def test_an_empty_answer_moves_the_hw_only() -> None:
 def test_the_hw_of_a_follower_goes_back_with_the_leaders(version: str) -> None:
     lab = followed_by_1(version, "a", "b")
     assert lab.ends(1) == "2/2"
-    side(lab).append(lab.replica(1), row(1))
+    append(lab, row(1))
     assert lab.ends(1) == "2/1"
 
 
 def test_of_a_batch_that_was_cut_only_the_missing_part_is_written() -> None:
     lab = followed_by_1()
     whole = RecordBatch(0, 3, 0, 5)
-    side(lab).append(lab.replica(1), row(0, whole))
-    side(lab).truncate(lab.replica(1), 1, "for the test")
-    side(lab).append(lab.replica(1), row(0, whole))
+    append(lab, row(0, whole))
+    truncate(lab, 1)
+    append(lab, row(0, whole))
     assert lab.replica(1).log.end == 3
     written = [(each.base_offset, each.count) for each in lab.seen.of(RecordsAppended, broker=1)]
     assert written == [(0, 3), (1, 2)]
@@ -85,7 +95,7 @@ def test_of_a_batch_that_was_cut_only_the_missing_part_is_written() -> None:
 
 def test_what_it_has_already_is_not_written_again() -> None:
     lab = followed_by_1("3.9", "a", "b")
-    assert not side(lab).append(lab.replica(1), row(2, RecordBatch(0, 2, 0, 1)))
+    assert not append(lab, row(2, RecordBatch(0, 2, 0, 1)))
     assert lab.ends(1) == "2/2"
 
 
@@ -95,17 +105,17 @@ def test_what_it_has_already_is_not_written_again() -> None:
 @pytest.mark.parametrize("version", since("2.4"))
 def test_a_cut_takes_the_hw_and_the_epochs_with_it(version: str) -> None:
     lab = followed_by_1(version, "a", "b", "c")
-    side(lab).truncate(lab.replica(1), 1, "for the test")
+    truncate(lab, 1)
     assert lab.ends(1) == "1/1"
     assert lab.seen.of(HighWatermarkChanged, broker=1)[-1].occasion == "truncate"
-    side(lab).truncate(lab.replica(1), 0, "for the test")
+    truncate(lab, 0)
     assert lab.epochs(1) == []
 
 
 @pytest.mark.parametrize("version", since("seed", "2.2"))
 def test_up_to_2_3_a_cut_leaves_the_hw_where_it_is(version: str) -> None:
     lab = followed_by_1(version, "a", "b", "c")
-    side(lab).truncate(lab.replica(1), 1, "for the test")
+    truncate(lab, 1)
     assert lab.ends(1) == "1/3"
 
 
@@ -115,7 +125,7 @@ def test_a_cut_at_the_log_end_drops_epochs_without_records_from_2_7(version: str
     cache = lab.replica(1).epochs
     assert cache is not None
     cache.assign(3, 1, repair=True)
-    side(lab).truncate(lab.replica(1), 1, "for the test")
+    truncate(lab, 1)
     drops = version in since("2.7")
     assert lab.epochs(1) == ([(0, 0)] if drops else [(0, 0), (3, 1)])
     assert lab.seen.of(LogTruncated, broker=1) == []
@@ -177,7 +187,7 @@ def test_an_empty_cache_makes_it_cut_to_its_hw(version: str) -> None:
 @pytest.mark.parametrize("version", VERSIONS)
 def test_what_a_fetch_says_of_epochs(version: str) -> None:
     lab = followed_by_1(version, "a")
-    asked = side(lab).fetch_partition(lab.replica(1))
+    asked = lab.cluster.brokers[1].fetchers.fetch_partition(lab.replica(1))
     assert asked.offset == 1
     assert asked.current_leader_epoch == (0 if version in since("2.1") else -1)
     assert asked.last_fetched_epoch == (0 if version in ON_FETCH else -1)
@@ -278,9 +288,8 @@ def test_after_a_pause_it_asks_for_its_epoch_again(version: str) -> None:
     lab.produce("b")
     lab.wait(100)
     lab.do(PauseReplica(tp=TP, broker=1))
-    side_of_2 = lab.cluster.brokers[2].follower
-    side_of_2.append(lab.replica(2), row(1, RecordBatch(1, 1, 0, 2)))
-    side_of_2.append(lab.replica(2), row(1, RecordBatch(2, 1, 0, 99)))
+    append(lab, row(1, RecordBatch(1, 1, 0, 2)), broker=2)
+    append(lab, row(1, RecordBatch(2, 1, 0, 99)), broker=2)
     lab.tell(leader=1, epoch=1, isr=[1, 2], brokers=[1, 2])
     lab.produce("c", producer="p2")
     lab.do(ResumeReplica(tp=TP, broker=2))

@@ -2,7 +2,6 @@
 
 import pytest
 
-from emulator.broker.leader import LeaderSide
 from emulator.events import CLIENTS, EpochCacheChanged, MessageSent, RecordsAppended
 from emulator.inputs.statements import ConfigureTopic, PauseReplica
 from emulator.protocol import (
@@ -12,6 +11,7 @@ from emulator.protocol import (
     RecordBatch,
 )
 from emulator.releases.profiles import VERSIONS
+from emulator.replication.partition import effective_min_isr, epoch_error
 from tests.support.generations import ASSIGNED_AT_ELECTION, WITH_EPOCHS, since
 from tests.support.lab import TP, Lab
 
@@ -122,7 +122,7 @@ def test_each_waiting_request_has_its_own_time() -> None:
     assert answer(lab, late) is None
     lab.wait(2000)
     assert answer(lab, late) == ["REQUEST_TIMED_OUT", -1]
-    assert lab.cluster.brokers[0].state.waiting_partitions == {}
+    assert lab.cluster.brokers[0].state.purgatory.produces == {}
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -142,7 +142,8 @@ MIN_ISR_4 = {"min.insync.replicas": "4"}
 @pytest.mark.parametrize("version", VERSIONS)
 def test_min_insync_replicas_counts_at_most_the_replicas_from_3_7(version: str) -> None:
     lab = led_by_0(version, config=MIN_ISR_4)
-    effective = lab.cluster.brokers[0].leader.effective_min_isr(lab.replica(0))
+    replicas, replica = lab.cluster.brokers[0].replicas, lab.replica(0)
+    effective = effective_min_isr(replica, replicas.rules, replicas.at(replica))
     assert effective == (3 if version in since("3.9") else 4)
 
 
@@ -243,12 +244,12 @@ def test_a_question_of_another_epoch_is_refused(version: str, current: int, erro
 
 def test_epochs_are_checked_before_leadership() -> None:
     lab = led_by_0()
-    side: LeaderSide = lab.cluster.brokers[1].leader
+    rules = lab.cluster.brokers[1].replicas.rules
     replica = lab.replica(1)
-    assert side.check_epoch(None, 0) == "UNKNOWN_TOPIC_OR_PARTITION"
-    assert side.check_epoch(replica, 5) == "UNKNOWN_LEADER_EPOCH"
-    assert side.check_epoch(replica, 0) == "NOT_LEADER_OR_FOLLOWER"
-    assert side.check_epoch(replica, -1) == "NOT_LEADER_OR_FOLLOWER"
+    assert epoch_error(None, 0, rules) == "UNKNOWN_TOPIC_OR_PARTITION"
+    assert epoch_error(replica, 5, rules) == "UNKNOWN_LEADER_EPOCH"
+    assert epoch_error(replica, 0, rules) == "NOT_LEADER_OR_FOLLOWER"
+    assert epoch_error(replica, -1, rules) == "NOT_LEADER_OR_FOLLOWER"
 
 
 # ---- what is remembered of followers that are at rest
@@ -261,7 +262,7 @@ def test_a_follower_at_the_log_end_is_caught_up_at_its_last_fetch_though_nothing
     lab.topic(0, 1)
     lab.produce("a")
     lab.wait(5000)
-    remote_us = lab.cluster.brokers[0].leader.caught_up_us(lab.replica(0), 1)
+    remote_us = lab.cluster.brokers[0].sessions.caught_up_us(lab.replica(0), 1)
     assert lab.cluster.now_us - remote_us <= 501_000
 
 
@@ -271,6 +272,6 @@ def test_a_paused_follower_is_not_caught_up_any_longer() -> None:
     lab.wait(1000)
     lab.do(PauseReplica(tp=TP, broker=1))
     lab.produce("a")
-    before_us = lab.cluster.brokers[0].leader.caught_up_us(lab.replica(0), 1)
+    before_us = lab.cluster.brokers[0].sessions.caught_up_us(lab.replica(0), 1)
     lab.wait(5000)
-    assert lab.cluster.brokers[0].leader.caught_up_us(lab.replica(0), 1) == before_us
+    assert lab.cluster.brokers[0].sessions.caught_up_us(lab.replica(0), 1) == before_us

@@ -2,13 +2,13 @@
 
 import pytest
 
-from emulator.broker.fetcher import ASKING, FETCHING, TRUNCATING, Fetcher
-from emulator.broker.out_of_range import OutOfRange
+from emulator.broker.fetcher import Fetcher
 from emulator.broker.replica import LEADER, Replica
 from emulator.events import BrokerStateChanged, LogStartOffsetChanged, MessageSent
 from emulator.inputs.statements import CrashBroker, PauseReplica, ResumeReplica, StartBroker
 from emulator.protocol import ListOffsetsRequest, ListOffsetsResponse
 from emulator.releases.profiles import VERSIONS
+from emulator.replication.fetching import FETCHING, OUT_OF_RANGE, TRUNCATING
 from emulator.storage.log import RecordBatches
 from tests.support.generations import since
 from tests.support.lab import SECOND_US, TP, Lab
@@ -39,7 +39,7 @@ def forget_epochs(replica: Replica) -> None:
 def test_v22_a_log_that_begins_later_makes_the_follower_begin_anew(version: str) -> None:
     lab, leader = asleep(version)
     lab.produce(*"fghijklmnopqrst")
-    leader.log.start = 8
+    leader.log.start = leader.log_start = 8
     leader.log.batches = RecordBatches(leader.log.batches[8:])
     wake(lab)
     assert lab.replica(1).log.start == 8
@@ -55,9 +55,9 @@ def test_v22_a_log_that_has_grown_past_the_follower_since_is_fetched_on_from_0_9
     """Up to 0.8 the follower throws its log away and begins where the leader's log does."""
     lab, leader = asleep(version)
     lab.produce(*"fgh")
-    leader.log.start = 3
-    rules = lab.cluster.brokers[1].out_of_range
-    assert rules._adjust(lab.replica(1), ListOffsetsResponse(0, TP, "NONE", 3, 8))
+    leader.log.start = leader.log_start = 3
+    fetchers = lab.cluster.brokers[1].fetchers
+    assert fetchers.adjust(lab.replica(1), ListOffsetsResponse(0, TP, "NONE", 3, 8))
     wiped = version in since("seed", "0.8.2")
     ends = (lab.replica(1).log.start, lab.replica(1).log.end)
     assert ends == ((3, 3) if wiped else (0, 5))
@@ -67,7 +67,7 @@ def test_v22_a_log_that_has_grown_past_the_follower_since_is_fetched_on_from_0_9
 def test_v22_a_log_that_begins_later_but_not_too_late_is_fetched_on(version: str) -> None:
     lab, leader = asleep(version)
     lab.produce(*"fgh")
-    leader.log.start = 3
+    leader.log.start = leader.log_start = 3
     wake(lab)
     assert (lab.replica(1).log.start, lab.replica(1).log.end) == (0, 8)
 
@@ -78,6 +78,7 @@ def test_a_shorter_log_makes_the_follower_cut_where_unclean_election_is_allowed(
 ) -> None:
     lab, leader = asleep(version, unclean="true")
     leader.log.truncate(2)
+    leader.log_end = 2
     leader.high_watermark = 2
     forget_epochs(leader)
     forget_epochs(lab.replica(1))
@@ -90,6 +91,7 @@ def test_a_shorter_log_makes_the_follower_cut_where_unclean_election_is_allowed(
 def test_a_shorter_log_ends_the_process_where_it_is_not_allowed(version: str) -> None:
     lab, leader = asleep(version, unclean="false")
     leader.log.truncate(2)
+    leader.log_end = 2
     leader.high_watermark = 2
     wake(lab)
     assert lab.cluster.broker_state(1) == "crashed"
@@ -100,24 +102,25 @@ def test_a_shorter_log_ends_the_process_where_it_is_not_allowed(version: str) ->
 @pytest.mark.parametrize("version", VERSIONS)
 def test_the_question_carries_the_epoch_from_2_1(version: str) -> None:
     lab, _ = asleep(version)
-    asking: OutOfRange = lab.cluster.brokers[1].out_of_range
+    fetchers = lab.cluster.brokers[1].fetchers
     fenced = version in since("2.1")
-    assert asking.question(TP) == ListOffsetsRequest(1, TP, 0 if fenced else -1)
+    assert fetchers.ends_question(TP) == ListOffsetsRequest(1, TP, 0 if fenced else -1)
 
 
 def test_while_it_asks_it_fetches_nothing() -> None:
     lab, leader = asleep("0.10.2")
     leader.log.truncate(2)
+    leader.log_end = 2
     leader.high_watermark = 2
     before = len(lab.seen.of(MessageSent, name="ListOffsetsRequest"))
     wake(lab)
     assert len(lab.seen.of(MessageSent, name="ListOffsetsRequest")) == before + 1
 
 
-def asking(lab: Lab, phase: str = ASKING) -> Fetcher:
+def asking(lab: Lab, phase: str = OUT_OF_RANGE) -> Fetcher:
     """1's fetcher from 0, as if it had asked request 77 where the leader's log ends."""
     lab.do(ResumeReplica(tp=TP, broker=1))
-    fetcher = lab.cluster.brokers[1].state.fetchers[0]
+    fetcher = lab.cluster.brokers[1].state.fetchers.by_source[0]
     fetcher.request, fetcher.partitions[TP].phase = 77, phase
     return fetcher
 
@@ -127,19 +130,19 @@ def test_who_is_refused_an_answer_asks_again_after_a_while(error: str) -> None:
     lab, _ = asleep("3.9")
     fetcher = asking(lab)
     answer = ListOffsetsResponse(77, TP, error, 0, 2)
-    lab.cluster.brokers[1].out_of_range.answered(0, answer)
+    lab.cluster.brokers[1].fetchers.ends_answered(0, answer)
     assert fetcher.partitions[TP].resume_us == lab.cluster.now_us + SECOND_US
     assert lab.replica(1).log.end == 5
 
 
 @pytest.mark.parametrize(
-    ("number", "phase"), [(76, ASKING), (78, ASKING), (77, FETCHING), (77, TRUNCATING)]
+    ("number", "phase"), [(76, OUT_OF_RANGE), (78, OUT_OF_RANGE), (77, FETCHING), (77, TRUNCATING)]
 )
 def test_an_answer_that_nobody_waits_for_cuts_nothing(number: int, phase: str) -> None:
     lab, _ = asleep("3.9")
     asking(lab, phase)
     answer = ListOffsetsResponse(number, TP, "NONE", 0, 2)
-    lab.cluster.brokers[1].out_of_range.answered(0, answer)
+    lab.cluster.brokers[1].fetchers.ends_answered(0, answer)
     assert lab.replica(1).log.end == 5
 
 
@@ -150,7 +153,7 @@ def test_a_log_that_ends_or_begins_just_where_the_followers_ends_leaves_it(
     lab, _ = asleep("0.10.2", unclean="false")
     asking(lab)
     answer = ListOffsetsResponse(77, TP, "NONE", log_start, end)
-    lab.cluster.brokers[1].out_of_range.answered(0, answer)
+    lab.cluster.brokers[1].fetchers.ends_answered(0, answer)
     assert (lab.replica(1).log.start, lab.replica(1).log.end) == (0, 5)
     assert lab.cluster.broker_state(1) == "running"
 
@@ -160,7 +163,7 @@ def test_who_leads_by_now_cuts_nothing() -> None:
     asking(lab)
     lab.replica(1).role = LEADER
     answer = ListOffsetsResponse(77, TP, "NONE", 0, 2)
-    lab.cluster.brokers[1].out_of_range.answered(0, answer)
+    lab.cluster.brokers[1].fetchers.ends_answered(0, answer)
     assert lab.replica(1).log.end == 5
 
 
@@ -168,10 +171,10 @@ def test_who_leads_by_now_cuts_nothing() -> None:
 def test_a_single_round_that_is_refused_an_answer_cuts_nothing(error: str) -> None:
     lab, _ = asleep("3.9")
     broker = lab.cluster.brokers[1]
-    broker.state.single_rounds[77] = TP
-    broker.out_of_range.answered(0, ListOffsetsResponse(77, TP, error, 0, 2))
+    broker.state.fetchers.single_rounds[77] = TP
+    broker.rounds.ends_answered(ListOffsetsResponse(77, TP, error, 0, 2))
     assert lab.replica(1).log.end == 5
-    assert broker.state.single_rounds == {}
+    assert broker.state.fetchers.single_rounds == {}
 
 
 @pytest.mark.parametrize("version", since("0.8.1", "0.10.2"))
@@ -180,7 +183,7 @@ def test_a_single_round_asks_too(version: str) -> None:
     lab.topic(0, 1, config={"unclean.leader.election.enable": "true"})
     lab.produce(*"abcde")
     lab.fetch(1)
-    lab.replica(0).log.truncate(2)
+    lab.lose_tail(0, 2)
     lab.fetch(1)
     assert lab.replica(1).log.end == 2
 

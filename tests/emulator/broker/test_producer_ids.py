@@ -65,7 +65,7 @@ def test_before_0_11_there_is_no_such_znode() -> None:
 
 def test_a_used_up_block_is_followed_by_another() -> None:
     lab = Lab("2.4", brokers=1)
-    lab.cluster.brokers[0].state.producer_id = BLOCK_SIZE - 1
+    lab.cluster.brokers[0].state.producer_ids.next = BLOCK_SIZE - 1
     assert ask(lab, 0, 2) == [("NONE", 999, 0), ("NONE", 1000, 0)]
 
 
@@ -81,7 +81,7 @@ def test_a_broker_without_zookeeper_gives_out_what_it_has_and_then_does_not_answ
     lab = Lab("2.4", brokers=1)
     lab.do(CutLink(source=0, destination=-1))
     assert ask(lab) == [("NONE", 0, 0)]
-    lab.cluster.brokers[0].state.producer_id = -1
+    lab.cluster.brokers[0].state.producer_ids.next = -1
     assert ask(lab) == []
 
 

@@ -32,7 +32,7 @@ BEFORE_0_11 = [
     "autoRebalanceScheduler.startup",
     "deleteTopicManager.start",
 ]
-"""As the documents have it, and 0.9 and 0.10.0."""
+"""As the documents have it, and 0.9 and 0.10.0; broker states came with 0.8.2 (KAFKA-1384)."""
 SINCE_0_11 = [
     "readControllerEpochFromZookeeper",
     "incrementControllerEpoch",
@@ -64,8 +64,11 @@ def expected_steps(version: str) -> list[str]:
     order = list(BEFORE_0_11)
     if version not in since("0.9"):
         order.remove("registerIsrChangeNotificationListener")
-    if version in since("0.10.2"):
+    if version == "0.8.1" or version in since("0.10.2"):
         order.remove("brokerState.newState(RunningAsController)")
+    if version == "0.8.1":  # where leaders are not rebalanced by default
+        order.remove("autoRebalanceScheduler.startup")
+    if version in since("0.10.2"):
         order.remove("sendUpdateMetadataRequest")
         order.insert(order.index("replicaStateMachine.startup"), "sendUpdateMetadataRequest")
     return order

@@ -138,7 +138,7 @@ def test_the_last_member_stays_in_the_isr(version: str) -> None:
     outsider_writes(lab, isr=[1])
     batch = Batch()
     controller.replicas.go_offline("t-0", 1, batch)
-    empties = version in since("0.8.2", "0.10.2")
+    empties = version in since("0.8.1", "0.10.2")
     assert lab.state() == f"leader -1 e1 isr {[] if empties else [1]} v2"
     assert controller.context.state.partitions["t-0"] == OFFLINE
     assert list(batch.leader_and_isr) == [2]

@@ -18,8 +18,6 @@ from emulator.releases.config import (
 from emulator.releases.config_names import INT_MAX, PRODUCERS, SETTINGS, WITHOUT_EFFECT
 from emulator.releases.profiles import VERSIONS
 
-NEWEST = len(VERSIONS) - 1
-
 
 def test_every_attribute_has_its_setting() -> None:
     assert [setting.attribute for setting in SETTINGS] == list(BrokerConfig.__struct_fields__)
@@ -50,6 +48,11 @@ def test_every_version_has_defaults(version: str) -> None:
         ("zookeeper_session_timeout_us", "2.4", 6_000_000, "2.5", 18_000_000),
         ("unclean_leader_election_enable", "0.10.2", True, "0.11", False),
         ("delete_topic_enable", "0.11", False, "1.1", True),
+        ("delete_topic_enable", "0.11.0.3", False, "1.0.0", True),
+        ("auto_leader_rebalance_enable", "0.8.1", False, "0.8.2", True),
+        ("controlled_shutdown_enable", "0.8.1.1", False, "0.8.2.0", True),
+        ("message_max_bytes", "2.4", 1_000_012, "2.5", 1_048_588),
+        ("offsets_retention_us", "1.1", 86_400_000_000, "2.0", 604_800_000_000),
         ("group_initial_rebalance_delay_us", "0.10.2", 0, "0.11", 3_000_000),
     ],
 )
@@ -77,8 +80,8 @@ def test_overrides_go_before_defaults_in_microseconds() -> None:
 
 
 def test_a_value_is_parsed_in_its_own_unit() -> None:
-    assert validate("replica.lag.time.max.ms", "250", NEWEST) == 250
-    assert validate("delete.topic.enable", "true", NEWEST) is True
+    assert validate("replica.lag.time.max.ms", "250", "3.9") == 250
+    assert validate("delete.topic.enable", "true", "3.9") is True
 
 
 @pytest.mark.parametrize(
@@ -113,11 +116,22 @@ def test_a_fetch_may_not_wait_longer_than_the_follower_does() -> None:
 
 @pytest.mark.parametrize(
     ("version", "nearest"),
-    [("4.0", "3.9"), ("0.10.1", "0.10.0"), ("2.4.1", "2.4"), ("0.7", "0.8.1"), ("sead", "seed")],
+    [
+        ("3.10", "3.9.1"),
+        ("0.10.3", "0.10.2.2"),
+        ("2.4.2", "2.4.1"),
+        ("0.7", "0.8.1"),
+        ("sead", "seed"),
+    ],
 )
 def test_an_unknown_version_is_refused_with_the_nearest(version: str, nearest: str) -> None:
     with pytest.raises(ConfigError, match=re.escape(repr(nearest))):
         profile_of(version)
+
+
+def test_a_release_without_zookeeper_is_refused_with_the_reason() -> None:
+    with pytest.raises(ConfigError, match=r"KRaft only.*3\.9\.1 is the last release"):
+        profile_of("4.0.0")
 
 
 def test_topics_take_their_own_names_in_kafkas_spelling() -> None:
@@ -144,10 +158,16 @@ def test_a_topic_refuses_what_it_does_not_have(name: str, words: str) -> None:
 
 
 def test_producers_became_strict_in_two_steps() -> None:
-    first, retrying, strict = (producer_defaults(version) for version in ("2.0.1", "2.1", "3.5"))
+    first, retrying, strict = (producer_defaults(version) for version in ("2.0.1", "2.1", "3.2"))
     assert (first.acks, first.retries, first.delivery_timeout_us) == (1, 0, None)
     assert (retrying.acks, retrying.retries) == (1, INT_MAX)
     assert (strict.acks, strict.enable_idempotence) == (-1, True)
+
+
+@pytest.mark.parametrize("version", ["3.0.0", "3.1.0"])
+def test_idempotence_was_at_first_left_off_by_mistake(version: str) -> None:
+    defaults = producer_defaults(version)
+    assert (defaults.acks, defaults.enable_idempotence) == (-1, False)
 
 
 SCRIPTS = sorted((Path(__file__).parents[2] / "golden").glob("**/*.tide"))
@@ -165,8 +185,9 @@ def test_the_recorded_scripts_use_names_that_exist(script: Path) -> None:
         ("0.9", 30_000_000, 30_000_000),
         ("0.10.0", 30_000_000, 30_000_000),
         ("0.10.2", 10_000_000, 300_000_000),
+        ("0.10.1.0", 10_000_000, 300_000_000),
         ("2.8", 10_000_000, 300_000_000),
-        ("3.5", 45_000_000, 300_000_000),
+        ("3.0", 45_000_000, 300_000_000),
     ],
 )
 def test_a_group_member_waits_as_its_release_does(

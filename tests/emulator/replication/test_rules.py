@@ -5,13 +5,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from emulator.releases.profiles import PROFILES, VERSIONS
-from emulator.replication import high_watermark, in_sync_replicas, remote_replica, truncation
-from emulator.replication.remote_replica import NEVER_US, Remote
+from emulator.replication import (
+    high_watermark,
+    in_sync_replicas,
+    leader_epoch_cache,
+    remote_replica,
+    truncation,
+)
+from emulator.replication.remote_replica import NEVER_US, RemoteReplica
 from emulator.replication.truncation import Truncation
 
 SECOND_US = 1_000_000
 LAG_US = 10 * SECOND_US
-UNKNOWN = truncation.UNDEFINED
+UNKNOWN = leader_epoch_cache.UNDEFINED
 
 
 def versions(since: str, until: str = VERSIONS[-1]) -> list[str]:
@@ -71,9 +77,9 @@ def test_a_followers_high_watermark(told: int, log_end_offset: int, becomes: int
 
 
 def fetched(
-    version: str, offset: int, leader_leo: int, now_us: int, remote: Remote | None = None
-) -> Remote:
-    remote = remote or Remote()
+    version: str, offset: int, leader_leo: int, now_us: int, remote: RemoteReplica | None = None
+) -> RemoteReplica:
+    remote = remote or RemoteReplica()
     remote_replica.record_fetch(PROFILES[version], remote, offset, leader_leo, now_us)
     return remote
 
@@ -113,7 +119,7 @@ def test_reaching_the_end_of_the_fetch_before_counts_from_that_fetch(version: st
 @pytest.mark.parametrize(("leader_leo_then", "counts"), [(UNKNOWN, False), (0, True)])
 def test_a_fetch_before_counts_only_if_there_was_one(leader_leo_then: int, counts: bool) -> None:
     """Of an empty log too; the clock of a leader that has just been elected is none."""
-    remote = Remote(last_fetch_leader_leo=leader_leo_then, last_fetch_us=SECOND_US)
+    remote = RemoteReplica(last_fetch_leader_leo=leader_leo_then, last_fetch_us=SECOND_US)
     fetched("3.9", 0, 5, 2 * SECOND_US, remote)
     assert remote.last_caught_up_us == (SECOND_US if counts else NEVER_US)
 
@@ -145,7 +151,7 @@ def test_a_slow_joiner_is_caught_up_from_0_10_2_and_waits_for_ever_before() -> N
 # ---- who leaves the ISR
 
 
-def is_out(version: str, remote: Remote, leader_leo: int, now_us: int) -> bool:
+def is_out(version: str, remote: RemoteReplica, leader_leo: int, now_us: int) -> bool:
     return in_sync_replicas.is_out_of_sync(
         PROFILES[version],
         remote,
@@ -158,7 +164,7 @@ def is_out(version: str, remote: Remote, leader_leo: int, now_us: int) -> bool:
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_a_member_leaves_once_it_has_lagged_for_longer_than_the_limit(version: str) -> None:
-    remote = Remote(leo=3, last_caught_up_us=0)
+    remote = RemoteReplica(leo=3, last_caught_up_us=0)
     assert not is_out(version, remote, 5, LAG_US)
     assert is_out(version, remote, 5, LAG_US + 1)
     remote.last_caught_up_us = SECOND_US
@@ -168,37 +174,37 @@ def test_a_member_leaves_once_it_has_lagged_for_longer_than_the_limit(version: s
 
 @pytest.mark.parametrize("version", versions("seed", "0.8.2"))
 def test_up_to_0_8_a_member_leaves_that_is_more_than_4000_messages_behind(version: str) -> None:
-    remote = Remote(leo=1000, last_caught_up_us=0)
+    remote = RemoteReplica(leo=1000, last_caught_up_us=0)
     assert not is_out(version, remote, 5000, 0)
     assert is_out(version, remote, 5001, 0)
-    assert is_out(version, Remote(leo=0, last_caught_up_us=0), 4001, 0)
+    assert is_out(version, RemoteReplica(leo=0, last_caught_up_us=0), 4001, 0)
 
 
 @pytest.mark.parametrize("version", versions("0.9"))
 def test_from_0_9_no_number_of_messages_matters(version: str) -> None:
-    assert not is_out(version, Remote(leo=1000, last_caught_up_us=0), 1_000_000, 0)
+    assert not is_out(version, RemoteReplica(leo=1000, last_caught_up_us=0), 1_000_000, 0)
 
 
 @pytest.mark.parametrize("version", versions("seed", "0.8.2"))
 def test_a_member_that_nothing_is_known_of_does_not_count_messages(version: str) -> None:
-    assert not is_out(version, Remote(leo=UNKNOWN, last_caught_up_us=0), 5001, 0)
+    assert not is_out(version, RemoteReplica(leo=UNKNOWN, last_caught_up_us=0), 5001, 0)
 
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_a_silent_member_that_has_everything_stays_from_2_1(version: str) -> None:
-    remote = Remote(leo=5, last_caught_up_us=0)
+    remote = RemoteReplica(leo=5, last_caught_up_us=0)
     assert is_out(version, remote, 5, 60 * SECOND_US) == (version in versions("seed", "2.0.1"))
 
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_a_silent_member_that_is_ahead_of_its_new_leader_does_not(version: str) -> None:
-    assert is_out(version, Remote(leo=6, last_caught_up_us=0), 5, 60 * SECOND_US)
+    assert is_out(version, RemoteReplica(leo=6, last_caught_up_us=0), 5, 60 * SECOND_US)
 
 
 # ---- who holds the HW without being in the ISR
 
 
-def holds(version: str, remote: Remote, leader_leo: int = 9, now_us: int = LAG_US) -> bool:
+def holds(version: str, remote: RemoteReplica, leader_leo: int = 9, now_us: int = LAG_US) -> bool:
     return high_watermark.holds_high_watermark(
         PROFILES[version], remote, leader_leo, now_us, LAG_US
     )
@@ -208,7 +214,7 @@ def holds(version: str, remote: Remote, leader_leo: int = 9, now_us: int = LAG_U
 def test_a_replica_that_was_just_caught_up_holds_the_high_watermark_from_0_10_2(
     version: str,
 ) -> None:
-    remote = Remote(leo=7, last_caught_up_us=0)
+    remote = RemoteReplica(leo=7, last_caught_up_us=0)
     assert holds(version, remote) == (version in versions("0.10.2"))
     assert holds(version, remote, now_us=LAG_US - 1) == (version in versions("0.10.2"))
     assert not holds(version, remote, now_us=LAG_US + 1)
@@ -216,9 +222,9 @@ def test_a_replica_that_was_just_caught_up_holds_the_high_watermark_from_0_10_2(
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_a_replica_at_the_log_end_holds_it_however_silent_from_3_5(version: str) -> None:
-    remote = Remote(leo=9, last_caught_up_us=NEVER_US)
+    remote = RemoteReplica(leo=9, last_caught_up_us=NEVER_US)
     assert holds(version, remote) == (version in versions("3.5"))
-    assert not holds(version, Remote(leo=10, last_caught_up_us=NEVER_US))
+    assert not holds(version, RemoteReplica(leo=10, last_caught_up_us=NEVER_US))
 
 
 # ---- who may join the ISR

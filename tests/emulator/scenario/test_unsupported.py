@@ -32,7 +32,7 @@ CASES: list[tuple[AnyInput, str, str]] = [
         "idempotence",
         "Idempotent producers exist since 0.11",
     ),
-    (Consume(topic="t", rack="a"), "read_from_followers", "Consumers name racks since 2.4"),
+    (Consume(topic="t", rack="a"), "fetch_from_followers", "Consumers name racks since 2.4"),
     (Consume(topic="t", group="g"), "consumer_groups", "Consumer groups exist since 0.9"),
     (
         Consume(topic="t", group="g", assignor="cooperative-sticky"),

@@ -82,7 +82,7 @@ def test_v16_without_unclean_election_the_last_replica_is_waited_for(version: st
 @pytest.mark.parametrize("version", ["seed", *BY_HIGH_WATERMARK, *WITH_EPOCHS])
 def test_v16_an_unclean_election_loses_what_only_the_dead_leader_had(version: str) -> None:
     lab = only_the_dead_leader_has_it(version, UNCLEAN)
-    empties = version in since("0.8.2", "0.11")
+    empties = version in since("0.8.1", "0.11")
     assert lab.state() == f"leader -1 e2 isr {[] if empties else [1]} v2"
     start(lab, 2)
     assert lab.state() == "leader 2 e3 isr [2] v3"
@@ -216,7 +216,8 @@ def test_v36_without_a_live_replica_there_is_no_state_until_one_appears(version:
 
 def four_kinds(version: str) -> Lab:
     """p [1,2,3], q [2,1,3], r [1], s [1,2] with ISR [1]; broker 1 is to go, 0 is controller."""
-    lab = Lab(version, brokers=4, config=NO_REBALANCE)
+    handing_over = {"controlled.shutdown.enable": "true"}  # which is not the default of 0.8.1
+    lab = Lab(version, brokers=4, config=NO_REBALANCE | handing_over)
     for topic, replicas in {"p": [1, 2, 3], "q": [2, 1, 3], "r": [1], "s": [1, 2]}.items():
         lab.do(CreateTopic(topic=topic, assignment=[replicas]))
     lab.wait(2000)
@@ -231,7 +232,7 @@ def test_v25_a_controlled_shutdown_moves_leaders_and_leaves_isrs(version: str) -
     assert lab.state("p-0") == "leader 2 e1 isr [2, 3] v1"
     assert lab.state("q-0") == "leader 2 e1 isr [2, 3] v1"
     assert lab.state("s-0") == "leader 2 e1 isr [2] v1"
-    empties = version in since("0.8.2", "0.10.2")
+    empties = version in since("0.8.1", "0.10.2")
     assert lab.state("r-0") == f"leader -1 e1 isr {[] if empties else [1]} v1"
 
 
@@ -244,7 +245,7 @@ def test_v25_a_broker_that_leads_what_nobody_can_take_goes_after_three_tries(ver
     lab.wait(1000)
     tries = lab.seen.of(MessageSent, name="ControlledShutdownRequest", source=1)
     assert [round((each.time_us - before_us) / 1_000_000) for each in tries] == [0, 5, 10]
-    empties = version in since("0.8.2", "0.10.2")
+    empties = version in since("0.8.1", "0.10.2")
     assert lab.state("s-0") == f"leader -1 e2 isr {[] if empties else [1]} v2"
 
 
@@ -263,7 +264,10 @@ def test_v26_a_broker_that_returned_leads_again_only_by_a_preferred_election(ver
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_v26_the_automatic_rebalance_elects_the_preferred_replica(version: str) -> None:
-    config = {"leader.imbalance.check.interval.seconds": "10"}
+    config = {
+        "auto.leader.rebalance.enable": "true",  # which is not the default of 0.8.1
+        "leader.imbalance.check.interval.seconds": "10",
+    }
     lab = Lab(version, brokers=3, config=config)
     lab.topic(1, 2)
     lab.do(StopBroker(broker=1))

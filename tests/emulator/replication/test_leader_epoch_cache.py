@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from emulator.releases.profiles import PROFILES, VERSIONS, Profile
-from emulator.storage.leader_epoch_cache import UNDEFINED, LeaderEpochCache
+from emulator.replication.leader_epoch_cache import UNDEFINED, LeaderEpochCache
 from tests.support.releases import profile_of
 
 RECORDED: list[dict[str, Any]] = json.loads(
@@ -172,4 +172,6 @@ def test_an_answer_never_names_a_larger_epoch_and_ends_within_the_log(
 
 def _answers(cache: LeaderEpochCache, requested: int, profile: Profile) -> bool:
     below_first = bool(cache.entries) and requested < cache.entries[0][0]
-    return bool(cache.entries) and (not below_first or profile.has("below_first_epoch_answered"))
+    return bool(cache.entries) and (
+        not below_first or profile.has("epoch_end_offset_below_first_epoch")
+    )

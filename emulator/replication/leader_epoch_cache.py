@@ -62,10 +62,10 @@ class LeaderEpochCache(Struct, array_like=True, gc=False):
         else:
             found, end = self._end_of_earlier(epoch)
             if found == UNDEFINED and end != UNDEFINED:
-                if not profile.has("below_first_epoch_answered"):
+                if not profile.has("epoch_end_offset_below_first_epoch"):
                     return UNDEFINED, UNDEFINED
                 found = epoch
-        return (found if profile.has("epoch_in_answer") else UNDEFINED), end
+        return (found if profile.has("epoch_end_offset_has_epoch") else UNDEFINED), end
 
     def truncate_from_end(self, end_offset: int) -> bool:
         """Drop entries that start at ``end_offset`` or later."""

@@ -1,0 +1,74 @@
+"""What a broker knows of the cluster, and tells clients of it (kafka.server.MetadataCache)."""
+
+from collections.abc import Callable
+
+from emulator import events
+from emulator.broker_context import BrokerContext
+from emulator.protocol import (
+    MetadataRequest,
+    MetadataResponse,
+    UpdateMetadataRequest,
+    UpdateMetadataResponse,
+)
+from emulator.protocol.controller import DURING_DELETE
+from emulator.protocol.names import is_topic_name
+from emulator.zookeeper import data as znodes
+
+NONE = "NONE"
+
+
+class MetadataCache:
+    """Takes the controller's UpdateMetadata, and answers clients from it."""
+
+    def __init__(self, context: BrokerContext, controller_known: Callable[[], None]) -> None:
+        """Keep what is told in ``context``'s process.
+
+        ``controller_known`` is called when the controller has made itself heard.
+        """
+        self.context = context
+        self.controller_known = controller_known
+
+    def update(self, source: int, request: int, message: UpdateMetadataRequest) -> None:
+        """Take what clients are to be told, and who is alive."""
+        context, process = self.context, self.context.process
+        error = context.fence_controller(
+            message.controller, message.controller_epoch, message.broker_epoch
+        )
+        if error == NONE:
+            process.live_brokers = message.live_brokers
+            told = message.partitions
+            process.metadata.update(told)
+            for tp in [tp for tp, info in told.items() if info.leader == DURING_DELETE]:
+                del process.metadata[tp]
+            context.emit(
+                events.MetadataUpdated,
+                context.id,
+                message.controller,
+                message.controller_epoch,
+                message.live_brokers,
+                request,
+            )
+            self.controller_known()
+        context.respond(source, request, UpdateMetadataResponse(request, context.id, error, {}))
+
+    def describe_topic(self, source: int, request: int, message: MetadataRequest) -> None:
+        """Tell a client the leaders of a topic's partitions as this broker knows them."""
+        process, topic = self.context.process, message.topic
+        leaders: dict[int, int] = {}
+        for number in self._partitions_of(topic):
+            info = process.metadata.get(f"{topic}-{number}")
+            if info is not None:
+                leaders[number] = info.leader if info.leader in process.live_brokers else -1
+        error = NONE if leaders else "UNKNOWN_TOPIC_OR_PARTITION"
+        if not is_topic_name(topic):
+            error = "INVALID_TOPIC_EXCEPTION"
+        self.context.respond(source, request, MetadataResponse(request, topic, error, leaders))
+
+    def _partitions_of(self, topic: str) -> list[int]:
+        """The partitions that may be known: one that nobody has led yet is missing in between."""
+        known: dict[int, None] = {}
+        while f"{topic}-{len(known)}" in self.context.process.metadata:
+            known[len(known)] = None
+        names = self.context.world.children(znodes.partitions_path(topic))
+        made = [number for name in names if (number := znodes.number_in(name)) is not None]
+        return sorted(known | dict.fromkeys(made))

@@ -1,0 +1,239 @@
+"""Requests on partitions, answered from their replicas (kafka.server.ReplicaManager).
+
+Producers' records, the controller's LeaderAndIsr and StopReplica, and what followers and consumers
+ask of a leader's log beside fetching from it.
+"""
+
+from msgspec import Struct, field
+
+from emulator.broker.fetch_session import FetchSessions
+from emulator.broker.fetcher import FetcherManager
+from emulator.broker.purgatory import DelayedProduce, Purgatory
+from emulator.broker.replica import Replica, Replicas
+from emulator.broker_context import BrokerContext
+from emulator.protocol import (
+    LeaderAndIsrRequest,
+    LeaderAndIsrResponse,
+    ListOffsetsRequest,
+    ListOffsetsResponse,
+    OffsetsForLeaderEpochRequest,
+    OffsetsForLeaderEpochResponse,
+    PartitionInfo,
+    ProduceRequest,
+    ProduceResponse,
+    StopReplicaRequest,
+    StopReplicaResponse,
+)
+from emulator.replication.leader_epoch_cache import UNDEFINED
+from emulator.replication.partition import (
+    Append,
+    BecomeFollower,
+    BecomeLeader,
+    Stop,
+    end_offset_for,
+    epoch_error,
+    produce_error,
+)
+from emulator.storage.log import Log
+
+NONE = "NONE"
+
+
+class ReplicaManagerState(Struct, array_like=True):
+    """LeaderAndIsr requests that wait for idle fetchers: source and errors by request."""
+
+    unanswered: dict[int, tuple[int, dict[str, str]]] = field(default_factory=dict)
+
+
+class ReplicaManager:
+    """Answers requests on a broker's partitions."""
+
+    def __init__(
+        self,
+        context: BrokerContext,
+        state: ReplicaManagerState,
+        *,
+        replicas: Replicas,
+        purgatory: Purgatory,
+        sessions: FetchSessions,
+        fetchers: FetcherManager,
+    ) -> None:
+        """Answer in ``context`` for ``replicas``."""
+        self.context = context
+        self.state = state
+        self.replicas = replicas
+        self.purgatory = purgatory
+        self.sessions = sessions
+        self.fetchers = fetchers
+        self.profile = context.profile
+        self.rules = replicas.rules
+        fetchers.on_idle = self._fetcher_ended
+
+    # ---- produce
+
+    def produce(self, client: int, request: int, message: ProduceRequest) -> None:
+        """Append, then answer by the request's acks (Partition.appendRecordsToLeader)."""
+        replica = self.replicas.get(message.tp)
+        log_start = -1 if replica is None else replica.log_start
+        error, base = self._refusal(replica, message), -1
+        if error == NONE and replica is not None:
+            verdict = None
+            if message.batch.producer_id >= 0:
+                verdict = replica.producers.check(self.profile, message.batch)
+            if verdict is None:
+                base = replica.log_end
+                fetches = self.sessions.session_fetches(replica)
+                self.replicas.do(replica, Append(message.batch, fetches))
+            else:
+                error, base = verdict
+            required = base + message.batch.count
+            if error == NONE and message.acks == -1 and replica.high_watermark < required:
+                delayed = DelayedProduce(request, client, required, base)
+                self.purgatory.wait(message.tp, delayed, message.timeout_us)
+                return
+        if message.acks == 0:
+            if error != NONE:
+                self.context.close_connection(client, request)
+            return
+        response = ProduceResponse(request, message.tp, error, base, log_start)
+        self.context.respond(client, request, response)
+
+    def _refusal(self, replica: Replica | None, message: ProduceRequest) -> str:
+        if not -1 <= message.acks <= 1 and self.profile.has("required_acks_validated"):
+            return "INVALID_REQUIRED_ACKS"
+        if replica is None:
+            return "UNKNOWN_TOPIC_OR_PARTITION"
+        error = produce_error(replica, message.acks, self.rules, self.replicas.at(replica))
+        if error != NONE:
+            return error
+        topic, _, _ = message.tp.rpartition("-")
+        if message.size_bytes > self.context.max_message_bytes(topic):
+            return "MESSAGE_TOO_LARGE"
+        return NONE
+
+    # ---- LeaderAndIsr (ReplicaManager.becomeLeaderOrFollower)
+
+    def leader_and_isr(self, source: int, request: int, message: LeaderAndIsrRequest) -> None:
+        """Lead and follow as told; partitions whose leader epoch is not newer are refused."""
+        error = self.context.fence_controller(
+            message.controller, message.controller_epoch, message.broker_epoch
+        )
+        errors: dict[str, str] = {}
+        if error == NONE:
+            mine = self.context.id
+            lead: list[tuple[Replica, PartitionInfo]] = []
+            follow: list[tuple[Replica, PartitionInfo]] = []
+            for tp, info in message.partitions.items():
+                replica = self._admit(source, request, tp, info, errors)
+                if replica is not None:
+                    (lead if info.leader == mine else follow).append((replica, info))
+            for replica, info in lead:
+                self._make_leader(replica, info)
+            for replica, info in follow:
+                self._make_follower(replica, info, message.live_brokers)
+            if self.fetchers.has_idle_request():
+                self.state.unanswered[request] = (source, errors)
+                return
+        self._answer_leader_and_isr(source, request, error, errors)
+
+    def _answer_leader_and_isr(
+        self, source: int, request: int, error: str, errors: dict[str, str]
+    ) -> None:
+        response = LeaderAndIsrResponse(request, self.context.id, error, errors)
+        self.context.respond(source, request, response)
+
+    def _fetcher_ended(self) -> None:
+        """A fetcher's request ended: answer the LeaderAndIsr requests that waited for it."""
+        unanswered = self.state.unanswered
+        if unanswered and not self.fetchers.has_idle_request():
+            self.state.unanswered = {}
+            for request, (source, errors) in unanswered.items():
+                self._answer_leader_and_isr(source, request, NONE, errors)
+
+    def _admit(
+        self, source: int, request: int, tp: str, info: PartitionInfo, errors: dict[str, str]
+    ) -> Replica | None:
+        replica = self.replicas.get(tp)
+        if replica is not None and replica.is_known and info.leader_epoch <= replica.leader_epoch:
+            errors[tp] = "STALE_CONTROLLER_EPOCH"
+            self.context.refuse(
+                source, request, tp, errors[tp], info.leader_epoch, replica.leader_epoch
+            )
+            return None
+        if self.context.id not in info.replicas:
+            errors[tp] = "UNKNOWN_TOPIC_OR_PARTITION"
+            return None
+        return self.replicas.create(tp) if replica is None else replica
+
+    def _make_leader(self, replica: Replica, info: PartitionInfo) -> None:
+        command = BecomeLeader(
+            info.leader_epoch, info.controller_epoch, info.isr, info.replicas, info.zk_version
+        )
+        self.replicas.do(replica, command)
+
+    def _make_follower(
+        self, replica: Replica, info: PartitionInfo, live_brokers: list[int]
+    ) -> None:
+        known_alive = self.context.process.live_brokers
+        command = BecomeFollower(
+            info.leader,
+            info.leader_epoch,
+            info.controller_epoch,
+            info.replicas,
+            info.zk_version,
+            leader_is_alive=info.leader in live_brokers or info.leader in known_alive,
+        )
+        self.replicas.do(replica, command)
+
+    # ---- StopReplica
+
+    def stop_replica(self, source: int, request: int, message: StopReplicaRequest) -> None:
+        """Stop replicas, and with ``delete`` remove their logs."""
+        error = self.context.fence_controller(
+            message.controller, message.controller_epoch, message.broker_epoch
+        )
+        if error == NONE:
+            for tp in message.partitions:
+                replica = self.replicas.get(tp)
+                if replica is not None:
+                    self.replicas.do(replica, Stop())
+                    if message.delete:
+                        self.fetchers.forget(tp)
+                        self.replicas.delete(replica)
+        response = StopReplicaResponse(request, self.context.id, error, {})
+        self.context.respond(source, request, response)
+
+    # ---- what is asked of a leader's log
+
+    def offsets_for_leader_epoch(
+        self, source: int, request: int, message: OffsetsForLeaderEpochRequest
+    ) -> None:
+        """Answer where epochs end (KIP-101, KIP-279)."""
+        rows: dict[str, tuple[str, int, int]] = {}
+        for tp, (current, epoch) in message.partitions.items():
+            replica = self.replicas.get(tp)
+            error = epoch_error(replica, current, self.rules)
+            if error != NONE or replica is None or replica.epochs is None:
+                rows[tp] = (error, UNDEFINED, UNDEFINED)
+            else:
+                rows[tp] = (NONE, *end_offset_for(replica, epoch, self.rules))
+        self.context.respond(source, request, OffsetsForLeaderEpochResponse(request, rows))
+
+    def list_offsets(self, source: int, request: int, message: ListOffsetsRequest) -> None:
+        """Answer a follower that is out of range: where this log begins and ends."""
+        replica = self.replicas.get(message.tp)
+        error = epoch_error(replica, message.current_leader_epoch, self.rules)
+        if error != NONE or replica is None:
+            answer = ListOffsetsResponse(request, message.tp, error, -1, -1)
+        else:
+            answer = ListOffsetsResponse(
+                request, message.tp, NONE, replica.log_start, replica.log_end
+            )
+        self.context.respond(source, request, answer)
+
+    # ---- looking
+
+    def log_of(self, tp: str) -> tuple[Log, int]:
+        """This broker's log of a partition, and its high watermark."""
+        replica = self.replicas.by_name[tp]
+        return replica.log, replica.high_watermark

@@ -1,0 +1,130 @@
+"""Which releases of Kafka there are, and the names by which one may ask for them.
+
+Only releases that keep their metadata in ZooKeeper are here; ``seed`` stands before them all. A
+name is a whole release (``2.3.1``, ``0.10.1.1``) or the beginning of one (``2.3``, ``0.10.1``),
+which stands for its latest patch release. So ``2.0`` is 2.0.1, and ``2.0.0`` is only 2.0.0.
+"""
+
+import re
+from collections.abc import Sequence
+from difflib import get_close_matches
+from functools import cache
+from typing import Final
+
+Numbers = tuple[int, ...]
+"""A release as numbers, to be compared: ``(2, 3, 1)``."""
+
+SEED: Final = "seed"
+"""The literal wording of the documents that Kafka is taught from: older than every release."""
+
+
+def _patches(line: str, latest: int) -> tuple[str, ...]:
+    return tuple(f"{line}.{patch}" for patch in range(latest + 1))
+
+
+RELEASES: Final = (
+    *("0.8.1", "0.8.1.1"),
+    *_patches("0.8.2", 2),
+    *_patches("0.9.0", 1),
+    *_patches("0.10.0", 1),
+    *_patches("0.10.1", 1),
+    *_patches("0.10.2", 2),
+    *_patches("0.11.0", 3),
+    *_patches("1.0", 2),
+    *_patches("1.1", 1),
+    *_patches("2.0", 1),
+    *_patches("2.1", 1),
+    *_patches("2.2", 2),
+    *_patches("2.3", 1),
+    *_patches("2.4", 1),
+    *_patches("2.5", 1),
+    *_patches("2.6", 3),
+    *_patches("2.7", 2),
+    *_patches("2.8", 2),
+    *_patches("3.0", 2),
+    *_patches("3.1", 2),
+    *_patches("3.2", 3),
+    *_patches("3.3", 2),
+    *_patches("3.4", 1),
+    *_patches("3.5", 2),
+    *_patches("3.6", 2),
+    *_patches("3.7", 2),
+    *_patches("3.8", 1),
+    *_patches("3.9", 1),
+)
+"""Every release from 0.8.1 to the last that runs with ZooKeeper, oldest first."""
+
+WITHOUT_ZOOKEEPER: Final = (
+    f"from 4.0 Kafka runs without ZooKeeper (KRaft only), which is not emulated: {RELEASES[-1]} is"
+    " the last release"
+)
+"""Why there is no 4.x."""
+
+_SEED_NUMBERS: Final = (0, 0, 0)
+_FIRST_WITHOUT: Final = 4
+_DOTTED = re.compile(r"[0-9]+(\.[0-9]+)*")
+
+
+@cache
+def numbers_of(version: str) -> Numbers:
+    """Return a release, or the beginning of one, as numbers that compare; ``seed`` is the least."""
+    if version == SEED:
+        return _SEED_NUMBERS
+    return tuple(int(number) for number in version.split("."))
+
+
+def is_since(numbers: Numbers, first: str) -> bool:
+    """Whether a release is ``first`` or newer: 3.7.0 is since 3.7."""
+    return numbers >= numbers_of(first)
+
+
+def is_until(numbers: Numbers, last: str) -> bool:
+    """Whether a release is ``last``, one of its patch releases, or older: 2.8.2 is until 2.8."""
+    bound = numbers_of(last)
+    return numbers[: len(bound)] <= bound
+
+
+def is_in_line(numbers: Numbers, first: str) -> bool:
+    """Whether a release is ``first`` or a later patch of its line: 3.0.2, not 3.1.0, for 3.0.1."""
+    bound = numbers_of(first)
+    return numbers >= bound and numbers[: len(bound) - 1] == bound[:-1]
+
+
+def _named() -> dict[str, str]:
+    """Each name with its release: what is released under a name goes before what begins with it."""
+    named = {SEED: SEED}
+    for release in RELEASES:
+        parts = release.split(".")
+        for length in range(2, len(parts)):
+            named[".".join(parts[:length])] = release
+    return named | {release: release for release in RELEASES}
+
+
+RELEASE_OF: Final = _named()
+"""The release that each accepted name stands for."""
+
+
+def order(name: str) -> tuple[Numbers, int]:
+    """The place of a name among others, by the release that it stands for; the shorter first."""
+    return numbers_of(RELEASE_OF[name]), len(name)
+
+
+NAMES: Final = tuple(sorted(RELEASE_OF, key=order))
+"""Every accepted name, oldest release first."""
+
+
+def has_no_zookeeper(version: str) -> bool:
+    """Whether a version that was asked for is one of those that only KRaft runs."""
+    return bool(_DOTTED.fullmatch(version)) and numbers_of(version)[0] >= _FIRST_WITHOUT
+
+
+def nearest(version: str, words: Sequence[str] = NAMES) -> str:
+    """Return the real release that is nearest to a version that does not exist.
+
+    It is the last one that is not newer. For what is no number it is the most similar of ``words``.
+    """
+    if not _DOTTED.fullmatch(version):
+        return get_close_matches(version, words, n=1, cutoff=0.0)[0]
+    asked = numbers_of(version)
+    older = [each for each in RELEASES if numbers_of(each)[: len(asked)] <= asked]
+    return older[-1] if older else RELEASES[0]

@@ -1,0 +1,1111 @@
+"""One replica of one partition, as its broker holds it: the heart of replication.
+
+In Kafka this is ``kafka.cluster.Partition`` together with the parts of ``ReplicaManager``,
+``UnifiedLog`` and ``AbstractFetcherThread`` that decide what happens to a partition. Here it is one
+plain state (:class:`Partition`) and one function, :func:`step`: a command and the release's rules
+give the next state and the effects that somebody has to carry out. Nothing here knows a broker, a
+clock, a network, ZooKeeper or an event, so the same code serves brokers, tests and the explorer.
+
+What a replica can be::
+
+    offline --Restart--> follower of nobody --BecomeFollower--> follower
+       ^                        |                                |   ^
+       |                        +--------BecomeLeader-----> leader   |
+       +----------Stop, End------------------------------------------+
+
+The arrows between leader and follower are in :data:`TRANSITIONS`. What is *not* in it:
+
+- what a fetch is answered. That changes nothing here, so it is a question: :func:`answer_fetch`.
+- the contents of the log. The state has its start, its end and where its epochs begin, which is all
+  that the protocol decides by; batches pass through from command to effect untouched.
+- how an ISR change is stored. :class:`ProposeIsr` asks for it, and what became of it comes back as
+  :class:`IsrStored` or :class:`IsrRefused`: at once where the leader writes ZooKeeper itself (up to
+  2.6), later where it asks the controller (KIP-497).
+- how a follower fetches: :mod:`emulator.replication.fetching`.
+"""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, Final, Protocol
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from emulator.releases.profiles import Profile
+from emulator.replication.high_watermark import (
+    follower_high_watermark,
+    high_watermark,
+    holds_high_watermark,
+)
+from emulator.replication.in_sync_replicas import is_out_of_sync, may_join_isr
+from emulator.replication.leader_epoch_cache import UNDEFINED, LeaderEpochCache
+from emulator.replication.remote_replica import NEVER_US, RemoteReplica, record_fetch
+from emulator.replication.truncation import truncation_by_answer
+
+LEADER: Final = "leader"
+FOLLOWER: Final = "follower"
+OFFLINE: Final = "offline"
+
+NONE: Final = "NONE"
+NOT_LEADER: Final = "NOT_LEADER_OR_FOLLOWER"
+UNKNOWN_PARTITION: Final = "UNKNOWN_TOPIC_OR_PARTITION"
+
+EXPAND: Final = "expand"
+SHRINK: Final = "shrink"
+
+
+class PendingIsr(Struct, array_like=True, gc=False):
+    """An ISR change that the controller has not confirmed (2.7+, KIP-497)."""
+
+    isr: list[int]
+    change: str
+
+
+class Partition(Struct, array_like=True, gc=False):
+    """What ``broker`` holds and believes of the partition ``tp``.
+
+    On disk are ``log_start``, ``log_end`` (the LEO) and ``epochs`` (None in releases without leader
+    epochs); everything else ends with the process. ``isr`` is the committed ISR that a leader acts
+    on, empty on followers. ``epoch_start`` is the leader's LEO when its epoch began. ``zk_version``
+    is the version of the state znode that the leader knows. ``is_known`` is False until the
+    controller has said anything of the partition to this process.
+    """
+
+    tp: str
+    broker: int
+    log_start: int = 0
+    log_end: int = 0
+    high_watermark: int = 0
+    epochs: LeaderEpochCache | None = None
+    role: str = OFFLINE
+    leader: int = -1
+    leader_epoch: int = -1
+    controller_epoch: int = 0
+    zk_version: int = -1
+    assigned: list[int] = field(default_factory=list)
+    isr: list[int] = field(default_factory=list)
+    epoch_start: int | None = None
+    remotes: dict[int, RemoteReplica] = field(default_factory=dict)
+    pending: PendingIsr | None = None
+    is_known: bool = False
+
+    @property
+    def maximal_isr(self) -> list[int]:
+        """The ISR together with a member whose admission is pending.
+
+        A pending removal does not count (KIP-497): the HW waits for all who may be in the ISR.
+        """
+        if self.pending is not None and self.pending.change == EXPAND:
+            return self.pending.isr
+        return self.isr
+
+    def copied(self) -> "Partition":
+        """An independent copy."""
+        epochs = self.epochs
+        return replace(
+            self,
+            epochs=None if epochs is None else LeaderEpochCache(list(epochs.entries)),
+            remotes={follower: replace(each) for follower, each in self.remotes.items()},
+            pending=None if self.pending is None else replace(self.pending),
+        )
+
+
+class Rules(Struct, frozen=True, gc=False):
+    """What a release does with a partition; each is a feature of :mod:`emulator.releases`."""
+
+    profile: Profile
+    leader_epochs: bool
+    fencing: bool
+    isr_by_controller: bool
+    min_isr_holds_high_watermark: bool
+    epoch_assigned_at_election: bool
+    truncates_on_each_epoch: bool
+    truncates_epochs_at_log_end: bool
+    high_watermark_in_log: bool
+    truncates_at_restart: bool
+    only_live_members: bool
+    only_live_hold_high_watermark: bool
+    stored_isr_rechecks: bool
+    diverging_fetch: bool
+    out_of_range_wipes: bool
+    out_of_range_is_fatal: bool
+    counts_fetch_first: bool
+
+    @staticmethod
+    def of(profile: Profile) -> "Rules":
+        """The rules of a release."""
+        has = profile.has
+        return Rules(
+            profile,
+            leader_epochs=has("leader_epochs"),
+            fencing=has("leader_epoch_fencing"),
+            isr_by_controller=has("alter_isr"),
+            min_isr_holds_high_watermark=has("high_watermark_needs_min_isr"),
+            epoch_assigned_at_election=has("epoch_assigned_at_election"),
+            truncates_on_each_epoch=has("truncate_on_each_epoch"),
+            truncates_epochs_at_log_end=has("epoch_cache_truncated_at_log_end"),
+            high_watermark_in_log=has("high_watermark_in_log"),
+            truncates_at_restart=has("truncate_to_high_watermark_on_restart"),
+            only_live_members=has("isr_needs_live_replica"),
+            only_live_hold_high_watermark=has("high_watermark_ignores_dead_replicas"),
+            stored_isr_rechecks=has("high_watermark_checked_after_alter_partition"),
+            diverging_fetch=has("truncate_on_fetch"),
+            out_of_range_wipes=has("out_of_range_truncates_fully"),
+            out_of_range_is_fatal=has("out_of_range_is_fatal"),
+            counts_fetch_first=has("fetch_recorded_before_read"),
+        )
+
+
+class Moment(Struct):
+    """What else a decision depends on: the time, the broker's settings, who it knows to be alive.
+
+    Times are microseconds. ``min_insync_replicas`` is the topic's, as this broker sees it.
+    """
+
+    now_us: int = 0
+    min_insync_replicas: int = 1
+    lag_time_us: int = 10_000_000
+    lag_messages: int = 4_000
+    live_brokers: Collection[int] = ()
+
+
+class Batch(Protocol):
+    """Consecutive records as they travel; nothing else of them matters here."""
+
+    @property
+    def base_offset(self) -> int:
+        """The offset of the first record."""
+
+    @property
+    def count(self) -> int:
+        """How many records there are."""
+
+    @property
+    def leader_epoch(self) -> int:
+        """The epoch of the leader that appended it first; -1 before message format 2."""
+
+
+# ---- commands: what may happen to a replica
+
+
+class BecomeLeader(Struct, frozen=True, gc=False):
+    """LeaderAndIsr names this broker as the leader (Partition.makeLeader)."""
+
+    leader_epoch: int
+    controller_epoch: int
+    isr: list[int]
+    assigned: list[int]
+    zk_version: int
+
+
+class BecomeFollower(Struct, frozen=True, gc=False):
+    """LeaderAndIsr names another leader, or none (-1) (Partition.makeFollower).
+
+    ``leader_is_alive``: the broker knows the leader as a live broker.
+    """
+
+    leader: int
+    leader_epoch: int
+    controller_epoch: int
+    assigned: list[int]
+    zk_version: int
+    leader_is_alive: bool
+
+
+class Stop(Struct, frozen=True, gc=False):
+    """StopReplica: the broker has nothing more to do with the partition."""
+
+
+class Append(Struct, frozen=True, gc=False):
+    """A producer's batch for the leader.
+
+    ``session_fetches`` says of each follower whose fetch session holds the partition when that
+    session fetched last (microseconds): partitions without news are not repeated in fetches
+    (KIP-227), so this is how the leader knows that a follower at its LEO was there until then.
+    """
+
+    batch: Batch
+    session_fetches: Mapping[int, int]
+
+
+class CountFetch(Struct, frozen=True, gc=False):
+    """A follower fetched from ``offset``, and so has everything below it."""
+
+    follower: int
+    offset: int
+
+
+class TellHighWatermark(Struct, frozen=True, gc=False):
+    """A follower was sent a HW (Replica.updateLastSentHighWatermark, 2.4 and 2.5)."""
+
+    follower: int
+    high_watermark: int
+
+
+class CheckHighWatermark(Struct, frozen=True, gc=False):
+    """Look whether the leader's HW may rise; ``occasion`` says what gave rise to it."""
+
+    occasion: str
+
+
+class ExpireIsr(Struct, frozen=True, gc=False):
+    """The isr-expiration task looks at the partition (Partition.maybeShrinkIsr)."""
+
+    session_fetches: Mapping[int, int]
+
+
+class IsrStored(Struct, frozen=True, gc=False):
+    """A proposed ISR is in ZooKeeper, under ``zk_version``."""
+
+    isr: list[int]
+    zk_version: int
+    leader_epoch: int
+
+
+class IsrRefused(Struct, frozen=True, gc=False):
+    """A proposed ISR was not stored, and why."""
+
+    error: str
+
+
+class AppendFetched(Struct, frozen=True, gc=False):
+    """What a follower fetched: batches (there may be none) and the leader's HW."""
+
+    batches: Sequence[Batch]
+    high_watermark: int
+
+
+class TruncateToEpochEnd(Struct, frozen=True, gc=False):
+    """Where the leader says that an epoch ends in its log; -1 and -1 if it does not know it."""
+
+    epoch: int
+    end_offset: int
+
+
+class AdjustToLeader(Struct, frozen=True, gc=False):
+    """The follower fetched out of range, and asked where the leader's log begins and ends.
+
+    ``unclean_allowed``: unclean.leader.election.enable as this broker sees it.
+    Source: AbstractFetcherThread.fetchOffsetAndTruncate (handleOffsetOutOfRange up to 1.1).
+    """
+
+    log_start: int
+    log_end: int
+    unclean_allowed: bool
+
+
+class Restart(Struct, frozen=True, gc=False):
+    """The process has started and loads the log; ``checkpointed`` is the HW on disk."""
+
+    checkpointed: int
+
+
+class LoseTail(Struct, frozen=True, gc=False):
+    """The log is shorter than it was: what had not been flushed from ``offset`` on is gone."""
+
+    offset: int
+    reason: str
+
+
+class End(Struct, frozen=True, gc=False):
+    """The process has ended: only what is on disk stays."""
+
+
+Command = (
+    BecomeLeader
+    | BecomeFollower
+    | Stop
+    | Append
+    | CountFetch
+    | TellHighWatermark
+    | CheckHighWatermark
+    | ExpireIsr
+    | IsrStored
+    | IsrRefused
+    | AppendFetched
+    | TruncateToEpochEnd
+    | AdjustToLeader
+    | Restart
+    | LoseTail
+    | End
+)
+
+
+# ---- effects: what has to be done about it, in this order
+
+
+class ChangeRole(Struct, frozen=True, gc=False):
+    """The replica is something else now."""
+
+    role: str
+    leader: int
+    leader_epoch: int
+
+
+class AppendAsLeader(Struct, frozen=True, gc=False):
+    """Write a producer's batch at ``base_offset``, stamped with ``leader_epoch``."""
+
+    batch: Batch
+    base_offset: int
+    leader_epoch: int
+
+
+class AppendAsFollower(Struct, frozen=True, gc=False):
+    """Write a fetched batch, or what of it lies from ``offset`` on."""
+
+    batch: Batch
+    offset: int
+
+
+class TruncateLog(Struct, frozen=True, gc=False):
+    """Remove everything from ``offset`` on; the LEO was ``previous``."""
+
+    offset: int
+    previous: int
+    reason: str
+
+
+class RestartLog(Struct, frozen=True, gc=False):
+    """Remove everything and begin anew at ``offset`` (Log.truncateFullyAndStartAt)."""
+
+    offset: int
+    previous: int
+
+
+class StoreEpochs(Struct, frozen=True, gc=False):
+    """The leader-epoch cache has changed: write ``entries`` to its checkpoint file."""
+
+    entries: list[tuple[int, int]]
+
+
+class MoveHighWatermark(Struct, frozen=True, gc=False):
+    """The HW has moved; ``occasion`` says why."""
+
+    to: int
+    previous: int
+    occasion: str
+
+
+class RememberLogEnd(Struct, frozen=True, gc=False):
+    """What the leader knows of a follower's LEO has changed; -1: nothing yet."""
+
+    follower: int
+    log_end: int
+
+
+class AdoptIsr(Struct, frozen=True, gc=False):
+    """The leader acts on this ISR from now on.
+
+    ``own_change``: it changed the ISR itself, where otherwise the controller named it.
+    """
+
+    isr: list[int]
+    zk_version: int
+    own_change: bool
+
+
+class ProposeIsr(Struct, frozen=True, gc=False):
+    """Have another ISR stored; ``follower`` is the (first) one that leaves or joins."""
+
+    isr: list[int]
+    change: str
+    follower: int
+
+
+class BeginEpoch(Struct, frozen=True, gc=False):
+    """A leader begins an epoch: what followers said before has to be looked at again."""
+
+
+class BeginLeading(Struct, frozen=True, gc=False):
+    """The leader is ready (what else lives on this partition may start)."""
+
+
+class StopLeading(Struct, frozen=True, gc=False):
+    """This broker leads the partition no longer: parked fetches of it are answered.
+
+    ``leader_epoch`` is the epoch in which it led.
+    """
+
+    leader_epoch: int
+
+
+class AnswerFetches(Struct, frozen=True, gc=False):
+    """The HW has risen: followers are to be told."""
+
+
+class OfferRecords(Struct, frozen=True, gc=False):
+    """There are new records: parked fetches may be answered."""
+
+
+class AnswerProduces(Struct, frozen=True, gc=False):
+    """Answer the acks=all requests that the HW has reached, with ``error``."""
+
+    error: str
+
+
+class FailProduces(Struct, frozen=True, gc=False):
+    """Answer all waiting acks=all requests with ``error``."""
+
+    error: str
+
+
+class StartFetching(Struct, frozen=True, gc=False):
+    """Fetch from the leader."""
+
+
+class KeepFetching(Struct, frozen=True, gc=False):
+    """The leader is the same in a new epoch, and that is no reason to truncate: fetch on."""
+
+
+class StopFetching(Struct, frozen=True, gc=False):
+    """Fetch no more."""
+
+
+class AskAgain(Struct, frozen=True, gc=False):
+    """The logs differ further down: ask the leader about the next older epoch (KIP-279)."""
+
+
+class Halt(Struct, frozen=True, gc=False):
+    """The broker's process halts (Runtime.halt)."""
+
+
+class LoadLog(Struct, frozen=True, gc=False):
+    """The log is loaded: rebuild what is worked out from it."""
+
+
+class Then(Struct, frozen=True, gc=False):
+    """Once the effects before it are carried out, go on with a command.
+
+    Whether a stored ISR counts for the next decision depends on when it is stored.
+    """
+
+    command: Command
+
+
+Effect = (
+    ChangeRole
+    | AppendAsLeader
+    | AppendAsFollower
+    | TruncateLog
+    | RestartLog
+    | StoreEpochs
+    | MoveHighWatermark
+    | RememberLogEnd
+    | AdoptIsr
+    | ProposeIsr
+    | BeginEpoch
+    | BeginLeading
+    | StopLeading
+    | AnswerFetches
+    | OfferRecords
+    | AnswerProduces
+    | FailProduces
+    | StartFetching
+    | KeepFetching
+    | StopFetching
+    | AskAgain
+    | Halt
+    | LoadLog
+    | Then
+)
+Effects = list[Effect]
+
+BEGIN_EPOCH: Final = BeginEpoch()
+BEGIN_LEADING: Final = BeginLeading()
+ANSWER_FETCHES: Final = AnswerFetches()
+OFFER_RECORDS: Final = OfferRecords()
+ANSWER_PRODUCES: Final = AnswerProduces(NONE)
+NOT_ENOUGH_AFTER_APPEND: Final = AnswerProduces("NOT_ENOUGH_REPLICAS_AFTER_APPEND")
+START_FETCHING: Final = StartFetching()
+KEEP_FETCHING: Final = KeepFetching()
+STOP_FETCHING: Final = StopFetching()
+ASK_AGAIN: Final = AskAgain()
+HALT: Final = Halt()
+LOAD_LOG: Final = LoadLog()
+
+
+# ---- questions: what a replica would answer
+
+
+class FetchAnswer(Struct, frozen=True, gc=False):
+    """What a leader answers to a follower's fetch.
+
+    With ``diverging``, the (epoch, end offset) where the logs part, there are no records; nor are
+    there with an error.
+    """
+
+    error: str = NONE
+    high_watermark: int = -1
+    log_start: int = -1
+    diverging: tuple[int, int] | None = None
+
+
+def fencing_error(epoch: int, leader_epoch: int, rules: Rules) -> str:
+    """The error for a request that names ``epoch`` (-1: none); empty if there is none.
+
+    Source: Partition.checkCurrentLeaderEpoch 2.1+ (KIP-320).
+    """
+    if epoch < 0 or epoch == leader_epoch or not rules.fencing:
+        return ""
+    return "FENCED_LEADER_EPOCH" if epoch < leader_epoch else "UNKNOWN_LEADER_EPOCH"
+
+
+def epoch_error(state: Partition | None, epoch: int, rules: Rules) -> str:
+    """The error for a request to a leader that names ``epoch`` (-1: none), or NONE."""
+    if state is None:
+        return UNKNOWN_PARTITION
+    if state.is_known:
+        error = fencing_error(epoch, state.leader_epoch, rules)
+        if error:
+            return error
+    return NONE if state.role == LEADER else NOT_LEADER
+
+
+def produce_error(state: Partition | None, acks: int, rules: Rules, moment: Moment) -> str:
+    """The error for a ProduceRequest before anything is written.
+
+    Source: Partition.appendRecordsToLeader.
+    """
+    if state is None:
+        return UNKNOWN_PARTITION
+    if state.role != LEADER:
+        return NOT_LEADER
+    if acks == -1 and len(state.isr) < effective_min_isr(state, rules, moment):
+        return "NOT_ENOUGH_REPLICAS"
+    return NONE
+
+
+def effective_min_isr(state: Partition, rules: Rules, moment: Moment) -> int:
+    """min.insync.replicas, from 3.7 at most the number of assigned replicas (KIP-966)."""
+    if rules.min_isr_holds_high_watermark:
+        return min(moment.min_insync_replicas, len(state.assigned))
+    return moment.min_insync_replicas
+
+
+def end_offset_for(state: Partition, epoch: int, rules: Rules) -> tuple[int, int]:
+    """Where an epoch ends in this log: (epoch, end offset), (-1, -1) if that is not known."""
+    if state.epochs is None:
+        return UNDEFINED, UNDEFINED
+    return state.epochs.end_offset_for(epoch, state.log_end, rules.profile)
+
+
+def answer_fetch(
+    state: Partition | None,
+    follower: int,
+    offset: int,
+    current_epoch: int,
+    last_fetched_epoch: int,
+    rules: Rules,
+) -> FetchAnswer:
+    """What a fetch of ``follower`` from ``offset`` is answered; epochs of -1 were not sent.
+
+    Source: Partition.fetchRecords and readRecords 2.7+; ReplicaManager.readFromLocalLog before.
+    """
+    error = epoch_error(state, current_epoch, rules)
+    if error != NONE or state is None:
+        return FetchAnswer(error)
+    if last_fetched_epoch >= 0 and state.epochs is not None:
+        # Truncation on fetch: the leader compares the follower's last epoch with its own cache.
+        epoch, end = end_offset_for(state, last_fetched_epoch, rules)
+        if end == UNDEFINED:
+            return FetchAnswer("OFFSET_OUT_OF_RANGE", log_start=state.log_start)
+        if epoch < last_fetched_epoch or end < offset:
+            return FetchAnswer(NONE, state.high_watermark, state.log_start, (epoch, end))
+    if offset < state.log_start or offset > state.log_end:
+        return FetchAnswer("OFFSET_OUT_OF_RANGE", log_start=state.log_start)
+    if follower not in state.remotes:
+        return FetchAnswer(NOT_LEADER)
+    return FetchAnswer(NONE, state.high_watermark, state.log_start)
+
+
+def caught_up_us(remote: RemoteReplica, log_end: int, session_fetch_us: int) -> int:
+    """When a follower was last known to have everything; ``session_fetch_us`` 0: no session.
+
+    A follower at the LEO was caught up whenever its session fetched in this leader's epoch.
+    """
+    if remote.leo == log_end and session_fetch_us and session_fetch_us >= remote.since_us:
+        return max(remote.last_caught_up_us, session_fetch_us)
+    return remote.last_caught_up_us
+
+
+# ---- the one function
+
+
+def step(state: Partition, command: Command, rules: Rules, moment: Moment) -> Effects:
+    """Take a command: changes ``state`` in place and returns what has to be done, in order.
+
+    The effects are to be carried out before the next command for this replica, but for those that
+    doing so brings about. :func:`after` leaves the state alone.
+    """
+    return TRANSITIONS[type(command)](state, command, rules, moment)
+
+
+def after(
+    state: Partition, command: Command, rules: Rules, moment: Moment
+) -> tuple[Partition, Effects]:
+    """The state after a command, and the effects; ``state`` itself stays as it is."""
+    copied = state.copied()
+    return copied, step(copied, command, rules, moment)
+
+
+# ---- becoming something
+
+
+def _become_leader(
+    state: Partition, command: BecomeLeader, rules: Rules, moment: Moment
+) -> Effects:
+    """A new epoch begins at the LEO; what followers have is unknown unless it led already."""
+    effects: Effects = []
+    led_already = state.role == LEADER
+    if state.role == FOLLOWER:
+        effects.append(STOP_FETCHING)
+    _take(state, command)
+    state.role, state.leader = LEADER, state.broker
+    effects.append(ChangeRole(LEADER, state.broker, command.leader_epoch))
+    if rules.epoch_assigned_at_election:
+        # Before 2.0.1 an epoch begins with its first record (KAFKA-7128 is what that led to).
+        state.epoch_start = state.log_end
+        _assign_epoch(state, command.leader_epoch, state.log_end, rules, effects)
+    state.isr = command.isr
+    effects.append(AdoptIsr(state.isr, state.zk_version, own_change=False))
+    _reset_remotes(state, led_already, moment, effects)
+    effects.append(BEGIN_EPOCH)
+    if state.high_watermark > state.log_end:  # truncated while it followed (up to 2.3)
+        _move_high_watermark(state, state.log_start, "make-leader", effects)
+    _raise_high_watermark(state, "make-leader", rules, moment, effects)
+    effects.append(BEGIN_LEADING)
+    return effects
+
+
+def _reset_remotes(state: Partition, keep: bool, moment: Moment, effects: Effects) -> None:
+    """Begin (or, if it led already, go on) remembering the followers."""
+    before = state.remotes if keep else {}
+    state.remotes = {}
+    for follower in state.assigned:
+        if follower == state.broker:
+            continue
+        remote = before.get(follower)
+        if remote is None:
+            remote = RemoteReplica()
+            effects.append(RememberLogEnd(follower, -1))
+        remote.last_caught_up_us = moment.now_us if follower in state.isr else NEVER_US
+        remote.since_us = moment.now_us
+        if keep:
+            remote.last_fetch_us = moment.now_us
+            remote.last_fetch_leader_leo = state.log_end
+        state.remotes[follower] = remote
+
+
+def _become_follower(
+    state: Partition, command: BecomeFollower, rules: Rules, moment: Moment
+) -> Effects:
+    """Follow a live leader: truncate as the release does, and fetch.
+
+    A leader that is not alive changes nothing, not even the epoch: "only change partition state
+    when the leader is available" (ReplicaManager.makeFollowers).
+    """
+    effects: Effects = []
+    if not command.leader_is_alive:
+        return effects
+    followed = state.role == FOLLOWER
+    same_leader = followed and state.leader == command.leader
+    goes_on = same_leader and not _truncates_again(state, command, rules)
+    if state.role == LEADER:
+        effects += (FailProduces(NOT_LEADER), StopLeading(state.leader_epoch))
+    _take(state, command)
+    state.role, state.leader = FOLLOWER, command.leader
+    state.epoch_start = None
+    if state.isr or state.remotes:
+        state.isr, state.remotes = [], {}
+    effects.append(ChangeRole(FOLLOWER, command.leader, command.leader_epoch))
+    if goes_on:
+        effects.append(KEEP_FETCHING)
+        return effects
+    if followed:
+        effects.append(STOP_FETCHING)
+    if not rules.leader_epochs:
+        _truncate(state, state.high_watermark, "to high watermark", rules, effects)
+    elif state.epochs is None or state.epochs.latest < 0:
+        _truncate(state, state.high_watermark, "no epoch: to high watermark", rules, effects)
+    effects.append(START_FETCHING)
+    return effects
+
+
+def _truncates_again(state: Partition, command: BecomeFollower, rules: Rules) -> bool:
+    """Whether a new epoch of the same leader makes the follower truncate anew."""
+    if rules.truncates_on_each_epoch:
+        return True
+    missed = command.leader_epoch > state.leader_epoch + 1
+    return missed and rules.epoch_assigned_at_election
+
+
+def _take(state: Partition, command: BecomeLeader | BecomeFollower) -> None:
+    """Take over what LeaderAndIsr says of any replica."""
+    state.is_known = True
+    state.leader_epoch = command.leader_epoch
+    state.controller_epoch = command.controller_epoch
+    state.zk_version = command.zk_version
+    state.assigned = command.assigned
+    state.pending = None
+
+
+def _stop(state: Partition, _command: Stop, _rules: Rules, _moment: Moment) -> Effects:
+    effects: Effects = []
+    if state.role == LEADER:
+        effects += (FailProduces(NOT_LEADER), StopLeading(state.leader_epoch))
+        state.remotes = {}
+    effects.append(STOP_FETCHING)
+    if state.role != OFFLINE:
+        state.role = OFFLINE
+        effects.append(ChangeRole(OFFLINE, -1, -1))
+    return effects
+
+
+# ---- leading
+
+
+def _append(state: Partition, command: Append, rules: Rules, moment: Moment) -> Effects:
+    """Write as leader: the LEO rises, and the HW if nobody has to be waited for."""
+    effects: Effects = []
+    base, remotes = state.log_end, state.remotes
+    for follower, fetched_us in command.session_fetches.items():
+        # Before the LEO moves: a follower at the LEO was caught up at its session's last fetch.
+        remote = remotes.get(follower)
+        if remote is not None and remote.leo == base and fetched_us >= remote.since_us:
+            remote.last_caught_up_us = max(remote.last_caught_up_us, fetched_us)
+            remote.last_fetch_us = fetched_us
+            remote.last_fetch_leader_leo = base
+    epoch = -1
+    if rules.leader_epochs:
+        epoch = state.leader_epoch
+        _assign_epoch(state, epoch, base, rules, effects)
+    state.log_end = base + command.batch.count
+    effects.append(AppendAsLeader(command.batch, base, epoch))
+    _raise_high_watermark(state, "append", rules, moment, effects)
+    effects.append(OFFER_RECORDS)
+    return effects
+
+
+def _count_fetch(state: Partition, command: CountFetch, rules: Rules, moment: Moment) -> Effects:
+    """A follower's fetch offset is its acknowledgement (Partition.updateFollowerFetchState)."""
+    effects: Effects = []
+    follower, offset = command.follower, command.offset
+    remote = state.remotes[follower]
+    moved = remote.leo != offset
+    record_fetch(rules.profile, remote, offset, state.log_end, moment.now_us)
+    if moved:
+        effects.append(RememberLogEnd(follower, offset))
+    proposed = follower not in state.isr and _propose_expansion(
+        state, follower, rules, moment, effects
+    )
+    if moved and state.high_watermark < state.log_end:
+        if proposed:
+            # The follower may be in the ISR by the time that the HW is worked out.
+            effects.append(Then(CheckHighWatermark("fetch")))
+        else:
+            _raise_high_watermark(state, "fetch", rules, moment, effects)
+    return effects
+
+
+def _tell_high_watermark(
+    state: Partition, command: TellHighWatermark, _rules: Rules, _moment: Moment
+) -> Effects:
+    remote = state.remotes.get(command.follower)
+    if remote is not None:
+        remote.told_hw = command.high_watermark
+    return []
+
+
+def _check_high_watermark(
+    state: Partition, command: CheckHighWatermark, rules: Rules, moment: Moment
+) -> Effects:
+    effects: Effects = []
+    _raise_high_watermark(state, command.occasion, rules, moment, effects)
+    return effects
+
+
+def _raise_high_watermark(
+    state: Partition, occasion: str, rules: Rules, moment: Moment, effects: Effects
+) -> None:
+    """Raise the HW if all that count have more (Partition.maybeIncrementLeaderHW)."""
+    current, end = state.high_watermark, state.log_end
+    if current >= end:
+        return
+    min_isr = effective_min_isr(state, rules, moment)
+    if rules.min_isr_holds_high_watermark and len(state.isr) < min_isr:
+        return
+    members = state.maximal_isr
+    counted = [
+        remote.leo
+        for follower, remote in state.remotes.items()
+        if follower in members or _holds_back(follower, remote, end, rules, moment)
+    ]
+    to = high_watermark(current, end, counted)
+    if to == current:
+        return
+    _move_high_watermark(state, to, occasion, effects)
+    enough = len(members) >= min_isr
+    effects += (ANSWER_FETCHES, ANSWER_PRODUCES if enough else NOT_ENOUGH_AFTER_APPEND)
+
+
+def _holds_back(
+    follower: int, remote: RemoteReplica, end: int, rules: Rules, moment: Moment
+) -> bool:
+    """Whether a replica outside the ISR holds the HW back because it is about to join.
+
+    From 3.6 on not if it is dead, however well it had caught up (KAFKA-15021).
+    """
+    if rules.only_live_hold_high_watermark and follower not in moment.live_brokers:
+        return False
+    return holds_high_watermark(rules.profile, remote, end, moment.now_us, moment.lag_time_us)
+
+
+def _may_be_member(follower: int, rules: Rules, moment: Moment) -> bool:
+    """Whether a follower may join an ISR: from 3.3 only while it is known to be alive (KIP-841)."""
+    return not rules.only_live_members or follower in moment.live_brokers
+
+
+def _move_high_watermark(state: Partition, to: int, occasion: str, effects: Effects) -> None:
+    effects.append(MoveHighWatermark(to, state.high_watermark, occasion))
+    state.high_watermark = to
+
+
+# ---- the ISR
+
+
+def _propose_expansion(
+    state: Partition, follower: int, rules: Rules, moment: Moment, effects: Effects
+) -> bool:
+    """After a fetch of a follower outside the ISR: let it in if it has what it takes."""
+    if state.pending is not None or not _may_be_member(follower, rules, moment):
+        return False
+    leo = state.remotes[follower].leo
+    if not may_join_isr(rules.profile, leo, state.high_watermark, state.epoch_start):
+        return False
+    _propose(state, ProposeIsr([*state.isr, follower], EXPAND, follower), rules, effects)
+    return True
+
+
+def _propose(state: Partition, proposal: ProposeIsr, rules: Rules, effects: Effects) -> None:
+    if rules.isr_by_controller:
+        state.pending = PendingIsr(proposal.isr, proposal.change)
+    effects.append(proposal)
+
+
+def _expire_isr(state: Partition, command: ExpireIsr, rules: Rules, moment: Moment) -> Effects:
+    """Drop the members that are out of sync; one change at a time is under way."""
+    effects: Effects = []
+    if state.role != LEADER or len(state.isr) <= 1 or state.pending is not None:
+        return effects
+    out: list[int] = []
+    for follower in state.isr:
+        remote = state.remotes.get(follower)
+        if remote is None:
+            continue
+        fetched_us = command.session_fetches.get(follower, 0)
+        remote.last_caught_up_us = caught_up_us(remote, state.log_end, fetched_us)
+        if is_out_of_sync(
+            rules.profile,
+            remote,
+            state.log_end,
+            moment.now_us,
+            lag_time_us=moment.lag_time_us,
+            lag_messages=moment.lag_messages,
+        ):
+            out.append(follower)
+    if out:
+        staying = [member for member in state.isr if member not in out]
+        _propose(state, ProposeIsr(staying, SHRINK, out[0]), rules, effects)
+    return effects
+
+
+def _isr_stored(state: Partition, command: IsrStored, rules: Rules, moment: Moment) -> Effects:
+    """Act on the ISR that was stored, unless the partition has moved on (KIP-497).
+
+    Where the leader writes ZooKeeper itself nothing can have moved in between.
+    """
+    effects: Effects = []
+    if rules.isr_by_controller and (
+        state.pending is None
+        or state.role != LEADER
+        or command.leader_epoch != state.leader_epoch
+        or command.zk_version < state.zk_version
+    ):
+        return effects
+    state.pending = None
+    state.isr, state.zk_version = command.isr, command.zk_version
+    effects.append(AdoptIsr(state.isr, state.zk_version, own_change=True))
+    if rules.stored_isr_rechecks or not rules.isr_by_controller:
+        _raise_high_watermark(state, "isr", rules, moment, effects)
+    return effects
+
+
+def _isr_refused(state: Partition, command: IsrRefused, _rules: Rules, _moment: Moment) -> Effects:
+    """What becomes of a pending change depends on the error (Partition.handleAlterPartitionError).
+
+    An ineligible replica may be proposed again. After every other refusal the leader knows that it
+    is behind, and waits for the controller's next word: the change stays pending.
+    """
+    if command.error == "INELIGIBLE_REPLICA":
+        state.pending = None
+    return []
+
+
+# ---- following
+
+
+def _append_fetched(
+    state: Partition, command: AppendFetched, rules: Rules, _moment: Moment
+) -> Effects:
+    """Write what was fetched, then HW := min(the leader's, own LEO)."""
+    effects: Effects = []
+    for batch in command.batches:
+        end = batch.base_offset + batch.count
+        if batch.base_offset > state.log_end or end <= state.log_end:
+            continue
+        offset = state.log_end
+        if batch.leader_epoch >= 0:
+            # The epoch is assigned where the batch (or what is new of it) begins here.
+            _assign_epoch(state, batch.leader_epoch, offset, rules, effects)
+        state.log_end = end
+        effects.append(AppendAsFollower(batch, offset))
+    to = follower_high_watermark(command.high_watermark, state.log_end)
+    if to != state.high_watermark:
+        _move_high_watermark(state, to, "response", effects)
+    return effects
+
+
+def _truncate_to_epoch_end(
+    state: Partition, command: TruncateToEpochEnd, rules: Rules, _moment: Moment
+) -> Effects:
+    """Truncate by the leader's answer; :class:`AskAgain` if that does not settle it."""
+    effects: Effects = []
+    own = (UNDEFINED, UNDEFINED)
+    if command.epoch >= 0:
+        own = end_offset_for(state, command.epoch, rules)
+    found = truncation_by_answer(
+        rules.profile,
+        (command.epoch, command.end_offset),
+        own,
+        log_end_offset=state.log_end,
+        high_watermark=state.high_watermark,
+    )
+    unknown = command.end_offset == UNDEFINED
+    reason = "no such epoch: to high watermark" if unknown else "to end of epoch"
+    _truncate(state, found.offset, reason, rules, effects)
+    if not found.done:
+        effects.append(ASK_AGAIN)
+    return effects
+
+
+def _adjust_to_leader(
+    state: Partition, command: AdjustToLeader, rules: Rules, _moment: Moment
+) -> Effects:
+    """Truncate to the leader's LEO, or begin anew where its log begins.
+
+    A follower with a longer log halts in some releases unless unclean election allows the loss.
+    """
+    effects: Effects = []
+    if state.role != FOLLOWER:
+        return effects
+    if command.log_end < state.log_end:
+        if rules.out_of_range_is_fatal and not command.unclean_allowed:
+            return [HALT]
+        _truncate(state, command.log_end, "out of range: to the leader's LEO", rules, effects)
+    elif rules.out_of_range_wipes or command.log_start > state.log_end:
+        if state.epochs is not None:
+            state.epochs.clear()
+            effects.append(StoreEpochs([]))
+        effects.append(RestartLog(command.log_start, state.log_end))
+        state.log_start = state.log_end = command.log_start
+        _move_high_watermark(state, command.log_start, "truncate", effects)
+    return effects
+
+
+# ---- the log and its epochs
+
+
+def _truncate(state: Partition, offset: int, reason: str, rules: Rules, effects: Effects) -> None:
+    """Truncate a log, and with it its epoch cache and (where it lives in the log) its HW."""
+    previous = state.log_end
+    truncates = offset < previous
+    if state.epochs is not None and (truncates or rules.truncates_epochs_at_log_end):
+        _truncate_epochs(state, offset, effects)
+    if not truncates:
+        return
+    state.log_end = max(offset, state.log_start)
+    effects.append(TruncateLog(state.log_end, previous, reason))
+    if state.high_watermark > state.log_end and rules.high_watermark_in_log:
+        _move_high_watermark(state, state.log_end, "truncate", effects)
+
+
+def _assign_epoch(
+    state: Partition, epoch: int, offset: int, rules: Rules, effects: Effects
+) -> None:
+    """Enter an epoch's start offset in the cache, if that is new."""
+    cache = state.epochs
+    if cache is None or cache.latest == epoch:
+        return
+    if cache.assign(epoch, offset, repair=rules.epoch_assigned_at_election):
+        effects.append(StoreEpochs(list(cache.entries)))
+
+
+def _truncate_epochs(state: Partition, offset: int, effects: Effects) -> None:
+    if state.epochs is not None and state.epochs.truncate_from_end(offset):
+        effects.append(StoreEpochs(list(state.epochs.entries)))
+
+
+# ---- the process
+
+
+def _restart(state: Partition, command: Restart, rules: Rules, _moment: Moment) -> Effects:
+    """Load the log; the HW is as old as the last checkpoint.
+
+    The documents' release truncates to it whatever the replica becomes next.
+    """
+    effects: Effects = []
+    state.high_watermark = min(command.checkpointed, state.log_end)
+    if rules.truncates_at_restart:
+        _truncate(state, state.high_watermark, "restart: to high watermark", rules, effects)
+        state.high_watermark = min(command.checkpointed, state.log_end)
+    _truncate_epochs(state, state.log_end, effects)
+    state.role = FOLLOWER
+    effects += (LOAD_LOG, ChangeRole(FOLLOWER, state.leader, -1))
+    return effects
+
+
+def _lose_tail(state: Partition, command: LoseTail, rules: Rules, _moment: Moment) -> Effects:
+    effects: Effects = []
+    _truncate(state, command.offset, command.reason, rules, effects)
+    return effects
+
+
+def _end(state: Partition, _command: End, _rules: Rules, _moment: Moment) -> Effects:
+    effects: Effects = []
+    if state.role != OFFLINE:
+        effects.append(ChangeRole(OFFLINE, -1, -1))
+    state.role, state.leader, state.leader_epoch = OFFLINE, -1, -1
+    state.zk_version, state.controller_epoch = -1, 0
+    state.assigned, state.isr, state.remotes = [], [], {}
+    state.epoch_start, state.pending, state.is_known = None, None, False
+    return effects
+
+
+TRANSITIONS: Final[dict[type, Callable[[Any, Any, Rules, Moment], Effects]]] = {
+    BecomeLeader: _become_leader,
+    BecomeFollower: _become_follower,
+    Stop: _stop,
+    Append: _append,
+    CountFetch: _count_fetch,
+    TellHighWatermark: _tell_high_watermark,
+    CheckHighWatermark: _check_high_watermark,
+    ExpireIsr: _expire_isr,
+    IsrStored: _isr_stored,
+    IsrRefused: _isr_refused,
+    AppendFetched: _append_fetched,
+    TruncateToEpochEnd: _truncate_to_epoch_end,
+    AdjustToLeader: _adjust_to_leader,
+    Restart: _restart,
+    LoseTail: _lose_tail,
+    End: _end,
+}
+"""Each command and what it does."""

@@ -1,0 +1,122 @@
+"""What each recommended version does: a change here is a change of behaviour, never of dates alone.
+
+Most of these were recorded on real Kafka (``tests/golden``).
+"""
+
+import pytest
+
+from emulator.releases.features import FEATURES
+from emulator.releases.profiles import PROFILES, VERSIONS
+
+SPANS = """
+truncate_to_high_watermark_on_restart seed
+fetch_recorded_before_read seed..0.8.1
+replica_lag_in_messages seed..0.8.2
+lag_time_since_last_fetch seed..0.8.2
+out_of_range_truncates_fully seed..0.8.2
+required_acks_validated 0.9..3.9
+isr_change_notifications 0.9..2.5
+leader_and_isr_waits_for_idle_fetchers seed..0.11
+out_of_range_is_fatal 0.8.2..2.0.0
+isr_expiration_at_half_lag_time 0.10.2..3.9
+caught_up_replicas_hold_high_watermark 0.10.2..3.9
+caught_up_at_previous_fetch 0.10.2..3.9
+leader_epochs 0.11..3.9
+epoch_end_offset_has_epoch 2.0.0..3.9
+epoch_assigned_at_election 2.0.1..3.9
+isr_expand_needs_epoch_start 2.0.1..3.9
+epoch_end_offset_below_first_epoch 2.0.1..3.9
+truncate_on_each_epoch 2.1..3.9
+leader_epoch_fencing 2.1..3.9
+in_sync_at_log_end 2.1..3.9
+high_watermark_in_log 2.4..3.9
+delayed_fetch_completes_on_high_watermark 2.4..2.5
+alter_isr 2.7..3.9
+epoch_cache_truncated_at_log_end 2.7..3.9
+truncate_on_fetch 2.8..3.9
+high_watermark_checked_after_alter_partition 3.5..3.9
+caught_up_at_log_end 3.5..3.9
+isr_needs_live_replica 3.5..3.9
+alter_partition_needs_live_replicas 3.5..3.9
+high_watermark_ignores_dead_replicas 3.9
+high_watermark_needs_min_isr 3.9
+offline_election_in_isr_order seed..0.8.1
+controlled_shutdown_election_in_isr_order seed..0.9
+empty_isr_on_unclean 0.8.1..0.11
+failover_checks_running seed..0.10.2
+running_as_controller seed 0.8.2..0.10.0
+controller_event_queue 0.11..3.9
+failover_deletes_notifications 1.1..3.9
+failover_sends_metadata_first 0.10.2..3.9
+preferred_election_of_current_leader 1.1..2.1
+reassignment_needs_live_replicas seed..0.10.0
+unreadable_preferred_election_stays seed..0.11
+admin_requests_data_watched seed..0.11
+unknown_preferred_election_stays seed..2.1
+unclean_broker_config_elects 2.0.0..3.9
+unclean_topic_config_elects 2.1..3.9
+controller_multi 2.1..3.9
+broker_epochs 2.2..3.9
+cancel_reassignment 2.4..3.9
+elect_leaders 2.4..3.9
+deletion_retry_leaves_isr 2.4..3.9
+offline_replicas_leave_isr_at_failover 2.4..3.9
+leader_recovery 3.5..3.9
+offsets_expire_when_group_empty 2.1..3.9
+consumer_groups 0.9..3.9
+message_timestamps 0.10.0..3.9
+rebalance_timeout 0.10.2..3.9
+offsets_topic_needs_replication_factor 0.11..3.9
+offsets_loaded_to_log_end 0.11..3.9
+idempotence 0.11..3.9
+producer_state_keeps_five_batches 1.1..3.9
+unknown_producer_id_error 1.1..2.4
+delivery_timeout 2.1..3.9
+member_id_required 2.2..3.9
+cooperative_rebalance 2.4..3.9
+fetch_from_followers 2.4..3.9
+sticky_partitioner 2.4..2.8
+unknown_producer_id_accepted 2.5..3.9
+producer_epoch_bump 2.5..3.9
+preferred_read_replica_in_isr 3.5..3.9
+built_in_partitioner 3.5..3.9
+acks_all_by_default 3.5..3.9
+idempotence_by_default 3.5..3.9
+session_timeout_45s 3.5..3.9
+broker_endpoints 0.9..3.9
+generated_broker_ids 0.9..3.9
+client_quotas 0.9..3.9
+isr_change_notification_znode 0.9..3.9
+json_config_changes 0.9..3.9
+broker_rack 0.10.0..3.9
+config_entity_paths 0.10.2..3.9
+cluster_id 0.10.2..3.9
+listener_protocol_map 0.10.2..3.9
+dynamic_broker_config 1.1..3.9
+removed_broker_config_stays 1.1..2.4
+log_dir_event_notifications 1.1..3.9
+broker_registration_multi 2.2..3.9
+zookeeper_config_node 2.4..3.9
+finalized_features 2.7..3.9
+topic_ids 2.8..3.9
+ip_quotas 2.8..3.9
+producer_ids_on_demand 3.5..3.9
+kraft_controller_epoch 3.5..3.9
+"""
+"""Each feature with the recommended versions that have it: one, or from one to another."""
+
+EXPECTED = {row.split()[0]: row.split()[1:] for row in SPANS.strip().splitlines()}
+
+
+def test_every_feature_is_here() -> None:
+    assert list(EXPECTED) == [feature.name for feature in FEATURES]
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_recommended_versions_do_what_they_did(name: str) -> None:
+    expected: set[str] = set()
+    for span in EXPECTED[name]:
+        first, _, last = span.partition("..")
+        places = VERSIONS.index(first), VERSIONS.index(last or first)
+        expected.update(VERSIONS[places[0] : places[1] + 1])
+    assert {version for version in VERSIONS if PROFILES[version].has(name)} == expected
