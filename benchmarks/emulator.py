@@ -22,6 +22,7 @@ from emulator.inputs.statements import (
     Statement,
     Wait,
 )
+from emulator.scenario.runner import Runner
 from sessions.collector import collect_seldom
 from sessions.facts import Origin
 from sessions.record import Recorder
@@ -32,7 +33,7 @@ BATCH = 100
 
 
 def _run(cluster: Cluster, wanted: AnyInput) -> None:
-    cluster.execute(Statement(wanted, type(wanted).__name__))
+    Runner(cluster).execute(Statement(wanted, type(wanted).__name__))
 
 
 def _quiet_cluster(brokers: int, partitions: int, recorder: Recorder | None = None) -> Cluster:

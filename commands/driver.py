@@ -1,7 +1,7 @@
-"""Letting virtual time pass until a statement has ended: as fast as possible, or at a speed.
+"""The wall clock of a run: how far time may pass before the next look at it.
 
-Between kernel events, and nowhere else, it notices ctrl-c, termination (``SIGTERM``) and the wall
-clock's limit; so the cluster and a recording are always whole when a run is broken off.
+Between two slices of time, and nowhere else, it notices ctrl-c, termination (``SIGTERM``) and the
+wall clock's limit; so the cluster and a recording are always whole when a run is broken off.
 """
 
 import signal
@@ -12,10 +12,9 @@ from typing import Final
 
 from msgspec import Struct
 
-from emulator.cluster import Cluster
-from emulator.inputs.statements import Statement, Wait
-from emulator.scenario.runner import Outcome, Ticket
-from sessions import pump
+from emulator.inputs.statements import Statement
+from emulator.scenario.outcome import Outcome
+from emulator.scenario.runner import Advance, Runner, Ticket
 
 EVENTS_BETWEEN_LOOKS: Final = 2_000
 """Kernel events between two looks at the wall clock: about 10 ms."""
@@ -40,18 +39,18 @@ class Pace(Struct, frozen=True):
 
 
 class Driver:
-    """Drives one cluster. ``look`` is called now and then, for progress and flushing.
+    """Drives one runner. ``look`` is called now and then, for progress and flushing.
 
     As a context it takes ctrl-c and termination over: within it they break off between two events.
     """
 
-    def __init__(self, cluster: Cluster, pace: Pace, look: Callable[[], None]) -> None:
+    def __init__(self, runner: Runner, pace: Pace, look: Callable[[], None]) -> None:
         """Start the wall clock's limit now."""
-        self.cluster = cluster
+        self.runner = runner
         self.look = look
         self._speed = pace.speed
         self._started = monotonic()
-        self._started_us = cluster.now_us
+        self._started_us = runner.now_us
         limit = None if pace.limit_us is None else pace.limit_us / US_PER_SECOND
         self._deadline = None if limit is None else self._started + limit
         self._interrupted = False
@@ -78,16 +77,16 @@ class Driver:
             TimeLimitError: the limit ran out; no event is half done.
         """
         ticket = self.begin(statement)
-        while not ticket.done:
+        came = None
+        while not ticket.done and came is not Advance.IDLE:
             self._watch()
-            if not (self._paced(ticket) if self._speed else self._advance_many(ticket)):
-                break
+            came = self._advance()
         self._watch()
         return ticket.outcome or Outcome()
 
     def begin(self, statement: Statement) -> Ticket:
         """Give a statement, and let no time pass."""
-        return self.cluster.submit(statement)
+        return self.runner.submit(statement)
 
     def go_to(self, time_us: int, steps: int | None = None) -> bool:
         """Let time pass to a moment, as fast as possible; False if it lies in the past.
@@ -98,62 +97,34 @@ class Driver:
             KeyboardInterrupt: ctrl-c was pressed, or an end was asked for; no event is half done.
             TimeLimitError: the limit ran out; no event is half done.
         """
-        cluster = self.cluster
-        if cluster.now_us > time_us or (steps is not None and cluster.steps > steps):
+        runner = self.runner
+        if runner.now_us > time_us or (steps is not None and runner.steps > steps):
             return False
-        while steps is not None and cluster.steps < steps:
+        is_there = False
+        while not is_there:
             self._watch()
-            before = cluster.steps
-            pump.run_to(cluster, min(steps, before + EVENTS_BETWEEN_LOOKS), cluster.now_us)
-            if cluster.steps == before:
-                break
-        while steps is None and not pump.run_for(cluster, time_us, NAP_SECONDS_MAX):
-            self._watch()
-        pump.run_to(cluster, steps or 0, time_us)
+            if steps is None:
+                is_there = runner.advance(time_us, EVENTS_BETWEEN_LOOKS) is Advance.REACHED
+            else:
+                is_there = runner.return_to(time_us, steps, EVENTS_BETWEEN_LOOKS)
         self._watch()
-        return cluster.now_us == time_us and steps in (None, cluster.steps)
+        return runner.now_us == time_us and steps in (None, runner.steps)
 
-    def _advance_many(self, ticket: Ticket) -> bool:
-        if isinstance(ticket.statement.input, Wait) and ticket.wake_us is not None:
-            if self.cluster.run_until(ticket.wake_us, EVENTS_BETWEEN_LOOKS):
-                self.cluster.poll()
-            return True
-        for _ in range(EVENTS_BETWEEN_LOOKS):
-            if ticket.done:
-                return True
-            if not self._advance(ticket):
-                return False
-        return True
-
-    def _paced(self, ticket: Ticket) -> bool:
-        """One event, when its time has come on the wall clock."""
-        due_us = self._next_us(ticket)
-        assert self._speed
-        if due_us is not None:
-            ahead = (due_us - self._started_us) / US_PER_SECOND / self._speed
-            nap = self._started + ahead - monotonic()
-            if nap > 0:
-                sleep(min(nap, NAP_SECONDS_MAX))
-                if nap > NAP_SECONDS_MAX:
-                    return True
-        return self._advance(ticket)
-
-    def _next_us(self, ticket: Ticket) -> int | None:
-        times = [us for us in (self.cluster.next_time_us, ticket.wake_us) if us is not None]
-        return min(times, default=None)
-
-    def _advance(self, ticket: Ticket) -> bool:
-        """Go on to what comes next: a kernel event, or the time at which the statement wakes."""
-        cluster, wake_us = self.cluster, ticket.wake_us
-        due_us = cluster.next_time_us
-        if wake_us is not None and (due_us is None or due_us > wake_us):
-            cluster.run_until(wake_us)
-        elif due_us is None:
-            return False
-        else:
-            cluster.step()
-        cluster.poll()
-        return True
+    def _advance(self) -> Advance:
+        """Let time pass as far as the speed allows; at a speed, sleep until more is due."""
+        runner, speed = self.runner, self._speed
+        if speed is None:
+            return runner.advance(budget=EVENTS_BETWEEN_LOOKS)
+        gone_us = int((monotonic() - self._started) * speed * US_PER_SECOND)
+        came = runner.advance(self._started_us + gone_us, EVENTS_BETWEEN_LOOKS)
+        if came is not Advance.REACHED:
+            return came
+        next_us = runner.next_us
+        if next_us is None:
+            return Advance.IDLE
+        due = self._started + (next_us - self._started_us) / US_PER_SECOND / speed
+        sleep(max(0.0, min(due - monotonic(), NAP_SECONDS_MAX)))
+        return came
 
     def _watch(self) -> None:
         self.look()

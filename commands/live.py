@@ -57,7 +57,7 @@ def live_source(
     if driven(runner, None, json=True) is ExitCode.INTERRUPTED:
         recording.close("interrupted")
         raise KeyboardInterrupt
-    return LiveSource(runner.cluster, recording, partial(asked, variables=variables)), recording
+    return LiveSource(runner.runner, recording, partial(asked, variables=variables)), recording
 
 
 def replay_source(path: Path) -> ReplaySource:

@@ -11,7 +11,7 @@ from commands.catalogue import DIVERGE, LOSS, MEANINGS, OK, SHORT, Scenario
 from commands.driver import Pace
 from commands.grids import Grid
 from commands.parser import Script, Step, parse_script
-from commands.runner import Runner
+from commands.runner import ScriptRunner
 from sessions import summary
 from sessions.states import PartitionState, ReplicaState
 from sessions.view import ClusterView
@@ -59,7 +59,7 @@ def _read(scenario: Scenario, version: str, steps: tuple[Step, ...] = ()) -> Scr
 
 
 def _run(scenario: Scenario, version: str, script: Script) -> Cell:
-    runner = Runner(script, Pace())
+    runner = ScriptRunner(script, Pace())
     runner.run(lambda step, outcome: None)
     view = runner.view
     outcome, known = judged(view), scenario.known(version)

@@ -7,7 +7,7 @@ from typing import Final
 from commands import output
 from commands.parser import Step
 from console.formats import clean, clock
-from emulator.scenario.runner import Outcome
+from emulator.scenario.outcome import Outcome
 
 PROGRESS_SECONDS: Final = 0.5
 """How long a statement takes before progress is shown, and how often it is."""

@@ -5,7 +5,7 @@ from typing import Any, Final
 import msgspec
 
 from commands.grids import Grid
-from commands.runner import Runner
+from commands.runner import ScriptRunner
 from commands.statements.showing import Show
 from commands.tables import grids
 from commands.tally import Tally
@@ -16,11 +16,11 @@ ROWS_MAX: Final = 100
 """How many rows of a table stand at the end of a run."""
 
 
-def json_object(runner: Runner) -> dict[str, Any]:
+def json_object(runner: ScriptRunner) -> dict[str, Any]:
     """The object of ``run --json``: schema 1; keys may be added, none renamed."""
     facts = {
         "time_ms": runner.cluster.now_us // UNITS_US["ms"],
-        "state_hash": runner.cluster.state_hash,
+        "state_hash": runner.runner.state_hash,
         "expectations": expectations(runner.tally),
         "marks": {name: mark(view) for name, view in runner.marks.items()},
         "outputs": [msgspec.structs.asdict(each) for each in runner.outputs],
@@ -39,7 +39,7 @@ def as_json(made: dict[str, Any]) -> str:
     return msgspec.json.encode(made).decode() + "\n"
 
 
-def final_tables(runner: Runner) -> list[Grid]:
+def final_tables(runner: ScriptRunner) -> list[Grid]:
     """Partitions (if there are very many, some), clients, audit and failed expectations."""
     view = runner.view
     found = [_shortened(grid) for grid in grids(Show("partitions"), view)]

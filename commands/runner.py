@@ -19,7 +19,8 @@ from emulator.cluster import Cluster
 from emulator.events import Event
 from emulator.inputs.statements import Mark, Statement
 from emulator.releases.config import ConfigError
-from emulator.scenario.runner import Outcome, Ticket
+from emulator.scenario.outcome import Outcome
+from emulator.scenario.runner import Runner, Ticket
 from emulator.simulation.kernel import Observer
 from sessions.record import Recorder
 from sessions.result_view import ResultView
@@ -44,7 +45,7 @@ Finished = Callable[[Step, Outcome], None]
 """Told of each statement that has ended, after everything that it did is in the view."""
 
 
-class Runner:
+class ScriptRunner:
     """One run of one script. What it yields is in its attributes, whole after each statement."""
 
     def __init__(self, script: Script, pace: Pace, recorder: Recorder | None = None) -> None:
@@ -66,9 +67,10 @@ class Runner:
             self.cluster = Cluster(script.spec, observers, text, line, by_type)
         except ConfigError as error:
             raise CommandError(ExitCode.USAGE, f"{script.name}:{line}: {error}") from None
+        self.runner = Runner(self.cluster)
         if recorder is not None:
-            recorder.follow(self.cluster)
-        self.driver = Driver(self.cluster, pace, self._look)
+            recorder.follow(self.runner)
+        self.driver = Driver(self.runner, pace, self._look)
         self.watchers: list[Callable[[], None]] = []
         self._left: list[tuple[Step, Ticket]] = []
 

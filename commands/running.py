@@ -6,9 +6,9 @@ from commands.exits import ExitCode
 from commands.narration import Narrator
 from commands.parser import Script, Step
 from commands.report import as_json, final_tables, json_object
-from commands.runner import Runner
+from commands.runner import ScriptRunner
 from emulator.inputs.statements import Statement
-from emulator.scenario.runner import Outcome
+from emulator.scenario.outcome import Outcome
 from sessions.collector import collector_resting
 from sessions.record import Recorder
 
@@ -39,10 +39,10 @@ def run_script(
     return code
 
 
-def started(script: Script, pace: Pace, recording: Recorder | None) -> Runner:
+def started(script: Script, pace: Pace, recording: Recorder | None) -> ScriptRunner:
     """The runner with its cluster; if that fails, the recording that was begun goes."""
     try:
-        return Runner(script, pace, recording)
+        return ScriptRunner(script, pace, recording)
     except BaseException:
         if recording is not None:
             recording.close()
@@ -50,7 +50,7 @@ def started(script: Script, pace: Pace, recording: Recorder | None) -> Runner:
         raise
 
 
-def driven(runner: Runner, ending: Statement | None, json: bool) -> ExitCode:
+def driven(runner: ScriptRunner, ending: Statement | None, json: bool) -> ExitCode:
     """Run to the end, or to where it is broken off, and judge; ``json``: nothing is printed yet."""
     narrator = Narrator(lambda: (runner.cluster.now_us, runner.cluster.sequence))
     runner.watchers.append(narrator.look)
@@ -80,7 +80,7 @@ def driven(runner: Runner, ending: Statement | None, json: bool) -> ExitCode:
     return _judged(runner)
 
 
-def _judged(runner: Runner) -> ExitCode:
+def _judged(runner: ScriptRunner) -> ExitCode:
     if not runner.reached_until:
         return ExitCode.TIME_LIMIT
     if runner.tally.failed or runner.violations:
@@ -88,7 +88,7 @@ def _judged(runner: Runner) -> ExitCode:
     return ExitCode.OK
 
 
-def _print(runner: Runner, json: bool) -> None:
+def _print(runner: ScriptRunner, json: bool) -> None:
     if json:
         output.emit(as_json(json_object(runner)))
         return

@@ -10,7 +10,7 @@ from msgspec import Struct, field
 
 from commands.parser import Step
 from emulator.inputs.statements import Expect, ExpectError, Statement
-from emulator.scenario.runner import Outcome
+from emulator.scenario.outcome import Outcome
 
 
 class Failure(Struct, frozen=True):

@@ -12,7 +12,7 @@ from commands.exits import CommandError, ExitCode
 from commands.live import asked, completer
 from commands.parser import parse_script
 from commands.recording import recorder
-from commands.runner import Runner
+from commands.runner import ScriptRunner
 from commands.saving import Ending, Given, script_of, write_script
 from commands.words import BadWord
 from console.bench import BenchError, Card, Opened, Tell
@@ -129,9 +129,9 @@ def _live(scenario: Scenario, version: str) -> "tuple[LiveSource, Recorder]":
     """A cluster on which the scenario has been run to its end."""
     script = parse_script(scenario.text(), scenario.path.name, {}, ["--version", version])
     recording = recorder(script, None, {})
-    runner = Runner(script, Pace(), recording)
+    runner = ScriptRunner(script, Pace(), recording)
     runner.run(lambda step, outcome: None)
-    source = LiveSource(runner.cluster, recording, partial(asked, variables={}))
+    source = LiveSource(runner.runner, recording, partial(asked, variables={}))
     source.name = f"{scenario.name} {version}"
     return source, recording
 
@@ -182,10 +182,10 @@ def script_of_source(source: Source) -> str:
 
 def script_of_live(source: LiveSource) -> str:
     """What was asked of a live cluster up to now."""
-    cluster = source.cluster
+    runner = source.runner
     source.recorder.flush()
     with SessionFile(source.recorder.path) as session:
-        ending = Ending(cluster.now_us, cluster.steps, cluster.state_hash)
+        ending = Ending(runner.now_us, runner.steps, runner.state_hash)
         return _script(session, source.name, ending, source)
 
 

@@ -1,4 +1,7 @@
-"""A whole cluster in one object: what the other rooms use.
+"""One cluster: assembled, booted, stepped, forked, hashed, and looked at.
+
+It knows no statement but the one that it is made from. What people do to it, and when that has
+ended, is the business of :mod:`emulator.scenario.runner`, which stands above it.
 
 All state is one tree of plain structs (:class:`ClusterState`): it can be encoded, forked and
 hashed. Everything outside learns what happens from the events that observers are given.
@@ -19,12 +22,9 @@ from emulator.broker_context import ProcessState, World
 from emulator.clients.client_host import Clients
 from emulator.clients.state import ClientsState
 from emulator.events import CLIENTS, ZOOKEEPER
-from emulator.inputs.conditions import Subject, Value
-from emulator.inputs.statements import CreateCluster, Statement, Wait
+from emulator.inputs.statements import CreateCluster
 from emulator.protocol import PartitionInfo
 from emulator.releases.config import ConfigError, Settings, profile_of, resolve
-from emulator.scenario import conditions
-from emulator.scenario.runner import Execution, Outcome, Ticket
 from emulator.simulation.kernel import Host, Kernel, KernelState, Observer
 from emulator.simulation.network import Network, NetworkState
 from emulator.simulation.packed_list import as_list
@@ -116,7 +116,6 @@ class Cluster:
         self.invariants = Invariants(
             state.invariants, self.kernel, self.world.profile, self.replica
         )
-        self.execution = Execution(self)
 
     def _boot(self, text: str, line: int) -> None:
         spec = self.spec
@@ -211,34 +210,6 @@ class Cluster:
         kernel.state.now_us = max(kernel.state.now_us, time_us)
         return True
 
-    # ---- statements
-
-    def submit(self, statement: Statement) -> Ticket:
-        """Begin a statement; time has to be advanced until its ticket is done."""
-        return self.execution.submit(statement)
-
-    def execute(self, statement: Statement) -> Outcome:
-        """Run a statement to its end, letting as much virtual time pass as it takes."""
-        ticket = self.submit(statement)
-        if isinstance(statement.input, Wait) and ticket.wake_us is not None:
-            self.run_until(ticket.wake_us - 1)
-            self.execution.poll()
-        while not ticket.done:
-            due_us = self.next_time_us
-            limit_us = ticket.wake_us
-            if limit_us is not None and (due_us is None or due_us > limit_us):
-                self.kernel.state.now_us = max(self.now_us, limit_us)
-            elif due_us is None:
-                break
-            else:
-                self.step()
-            self.execution.poll()
-        return ticket.outcome or Outcome(error="NONE")
-
-    def poll(self) -> None:
-        """Look whether statements that were submitted have ended (after time was advanced)."""
-        self.execution.poll()
-
     # ---- copies
 
     def fork(self) -> "Cluster":
@@ -257,10 +228,6 @@ class Cluster:
         self.kernel.subscribe(observer)
 
     # ---- looking
-
-    def value_of(self, subject: Subject) -> Value:
-        """What a condition's subject is now."""
-        return conditions.value_of(self, subject)
 
     def logs_of(self, tp: str) -> dict[int, Log]:
         """Each assigned broker's log of a partition."""
@@ -292,6 +259,11 @@ class Cluster:
     def topics(self) -> list[str]:
         """All topics, sorted."""
         return self.zookeeper.children(znodes.TOPICS) if self.zookeeper.find(znodes.TOPICS) else []
+
+    def has_topic(self, topic: str) -> bool:
+        """Whether ZooKeeper has a topic of this name."""
+        above = self.zookeeper.find("/brokers/topics")
+        return above is not None and topic in (above.children or ())
 
     def controller_id(self) -> int | None:
         """The broker that /controller names."""

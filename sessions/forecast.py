@@ -10,12 +10,12 @@ from typing import Final
 
 from msgspec import Struct
 
-from emulator.cluster import Cluster
 from emulator.events import Event, PartitionStateChanged
-from emulator.inputs.statements import Statement
+from emulator.inputs.statements import CreateCluster, Statement
 from emulator.releases.config import resolve
-from sessions import pump
+from emulator.scenario.runner import Runner
 from sessions.folding.health import Counts
+from sessions.pacing import run_for
 from sessions.view import ClusterView
 
 BRIEF_US: Final = 100_000
@@ -52,14 +52,14 @@ class Effect(Struct, frozen=True):
 class Copy:
     """A copy of a cluster with its own read model, which goes on by itself."""
 
-    def __init__(self, cluster: Cluster, view: ClusterView) -> None:
+    def __init__(self, runner: Runner, view: ClusterView) -> None:
         """Copy the cluster as it is; ``view`` has seen all of its events."""
-        self.cluster = cluster.fork()
+        self.runner = runner.fork()
         self.view = view.copy()
         self.view.history = []
         self._worst: Counts | None = None
-        self.elected_us = self.cluster.now_us
-        self.cluster.subscribe(self._note)
+        self.elected_us = self.runner.now_us
+        self.runner.cluster.subscribe(self._note)
 
     def _note(self, event: Event) -> None:
         self.view.apply(event)
@@ -105,12 +105,12 @@ class Outlook:
     What would happen anyway is worked out once for all of them.
     """
 
-    def __init__(self, cluster: Cluster, view: ClusterView) -> None:
-        """Look ahead from here; ``view`` has seen all events of the cluster."""
-        self.begin = Copy(cluster, view)
-        self.plain = Copy(cluster, view)
-        self.time_us = cluster.now_us
-        self.until_us = cluster.now_us + horizon_us(cluster)
+    def __init__(self, runner: Runner, view: ClusterView) -> None:
+        """Look ahead from here; ``view`` has seen all events of the runner's cluster."""
+        self.begin = Copy(runner, view)
+        self.plain = Copy(runner, view)
+        self.time_us = runner.now_us
+        self.until_us = runner.now_us + horizon_us(runner.cluster.spec)
 
     def forecast(self, statements: Sequence[Statement]) -> "Forecast":
         """What these statements would do."""
@@ -124,12 +124,12 @@ class Forecast:
         """Give the statements to a copy of the cluster; no time has passed yet."""
         self.effect: Effect | None = None
         self._plain = outlook.plain
-        self._tried = Copy(outlook.begin.cluster, outlook.begin.view)
+        self._tried = Copy(outlook.begin.runner, outlook.begin.view)
         self._now = self._tried.view.counts()
         self._begin_us, self._until_us = outlook.time_us, outlook.until_us
         self._refused = ""
         for statement in statements:
-            outcome = self._tried.cluster.submit(statement).outcome
+            outcome = self._tried.runner.submit(statement).outcome
             if outcome is not None and outcome.refused:
                 self._refused = outcome.message or outcome.error
         self._unserved = self._tried.unserved()
@@ -137,7 +137,7 @@ class Forecast:
     @property
     def share(self) -> float:
         """How much of the way is gone, from 0 to 1."""
-        gone = sum(copy.cluster.now_us - self._begin_us for copy in (self._plain, self._tried))
+        gone = sum(copy.runner.now_us - self._begin_us for copy in (self._plain, self._tried))
         return min(1.0, gone / (2 * (self._until_us - self._begin_us)))
 
     def go_on(self, wall_seconds: float) -> bool:
@@ -145,7 +145,7 @@ class Forecast:
         deadline = perf_counter() + wall_seconds
         for copy in (self._tried, self._plain):
             left = deadline - perf_counter()
-            if not pump.run_for(copy.cluster, self._until_us, max(0.0, left)):
+            if not run_for(copy.runner, self._until_us, max(0.0, left)):
                 return False
         if self.effect is None:
             self.effect = self._compared()
@@ -176,9 +176,9 @@ class Forecast:
         )
 
 
-def horizon_us(cluster: Cluster) -> int:
+def horizon_us(spec: CreateCluster) -> int:
     """How far to look ahead: until sessions have expired, and the ISR has been looked at."""
-    config = resolve(cluster.spec.version, cluster.spec.config)
+    config = resolve(spec.version, spec.config)
     lag_us = config.replica_lag_time_max_us
     return config.zookeeper_session_timeout_us + lag_us * 3 // 2 + BEYOND_US
 

@@ -2,12 +2,12 @@
 
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
+from time import perf_counter
+from typing import Final
 
-from emulator.cluster import Cluster
 from emulator.events import Event
 from emulator.inputs.statements import Statement
-from emulator.scenario.runner import Ticket
-from sessions import pump
+from emulator.scenario.runner import Advance, Runner, Ticket
 from sessions.bookmarks import bookmark
 from sessions.chunks import Chunks
 from sessions.cursor import MS_PER_SECOND, US_PER_SECOND, Cursor, Reply
@@ -15,6 +15,7 @@ from sessions.file import SessionFile
 from sessions.folding.health import Counts
 from sessions.forecast import Outlook
 from sessions.keyframes import EMPTY
+from sessions.pacing import advance_for
 from sessions.record import Recorder
 from sessions.schema import SUFFIX
 from sessions.states import Bookmark
@@ -25,6 +26,9 @@ Asked = Statement | Reply | Callable[[ClusterView], Reply]
 """A part of what a line asks: a statement, a look at the view, or an answer already."""
 Parse = Callable[[str], Sequence[Asked]]
 """What turns a line into its parts; a ValueError says what is wrong with the line."""
+
+SILENT_STEPS_MAX: Final = 10_000
+"""How many kernel events a step goes through in search of something that is stated."""
 
 
 class Errand:
@@ -58,9 +62,10 @@ class LiveSource:
     kind = "LIVE"
     read_only = False
 
-    def __init__(self, cluster: Cluster, recorder: Recorder, parse: Parse) -> None:
+    def __init__(self, runner: Runner, recorder: Recorder, parse: Parse) -> None:
         """Begin at the end; ``parse`` turns a line into statements."""
-        self.cluster = cluster
+        self.runner = runner
+        self.cluster = runner.cluster
         self.recorder = recorder
         self.name = recorder.path.name.removesuffix(SUFFIX)
         self._parse = parse
@@ -132,10 +137,19 @@ class LiveSource:
         return passed
 
     def step(self, n: int) -> None:
-        """Move by ``n`` events, back if negative; at the end the cluster is run for them."""
-        goal = self.seq + n
+        """Move by ``n`` events, back if negative; at the end the cluster is run for them.
+
+        A cluster in which hardly anything is alive may never state another event, however long it
+        is run: there the step ends without one.
+        """
+        goal, runner = self.seq + n, self.runner
         if self._past is None:
-            while self.last_seq < goal and pump.move(self.cluster):
+            last = runner.steps + SILENT_STEPS_MAX
+            while self.last_seq < goal and runner.steps < last:
+                next_us = runner.next_us
+                if next_us is None:
+                    break
+                runner.advance(next_us, budget=1)
                 self._go_on()
         self.seek_seq(goal)
 
@@ -216,10 +230,11 @@ class LiveSource:
         errand = Errand(text, asked)
         self._perform(errand)
         self.recorder.tick()
-        if errand.is_waiting:
+        is_pending = errand.is_waiting
+        if is_pending:
             self._errands.append(errand)
-            return Reply(pending=True)
-        return errand.reply
+        self._go_on()
+        return Reply(pending=True) if is_pending else errand.reply
 
     def replies(self) -> list[tuple[str, Reply]]:
         """What lines that were pending have come to since the last call, each with its text."""
@@ -233,7 +248,7 @@ class LiveSource:
 
     def outlook(self) -> Outlook:
         """The cluster as it is now, to look ahead from."""
-        return Outlook(self.cluster, self.recorder.view)
+        return Outlook(self.runner, self.recorder.view)
 
     def statements_of(self, text: str) -> list[Statement]:
         """The statements that a line asks for.
@@ -252,26 +267,21 @@ class LiveSource:
     # ---- running
 
     def _run(self, until_us: int, wall_seconds: float) -> int:
-        begin = self.last_seq
-        stop = self._is_errand_due if self._errands else None
-        while not pump.run_for(self.cluster, until_us, wall_seconds, stop):
-            if stop is None or not self._go_on():
-                break
-        self._go_on()
-        return self.last_seq - begin
+        begin, deadline = self.last_seq, perf_counter() + wall_seconds
+        while True:
+            came = advance_for(self.runner, until_us, deadline - perf_counter())
+            self._go_on()
+            if came is not Advance.ENDED:
+                return self.last_seq - begin
 
-    def _is_errand_due(self) -> bool:
-        return any(not errand.is_waiting for errand in self._errands)
-
-    def _go_on(self) -> bool:
-        """Let errands go on whose statement has ended; False if there was none."""
-        due = [errand for errand in self._errands if not errand.is_waiting]
-        for errand in due:
-            self._perform(errand)
-            if not errand.is_waiting:
-                self._errands.remove(errand)
-                self._finished.append((errand.text, errand.reply))
-        return bool(due)
+    def _go_on(self) -> None:
+        """Let errands go on whose statement has ended; one may end what another waits for."""
+        while due := [errand for errand in self._errands if not errand.is_waiting]:
+            for errand in due:
+                self._perform(errand)
+                if not errand.is_waiting:
+                    self._errands.remove(errand)
+                    self._finished.append((errand.text, errand.reply))
 
     def _perform(self, errand: Errand) -> None:
         """Do what can be done of an errand now."""
@@ -286,6 +296,6 @@ class LiveSource:
                 errand.note(asked)
             elif isinstance(asked, Statement):
                 self.recorder.announce(asked)
-                errand.ticket = self.cluster.submit(asked)
+                errand.ticket = self.runner.submit(asked)
             else:
                 errand.note(asked(self.view))

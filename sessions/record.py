@@ -46,7 +46,7 @@ COUNTS_PER_CHUNK_MAX: Final = 256
 
 
 class Recorded(Protocol):
-    """What a recorder asks of a :class:`emulator.cluster.Cluster` when it is closed."""
+    """What a recorder asks of a :class:`emulator.scenario.runner.Runner` when it is closed."""
 
     @property
     def now_us(self) -> int:
@@ -58,7 +58,7 @@ class Recorded(Protocol):
 
     @property
     def state_hash(self) -> str:
-        """SHA-256 of the cluster's state, in hex."""
+        """SHA-256 of the cluster's state and of what is under way, in hex."""
 
 
 ChunkListener = Callable[[list[Event]], None]
@@ -106,7 +106,7 @@ class Recorder:
         self.inputs: list[tuple[events.InputReceived, Statement | None]] = []
         self.chunk_listeners: list[ChunkListener] = []
         self.drop_listeners: list[Callable[[], object]] = []
-        self.cluster: Recorded | None = None
+        self._recorded: Recorded | None = None
         self.closed = False
         self._origin = origin
         self._announced: deque[Statement] = deque()
@@ -146,9 +146,9 @@ class Recorder:
             self._older = OlderBatches()
             self.view.older_batches = self._older.batch
 
-    def follow(self, cluster: Recorded) -> None:
-        """Ask this cluster for its final state when the recording is closed."""
-        self.cluster = cluster
+    def follow(self, runner: Recorded) -> None:
+        """Ask this runner for the final state when the recording is closed."""
+        self._recorded = runner
 
     def _look(self, seq: int) -> None:
         """Seal a full chunk, flush after a while; looks are rare while events come fast."""
@@ -338,16 +338,16 @@ class Recorder:
         self.view.history = []
 
     def _outcome(self, word: str) -> Outcome | None:
-        cluster = self.cluster
-        if cluster is None:
+        recorded = self._recorded
+        if recorded is None:
             return None
         state = self.view.state
         partitions = state.partitions.values()
         return Outcome(
             events=self.view.seq,
-            time_us=cluster.now_us,
-            steps=cluster.steps,
-            state_hash=cluster.state_hash,
+            time_us=recorded.now_us,
+            steps=recorded.steps,
+            state_hash=recorded.state_hash,
             acked=state.acked,
             lost=sum(len(p.lost) for p in partitions),
             duplicated=sum(len(p.duplicated) for p in partitions),

@@ -10,7 +10,7 @@ from emulator.cluster import Cluster
 from emulator.events import Event
 from emulator.inputs.statements import Statement
 from emulator.releases.config import ConfigError
-from sessions import pump
+from emulator.scenario.runner import Advance, Runner
 from sessions.errors import SessionDamagedError, SessionIncompleteError
 from sessions.facts import Outcome, RecordedInput
 from sessions.file import SessionFile
@@ -114,7 +114,7 @@ def verify(path: Path | str, progress: Progress | None = None) -> Verification:
         if not inputs:
             raise SessionIncompleteError(f"{session.path} holds no statement: nothing to run.")
         comparer = Comparer(session.all_events(), session.first_seq, progress)
-        cluster = _run(session, inputs, statements, comparer)
+        runner = _run(session, inputs, statements, comparer)
         comparer.finish()
         outcome = session.outcome
         ended = outcome is not None and not session.damage and comparer.difference is None
@@ -122,7 +122,7 @@ def verify(path: Path | str, progress: Progress | None = None) -> Verification:
             session.path,
             comparer.count,
             comparer.difference,
-            cluster.state_hash if ended else None,
+            runner.state_hash if ended else None,
             outcome.state_hash if ended and outcome is not None else None,
             _note(session, outcome),
             bool(session.damage),
@@ -155,21 +155,22 @@ def _run(
     inputs: list[RecordedInput],
     statements: list[Statement],
     comparer: Comparer,
-) -> Cluster:
+) -> Runner:
     first = inputs[0]
     try:
         cluster = Cluster(session.origin.cluster, (comparer,), first.text, first.line)
     except ConfigError as error:
         raise SessionDamagedError(f"{session.path} cannot be run again: {error}") from error
+    runner = Runner(cluster)
     for given, statement in zip(inputs[1:], statements[1:], strict=True):
-        pump.run_to(cluster, given.steps, given.time_us)
+        runner.return_to(given.time_us, given.steps)
         if comparer.difference is not None:
-            return cluster
-        cluster.submit(statement)
+            return runner
+        runner.submit(statement)
     outcome = session.outcome
     if outcome is not None:
-        pump.run_to(cluster, outcome.steps, outcome.time_us)
+        runner.return_to(outcome.time_us, outcome.steps)
     while cluster.sequence < session.last_seq and comparer.difference is None:
-        if not pump.move(cluster):
+        if runner.advance(budget=1) is Advance.IDLE:
             break
-    return cluster
+    return runner

@@ -9,6 +9,7 @@ from emulator import events
 from emulator.cluster import Cluster
 from emulator.events import Event
 from emulator.inputs.statements import Statement
+from emulator.scenario.runner import Runner
 
 FOLDER = Path(__file__).parent / "scenarios"
 SOME = ("seed", "0.9", "0.10.2", "0.11", "2.1", "2.5", "3.5", "3.9")
@@ -20,9 +21,10 @@ def _events(name: str, version: str) -> list[Event]:
     script = parse_script(path.read_text(), str(path), cluster_options=("--version", version))
     seen: list[Event] = []
     cluster = Cluster(script.spec, [seen.append])
+    runner = Runner(cluster)
     for step in script.steps:
         assert isinstance(step, Statement)
-        cluster.execute(step)
+        runner.execute(step)
     return seen
 
 

@@ -13,7 +13,8 @@ from commands.parser import parse_script
 from emulator.cluster import Cluster
 from emulator.inputs.statements import ExpectError, Statement
 from emulator.releases.profiles import VERSIONS
-from emulator.scenario.runner import Outcome
+from emulator.scenario.outcome import Outcome
+from emulator.scenario.runner import Runner
 
 FOLDER = Path(__file__).parent / "scenarios"
 ROWS = (
@@ -77,10 +78,11 @@ def _is_failure(outcome: Outcome, *, expected_next: bool) -> bool:
 def test_everything_a_scenario_expects_holds(path: Path, version: str) -> None:
     script = parse_script(path.read_text(), str(path), cluster_options=("--version", version))
     cluster = Cluster(script.spec)
+    runner = Runner(cluster)
     steps = [step for step in script.steps if isinstance(step, Statement)]
     failures = []
     for step, following in zip(steps, [*steps[1:], None], strict=True):
-        outcome = cluster.execute(step)
+        outcome = runner.execute(step)
         expected = following is not None and isinstance(following.input, ExpectError)
         if _is_failure(outcome, expected_next=expected) and not (expected and outcome.refused):
             failures.append(f"{path.name}:{step.line}: {step.text}: {outcome.message}")

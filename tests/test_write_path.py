@@ -9,6 +9,7 @@ from emulator import events
 from emulator.cluster import Cluster
 from emulator.events import CLIENTS, Event
 from emulator.inputs.statements import Statement
+from emulator.scenario.runner import Runner
 
 SCRIPT = Path(__file__).parent / "scenarios" / "C1-write-path.tide"
 SOME = ("seed", "0.8.2", "0.10.2", "0.11", "2.1", "2.5", "2.8", "3.9")
@@ -24,9 +25,10 @@ class Story:
         )
         self.events: list[Event] = []
         cluster = Cluster(script.spec, [self.events.append])
+        runner = Runner(cluster)
         for step in script.steps:
             assert isinstance(step, Statement)
-            cluster.execute(step)
+            runner.execute(step)
 
     def cause_of(self, event: Event) -> Event:
         return self.events[event.cause - 1]

@@ -28,7 +28,10 @@ def wait(
         list[str], argument("D | until CONDITION [within D]", text="a time, or a condition")
     ],
 ) -> Wait | WaitUntil:
-    """Let virtual time pass: for a while, or until a condition holds (within 60s)."""
+    """Let virtual time pass: for a while, or until a condition holds (within 60s).
+
+    A wait for a time ends after everything that is due at its last microsecond.
+    """
     try:
         return _wait_until(what[1:]) if what[0] == "until" else _wait(what)
     except words.BadWord as error:

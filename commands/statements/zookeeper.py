@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from commands import words
-from commands.statements.kinds import Broker, Path, argument, flag, option
+from commands.statements.kinds import Host, Path, argument, flag, option
 from emulator.inputs.statements import ExpireSession, ZkCommand
 
 app = typer.Typer(name="zk", help="Read and write znodes as zkCli does, with all consequences.")
@@ -66,9 +66,9 @@ def delete(path: Path, version: Version = -1) -> ZkCommand:
 
 
 @app.command("expire")
-def expire(broker: Broker) -> ExpireSession:
-    """Expire a broker's session at once."""
-    return ExpireSession(broker=broker)
+def expire(host: Host) -> ExpireSession:
+    """Expire a broker's session at once, or the one that holds what 'zk create -e' has made."""
+    return ExpireSession(broker=host)
 
 
 @app.command("watches")

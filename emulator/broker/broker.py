@@ -192,6 +192,11 @@ class Broker:
             messages.UpdateMetadataRequest: request(self.metadata.update),
             messages.ControlledShutdownRequest: request(self.controller.controlled_shutdown),
             messages.AlterPartitionRequest: request(self.controller.alter_partition),
+            messages.DescribeClusterRequest: request(self.controller.describe_cluster),
+            messages.ElectLeadersRequest: request(self.controller.elect_leaders),
+            messages.AlterPartitionReassignmentsRequest: request(
+                self.controller.alter_reassignments
+            ),
             messages.FindCoordinatorRequest: request(coordinator.find),
             messages.JoinGroupRequest: request(coordinator.join),
             messages.SyncGroupRequest: request(coordinator.sync),

@@ -4,14 +4,17 @@ One host that talks to the brokers and keeps the ledger of what was produced.
 """
 
 from emulator.broker_context import World
+from emulator.clients.admin import AdminClient
 from emulator.clients.consumer import Consumers
 from emulator.clients.group_member import Groups
 from emulator.clients.producer import Producers
 from emulator.clients.state import ClientsState
 from emulator.events import CLIENTS
 from emulator.protocol import (
+    AdminResponse,
     AnyMessage,
     ConnectionLost,
+    DescribeClusterResponse,
     FetchResponse,
     GroupResponse,
     InitProducerIdResponse,
@@ -35,7 +38,16 @@ class Clients:
         self.producers = Producers(self)
         self.consumers = Consumers(self)
         self.groups = Groups(self)
+        self.admin = AdminClient(
+            state.admin,
+            world.network,
+            new_id=self.new_id,
+            brokers=self.askable,
+            later=self.later,
+            finish=self._finish,
+        )
         self._tasks = {
+            "admin": self.admin.timer,
             "producer": self.producers.timer,
             "consumer": self.consumers.timer,
             "group": self.groups.timer,
@@ -59,11 +71,18 @@ class Clients:
                 self.producers.connection_lost(message)
                 self.consumers.connection_lost(message.peer, message.request)
                 self.groups.connection_lost(message)
+                self.admin.connection_lost(message)
             case Timer():
                 self._tasks[message.task](message.key, message.number)
             case _:
                 if isinstance(message, GroupResponse):
                     self.groups.answered(message)
+                elif isinstance(message, DescribeClusterResponse | AdminResponse):
+                    self.admin.told(message)
+
+    def _finish(self, job: int, error: str) -> None:
+        """A job that somebody waits for has ended."""
+        self.state.finished[job] = error
 
     # ---- shared by producers and consumers
 

@@ -85,7 +85,8 @@ class Producers:
                 if producer.flights:
                     return
                 producer.jobs.pop(0)
-                self.clients.state.finished[job.id] = job.error
+                if not job.input.background:  # nobody waits for the end of those
+                    self.clients.state.finished[job.id] = job.error
             elif not _has_room(producer, job) or not (resumed or self._is_time(producer, job)):
                 return
             else:

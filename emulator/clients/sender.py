@@ -209,7 +209,6 @@ class Delivery:
         assert batch is not None
         producer.flights.remove(flight)
         producer.failed += batch.count
-        producer.errors += [error] * batch.count
         job.error = error
         self.kernel.emit(
             events.ProduceFailed,

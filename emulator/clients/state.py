@@ -2,6 +2,7 @@
 
 from msgspec import Struct, field
 
+from emulator.clients.admin import AdminState
 from emulator.clients.group_state import Membership
 from emulator.inputs.statements import Consume, Produce
 from emulator.protocol import RecordBatch
@@ -101,7 +102,6 @@ class Producer(Struct, array_like=True):
     acked: int = 0
     failed: int = 0
     retries: int = 0
-    errors: list[str] = field(default_factory=list)
     leaders: dict[str, dict[int, int]] = field(default_factory=dict)
     learned_us: dict[str, int] = field(default_factory=dict)
     available: dict[str, list[int]] = field(default_factory=dict)
@@ -164,7 +164,7 @@ class Consumer(Struct, array_like=True):
 class ClientsState(Struct, array_like=True):
     """All clients, and the ledger of everything that was ever produced.
 
-    ``finished`` maps statement ids to their error.
+    ``finished`` maps the jobs whose ends somebody waits for to their errors, until that is read.
     """
 
     producers: dict[str, Producer] = field(default_factory=dict)
@@ -173,3 +173,4 @@ class ClientsState(Struct, array_like=True):
     next_record: int = 1
     next_id: int = 1
     finished: dict[int, str] = field(default_factory=dict)
+    admin: AdminState = field(default_factory=AdminState)

@@ -4,7 +4,7 @@ Every broker watches /controller. When the node vanishes all race to create it; 
 needs ZooKeeper while it cannot be reached waits until it can.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from emulator import events
 from emulator.broker_context import BrokerContext
@@ -24,11 +24,17 @@ from emulator.controller.replica_state_machine import ReplicaStateMachine
 from emulator.controller.topic_deletion import TopicDeletion
 from emulator.protocol import (
     AlterIsrItem,
+    AlterPartitionReassignmentsRequest,
+    AlterPartitionReassignmentsResponse,
     AlterPartitionRequest,
     AlterPartitionResponse,
     ControlledShutdownRequest,
     ControlledShutdownResponse,
     ControlResponse,
+    DescribeClusterRequest,
+    DescribeClusterResponse,
+    ElectLeadersRequest,
+    ElectLeadersResponse,
     PartitionInfo,
     StopReplicaRequest,
     WatchEvent,
@@ -96,12 +102,17 @@ class Controller:
         elif self.state is None and self._is_named():
             self._take_over_own()
         else:
-            if self.broker.kernel.now - node.ctime_us < RACE_US and node.ephemeral_owner:
-                self._lose_race()
             self._note(node.data)
 
     def _lose_race(self) -> None:
-        """Another broker has just been faster: the attempt to create the znode fails."""
+        """Told that the znode is gone, create it, unless another broker has long been faster.
+
+        Reading and creating are two round trips in reality, in which all who are told at about the
+        same time read that there is no controller. All but one fail to create the znode then.
+        """
+        node = self.zk.find(znodes.CONTROLLER)
+        if node is None or self.broker.kernel.now - node.ctime_us >= RACE_US:
+            return
         try:
             data = znodes.controller_json(
                 self.profile, self.broker.id, self.broker.world.timestamp_ms
@@ -204,6 +215,8 @@ class Controller:
         """A watch fired: read again and act on the difference."""
         path = message.path
         if path == znodes.CONTROLLER:
+            if message.kind == "NodeDeleted" and self.state is None:
+                self._guarded(self._lose_race)
             self._guarded(self._controller_changed)
         elif self.state is not None:
             self._guarded(lambda: self.listeners.changed(path, message.kind))
@@ -331,6 +344,49 @@ class Controller:
         except errors.NoNodeError:
             return "UNKNOWN_TOPIC_OR_PARTITION", -1, -1
         return "NONE", 0, 0
+
+    # ---- requests of administrators
+
+    def describe_cluster(self, source: int, request: int, _message: DescribeClusterRequest) -> None:
+        """Tell a client who is controller, as far as this broker knows; any broker does."""
+        known = self.broker.process.known_controller
+        self.broker.respond(source, request, DescribeClusterResponse(request, known))
+
+    def elect_leaders(self, source: int, request: int, message: ElectLeadersRequest) -> None:
+        """KIP-460: elect leaders, from outside the ISR if need be."""
+        error, errors = self._each(message.partitions, self.leader_rebalance.elect_unclean)
+        self.broker.respond(source, request, ElectLeadersResponse(request, error, errors))
+
+    def alter_reassignments(
+        self, source: int, request: int, message: AlterPartitionReassignmentsRequest
+    ) -> None:
+        """KIP-455: begin reassignments, or take them back."""
+        wanted = message.partitions
+        error, errors = self._each(wanted, lambda tp: self.reassignment.alter(tp, wanted[tp]))
+        response = AlterPartitionReassignmentsResponse(request, error, errors)
+        self.broker.respond(source, request, response)
+
+    def _each(self, tps: Iterable[str], work: Callable[[str], str]) -> tuple[str, dict[str, str]]:
+        """Do an administrator's work on partitions: an error for all, or one for each.
+
+        A partition at which the work ends in an error that Kafka does not expect gets
+        UNKNOWN_SERVER_ERROR. Who is controller no longer, or cannot know, is NOT_CONTROLLER.
+        """
+        if self.state is None or not self.zk.usable():
+            return "NOT_CONTROLLER", {}
+        errors: dict[str, str] = {}
+        for tp in tps:
+            errors[tp] = "UNKNOWN_SERVER_ERROR"
+
+            def one(tp: str = tp) -> None:
+                errors[tp] = work(tp)
+
+            self._guarded(one)
+            if self.controllership.state is None:
+                return "NOT_CONTROLLER", {}
+        return "NONE", errors
+
+    # ---- responses
 
     def answered(self, message: ControlResponse) -> None:
         """A broker answered one of the controller's requests."""

@@ -256,7 +256,7 @@ class ZkCommand(Input, frozen=True, kw_only=True):
 
 
 class ExpireSession(Input, frozen=True, kw_only=True):
-    """Expire a broker's ZooKeeper session at once."""
+    """Expire a ZooKeeper session at once: a broker's, or (``CLIENTS``) the outsiders' zkCli's."""
 
     broker: int
 

@@ -3,50 +3,36 @@
 They write to ZooKeeper as Kafka's tools do.
 """
 
-from difflib import get_close_matches
-from typing import TYPE_CHECKING
-
-from msgspec import Struct
-
 from emulator import events
 from emulator.clients.assignors import COOPERATIVE
 from emulator.clients.idempotence import idempotence_conflict
-from emulator.controller.controller import Controller
+from emulator.cluster import Cluster
+from emulator.events import CLIENTS, ZOOKEEPER
 from emulator.inputs import statements as inputs
+from emulator.protocol import AlterPartitionReassignmentsRequest, ElectLeadersRequest
 from emulator.protocol.names import is_topic_name
 from emulator.releases.config import ConfigError, check_topic_config, resolve
-from emulator.releases.profiles import Profile
 from emulator.replication import assignment
+from emulator.scenario.outcome import Outcome
+from emulator.scenario.refusals import (
+    RefusedError,
+    needs,
+    needs_broker,
+    needs_partition,
+    needs_topic,
+)
 from emulator.zookeeper import data as znodes
 from emulator.zookeeper import errors, zkcli
 from emulator.zookeeper.metadata import write, write_topic
 
-if TYPE_CHECKING:
-    from emulator.cluster import Cluster
-
-
-class RefusedError(Exception):
-    """A statement that cannot be done: ``name`` is Kafka's or ZooKeeper's name for the error."""
-
-    def __init__(self, name: str, message: str) -> None:
-        """Refuse under ``name`` with a sentence."""
-        super().__init__(message)
-        self.name = name
-
-
-class ZkOutcome(Struct, frozen=True):
-    """What a ZooKeeper client's command printed, as text and as plain data."""
-
-    error: str = "NONE"
-    message: str = ""
-    output: str = ""
-    result: object = None
+ZKCLI_TIMEOUT_MS = 30_000
+"""The session timeout that zkCli asks for (``ZooKeeperMain``); the server grants 20 s of it."""
 
 
 class Admin:
     """Acts on a cluster from outside."""
 
-    def __init__(self, cluster: "Cluster") -> None:
+    def __init__(self, cluster: Cluster) -> None:
         """Act on ``cluster``."""
         self.cluster = cluster
         self.world = cluster.world
@@ -69,8 +55,10 @@ class Admin:
                 "INVALID_TOPIC_EXCEPTION",
                 f"{topic!r} is no topic name: up to 249 letters, digits, '.', '_' and '-'.",
             )
-        if topic in self.cluster.topics():
+        if self.cluster.has_topic(topic):
             raise RefusedError("TOPIC_ALREADY_EXISTS", f"Topic {topic} exists already.")
+        if not {".", "_"} & set(topic):  # such a name can only collide with itself
+            return
         clash = [t for t in self.cluster.topics() if t.replace(".", "_") == topic.replace(".", "_")]
         if clash:
             raise RefusedError(
@@ -124,17 +112,9 @@ class Admin:
                     f"There is no broker {unknown[0]}; there are {ids}.",
                 )
 
-    def known_topic(self, topic: str) -> None:
-        """Refuse a topic that does not exist, naming the nearest that does."""
-        topics = self.cluster.topics()
-        if topic not in topics:
-            near = get_close_matches(topic, topics, 1, 0)
-            hint = f"; the nearest is {near[0]}" if near else "; there is none yet"
-            raise RefusedError("UNKNOWN_TOPIC_OR_PARTITION", f"There is no topic {topic}{hint}.")
-
     def add_partitions(self, wanted: inputs.AddPartitions) -> None:
         """Let a topic grow: the topic's znode gets the new partitions."""
-        self.known_topic(wanted.topic)
+        needs_topic(self.cluster, wanted.topic)
         path = znodes.topic_path(wanted.topic)
         found = znodes.topic_in(self.zookeeper.get(path).data)
         if found is None or 0 not in found.replicas:
@@ -171,7 +151,7 @@ class Admin:
 
     def configure_topic(self, wanted: inputs.ConfigureTopic) -> None:
         """Write a topic's configuration, and a notification of it."""
-        self.known_topic(wanted.topic)
+        needs_topic(self.cluster, wanted.topic)
         config = self._topic_config(wanted.config)
         path = znodes.topic_config_path(wanted.topic)
         self._merge_config(path, config)
@@ -194,11 +174,7 @@ class Admin:
         From 1.1 on they stand in its znode. Any setting is taken, though Kafka has some that only a
         restart changes.
         """
-        if wanted.broker not in self.cluster.brokers:
-            ids = ", ".join(map(str, self.cluster.brokers))
-            raise RefusedError(
-                "BROKER_NOT_AVAILABLE", f"There is no broker {wanted.broker}; there are {ids}."
-            )
+        needs_broker(self.cluster, wanted.broker)
         settings = self.world.settings
         before = settings.brokers.get(wanted.broker, {})
         merged = {k: v for k, v in {**before, **wanted.config}.items() if v}
@@ -217,7 +193,7 @@ class Admin:
 
     def delete_topic(self, wanted: inputs.DeleteTopic) -> None:
         """Write /admin/delete_topics/T: the rest is the controller's work."""
-        self.known_topic(wanted.topic)
+        needs_topic(self.cluster, wanted.topic)
         try:
             self.zookeeper.create(self.world, 0, znodes.delete_topic_path(wanted.topic), None)
         except errors.NodeExistsError:
@@ -231,7 +207,7 @@ class Admin:
         """Write /admin/preferred_replica_election."""
         chosen = wanted.partitions or self.cluster.partitions()
         for tp in chosen:
-            self.known_partition(tp)
+            needs_partition(self.cluster, tp)
         try:
             data = znodes.partitions_json(chosen)
             self.zookeeper.create(self.world, 0, znodes.PREFERRED_ELECTION, data)
@@ -240,20 +216,20 @@ class Admin:
                 "NodeExistsError", "A preferred replica election is under way already."
             ) from None
 
-    def elect_unclean(self, wanted: inputs.ElectUnclean) -> None:
-        """Ask the controller to elect from outside the ISR (ElectLeaders, 2.4+; KIP-460)."""
-        self.known_partition(wanted.tp)
+    def elect_unclean(self, wanted: inputs.ElectUnclean) -> int:
+        """Ask the controller to elect from outside the ISR (ElectLeaders, 2.4+; KIP-460).
+
+        Returns the job.
+        """
+        needs_partition(self.cluster, wanted.tp)
         hint = "; set unclean.leader.election.enable=true"
         needs(self.world.profile, "elect_leaders", "Unclean elections on demand exist", hint)
-        error = self._controller().leader_rebalance.elect_unclean(wanted.tp)
-        if error == "ELECTION_NOT_NEEDED":
-            raise RefusedError(error, f"{wanted.tp} has a leader.")
-        if error != "NONE":
-            raise RefusedError(error, f"No replica of {wanted.tp} is alive.")
+        request = ElectLeadersRequest([wanted.tp])
+        return self.cluster.clients.admin.call(request, wanted.tp)
 
     def reassign(self, wanted: inputs.Reassign) -> None:
         """Write /admin/reassign_partitions: the rest is the controller's work."""
-        self.known_partition(wanted.tp)
+        needs_partition(self.cluster, wanted.tp)
         self._check_lists([wanted.replicas])
         try:
             data = znodes.moves_json([(wanted.tp, wanted.replicas)])
@@ -263,29 +239,15 @@ class Admin:
                 "NodeExistsError", "A reassignment is under way already; wait until it has ended."
             ) from None
 
-    def cancel_reassignment(self, wanted: inputs.CancelReassignment) -> None:
-        """Let the controller take a move back (AlterPartitionReassignments, 2.4+)."""
-        self.known_partition(wanted.tp)
+    def cancel_reassignment(self, wanted: inputs.CancelReassignment) -> int:
+        """Ask the controller to take a move back (AlterPartitionReassignments, 2.4+).
+
+        Returns the job.
+        """
+        needs_partition(self.cluster, wanted.tp)
         needs(self.world.profile, "cancel_reassignment", "Reassignments can be cancelled")
-        controller = self._controller()
-        error = controller.reassignment.alter(wanted.tp, None)
-        if error != "NONE":
-            raise RefusedError(error, f"{wanted.tp} is not being reassigned.")
-
-    def _controller(self) -> Controller:
-        holder = self.cluster.controller_id()
-        broker = None if holder is None else self.cluster.brokers.get(holder)
-        if broker is None or broker.state.controller is None:
-            raise RefusedError("NOT_CONTROLLER", "There is no controller now.")
-        return broker.controller
-
-    def known_partition(self, tp: str) -> None:
-        """Refuse a partition that does not exist, naming the nearest that does."""
-        if self.cluster.assigned(tp) is None:
-            known = self.cluster.partitions()
-            near = get_close_matches(tp, known, 1, 0)
-            hint = f"; the nearest is {near[0]}" if near else "; there is none yet"
-            raise RefusedError("UNKNOWN_TOPIC_OR_PARTITION", f"There is no partition {tp}{hint}.")
+        request = AlterPartitionReassignmentsRequest({wanted.tp: None})
+        return self.cluster.clients.admin.call(request, wanted.tp)
 
     # ---- clients
 
@@ -310,49 +272,69 @@ class Admin:
     # ---- ZooKeeper
 
     def expire_session(self, wanted: inputs.ExpireSession) -> None:
-        """Expire a broker's session at once."""
+        """Expire a broker's session, or the outsiders' own (``CLIENTS``), at once."""
         session = self.zookeeper.session_of(wanted.broker)
         if session is None:
-            raise RefusedError(
-                "SessionExpiredError", f"Broker {wanted.broker} has no ZooKeeper session."
-            )
+            names = {CLIENTS: "The clients' host", ZOOKEEPER: "ZooKeeper itself"}
+            host = names.get(wanted.broker, f"Broker {wanted.broker}")
+            raise RefusedError("SessionExpiredError", f"{host} has no ZooKeeper session.")
         self.zookeeper.expire_session(self.world, session)
 
-    def zk_command(self, wanted: inputs.ZkCommand) -> ZkOutcome:
+    def _own_session(self) -> int:
+        """The session of the outsiders' zkCli, on the clients' host.
+
+        It is opened by the first command that needs one, and then lasts as long as that host does:
+        zkCli's pings are not emulated. After ``zk expire clients`` the next command opens another.
+        """
+        session = self.zookeeper.session_of(CLIENTS)
+        if session is None:
+            session = self.zookeeper.open_session(
+                self.world, CLIENTS, ZKCLI_TIMEOUT_MS, is_kept_alive=True
+            )
+        return session
+
+    def zk_command(self, wanted: inputs.ZkCommand) -> Outcome:
         """Do what zkCli would do; ZooKeeper's refusals are results."""
         try:
             return self._zk(wanted)
         except errors.ZooKeeperError as error:
-            return ZkOutcome(error.name, str(error), zkcli.error_text(error), error.name)
+            return Outcome(error.name, str(error), zkcli.error_text(error), error.name)
 
-    def _zk(self, wanted: inputs.ZkCommand) -> ZkOutcome:
+    def _zk(self, wanted: inputs.ZkCommand) -> Outcome:
         zookeeper, world, path = self.zookeeper, self.world, wanted.path
         match wanted.command:
             case "ls":
                 names = zkcli.list_result(zookeeper, path, recursive=wanted.recursive)
                 text = "\n".join(names) if wanted.recursive else zkcli.list_text(names)
-                return ZkOutcome(output=text, result=names)
+                return Outcome(output=text, result=names)
             case "get":
                 node = zookeeper.get(path)
                 text = zkcli.get_text(node, with_stat=wanted.with_stat)
-                return ZkOutcome(output=text, result=zkcli.node_result(node))
+                return Outcome(output=text, result=zkcli.node_result(node))
             case "stat":
                 node = zookeeper.get(path)
                 text = zkcli.stat_text(node.stat())
-                return ZkOutcome(output=text, result=zkcli.node_result(node))
+                return Outcome(output=text, result=zkcli.node_result(node))
             case "create":
-                made = zookeeper.create(world, 0, path, wanted.data, sequential=wanted.sequential)
-                return ZkOutcome(output=f"Created {made}", result=made)
+                made = zookeeper.create(
+                    world,
+                    self._own_session() if wanted.ephemeral else 0,
+                    path,
+                    wanted.data,
+                    ephemeral=wanted.ephemeral,
+                    sequential=wanted.sequential,
+                )
+                return Outcome(output=f"Created {made}", result=made)
             case "set":
                 version = zookeeper.set_data(world, path, wanted.data, wanted.version)
-                return ZkOutcome(result=version)
+                return Outcome(output="", result=version)
             case "delete":
                 zookeeper.delete(world, path, wanted.version)
-                return ZkOutcome()
+                return Outcome(output="")
             case "watches":
                 return self._watches(path)
 
-    def _watches(self, path: str) -> ZkOutcome:
+    def _watches(self, path: str) -> Outcome:
         """Who is to be told of the next change at a path and below it."""
         watches = self.zookeeper.watches
         below = path.rstrip("/") + "/"
@@ -365,11 +347,4 @@ class Admin:
         ]
         rows.sort(key=str)
         lines = [f"{watched}  {kind}  broker {host}" for watched, kind, host in rows]
-        return ZkOutcome(output="\n".join(lines), result=rows)
-
-
-def needs(profile: Profile, feature: str, what: str, hint: str = "") -> None:
-    """Refuse what a later release brought, and say which."""
-    if not profile.has(feature):
-        since = f"since {profile.first_with(feature)}, not in {profile.version}"
-        raise RefusedError("UNSUPPORTED_VERSION", f"{what} {since}{hint}.")
+        return Outcome(output="\n".join(lines), result=rows)

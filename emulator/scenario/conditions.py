@@ -5,23 +5,21 @@ The emulator's own state, not anybody's picture of it. What does not exist has n
 """
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from emulator.broker.replica import OFFLINE, Replica
+from emulator.cluster import Cluster
 from emulator.coordinator import offsets_topic
 from emulator.inputs.conditions import Clause, Subject, Value
 from emulator.protocol import PartitionInfo
 from emulator.storage.log import Log
-
-if TYPE_CHECKING:
-    from emulator.cluster import Cluster
 
 NOTHING: Final = None
 UNORDERED: Final = frozenset(("isr", "osr"))
 """Lists that are compared without order."""
 
 
-def first_failure(cluster: "Cluster", clauses: list[Clause]) -> tuple[Clause, Value] | None:
+def first_failure(cluster: Cluster, clauses: list[Clause]) -> tuple[Clause, Value] | None:
     """The first clause that does not hold, with its left side's value; None if all hold."""
     for clause in clauses:
         left = value_of(cluster, clause.left)
@@ -59,7 +57,7 @@ _OPERATORS: Final[dict[str, Callable[[Any, Any], bool]]] = {
 }
 
 
-def value_of(cluster: "Cluster", subject: Subject) -> Value:
+def value_of(cluster: Cluster, subject: Subject) -> Value:
     """What a subject's field is now; :data:`NOTHING` if there is no such thing."""
     return _LOOKS[subject.kind](cluster, subject.name, subject.field)
 
@@ -67,7 +65,7 @@ def value_of(cluster: "Cluster", subject: Subject) -> Value:
 # ---- partitions and replicas
 
 
-def _partition(cluster: "Cluster", name: str, field: str) -> Value:
+def _partition(cluster: Cluster, name: str, field: str) -> Value:
     assigned = cluster.assigned(name)
     if assigned is None:
         return "nonexistent" if field == "state" else NOTHING
@@ -96,7 +94,7 @@ def _znode_value(assigned: list[int], info: PartitionInfo, field: str) -> Value:
     return values.get(field, NOTHING)
 
 
-def _leaders_own(cluster: "Cluster", name: str, leader: int, field: str) -> Value:
+def _leaders_own(cluster: Cluster, name: str, leader: int, field: str) -> Value:
     replica = cluster.replica(name, leader)
     if replica is None:
         return NOTHING
@@ -110,7 +108,7 @@ def high_watermark_of(replica: Replica) -> int:
     return replica.high_watermark
 
 
-def _replica(cluster: "Cluster", name: str, field: str) -> Value:
+def _replica(cluster: Cluster, name: str, field: str) -> Value:
     tp, _, broker = name.rpartition("@")
     replica = cluster.replica(tp, int(broker))
     if replica is None:
@@ -120,7 +118,7 @@ def _replica(cluster: "Cluster", name: str, field: str) -> Value:
     return _REPLICA_FIELDS[field](cluster, replica, int(broker))
 
 
-def _remembered(cluster: "Cluster", tp: str, broker: int, field: str) -> Value:
+def _remembered(cluster: Cluster, tp: str, broker: int, field: str) -> Value:
     info = cluster.state_of(tp)
     leader = None if info is None else cluster.replica(tp, info.leader)
     remote = None if leader is None else leader.remotes.get(broker)
@@ -132,28 +130,28 @@ def _remembered(cluster: "Cluster", tp: str, broker: int, field: str) -> Value:
     return (cluster.now_us - caught_up_us) // 1000
 
 
-def _role(cluster: "Cluster", replica: Replica, broker: int) -> Value:
+def _role(cluster: Cluster, replica: Replica, broker: int) -> Value:
     running = cluster.host_works(broker)
     return replica.role if running else OFFLINE
 
 
-def _epochs(_cluster: "Cluster", replica: Replica, _broker: int) -> Value:
+def _epochs(_cluster: Cluster, replica: Replica, _broker: int) -> Value:
     if replica.epochs is None:
         return NOTHING
     return [list(entry) for entry in replica.epochs.entries]
 
 
-def _values(cluster: "Cluster", replica: Replica, _broker: int) -> Value:
+def _values(cluster: Cluster, replica: Replica, _broker: int) -> Value:
     return list(values_in(cluster, replica.log))
 
 
-def values_in(cluster: "Cluster", log: Log) -> list[str]:
+def values_in(cluster: Cluster, log: Log) -> list[str]:
     """The record values of a log in offset order."""
     value_of_record = cluster.clients.value_of
     return [value_of_record(b.first_record + i) for b in log.batches for i in range(b.count)]
 
 
-_REPLICA_FIELDS: Final[dict[str, Callable[["Cluster", Replica, int], Value]]] = {
+_REPLICA_FIELDS: Final[dict[str, Callable[[Cluster, Replica, int], Value]]] = {
     "leo": lambda _c, replica, _b: replica.log.end,
     "hw": lambda _c, replica, _b: high_watermark_of(replica),
     "log_start": lambda _c, replica, _b: replica.log.start,
@@ -166,11 +164,11 @@ _REPLICA_FIELDS: Final[dict[str, Callable[["Cluster", Replica, int], Value]]] = 
 # ---- brokers, ZooKeeper, clients
 
 
-def _controller(cluster: "Cluster", _name: str, field: str) -> Value:
+def _controller(cluster: Cluster, _name: str, field: str) -> Value:
     return cluster.controller_id() if field == "broker" else cluster.controller_epoch()
 
 
-def _broker(cluster: "Cluster", name: str, field: str) -> Value:
+def _broker(cluster: Cluster, name: str, field: str) -> Value:
     broker = cluster.brokers.get(int(name))
     if broker is None:
         return NOTHING
@@ -179,7 +177,7 @@ def _broker(cluster: "Cluster", name: str, field: str) -> Value:
     return cluster.broker_state(broker.id)
 
 
-def _zk(cluster: "Cluster", path: str, field: str) -> Value:
+def _zk(cluster: Cluster, path: str, field: str) -> Value:
     node = cluster.zookeeper.exists(path)
     if field == "exists":
         return node is not None
@@ -194,7 +192,7 @@ def _zk(cluster: "Cluster", path: str, field: str) -> Value:
     return values[field]
 
 
-def _producer(cluster: "Cluster", name: str, field: str) -> Value:
+def _producer(cluster: Cluster, name: str, field: str) -> Value:
     producer = cluster.clients.state.producers.get(name)
     if producer is None:
         return NOTHING
@@ -202,7 +200,7 @@ def _producer(cluster: "Cluster", name: str, field: str) -> Value:
     return value
 
 
-def _consumer(cluster: "Cluster", name: str, field: str) -> Value:
+def _consumer(cluster: Cluster, name: str, field: str) -> Value:
     consumer = cluster.clients.state.consumers.get(name)
     if consumer is None:
         return NOTHING
@@ -213,7 +211,7 @@ def _consumer(cluster: "Cluster", name: str, field: str) -> Value:
     return [cluster.clients.value_of(f + i) for f, count in consumer.runs for i in range(count)]
 
 
-def _audit(cluster: "Cluster", _name: str, field: str) -> Value:
+def _audit(cluster: Cluster, _name: str, field: str) -> Value:
     if field == "invariants_violated":
         return sum(cluster.state.invariants.violated.values())
     if field == "unacked_visible":
@@ -221,7 +219,7 @@ def _audit(cluster: "Cluster", _name: str, field: str) -> Value:
     return cluster.audit.count(field)
 
 
-def _unacked_visible(cluster: "Cluster") -> int:
+def _unacked_visible(cluster: Cluster) -> int:
     """Records below a leader's HW whose producer has no successful answer."""
     count = 0
     for tp, audited in cluster.state.audit.partitions.items():
@@ -235,13 +233,13 @@ def _unacked_visible(cluster: "Cluster") -> int:
     return count
 
 
-def _cluster(cluster: "Cluster", _name: str, field: str) -> Value:
+def _cluster(cluster: Cluster, _name: str, field: str) -> Value:
     if field == "time":
         return cluster.now_us // 1000
     return sum(_CLUSTER_TESTS[field](cluster, tp) for tp in cluster.partitions())
 
 
-def _is_under_min_isr(cluster: "Cluster", tp: str) -> bool:
+def _is_under_min_isr(cluster: Cluster, tp: str) -> bool:
     info = cluster.state_of(tp)
     if info is None:
         return False
@@ -250,23 +248,23 @@ def _is_under_min_isr(cluster: "Cluster", tp: str) -> bool:
     return len(info.isr) < cluster.brokers[broker].context.min_insync_replicas(topic)
 
 
-def _is_under_replicated(cluster: "Cluster", tp: str) -> bool:
+def _is_under_replicated(cluster: Cluster, tp: str) -> bool:
     info, assigned = cluster.state_of(tp), cluster.assigned(tp)
     return info is not None and assigned is not None and any(b not in info.isr for b in assigned)
 
 
-def _is_offline(cluster: "Cluster", tp: str) -> bool:
+def _is_offline(cluster: Cluster, tp: str) -> bool:
     info = cluster.state_of(tp)
     return info is not None and info.leader < 0
 
 
-_CLUSTER_TESTS: Final[dict[str, Callable[["Cluster", str], bool]]] = {
+_CLUSTER_TESTS: Final[dict[str, Callable[[Cluster, str], bool]]] = {
     "under_min_isr": _is_under_min_isr,
     "under_replicated": _is_under_replicated,
     "offline": _is_offline,
 }
 
-_LOOKS: Final[dict[str, Callable[["Cluster", str, str], Value]]] = {
+_LOOKS: Final[dict[str, Callable[[Cluster, str, str], Value]]] = {
     "partition": _partition,
     "replica": _replica,
     "controller": _controller,

@@ -1,18 +1,14 @@
 """What people do to processes and links: crash, stop, freeze, cut, delay, lose, hold."""
 
-from typing import TYPE_CHECKING
-
 from emulator import events
 from emulator.audit.invariants import POWER_LOSS
 from emulator.broker.broker import Broker
 from emulator.broker.replica import FOLLOWER, LEADER, Replica
+from emulator.cluster import Cluster
 from emulator.events import ZOOKEEPER
 from emulator.inputs import statements as inputs
 from emulator.replication.partition import LoseTail
-from emulator.scenario.admin import RefusedError, needs
-
-if TYPE_CHECKING:
-    from emulator.cluster import Cluster
+from emulator.scenario.refusals import RefusedError, needs, needs_broker, needs_partition
 
 DOWN = ("stopped", "crashed")
 BROUGHT_BY = {
@@ -29,7 +25,7 @@ BROUGHT_BY = {
 class Processes:
     """Acts on brokers' processes and on the links between hosts."""
 
-    def __init__(self, cluster: "Cluster") -> None:
+    def __init__(self, cluster: Cluster) -> None:
         """Act on ``cluster``."""
         self.cluster = cluster
         self.kernel = cluster.kernel
@@ -39,13 +35,8 @@ class Processes:
 
     def broker(self, number: int) -> Broker:
         """The broker of that id, or a refusal that names those there are."""
-        found = self.cluster.brokers.get(number)
-        if found is None:
-            ids = ", ".join(map(str, self.cluster.brokers))
-            raise RefusedError(
-                "BROKER_NOT_AVAILABLE", f"There is no broker {number}; there are {ids}."
-            )
-        return found
+        needs_broker(self.cluster, number)
+        return self.cluster.brokers[number]
 
     def up(self, number: int) -> Broker:
         """A broker whose process runs (perhaps frozen)."""
@@ -56,8 +47,8 @@ class Processes:
             )
         return found
 
-    def fetching(self, tp: str, number: int) -> Broker:
-        """A broker that can make a fetch round of a partition it follows."""
+    def check_fetch(self, tp: str, number: int) -> None:
+        """Refuse a fetch round of a partition that the broker does not follow."""
         broker = self.up(number)
         replica = self._replica(broker, tp)
         if replica.role == LEADER:
@@ -72,12 +63,11 @@ class Processes:
             raise RefusedError(
                 "NOT_LEADER_OR_FOLLOWER", f"{tp}@{number} is paused: resume it first."
             )
-        return broker
 
     def _replica(self, broker: Broker, tp: str) -> Replica:
         replica = broker.state.replicas.get(tp)
         if replica is None:
-            self.cluster.execution.admin.known_partition(tp)
+            needs_partition(self.cluster, tp)
             raise RefusedError(
                 "UNKNOWN_TOPIC_OR_PARTITION",
                 f"Broker {broker.id} has no replica of {tp}; its replicas are on"
@@ -96,7 +86,7 @@ class Processes:
                 broker.replicas.do(replica, LoseTail(replica.log.flushed, POWER_LOSS))
                 replica.checkpointed_hw = min(replica.checkpointed_hw, replica.log.end)
 
-    def stop(self, wanted: inputs.StopBroker) -> Broker:
+    def stop(self, wanted: inputs.StopBroker) -> None:
         """Begin a controlled shutdown."""
         broker = self.up(wanted.broker)
         if self.kernel.state.hosts[broker.id].frozen:
@@ -104,9 +94,8 @@ class Processes:
                 "BROKER_NOT_AVAILABLE", f"Broker {broker.id} is frozen: thaw it first, or crash it."
             )
         broker.lifecycle.stop()
-        return broker
 
-    def start(self, wanted: inputs.StartBroker) -> Broker:
+    def start(self, wanted: inputs.StartBroker) -> None:
         """Start a process that is down."""
         broker = self.broker(wanted.broker)
         if broker.state.state not in DOWN:
@@ -117,7 +106,6 @@ class Processes:
                 self.kernel.emit(events.LogDeleted, tp, broker.id)
             broker.state.replicas.clear()
         broker.lifecycle.start()
-        return broker
 
     def freeze(self, wanted: inputs.FreezeBroker) -> None:
         """The process does nothing until it is thawed."""
@@ -167,7 +155,7 @@ class Processes:
             elif wanted.task == "checkpoint":
                 broker.replicas.checkpoint_high_watermarks()
             else:
-                broker.controller.rebalance()
+                broker.context.arm("rebalance", self.kernel.now)
 
     # ---- links
 

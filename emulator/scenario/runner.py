@@ -1,58 +1,73 @@
-"""Running statements: what each begins, when it is over, and how it ended."""
+"""Statements on a cluster: given, followed while time passes, and noted when each has ended.
+
+:meth:`Runner.advance` alone lets time pass where statements are under way: for scripts at any
+speed, the console, campaigns, verification, replay and forecasts. Whoever calls it decides how far
+to go before it looks at the wall clock, and nothing else. However the way is cut into slices, the
+same happens, because statements are looked at in these places only:
+
+- when a statement is given,
+- after each kernel event, if anything but the time can end one of them, and
+- at the times at which they are up (:attr:`emulator.scenario.pending.Pending.wake_us`).
+
+**A moment is over when nothing more is due in it.** A `wait` that ends at a microsecond ends after
+everything that is due in that microsecond, and so does every other limit of time. (A condition that
+comes to hold, or an answer that arrives, ends its statement right after the kernel event that
+brought it about, though more may be due at the same time.)
+"""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from enum import Enum, auto
+from hashlib import sha256
+from typing import Any, Final
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, field
 
 from emulator import events
-from emulator.coordinator import offsets_topic
+from emulator.cluster import Cluster
 from emulator.inputs import statements as inputs
 from emulator.inputs.statements import Statement
 from emulator.scenario import conditions
-from emulator.scenario.admin import Admin, RefusedError
+from emulator.scenario.admin import Admin
 from emulator.scenario.faults import Processes
+from emulator.scenario.outcome import Outcome
+from emulator.scenario.pending import (
+    CHECKS,
+    NEVER_US,
+    AnyPending,
+    BrokerRegistered,
+    BrokerStopped,
+    Conditions,
+    ControllerAsked,
+    FetchRounds,
+    JobFinished,
+    Quiet,
+    TimePassing,
+    shown,
+)
+from emulator.scenario.refusals import RefusedError
+from emulator.simulation.snapshot import copier
 
-if TYPE_CHECKING:
-    from emulator.cluster import Cluster
-
-SETTLE_LIMIT_US = 20_000_000
-OPERATION_LIMIT_US = 120_000_000
+SETTLE_LIMIT_US: Final = 20_000_000
+OPERATION_LIMIT_US: Final = 120_000_000
 """How long `broker start`, `broker stop` and `fetch` may take before they are given up."""
+TICK_US: Final = 5_000
+"""How long `tick` waits for the writes and answers that it causes."""
+NO_LIMIT: Final = 1 << 62
+"""A budget that is never used up."""
 
 
-class Outcome(Struct, frozen=True):
-    """How a statement ended.
+class Ticket(Struct, array_like=True, eq=False):
+    """A statement that was given: ``done`` once it has ended, with its ``outcome``.
 
-    ``error`` is a Kafka or ZooKeeper error's name or ``NONE``; ``message`` says it in a sentence.
-    ``output`` and ``result`` are what a ``zk`` statement prints, as text and as plain data.
-    ``passed`` is an assertion's verdict, ``actual`` its left side's value. ``refused`` statements
-    count as failed expectations unless the next one expects their error.
+    Until then ``pending`` is what it is waiting for. ``root`` is the event that says that it was
+    given; what it leads to is caused by that.
     """
 
-    error: str = "NONE"
-    message: str = ""
-    output: str | None = None
-    result: Any = None
-    passed: bool | None = None
-    actual: Any = None
-    refused: bool = False
-
-
-class Ticket:
-    """A statement that was submitted: ``done`` once it has ended, with its ``outcome``.
-
-    ``wake_us`` is a time at which it has to be looked at even if nothing is due by then.
-    """
-
-    def __init__(self, statement: Statement) -> None:
-        """For ``statement``, under way."""
-        self.statement = statement
-        self.outcome: Outcome | None = None
-        self.wake_us: int | None = None
-        self.check: Callable[[], Outcome | None] | None = None
-        self.root = 0
+    statement: Statement
+    root: int
+    pending: AnyPending | None = None
+    outcome: Outcome | None = None
 
     @property
     def done(self) -> bool:
@@ -60,61 +75,121 @@ class Ticket:
         return self.outcome is not None
 
 
-Begun = Outcome | Callable[[], Outcome | None]
-"""A statement's end, or how to find out whether it has come."""
+class RunnerState(Struct, array_like=True):
+    """All that a runner remembers: plain data.
+
+    ``open`` are the statements that have not ended, in the order in which they were given;
+    ``last_error`` is what the last one that ended has ended in.
+    """
+
+    open: list[Ticket] = field(default_factory=list)
+    last_error: str = "NONE"
 
 
-class Execution:
-    """Begins statements and notes their ends."""
+class Advance(Enum):
+    """Why time has stopped passing."""
 
-    def __init__(self, cluster: "Cluster") -> None:
-        """Act on ``cluster``."""
+    REACHED = auto()
+    """The time is the limit, and nothing more is due by then."""
+    ENDED = auto()
+    """A statement has ended: what follows on it is to be given now."""
+    BUDGET = auto()
+    """As many kernel events as were allowed have been dispatched; more are due."""
+    IDLE = auto()
+    """No kernel event is left, and no statement waits for a time."""
+
+
+Begun = Outcome | AnyPending | None
+"""What a statement came to when it was given: its end (None: a plain one), or what it waits for."""
+Begin = Callable[[Any], Begun]
+
+
+class Runner:
+    """Gives statements to one cluster, and lets its time pass.
+
+    The cluster's events say what was given, how it ended, and what was asserted. A cluster should
+    have one runner; time that passes without it ends no statement.
+    """
+
+    def __init__(self, cluster: Cluster, state: RunnerState | None = None) -> None:
+        """Act on ``cluster``; no statement is under way unless ``state`` has some."""
         self.cluster = cluster
         self.kernel = cluster.kernel
+        self.state = RunnerState() if state is None else state
         self.admin = Admin(cluster)
         self.processes = Processes(cluster)
-        self.last_error = "NONE"
-        self.open: list[Ticket] = []
-        self._table: dict[type, Callable[[Any, Ticket], Begun]] = self._begin_table()
+        self._table = self._begin_table()
+        self._note_awaited()
+
+    # ---- the cluster's place in time
+
+    @property
+    def now_us(self) -> int:
+        """Virtual time in microseconds."""
+        return self.cluster.now_us
+
+    @property
+    def steps(self) -> int:
+        """How many kernel events have been dispatched."""
+        return self.cluster.steps
+
+    @property
+    def next_us(self) -> int | None:
+        """When something happens next: a kernel event, or the end of a statement's time."""
+        due_us = self.cluster.next_time_us
+        next_us = self._wake_us if due_us is None else min(due_us, self._wake_us)
+        return None if next_us == NEVER_US else next_us
+
+    @property
+    def state_hash(self) -> str:
+        """The SHA-256 of everything on which the future depends: the cluster, and what is open.
+
+        How an open statement is worded, and where it stands in a script, is no part of it.
+        """
+        waiting = [(each.statement.input, each.pending, each.root) for each in self.state.open]
+        ours = msgspec.msgpack.encode((self.cluster.state_hash, waiting, self.state.last_error))
+        return sha256(ours).hexdigest()
+
+    def fork(self) -> "Runner":
+        """An independent copy of the cluster and of what is under way, without observers."""
+        copied = copier(RunnerState)
+        assert copied is not None
+        return Runner(self.cluster.fork(), copied(self.state))
+
+    # ---- giving statements
+
+    def execute(self, statement: Statement) -> Outcome:
+        """Give a statement, and let as much virtual time pass as it takes."""
+        ticket = self.submit(statement)
+        while not ticket.done and self.advance() is not Advance.IDLE:
+            pass
+        return ticket.outcome or Outcome()
 
     def submit(self, statement: Statement) -> Ticket:
-        """Begin a statement."""
-        ticket = Ticket(statement)
+        """Give a statement, and let no time pass."""
         kernel = self.kernel
         kernel.cause = 0
-        ticket.root = kernel.cause = kernel.emit(
-            events.InputReceived, statement.text, statement.line, self.cluster.steps
-        )
+        given = (statement.text, statement.line, self.cluster.steps)
+        root = kernel.cause = kernel.emit(events.InputReceived, *given)
+        ticket = Ticket(statement, root)
         try:
-            begun = self._table[type(statement.input)](statement.input, ticket)
+            begun = self._table[type(statement.input)](statement.input) or Outcome()
         except RefusedError as error:
             begun = Outcome(error.name, str(error), refused=True)
         if isinstance(begun, Outcome):
             self._end(ticket, begun)
         else:
-            ticket.check = begun
-            self.open.append(ticket)
-            self.poll()
-        kernel.cause = 0
+            ticket.pending = begun
+            self.state.open.append(ticket)
+            self._note_awaited()
+        self._look()
         self.cluster.look()
         return ticket
 
-    def poll(self) -> None:
-        """Look whether open statements have ended."""
-        for ticket in list(self.open):
-            assert ticket.check is not None
-            self.kernel.cause = ticket.root
-            outcome = ticket.check()
-            if outcome is not None:
-                self.open.remove(ticket)
-                self._end(ticket, outcome)
-        self.kernel.cause = 0
-
     def _end(self, ticket: Ticket, outcome: Outcome) -> None:
-        ticket.outcome = outcome
+        ticket.outcome, ticket.pending = outcome, None
         self.cluster.audit.settle()
         statement = ticket.statement
-        kind = type(statement.input)
         self.kernel.cause = ticket.root
         if outcome.refused:
             if outcome.error != statement.expected_error:
@@ -122,47 +197,130 @@ class Execution:
                 self._checked(statement, False, actual)
         elif outcome.passed is not None:
             self._checked(statement, outcome.passed, outcome.actual)
-        if kind not in (inputs.Expect, inputs.ExpectError, inputs.Mark):
-            self.last_error = outcome.error
+        if not isinstance(statement.input, inputs.Expect | inputs.ExpectError | inputs.Mark):
+            self.state.last_error = outcome.error
         self.kernel.emit(events.InputFinished, statement.text, statement.line, outcome.error)
 
     def _checked(self, statement: Statement, passed: bool, actual: object) -> None:
-        shown = msgspec.json.encode(actual).decode()
+        as_json = msgspec.json.encode(actual).decode()
         text = statement.text.removeprefix("expect").strip()
-        self.kernel.emit(events.ExpectationChecked, text, statement.line, passed, shown)
+        self.kernel.emit(events.ExpectationChecked, text, statement.line, passed, as_json)
 
-    def _begin_table(self) -> dict[type, Callable[[Any, Ticket], Begun]]:
-        def at_once(work: Callable[[Any], Outcome | None]) -> Callable[[Any, Ticket], Begun]:
-            return lambda wanted, ticket: work(wanted) or Outcome()
+    # ---- letting time pass
 
+    def advance(self, limit_us: int = NEVER_US, budget: int = NO_LIMIT) -> Advance:
+        """Let virtual time pass up to and including ``limit_us``, or until a statement has ended.
+
+        At most ``budget`` kernel events are dispatched. It may be called again whatever it returns,
+        with any limit and budget: together the calls do what one call would have done.
+        """
+        step, look = self.cluster.step, self._look
+        state = self.kernel.state
+        queue = state.queue
+        while True:
+            goal_us = min(limit_us, self._wake_us)
+            while queue and queue[0][0] <= goal_us:
+                if budget <= 0:
+                    return Advance.BUDGET
+                budget -= 1
+                step()
+                if self._is_watchful:
+                    if look():
+                        return Advance.ENDED
+                    goal_us = min(limit_us, self._wake_us)
+            if goal_us == NEVER_US:
+                return Advance.IDLE
+            state.now_us = max(state.now_us, goal_us)
+            if self._wake_us > limit_us:
+                return Advance.REACHED
+            if look():
+                return Advance.ENDED
+
+    def run_until(self, time_us: int) -> None:
+        """Let virtual time pass up to and including ``time_us``, whatever ends on the way."""
+        while self.advance(time_us) is not Advance.REACHED:
+            pass
+
+    def return_to(self, time_us: int, steps: int, budget: int = NO_LIMIT) -> bool:
+        """Go on to a place between two kernel events where an earlier run has been.
+
+        That is where ``steps`` of them had been dispatched and the time was ``time_us``. False if
+        the ``budget`` did not do; call it again. A run that is another one ends up near that place.
+        """
+        while True:
+            left = min(budget, steps - self.steps)
+            before = self.steps
+            match self.advance(time_us, left):
+                case Advance.REACHED:
+                    return True
+                case Advance.BUDGET:
+                    return self.steps >= steps
+            budget -= self.steps - before
+
+    def _look(self) -> bool:
+        """See which open statements have come to their end; whether any has."""
+        kernel = self.kernel
+        cluster, now_us, queue = self.cluster, kernel.state.now_us, kernel.state.queue
+        changed = ended = False
+        for ticket in tuple(self.state.open):
+            pending = ticket.pending
+            assert pending is not None
+            is_up = pending.wake_us <= now_us and not (queue and queue[0][0] <= now_us)
+            if pending.by_time and not is_up:
+                continue
+            kernel.cause = ticket.root
+            found = CHECKS[type(pending)](cluster, pending, is_up)
+            if found is pending:
+                continue
+            changed = True
+            if isinstance(found, Outcome):
+                ended = True
+                self.state.open.remove(ticket)
+                self._end(ticket, found)
+            else:
+                ticket.pending = found
+        kernel.cause = 0
+        if changed:
+            self._note_awaited()
+        return ended
+
+    def _note_awaited(self) -> None:
+        """Work out when an open statement's time is up next, and whether events can end any."""
+        waiting = [each.pending for each in self.state.open if each.pending is not None]
+        self._wake_us = min((each.wake_us for each in waiting), default=NEVER_US)
+        self._is_watchful = not all(each.by_time for each in waiting)
+
+    # ---- how statements begin
+
+    def _begin_table(self) -> dict[type, Begin]:
         admin, processes = self.admin, self.processes
         return {
-            inputs.CreateTopic: at_once(admin.create_topic),
-            inputs.AddPartitions: at_once(admin.add_partitions),
-            inputs.ConfigureTopic: at_once(admin.configure_topic),
-            inputs.ConfigureBroker: at_once(admin.configure_broker),
-            inputs.DeleteTopic: at_once(admin.delete_topic),
-            inputs.ElectPreferred: at_once(admin.elect_preferred),
-            inputs.ElectUnclean: at_once(admin.elect_unclean),
-            inputs.Reassign: at_once(admin.reassign),
-            inputs.CancelReassignment: at_once(admin.cancel_reassignment),
-            inputs.ZkCommand: at_once(self._zk),
-            inputs.ExpireSession: at_once(admin.expire_session),
-            inputs.CrashBroker: at_once(processes.crash),
-            inputs.FreezeBroker: at_once(processes.freeze),
-            inputs.ThawBroker: at_once(processes.thaw),
-            inputs.PauseReplica: at_once(processes.pause_replica),
-            inputs.ResumeReplica: at_once(processes.resume_replica),
-            inputs.CutLink: at_once(processes.cut),
-            inputs.HealLinks: at_once(processes.heal),
-            inputs.DelayLink: at_once(processes.delay),
-            inputs.DropOnLink: at_once(processes.drop),
-            inputs.IsolateBroker: at_once(processes.isolate),
-            inputs.HoldMessages: at_once(processes.hold),
-            inputs.ReleaseMessages: at_once(processes.release),
-            inputs.Mark: at_once(self._mark),
-            inputs.ExpectError: at_once(self._expect_error),
-            inputs.Expect: at_once(self._expect),
+            inputs.CreateTopic: admin.create_topic,
+            inputs.AddPartitions: admin.add_partitions,
+            inputs.ConfigureTopic: admin.configure_topic,
+            inputs.ConfigureBroker: admin.configure_broker,
+            inputs.DeleteTopic: admin.delete_topic,
+            inputs.ElectPreferred: admin.elect_preferred,
+            inputs.ElectUnclean: self._ask_controller(admin.elect_unclean),
+            inputs.Reassign: admin.reassign,
+            inputs.CancelReassignment: self._ask_controller(admin.cancel_reassignment),
+            inputs.ZkCommand: admin.zk_command,
+            inputs.ExpireSession: admin.expire_session,
+            inputs.CrashBroker: processes.crash,
+            inputs.FreezeBroker: processes.freeze,
+            inputs.ThawBroker: processes.thaw,
+            inputs.PauseReplica: processes.pause_replica,
+            inputs.ResumeReplica: processes.resume_replica,
+            inputs.CutLink: processes.cut,
+            inputs.HealLinks: processes.heal,
+            inputs.DelayLink: processes.delay,
+            inputs.DropOnLink: processes.drop,
+            inputs.IsolateBroker: processes.isolate,
+            inputs.HoldMessages: processes.hold,
+            inputs.ReleaseMessages: processes.release,
+            inputs.Mark: self._mark,
+            inputs.ExpectError: self._expect_error,
+            inputs.Expect: self._expect,
             inputs.StopBroker: self._stop,
             inputs.StartBroker: self._start,
             inputs.Produce: self._produce,
@@ -174,8 +332,6 @@ class Execution:
             inputs.Settle: self._settle,
         }
 
-    # ---- assertions and bookmarks
-
     def _mark(self, wanted: inputs.Mark) -> None:
         self.kernel.emit(events.BookmarkSet, wanted.name, wanted.note)
 
@@ -184,152 +340,53 @@ class Execution:
         if failure is None:
             return Outcome(passed=True)
         clause, actual = failure
-        message = f"{clause.text}: it is {_shown(actual)}"
+        message = f"{clause.text}: it is {shown(actual)}"
         return Outcome(message=message, passed=False, actual=actual)
 
     def _expect_error(self, wanted: inputs.ExpectError) -> Outcome:
-        passed = wanted.error == self.last_error
-        message = "" if passed else f"the last statement ended in {self.last_error}"
-        return Outcome(message=message, passed=passed, actual=self.last_error)
+        last = self.state.last_error
+        passed = wanted.error == last
+        message = "" if passed else f"the last statement ended in {last}"
+        return Outcome(message=message, passed=passed, actual=last)
 
-    def _zk(self, wanted: inputs.ZkCommand) -> Outcome:
-        done = self.admin.zk_command(wanted)
-        return Outcome(done.error, done.message, done.output, done.result)
+    def _stop(self, wanted: inputs.StopBroker) -> BrokerStopped:
+        self.processes.stop(wanted)
+        return BrokerStopped(self.now_us + OPERATION_LIMIT_US, wanted.broker)
 
-    # ---- processes
+    def _start(self, wanted: inputs.StartBroker) -> BrokerRegistered:
+        self.processes.start(wanted)
+        return BrokerRegistered(self.now_us + OPERATION_LIMIT_US, wanted.broker)
 
-    def _limited(self, ticket: Ticket, what: str) -> Callable[[], Outcome | None]:
-        """A check that gives up after two minutes."""
-        limit_us = self.cluster.now_us + OPERATION_LIMIT_US
-        ticket.wake_us = limit_us
+    def _ask_controller(self, ask: Callable[[Any], int]) -> Begin:
+        """Begin a statement by a request to the controller; it ends with the answer."""
+        return lambda wanted: ControllerAsked(NEVER_US, ask(wanted), wanted.tp)
 
-        def late() -> Outcome | None:
-            if self.cluster.now_us < limit_us:
-                return None
-            return Outcome("REQUEST_TIMED_OUT", f"{what} took longer than 120 s.", refused=True)
-
-        return late
-
-    def _stop(self, wanted: inputs.StopBroker, ticket: Ticket) -> Begun:
-        broker = self.processes.stop(wanted)
-        late = self._limited(ticket, f"Stopping broker {wanted.broker}")
-        return lambda: Outcome() if broker.state.state != "controlled_shutdown" else late()
-
-    def _start(self, wanted: inputs.StartBroker, ticket: Ticket) -> Begun:
-        broker = self.processes.start(wanted)
-        late = self._limited(ticket, f"Starting broker {wanted.broker}")
-        return lambda: Outcome() if broker.state.broker_epoch else late()
-
-    # ---- clients
-
-    def _produce(self, wanted: inputs.Produce, _ticket: Ticket) -> Begun:
+    def _produce(self, wanted: inputs.Produce) -> Begun:
         self.admin.check_produce(wanted)
         job = self.cluster.clients.producers.start(wanted)
-        return Outcome() if wanted.background else self._finished(job)
+        return None if wanted.background else JobFinished(NEVER_US, job)
 
-    def _consume(self, wanted: inputs.Consume, _ticket: Ticket) -> Begun:
+    def _consume(self, wanted: inputs.Consume) -> JobFinished:
         self.admin.check_consume(wanted)
-        return self._finished(self.cluster.clients.consumers.start(wanted))
+        return JobFinished(NEVER_US, self.cluster.clients.consumers.start(wanted))
 
-    def _finished(self, number: int) -> Callable[[], Outcome | None]:
-        finished = self.cluster.clients.state.finished
+    def _fetch(self, wanted: inputs.FetchRound) -> FetchRounds:
+        self.processes.check_fetch(wanted.tp, wanted.broker)
+        limit_us = self.now_us + OPERATION_LIMIT_US
+        return FetchRounds(limit_us, wanted.tp, wanted.broker, wanted.times)
 
-        def check() -> Outcome | None:
-            error = finished.pop(number, None)
-            return None if error is None else Outcome(error, self._why(error))
-
-        return check
-
-    def _why(self, error: str) -> str:
-        """What a client cannot know of its error: that the topic for groups cannot be made."""
-        running = [b for b in self.cluster.brokers.values() if b.state.state == "running"]
-        unavailable = error == "COORDINATOR_NOT_AVAILABLE"
-        return offsets_topic.hindrance(running[0].context) if running and unavailable else ""
-
-    # ---- replication by hand
-
-    def _fetch(self, wanted: inputs.FetchRound, ticket: Ticket) -> Begun:
-        broker = self.processes.fetching(wanted.tp, wanted.broker)
-        replica = broker.state.replicas[wanted.tp]
-        left = wanted.times
-        late = self._limited(ticket, "The fetch")
-
-        def check() -> Outcome | None:
-            nonlocal left
-            if wanted.tp in broker.state.fetchers.single_rounds.values():
-                if self._stuck(broker.id, wanted.tp):
-                    return Outcome()
-                return late()
-            if left == 0:
-                return Outcome()
-            left -= 1
-            broker.rounds.start(replica)
-            return None
-
-        return check
-
-    def _stuck(self, broker: int, tp: str) -> bool:
-        """Whether a round's request or answer is held, cut or waits for a frozen process."""
-        leader = self.cluster.brokers[broker].state.replicas[tp].leader
-        links = self.cluster.state.network.links
-        waits = any(
-            link.waiting
-            for key, link in links.items()
-            if key in ((broker, leader), (leader, broker))
-        )
-        hosts = self.cluster.state.kernel.hosts
-        return waits or any(hosts[h].frozen for h in (broker, leader))
-
-    def _tick(self, wanted: inputs.Tick, ticket: Ticket) -> Begun:
+    def _tick(self, wanted: inputs.Tick) -> TimePassing:
         self.processes.tick(wanted)
-        until_us = self.cluster.now_us + 5_000
-        ticket.wake_us = until_us
-        return lambda: Outcome() if self.cluster.now_us >= until_us else None
+        return TimePassing(self.now_us + TICK_US)
 
-    # ---- time
+    def _wait(self, wanted: inputs.Wait) -> TimePassing:
+        return TimePassing(self.now_us + wanted.duration_us)
 
-    def _wait(self, wanted: inputs.Wait, ticket: Ticket) -> Begun:
-        until_us = self.cluster.now_us + wanted.duration_us
-        ticket.wake_us = until_us
-        return lambda: Outcome() if self.cluster.now_us >= until_us else None
+    def _wait_until(self, wanted: inputs.WaitUntil) -> Conditions:
+        return Conditions(self.now_us + wanted.within_us, wanted.clauses)
 
-    def _wait_until(self, wanted: inputs.WaitUntil, ticket: Ticket) -> Begun:
-        cluster = self.cluster
-        limit_us = cluster.now_us + wanted.within_us
-        ticket.wake_us = limit_us
-        looked_at = -1
-
-        def check() -> Outcome | None:
-            nonlocal looked_at
-            if cluster.sequence == looked_at and cluster.now_us < limit_us:
-                return None
-            looked_at = cluster.sequence
-            failure = conditions.first_failure(cluster, wanted.clauses)
-            if failure is None:
-                return Outcome()
-            if cluster.now_us < limit_us:
-                return None
-            clause, actual = failure
-            message = f"{clause.text} did not come to hold: it is {_shown(actual)}"
-            return Outcome("REQUEST_TIMED_OUT", message, passed=False, actual=actual, refused=True)
-
-        return check
-
-    def _settle(self, wanted: inputs.Settle, ticket: Ticket) -> Begun:
-        cluster = self.cluster
-        begun_us = cluster.now_us
-        limit_us = begun_us + SETTLE_LIMIT_US
-        ticket.wake_us = begun_us + wanted.quiet_us
-
-        def check() -> Outcome | None:
-            since_us = max(begun_us, cluster.state.kernel.activity_us)
-            quiet_until_us = min(limit_us, since_us + wanted.quiet_us)
-            ticket.wake_us = quiet_until_us
-            return Outcome() if cluster.now_us >= quiet_until_us else None
-
-        return check
-
-
-def _shown(value: object) -> str:
-    """A value as a message shows it."""
-    return "nothing" if value is None else msgspec.json.encode(value).decode()
+    def _settle(self, wanted: inputs.Settle) -> Quiet:
+        now_us = self.now_us
+        limit_us = now_us + SETTLE_LIMIT_US
+        until_us = min(now_us + wanted.quiet_us, limit_us)
+        return Quiet(until_us, now_us, wanted.quiet_us, limit_us)

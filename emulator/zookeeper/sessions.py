@@ -10,12 +10,16 @@ TICKS_MAX: Final = 20
 
 
 class Session(Struct, array_like=True):
-    """One client's session; ``expires_us`` is the end of its tick bucket, ``ephemerals`` a set."""
+    """One client's session; ``expires_us`` is the end of its tick bucket, ``ephemerals`` a set.
+
+    Silence does not end one that ``is_kept_alive``: its client's pings are not emulated.
+    """
 
     host: int
     timeout_ms: int
     expires_us: int
     ephemerals: dict[str, None] = field(default_factory=dict)
+    is_kept_alive: bool = False
 
 
 class Sessions(Struct, array_like=True):
@@ -30,12 +34,13 @@ class Sessions(Struct, array_like=True):
     live: dict[int, Session] = field(default_factory=dict)
     latest: dict[int, int] = field(default_factory=dict)
 
-    def open(self, host: int, timeout_ms: int, now_us: int) -> int:
+    def open(self, host: int, timeout_ms: int, now_us: int, *, is_kept_alive: bool = False) -> int:
         """Begin a session of ``host`` with the nearest timeout that is granted; returns its id."""
         granted = min(max(timeout_ms, TICKS_MIN * self.tick_time_ms), TICKS_MAX * self.tick_time_ms)
         session = self.next_id
         self.next_id += 1
-        self.live[session] = Session(host, granted, self.deadline_us(now_us, granted))
+        deadline_us = self.deadline_us(now_us, granted)
+        self.live[session] = Session(host, granted, deadline_us, is_kept_alive=is_kept_alive)
         self.latest[host] = session
         return session
 
@@ -59,13 +64,14 @@ class Sessions(Struct, array_like=True):
         found = [
             (each.expires_us, session)
             for session, each in self.live.items()
-            if each.expires_us <= now_us
+            if each.expires_us <= now_us and not each.is_kept_alive
         ]
         return [session for _, session in sorted(found)]
 
     def next_expiry_us(self) -> int | None:
         """Return when the next bucket with a session in it ends."""
-        return min((session.expires_us for session in self.live.values()), default=None)
+        ends = (each.expires_us for each in self.live.values() if not each.is_kept_alive)
+        return min(ends, default=None)
 
     def deadline_us(self, heard_us: int, timeout_ms: int) -> int:
         """Return the end of the bucket for a session heard from at ``heard_us``."""

@@ -163,11 +163,16 @@ class ZooKeeper(Struct, array_like=True):
         """When the next session would expire if nothing more were heard; None: never."""
         return self.sessions.next_expiry_us()
 
-    def open_session(self, env: ZkEnvironment, host: int, timeout_ms: int) -> int:
-        """Give ``host`` a new session and return its id; watches of an earlier one are gone."""
+    def open_session(
+        self, env: ZkEnvironment, host: int, timeout_ms: int, *, is_kept_alive: bool = False
+    ) -> int:
+        """Give ``host`` a new session and return its id; watches of an earlier one are gone.
+
+        Silence does not end one that ``is_kept_alive``.
+        """
         zxid = self._next_zxid()
         self.watches.forget(host)
-        session = self.sessions.open(host, timeout_ms, env.now)
+        session = self.sessions.open(host, timeout_ms, env.now, is_kept_alive=is_kept_alive)
         granted = self.sessions.live[session].timeout_ms
         env.emit(events.SessionCreated, session, host, granted, zxid)
         return session

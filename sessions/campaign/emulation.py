@@ -9,13 +9,15 @@ from msgspec import structs
 from emulator.cluster import Cluster
 from emulator.events import Event
 from emulator.inputs.statements import Statement
-from sessions import pump
+from emulator.scenario.runner import Advance, Runner
 from sessions.campaign.plan import Run, Variant
 from sessions.dataset.export import export_session
 from sessions.dataset.totals import SessionFacts
 
 EVENTS_WAITING: Final = 4_096
 """How many events wait to be written before time goes on."""
+STEPS_BETWEEN_LOOKS: Final = 256
+"""Kernel events between two looks at how many there are."""
 
 
 class Emulation:
@@ -26,7 +28,7 @@ class Emulation:
         self._made: list[Event] = []
         self._steps = variant.steps
         spec, text = variant.spec(seed), variant.text.with_seed(seed)
-        self.cluster = Cluster(spec, (self._made.append,), text, variant.line)
+        self.runner = Runner(Cluster(spec, (self._made.append,), text, variant.line))
 
     def events(self) -> Iterator[Event]:
         """All events from the first one on; to be read once."""
@@ -35,8 +37,10 @@ class Emulation:
         yield from self._taken()
 
     def _during(self, statement: Statement) -> Iterator[Event]:
-        ticket = self.cluster.submit(statement)
-        while not ticket.done and pump.move(self.cluster):
+        ticket = self.runner.submit(statement)
+        came = None
+        while not ticket.done and came is not Advance.IDLE:
+            came = self.runner.advance(budget=STEPS_BETWEEN_LOOKS)
             if len(self._made) >= EVENTS_WAITING:
                 yield from self._taken()
 
@@ -56,7 +60,7 @@ def run_into(dataset: Path, variant: Variant, run: Run, name: str) -> None:
     facts = SessionFacts(id=run.session, name=name, variables=variant.variables)
 
     def ended() -> SessionFacts:
-        cluster = emulation.cluster
-        return structs.replace(facts, state_hash=cluster.state_hash, end_us=cluster.now_us)
+        runner = emulation.runner
+        return structs.replace(facts, state_hash=runner.state_hash, end_us=runner.now_us)
 
     export_session(emulation.events(), facts, dataset, ended=ended)

@@ -7,6 +7,7 @@ from commands.driver import Driver, Pace, TimeLimitError
 from commands.parser import parse_script
 from emulator.cluster import Cluster
 from emulator.inputs.statements import Settle, Statement, Wait
+from emulator.scenario.runner import Runner
 
 TEXT = """
 cluster --seed 5
@@ -24,23 +25,25 @@ def nothing() -> None:
     """Look at nothing."""
 
 
-def driven(pace: Pace, look: Callable[[], None] = nothing) -> Cluster:
-    script = parse_script(TEXT, "x.tide")
-    cluster = Cluster(script.spec)
-    with Driver(cluster, pace, look) as driver:
+def runner_of(text: str) -> Runner:
+    return Runner(Cluster(parse_script(text, "x.tide").spec))
+
+
+def driven(pace: Pace, look: Callable[[], None] = nothing) -> Runner:
+    script, runner = parse_script(TEXT, "x.tide"), runner_of(TEXT)
+    with Driver(runner, pace, look) as driver:
         for step in script.steps:
             assert isinstance(step, Statement)
             driver.execute(step)
-    return cluster
+    return runner
 
 
-def executed() -> Cluster:
-    script = parse_script(TEXT, "x.tide")
-    cluster = Cluster(script.spec)
+def executed() -> Runner:
+    script, runner = parse_script(TEXT, "x.tide"), runner_of(TEXT)
     for step in script.steps:
         assert isinstance(step, Statement)
-        cluster.execute(step)
-    return cluster
+        runner.execute(step)
+    return runner
 
 
 def test_a_driven_cluster_is_the_one_that_executes_by_itself() -> None:
@@ -61,25 +64,25 @@ def test_speed_changes_nothing_but_the_wall_clock() -> None:
 
 
 def test_a_time_limit_breaks_off_a_long_wait() -> None:
-    cluster = Cluster(parse_script("cluster", "x.tide").spec)
-    driver = Driver(cluster, Pace(limit_us=1), nothing)
+    runner = runner_of("cluster")
+    driver = Driver(runner, Pace(limit_us=1), nothing)
     with driver, pytest.raises(TimeLimitError):
         driver.execute(Statement(Wait(duration_us=10**15), "wait"))
 
 
 def test_a_slow_speed_can_be_broken_off() -> None:
-    cluster = Cluster(parse_script("cluster", "x.tide").spec)
-    driver = Driver(cluster, Pace(speed=0.001, limit_us=1), nothing)
+    runner = runner_of("cluster")
+    driver = Driver(runner, Pace(speed=0.001, limit_us=1), nothing)
     with driver, pytest.raises(TimeLimitError):
         driver.execute(Statement(Settle(), "settle"))
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_ctrl_c_and_termination_break_off_between_two_events(number: signal.Signals) -> None:
-    cluster = Cluster(parse_script("cluster", "x.tide").spec)
+    runner = runner_of("cluster")
     before = signal.getsignal(number)
-    driver = Driver(cluster, Pace(), lambda: signal.raise_signal(number))
+    driver = Driver(runner, Pace(), lambda: signal.raise_signal(number))
     with driver, pytest.raises(KeyboardInterrupt):
         driver.execute(Statement(Wait(duration_us=10**15), "wait"))
     assert signal.getsignal(number) is before
-    assert cluster.fork().state_hash == cluster.state_hash
+    assert runner.fork().state_hash == runner.state_hash

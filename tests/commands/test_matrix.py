@@ -15,6 +15,7 @@ from commands.program.matrix import versions_word
 from emulator.cluster import Cluster
 from emulator.inputs.statements import Statement
 from emulator.releases.profiles import VERSIONS
+from emulator.scenario.runner import Runner
 from sessions.states import PartitionState, ReplicaState, Run
 from sessions.view import ClusterView
 
@@ -84,9 +85,10 @@ def test_a_cells_script_is_one_that_run_takes_and_that_ends_the_same() -> None:
     script = parse_script(cell.script, "-")
     view = ClusterView()
     cluster = Cluster(script.spec, [view.apply])
+    runner = Runner(cluster)
     for step in script.steps:
         assert isinstance(step, Statement)
-        cluster.execute(step)
+        runner.execute(step)
     assert script.spec.version == "0.10.2"
     assert judged(view) == cell.outcome == "loss+diverge"
 

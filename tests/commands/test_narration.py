@@ -3,7 +3,7 @@ import pytest
 from commands import narration, output
 from commands.narration import Narrator, told
 from commands.parser import parse_line
-from emulator.scenario.runner import Outcome
+from emulator.scenario.outcome import Outcome
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,7 @@ def test_what_is_not_recorded_is_given_again_to_the_same_state(
         source.submit("broker crash 1")
         source.advance(0.5, 1.0, 1_000)
         words = shlex.split(command_line(source))
-        wanted = source.cluster.state_hash
+        wanted = source.runner.state_hash
         source.close()
     assert words[:3] == ["tidegauge", "run", "-c"]
     assert "broker crash 1" in words[3]

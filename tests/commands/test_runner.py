@@ -5,9 +5,9 @@ import pytest
 from commands.driver import Pace
 from commands.exits import CommandError, ExitCode
 from commands.parser import Script, Step, parse_line, parse_script
-from commands.runner import Runner
+from commands.runner import ScriptRunner
 from emulator.inputs.statements import CreateCluster, Statement
-from emulator.scenario.runner import Outcome
+from emulator.scenario.outcome import Outcome
 
 TOPIC = "topic create t --partitions 1 --replication-factor 3\nsettle\n"
 
@@ -16,8 +16,8 @@ def ignore(_step: Step, _outcome: Outcome) -> None:
     """Nobody is told."""
 
 
-def ran(text: str, finished: Callable[[Step, Outcome], None] = ignore) -> Runner:
-    runner = Runner(parse_script(f"cluster\n{text}", "x.tide"), Pace())
+def ran(text: str, finished: Callable[[Step, Outcome], None] = ignore) -> ScriptRunner:
+    runner = ScriptRunner(parse_script(f"cluster\n{text}", "x.tide"), Pace())
     runner.run(finished)
     return runner
 
@@ -83,14 +83,14 @@ def until(text: str) -> Statement:
 
 
 def test_a_run_may_go_on_until_a_condition_holds() -> None:
-    runner = Runner(parse_script(f"cluster\n{TOPIC}", "x.tide"), Pace())
+    runner = ScriptRunner(parse_script(f"cluster\n{TOPIC}", "x.tide"), Pace())
     runner.run(ignore, until("time >= 30s"))
     assert runner.reached_until
     assert runner.cluster.now_us >= 30_000_000
 
 
 def test_a_condition_that_never_holds_is_no_failed_expectation() -> None:
-    runner = Runner(parse_script("cluster\n", "x.tide"), Pace())
+    runner = ScriptRunner(parse_script("cluster\n", "x.tide"), Pace())
     runner.run(ignore, until("offline == 5 within 2s"))
     assert not runner.reached_until
     assert runner.tally.failed == []
@@ -100,6 +100,6 @@ def test_a_cluster_that_cannot_be_made_is_told() -> None:
     spec = CreateCluster(config={"no.such.name": "1"})
     script = Script("x.tide", Statement(spec, "cluster", 3), ())
     with pytest.raises(CommandError) as refused:
-        Runner(script, Pace())
+        ScriptRunner(script, Pace())
     assert refused.value.code is ExitCode.USAGE
     assert refused.value.message.startswith("x.tide:3: ")

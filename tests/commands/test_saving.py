@@ -58,7 +58,7 @@ def test_a_saved_session_comes_to_the_same_state(
     source.submit("broker start 1")
     source.advance(3.0, 1.0, 5_000)
     again = run_again(script_of_live(source), tmp_path, capsys)
-    assert again["state_hash"] == source.cluster.state_hash
+    assert again["state_hash"] == source.runner.state_hash
     assert again["events"] == source.last_seq
 
 
@@ -74,7 +74,7 @@ def test_what_was_given_while_another_statement_went_on_goes_on_with_it_again(
     source.submit("replica resume t-0@2")
     source.advance(4.0, 1.0, 5_000)
     again = run_again(script_of_live(source), tmp_path, capsys)
-    assert again["state_hash"] == source.cluster.state_hash
+    assert again["state_hash"] == source.runner.state_hash
 
 
 def test_a_saved_script_can_be_opened_and_saved_again(
@@ -90,7 +90,7 @@ def test_a_saved_script_can_be_opened_and_saved_again(
     try:
         again.submit("broker thaw 2")
         again.advance(1.0, 1.0, 1_000)
-        state = again.cluster.state_hash
+        state = again.runner.state_hash
         assert run_again(script_of_live(again), tmp_path, capsys)["state_hash"] == state
     finally:
         again.close()

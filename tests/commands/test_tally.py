@@ -1,6 +1,6 @@
 from commands.parser import parse_line
 from commands.tally import Failure, Tally
-from emulator.scenario.runner import Outcome
+from emulator.scenario.outcome import Outcome
 
 REFUSED = Outcome(error="TOPIC_ALREADY_EXISTS", message="it exists", refused=True)
 RAN_OUT = Outcome(error="REQUEST_TIMED_OUT", passed=False, actual=0, refused=True)

@@ -6,6 +6,7 @@ from commands.live import live_source
 from console.inspector import caught_up_age
 from console.stage import Stage
 from emulator.inputs.conditions import Subject
+from emulator.scenario.conditions import value_of
 
 SCRIPT = """cluster --brokers 3 --seed 7
 topic create t --replica-assignment 1:2:0
@@ -28,7 +29,7 @@ def test_a_follower_lags_since_the_leader_wrote_what_it_lacks(tmp_path: Path) ->
         stage = Stage(source)
         partition = source.view.partitions["t-0"]
         lag_us = caught_up_age(stage, partition, 0)
-        counted = source.cluster.value_of(Subject("replica", "t-0@0", "caught_up_ms"))
+        counted = value_of(source.cluster, Subject("replica", "t-0@0", "caught_up_ms"))
         assert caught_up_age(stage, partition, 2) == 0
         assert caught_up_age(stage, partition, 9) is None
         source.close()

@@ -46,6 +46,7 @@ from emulator.inputs.statements import (
     ZkCommand,
 )
 from emulator.releases.profiles import PROFILES, VERSIONS
+from emulator.scenario.runner import Runner
 from tests.support.healing import heal
 
 DEEP = settings.get_current_profile_name() == "deep"
@@ -104,7 +105,7 @@ class AnythingGoes(RuleBasedStateMachine):
 
     def do(self, wanted: AnyInput) -> None:
         """Give a statement; that it is refused is fine, that it never ends or raises is not."""
-        self.cluster.execute(Statement(wanted, type(wanted).__name__))
+        self.runner.execute(Statement(wanted, type(wanted).__name__))
 
     @initialize(topic=topics, seed=st.integers(0, 3))
     def begin(self, topic: CreateTopic, seed: int) -> None:
@@ -112,6 +113,7 @@ class AnythingGoes(RuleBasedStateMachine):
         config = {"offsets.topic.num.partitions": "2"} if grouped else {}
         spec = CreateCluster(brokers=BROKERS, version=self.version, seed=seed, config=config)
         self.cluster = Cluster(spec)
+        self.runner = Runner(self.cluster)
         self.do(topic)
 
     # ---- clients
@@ -251,10 +253,11 @@ class AnythingGoes(RuleBasedStateMachine):
 
     def teardown(self) -> None:
         """After everything is put right, every partition is online, and whole everywhere."""
-        cluster = getattr(self, "cluster", None)
-        if cluster is None:
+        runner = getattr(self, "runner", None)
+        if runner is None:
             return
-        heal(cluster)
+        heal(runner)
+        cluster = runner.cluster
         self.no_unexpected_violation()
         for tp in cluster.partitions():
             info, assigned = cluster.state_of(tp), cluster.assigned(tp)

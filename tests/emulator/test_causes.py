@@ -15,6 +15,7 @@ from emulator.inputs.statements import (
     Statement,
     Wait,
 )
+from emulator.scenario.runner import Runner
 from emulator.zookeeper import server
 
 SILENCERS: list[AnyInput] = [
@@ -43,7 +44,7 @@ def test_an_election_unfolds_to_what_silenced_the_leader(silencer: AnyInput) -> 
         Wait(duration_us=8_000_000),
     )
     for step in steps:
-        cluster.execute(Statement(step, type(step).__name__))
+        Runner(cluster).execute(Statement(step, type(step).__name__))
     elected = [each for each in seen if isinstance(each, events.LeaderElected)][-1]
     assert elected.leader == 2
     root = _root_of(elected, seen)
@@ -54,7 +55,7 @@ def test_an_election_unfolds_to_what_silenced_the_leader(silencer: AnyInput) -> 
 def test_every_cause_is_an_earlier_event() -> None:
     seen: list[Event] = []
     cluster = Cluster(CreateCluster(), [seen.append])
-    cluster.execute(Statement(Wait(duration_us=5_000_000), "wait 5s"))
+    Runner(cluster).execute(Statement(Wait(duration_us=5_000_000), "wait 5s"))
     assert [each.seq for each in seen] == list(range(1, len(seen) + 1))
     assert all(each.cause < each.seq for each in seen)
 

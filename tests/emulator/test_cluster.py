@@ -22,6 +22,7 @@ from emulator.inputs.statements import (
 )
 from emulator.releases.config import ConfigError
 from emulator.releases.profiles import VERSIONS
+from emulator.scenario.conditions import value_of
 from tests.support.lab import TP, Lab
 
 SECOND_US = 1_000_000
@@ -103,10 +104,9 @@ def produce(value: str = "a", **options: int) -> Statement:
 def test_a_submitted_statement_ends_when_others_let_time_pass() -> None:
     lab = Lab("3.9")
     lab.topic(0, 1)
-    ticket = lab.cluster.submit(produce(acks=-1))
+    ticket = lab.runner.submit(produce(acks=-1))
     assert not ticket.done
-    lab.cluster.run_until(lab.cluster.now_us + SECOND_US)
-    lab.cluster.poll()
+    lab.runner.run_until(lab.cluster.now_us + SECOND_US)
     assert ticket.outcome is not None
     assert ticket.outcome.error == "NONE"
 
@@ -114,10 +114,9 @@ def test_a_submitted_statement_ends_when_others_let_time_pass() -> None:
 def test_several_statements_may_be_under_way() -> None:
     lab = Lab("3.9")
     lab.topic(0, 1)
-    tickets = [lab.cluster.submit(produce(value, acks=-1)) for value in "abc"]
-    waiting = lab.cluster.submit(Statement(Wait(duration_us=SECOND_US), "wait 1s"))
-    lab.cluster.run_until(lab.cluster.now_us + SECOND_US)
-    lab.cluster.poll()
+    tickets = [lab.runner.submit(produce(value, acks=-1)) for value in "abc"]
+    waiting = lab.runner.submit(Statement(Wait(duration_us=SECOND_US), "wait 1s"))
+    lab.runner.run_until(lab.cluster.now_us + SECOND_US)
     assert all(ticket.done for ticket in (*tickets, waiting))
     assert lab.values(0) == "a b c"
 
@@ -182,7 +181,7 @@ def test_a_condition_that_does_not_come_to_hold_is_a_failed_statement() -> None:
 
 def test_a_subject_is_looked_up_as_it_is_now() -> None:
     lab = Lab("3.9")
-    assert lab.cluster.value_of(Subject("partition", TP, "leader")) is None
+    assert value_of(lab.cluster, Subject("partition", TP, "leader")) is None
     lab.topic(1, 0)
-    assert lab.cluster.value_of(Subject("partition", TP, "leader")) == 1
-    assert lab.cluster.value_of(Subject("controller", "", "broker")) == 0
+    assert value_of(lab.cluster, Subject("partition", TP, "leader")) == 1
+    assert value_of(lab.cluster, Subject("controller", "", "broker")) == 0

@@ -20,6 +20,7 @@ from emulator.inputs.statements import (
     Wait,
 )
 from emulator.releases.profiles import VERSIONS
+from emulator.scenario.runner import Runner
 from tests.support.hashes import LENGTH
 from tests.support.random_scripts import run, script_of, spec_of
 
@@ -59,7 +60,7 @@ def test_those_scripts_hold_crashes_losses_and_elections_on_every_release() -> N
 def test_events_are_the_same_one_by_one(seed: int) -> None:
     runs: list[list[Event]] = [[], []]
     for seen in runs:
-        run(Cluster(spec_of(seed), [seen.append]), script_of(seed, 20))
+        run(Runner(Cluster(spec_of(seed), [seen.append])), script_of(seed, 20))
     assert runs[0] == runs[1]
 
 
@@ -72,25 +73,20 @@ def test_another_seed_gives_another_run() -> None:
 def test_a_run_is_repeated_from_what_was_recorded_of_its_inputs(seed: int) -> None:
     """Statements at odd moments, given again after the same number of kernel events."""
     seen: list[Event] = []
-    first = Cluster(spec_of(seed), [seen.append])
+    first = Runner(Cluster(spec_of(seed), [seen.append]))
     given: list[Statement] = []
     for number, wanted in enumerate(script_of(seed, 25)):
         first.run_until(first.now_us + 7_777 * number)
         given.append(Statement(wanted, type(wanted).__name__))
         first.submit(given[-1])
     first.run_until(first.now_us + 5_000_000)
-    first.poll()
 
-    again = Cluster(spec_of(seed))
+    again = Runner(Cluster(spec_of(seed)))
     inputs = [each for each in seen if isinstance(each, InputReceived)][1:]
     for received, statement in zip(inputs, given, strict=True):
-        while again.steps < received.steps:
-            again.step()
-        if again.now_us < received.time_us:
-            again.run_until(received.time_us)
+        again.return_to(received.time_us, received.steps)
         again.submit(statement)
     again.run_until(first.now_us)
-    again.poll()
     assert again.state_hash == first.state_hash
 
 
@@ -116,5 +112,5 @@ def test_looking_at_the_state_does_not_change_it() -> None:
 def test_a_wait_of_nothing_changes_no_more_than_the_count_of_events() -> None:
     cluster = Cluster(CreateCluster(version="3.9"))
     now_us, steps = cluster.now_us, cluster.steps
-    cluster.execute(Statement(Wait(duration_us=0), "wait 0s"))
+    Runner(cluster).execute(Statement(Wait(duration_us=0), "wait 0s"))
     assert (cluster.now_us, cluster.steps) == (now_us, steps)

@@ -22,7 +22,8 @@ from emulator.inputs.statements import (
 )
 from emulator.protocol import ProduceRequest, RecordBatch
 from emulator.protocol.errors import ERRORS
-from emulator.scenario.runner import Outcome, Ticket
+from emulator.scenario.outcome import Outcome
+from emulator.scenario.runner import Ticket
 from tests.emulator.broker.test_producer_ids import ask
 from tests.support.lab import SECOND_US, TP, Lab
 from tests.support.releases import profile_of

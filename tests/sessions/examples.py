@@ -38,7 +38,8 @@ from emulator.inputs.statements import (
     Wait,
     ZkCommand,
 )
-from sessions import keyframe_taker, pump, record
+from emulator.scenario.runner import Runner
+from sessions import keyframe_taker, record
 from sessions.facts import Origin
 from sessions.record import Recorder
 from sessions.view import ClusterView
@@ -121,9 +122,9 @@ def statement(given: AnyInput, line: int = 0) -> Statement:
     return Statement(given, type(given).__name__, line)
 
 
-def execute(cluster: Cluster, given: AnyInput, line: int = 0) -> None:
+def execute(runner: Runner, given: AnyInput, line: int = 0) -> None:
     """Give a statement and let it end."""
-    pump.finish(cluster, cluster.submit(statement(given, line)))
+    runner.execute(statement(given, line))
 
 
 def run(
@@ -131,14 +132,14 @@ def run(
     spec: CreateCluster = SPEC,
     story: tuple[AnyInput, ...] = STORY,
     after: Callable[[Cluster], None] = lambda cluster: None,
-) -> Cluster:
+) -> Runner:
     """Give all statements of a story; ``after`` each of them look at the cluster."""
-    cluster = Cluster(spec, (observer,))
-    after(cluster)
+    runner = Runner(Cluster(spec, (observer,)))
+    after(runner.cluster)
     for line, given in enumerate(story, start=2):
-        execute(cluster, given, line)
-        after(cluster)
-    return cluster
+        execute(runner, given, line)
+        after(runner.cluster)
+    return runner
 
 
 @cache
@@ -175,15 +176,15 @@ def small_chunks(events: int = 64, keyframes: int = 200) -> Iterator[None]:
         yield
 
 
-def record_story(path: Path | None, story: tuple[AnyInput, ...] = STORY) -> Cluster:
+def record_story(path: Path | None, story: tuple[AnyInput, ...] = STORY) -> Runner:
     """Record the story, announced and closed as it should be."""
     with Recorder(path, origin()) as recorder:
-        cluster = Cluster(SPEC, (recorder,))
-        recorder.follow(cluster)
+        runner = Runner(Cluster(SPEC, (recorder,)))
+        recorder.follow(runner)
         for line, given in enumerate(story, start=2):
             recorder.announce(statement(given, line))
-            execute(cluster, given, line)
-    return cluster
+            execute(runner, given, line)
+    return runner
 
 
 def folded(events: tuple[Event, ...] | list[Event]) -> ClusterView:

@@ -9,6 +9,7 @@ from pathlib import Path
 from emulator.cluster import Cluster
 from emulator.events import Event
 from emulator.inputs.statements import CreateTopic, Produce
+from emulator.scenario.runner import Runner
 from sessions.record import Recorder
 from tests.sessions.examples import SPEC, execute, origin, second, small_chunks, statement
 
@@ -24,18 +25,18 @@ def main(path: Path, limit_bytes: int | None) -> None:
                 recorder.flush()
                 print(event.seq, flush=True)  # noqa: T201 - the pipe to the parent
 
-        cluster = Cluster(SPEC, (observe,))
-        recorder.follow(cluster)
+        runner = Runner(Cluster(SPEC, (observe,)))
+        recorder.follow(runner)
         line = 2
         topic = CreateTopic(topic="orders", partitions=3, replication_factor=3)
         for given in (topic, second()):
             recorder.announce(statement(given, line))
-            execute(cluster, given, line)
+            execute(runner, given, line)
             line += 1
         batch = Produce(topic="orders", value="v", count=10, acks=-1)
         while True:
             recorder.announce(statement(batch, line))
-            execute(cluster, batch, line)
+            execute(runner, batch, line)
             line += 1
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from emulator.cluster import Cluster
+from emulator.scenario.runner import Runner
 from sessions.bookmarks import (
     NAME_CHARACTERS_MAX,
     BookmarkError,
@@ -39,12 +40,12 @@ MARKED = [("calm", "before anything happens"), ("late", "")]
 
 def live(path: Path) -> tuple[Source, Callable[[], None]]:
     recorder = Recorder(path, origin())
-    cluster = Cluster(SPEC, (recorder,))
-    recorder.follow(cluster)
+    runner = Runner(Cluster(SPEC, (recorder,)))
+    recorder.follow(runner)
     for line, given in enumerate(STORY, start=2):
         recorder.announce(statement(given, line))
-        execute(cluster, given, line)
-    source = LiveSource(cluster, recorder, lambda text: ())
+        execute(runner, given, line)
+    source = LiveSource(runner, recorder, lambda text: ())
 
     def close() -> None:
         source.close()

@@ -9,6 +9,7 @@ import pytest
 from emulator.cluster import Cluster
 from emulator.events import ProduceSent
 from emulator.inputs.statements import AnyInput, CreateTopic, Produce
+from emulator.scenario.runner import Runner
 from sessions import bounding
 from sessions.batches import KEPT
 from sessions.bounding import Bound, newest
@@ -86,20 +87,20 @@ def test_a_file_takes_along_what_its_view_has_forgotten(tmp_path: Path) -> None:
 def test_a_bounded_recording_verifies(tmp_path: Path) -> None:
     path = tmp_path / "a.tide.db"
     with small_chunks(), Recorder(path, origin(), limit_bytes=LIMIT_BYTES) as recorder:
-        cluster = Cluster(SPEC, (recorder,))
-        recorder.follow(cluster)
+        runner = Runner(Cluster(SPEC, (recorder,)))
+        recorder.follow(runner)
         topic = CreateTopic(topic="t", partitions=3, replication_factor=3)
         batch = Produce(topic="t", value="v", count=30, acks=-1)
         story: tuple[AnyInput, ...] = (topic, second(), *[batch] * 20, second(60))
         for line, given in enumerate(story, start=2):
             recorder.announce(statement(given, line))
-            execute(cluster, given, line)
+            execute(runner, given, line)
     with SessionFile(path) as session:
         assert session.first_seq > 100
         assert len(session.inputs()) == 24
     found = verify(path)
     assert found.same
-    assert found.state_hash == cluster.state_hash
+    assert found.state_hash == runner.state_hash
 
 
 def test_a_reader_of_a_bounded_recording_follows_what_is_dropped(tmp_path: Path) -> None:
@@ -148,12 +149,12 @@ def test_a_live_cluster_with_a_bounded_past_is_walked_as_far_back_as_it_goes(
 ) -> None:
     with small_chunks():
         recorder = Recorder(None, origin(), limit_bytes=LIMIT_BYTES)
-        cluster = Cluster(SPEC, (recorder,))
-        recorder.follow(cluster)
+        runner = Runner(Cluster(SPEC, (recorder,)))
+        recorder.follow(runner)
         topic = CreateTopic(topic="t", partitions=3, replication_factor=3)
         batch = Produce(topic="t", value="v", count=20, acks=-1)
         asked = {"topic": statement(topic), "produce": statement(batch)}
-        source = LiveSource(cluster, recorder, lambda text: (asked[text],))
+        source = LiveSource(runner, recorder, lambda text: (asked[text],))
         source.submit("topic")
         seen = list(source.events(1, source.last_seq))
         source.put_bookmark("early", seq=5)

@@ -7,6 +7,7 @@ import msgspec
 from emulator.cluster import Cluster
 from emulator.events import InputFinished, ProduceSent, ReplicaRoleChanged
 from emulator.inputs.statements import AnyInput, CrashBroker, CreateCluster, CreateTopic, Produce
+from emulator.scenario.runner import Runner
 from sessions.comparing import Change, Comparison, compare, state_changes
 from sessions.file import SessionFile
 from sessions.record import Recorder
@@ -19,11 +20,11 @@ SAME: tuple[AnyInput, ...] = (TOPIC, second(), Produce(topic="t", value="v", cou
 
 def recorded(path: Path, story: tuple[AnyInput, ...], spec: CreateCluster = SPEC) -> Path:
     with Recorder(path, origin(path.stem, spec)) as recorder:
-        cluster = Cluster(spec, (recorder,))
-        recorder.follow(cluster)
+        runner = Runner(Cluster(spec, (recorder,)))
+        recorder.follow(runner)
         for line, given in enumerate(story, start=2):
             recorder.announce(statement(given, line))
-            execute(cluster, given, line)
+            execute(runner, given, line)
     return path
 
 

@@ -15,6 +15,7 @@ from emulator.inputs.statements import (
     Statement,
     StopBroker,
 )
+from emulator.scenario.runner import Runner
 from sessions.forecast import Effect, Outlook, horizon_us
 from sessions.view import ClusterView
 
@@ -26,16 +27,16 @@ TOPICS = (
 )
 
 
-def made(*inputs: AnyInput, version: str = "2.4") -> tuple[Cluster, ClusterView]:
+def made(*inputs: AnyInput, version: str = "2.4") -> tuple[Runner, ClusterView]:
     view = ClusterView()
-    cluster = Cluster(CreateCluster(brokers=3, version=version), [view.apply])
+    runner = Runner(Cluster(CreateCluster(brokers=3, version=version), [view.apply]))
     for each in (*inputs, Settle()):
-        cluster.execute(Statement(each, type(each).__name__))
-    return cluster, view
+        runner.execute(Statement(each, type(each).__name__))
+    return runner, view
 
 
-def effect_of(cluster: Cluster, view: ClusterView, *inputs: AnyInput) -> Effect:
-    forecast = Outlook(cluster, view).forecast([Statement(each, "x") for each in inputs])
+def effect_of(runner: Runner, view: ClusterView, *inputs: AnyInput) -> Effect:
+    forecast = Outlook(runner, view).forecast([Statement(each, "x") for each in inputs])
     assert forecast.share == 0
     for _ in range(1_000):
         if forecast.go_on(0.05):
@@ -77,36 +78,36 @@ def test_the_controllers_end_is_told() -> None:
 
 def test_records_that_only_the_leader_has_are_lost_with_it() -> None:
     topic = CreateTopic(topic="t", assignment=[[1, 2]])
-    cluster, view = made(topic, Produce(topic="t", acks=1))
-    cluster.execute(Statement(PauseReplica(tp="t-0", broker=2), "pause"))
-    cluster.execute(Statement(Produce(topic="t", acks=1, value="x"), "produce"))
-    effect = effect_of(cluster, view, CrashBroker(broker=1))
+    runner, view = made(topic, Produce(topic="t", acks=1))
+    runner.execute(Statement(PauseReplica(tp="t-0", broker=2), "pause"))
+    runner.execute(Statement(Produce(topic="t", acks=1, value="x"), "produce"))
+    effect = effect_of(runner, view, CrashBroker(broker=1))
     assert (effect.lost, effect.moved) == (1, 1)
 
 
 def test_what_would_have_happened_anyway_is_not_blamed_on_the_statement() -> None:
-    cluster, view = made(TOPICS[0])
-    cluster.execute(Statement(CrashBroker(broker=1), "crash"))
-    effect = effect_of(cluster, view, FreezeBroker(broker=0))
+    runner, view = made(TOPICS[0])
+    runner.execute(Statement(CrashBroker(broker=1), "crash"))
+    effect = effect_of(runner, view, FreezeBroker(broker=0))
     assert effect.after.under_min_isr == effect.now.under_min_isr
     assert effect.moved == 0
 
 
 def test_the_cluster_itself_stays_as_it_is() -> None:
-    cluster, view = made(*TOPICS)
-    before, seq = cluster.state_hash, view.seq
-    effect_of(cluster, view, CrashBroker(broker=1))
-    assert cluster.state_hash == before
+    runner, view = made(*TOPICS)
+    before, seq = runner.state_hash, view.seq
+    effect_of(runner, view, CrashBroker(broker=1))
+    assert runner.state_hash == before
     assert view.seq == seq
 
 
 def test_what_the_cluster_would_refuse_says_why() -> None:
-    cluster, view = made(CrashBroker(broker=1))
-    effect = effect_of(cluster, view, FreezeBroker(broker=1))
+    runner, view = made(CrashBroker(broker=1))
+    effect = effect_of(runner, view, FreezeBroker(broker=1))
     assert effect.refused
     assert effect.moved == 0
 
 
 @pytest.mark.parametrize(("version", "seconds"), [("2.4", 26), ("3.9", 68)])
 def test_it_looks_as_far_as_sessions_and_the_isr_take(version: str, seconds: int) -> None:
-    assert horizon_us(made(version=version)[0]) == seconds * 1_000_000
+    assert horizon_us(CreateCluster(version=version)) == seconds * 1_000_000

@@ -7,6 +7,7 @@ import pytest
 from emulator.cluster import Cluster
 from emulator.events import InputFinished
 from emulator.inputs.statements import CrashBroker, CreateTopic, Mark, Produce, WaitUntil
+from emulator.scenario.runner import Runner
 from sessions.live_source import Asked, LiveSource
 from sessions.record import Recorder
 from sessions.source import Reply, Source
@@ -44,9 +45,9 @@ def parse(text: str) -> Sequence[Asked]:
 def source() -> Iterator[LiveSource]:
     with small_chunks():
         recorder = Recorder(None, origin())
-        cluster = Cluster(SPEC, (recorder,))
-        recorder.follow(cluster)
-        source = LiveSource(cluster, recorder, parse)
+        runner = Runner(Cluster(SPEC, (recorder,)))
+        recorder.follow(runner)
+        source = LiveSource(runner, recorder, parse)
         yield source
         source.close()
         recorder.close()

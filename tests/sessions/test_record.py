@@ -11,6 +11,7 @@ import pytest
 from emulator.cluster import Cluster
 from emulator.events import Event, ProduceSent
 from emulator.inputs.statements import AnyInput
+from emulator.scenario.runner import Runner
 from sessions import batches, record
 from sessions.chunks import Chunks
 from sessions.errors import SessionError, SessionMissingError
@@ -129,10 +130,10 @@ def test_statements_are_kept_as_they_were_announced(tmp_path: Path) -> None:
 def test_a_statement_given_behind_the_recorders_back_is_known_by_its_text(tmp_path: Path) -> None:
     path = tmp_path / "a.tide.db"
     with Recorder(path, origin()) as recorder:
-        cluster = Cluster(SPEC, (recorder,))
-        execute(cluster, STORY[0], 2)
+        runner = Runner(Cluster(SPEC, (recorder,)))
+        execute(runner, STORY[0], 2)
         recorder.announce(statement(STORY[2], 3))
-        execute(cluster, STORY[2], 3)
+        execute(runner, STORY[2], 3)
     with SessionFile(path) as session:
         assert [each.statement is None for each in session.inputs()] == [False, True, False]
         assert session.inputs()[1].text == "CreateTopic"
@@ -143,7 +144,7 @@ def test_a_recording_is_closed_when_its_run_breaks_off(tmp_path: Path) -> None:
 
     def break_off() -> None:
         with Recorder(path, origin()) as recorder:
-            recorder.follow(Cluster(SPEC, (recorder,)))
+            recorder.follow(Runner(Cluster(SPEC, (recorder,))))
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
@@ -178,9 +179,9 @@ def test_a_write_that_fails_ends_the_recording_and_not_the_cluster(
     with small_chunks():
         recorder = Recorder(tmp_path / "a.tide.db", origin())
         monkeypatch.setattr(recorder.writer, "put_chunk", full)
-        cluster = run(recorder)
-    assert cluster.state_hash == run(lambda event: None).state_hash
-    assert recorder.view.seq == cluster.sequence
+        runner = run(recorder)
+    assert runner.state_hash == run(lambda event: None).state_hash
+    assert recorder.view.seq == runner.cluster.sequence
     assert len(recorder.tail) < 200
     with pytest.raises(SessionError, match="disk is full"):
         recorder.close()

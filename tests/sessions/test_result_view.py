@@ -8,6 +8,7 @@ from commands.matrix import judged
 from emulator import events
 from emulator.cluster import Cluster
 from emulator.events import Event
+from emulator.scenario.runner import Runner
 from sessions import summary
 from sessions.folding import beliefs
 from sessions.folding.table import HANDLERS, changes_nothing
@@ -56,9 +57,9 @@ def test_a_story_has_the_same_result_at_every_moment(version: str) -> None:
 @given(st.integers(0, 100_000))
 def test_whatever_happens_has_the_same_result(seed: int) -> None:
     both = Both()
-    cluster = Cluster(spec_of(seed), [both])
+    runner = Runner(Cluster(spec_of(seed), [both]))
     for wanted in script_of(seed, 20):
-        run(cluster, [wanted])
+        run(runner, [wanted])
         both.compare()
 
 

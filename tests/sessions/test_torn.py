@@ -10,6 +10,7 @@ import pytest
 from emulator.cluster import Cluster
 from emulator.events import Event
 from emulator.inputs.statements import AnyInput, CreateCluster, CreateTopic, Mark, Wait
+from emulator.scenario.runner import Runner
 from sessions.errors import NotASessionError, SessionDamagedError, SessionError
 from sessions.file import SessionFile
 from sessions.record import Recorder
@@ -39,11 +40,11 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def record(path: Path) -> None:
     with Recorder(path, origin("x", SPEC)) as recorder:
-        cluster = Cluster(SPEC, (recorder,))
-        recorder.follow(cluster)
+        runner = Runner(Cluster(SPEC, (recorder,)))
+        recorder.follow(runner)
         for line, given in enumerate(STORY, start=2):
             recorder.announce(statement(given, line))
-            execute(cluster, given, line)
+            execute(runner, given, line)
 
 
 def events_of(path: Path) -> tuple[tuple[Event, ...], SessionError | str]:

@@ -8,6 +8,7 @@ import pytest
 
 from emulator.cluster import Cluster
 from emulator.inputs.statements import Produce
+from emulator.scenario.runner import Runner
 from sessions.errors import SessionDamagedError, SessionIncompleteError
 from sessions.facts import Origin, Outcome
 from sessions.record import Recorder
@@ -32,10 +33,10 @@ def changed(path: Path, statement: str, *values: object) -> None:
 
 def test_a_recording_run_again_is_the_same(tmp_path: Path) -> None:
     path = tmp_path / "a.tide.db"
-    cluster = record_story(path)
+    runner = record_story(path)
     found = verify(path)
     assert found.same
-    assert (found.events, found.state_hash) == (len(story_events()), cluster.state_hash)
+    assert (found.events, found.state_hash) == (len(story_events()), runner.state_hash)
     assert str(found) == f"{path}: all {found.events:,} events and the final state are the same."
 
 
@@ -88,10 +89,10 @@ def test_another_final_state_is_told(tmp_path: Path) -> None:
 
 def test_a_recording_that_was_not_closed_is_compared_as_far_as_it_goes(tmp_path: Path) -> None:
     recorder = Recorder(tmp_path / "a.tide.db", origin())
-    cluster = Cluster(SPEC, (recorder,))
+    runner = Runner(Cluster(SPEC, (recorder,)))
     for line, given in enumerate(STORY[:6], start=2):
         recorder.announce(statement(given, line))
-        execute(cluster, given, line)
+        execute(runner, given, line)
     recorder.flush()
     found = verify(recorder.path)
     recorder.close()

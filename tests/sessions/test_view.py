@@ -12,6 +12,7 @@ from emulator.events import (
 )
 from emulator.inputs.conditions import Subject
 from emulator.releases.profiles import VERSIONS
+from emulator.scenario.conditions import value_of
 from sessions.states import PartitionState
 from sessions.view import STATUSES, ClusterView
 from tests.sessions.examples import SPEC, comparable, folded, run, story_events
@@ -20,7 +21,7 @@ Facts = dict[str, object]
 
 
 def value(cluster: Cluster, kind: str, name: str, field: str) -> object:
-    return cluster.value_of(Subject(kind, name, field))
+    return value_of(cluster, Subject(kind, name, field))
 
 
 def emulated(cluster: Cluster, view: ClusterView) -> Facts:

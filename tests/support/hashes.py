@@ -8,6 +8,7 @@ import tempfile
 from pathlib import Path
 
 from emulator.cluster import Cluster
+from emulator.scenario.runner import Runner
 from sessions.facts import Origin
 from sessions.record import Recorder
 from tests.support.random_scripts import run, script_of, spec_of
@@ -18,11 +19,12 @@ LENGTH = 20
 def hash_of(seed: int, recorder: Recorder | None) -> str:
     """The hash after a seed's script, with or without a recording of every event."""
     cluster = Cluster(spec_of(seed), [] if recorder is None else [recorder])
-    run(cluster, script_of(seed, LENGTH))
+    runner = Runner(cluster)
+    run(runner, script_of(seed, LENGTH))
     if recorder is not None:
         recorder.close()
         assert recorder.view.seq == cluster.sequence
-    return f"{seed} {cluster.sequence} {cluster.now_us} {cluster.state_hash}"
+    return f"{seed} {cluster.sequence} {cluster.now_us} {runner.state_hash}"
 
 
 def recorder_of(seed: int, folder: Path) -> Recorder:

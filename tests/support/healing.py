@@ -1,6 +1,5 @@
 """Putting a cluster right after anything that may have happened to it, as its operators would."""
 
-from emulator.cluster import Cluster
 from emulator.inputs.statements import (
     AnyInput,
     ConfigureBroker,
@@ -15,11 +14,12 @@ from emulator.inputs.statements import (
     ThawBroker,
     ZkCommand,
 )
+from emulator.scenario.runner import Runner
 
 MINUTE_US = 60_000_000
 
 
-def heal(cluster: Cluster) -> None:
+def heal(runner: Runner) -> None:
     """Make links whole, wake and start everything, and wait until that has had its effect.
 
     Up to 2.0 a controller that was replaced may have left something undone, and up to 2.1 one may
@@ -28,69 +28,73 @@ def heal(cluster: Cluster) -> None:
     election may leave; from 2.4 the same is true of an ISR that a move which was taken back leaves
     without assigned members.
     """
+    cluster = runner.cluster
     for source, destination in list(cluster.state.network.links):
-        _do(cluster, ReleaseMessages(source=source, destination=destination))
-    _do(cluster, HealLinks())
+        _do(runner, ReleaseMessages(source=source, destination=destination))
+    _do(runner, HealLinks())
     for broker in cluster.brokers:
         if cluster.broker_state(broker) == "frozen":
-            _do(cluster, ThawBroker(broker=broker))
+            _do(runner, ThawBroker(broker=broker))
     if cluster.world.profile.has("out_of_range_is_fatal"):
         config = {"unclean.leader.election.enable": "true"}
         for broker in cluster.brokers:
-            _do(cluster, ConfigureBroker(broker=broker, config=config))
+            _do(runner, ConfigureBroker(broker=broker, config=config))
         for topic in cluster.topics():
-            _do(cluster, ConfigureTopic(topic=topic, config=config))
+            _do(runner, ConfigureTopic(topic=topic, config=config))
     for _ in range(3):
-        _start_what_is_down(cluster)
-        _pass(cluster, MINUTE_US)
-    _resume(cluster)
+        _start_what_is_down(runner)
+        _pass(runner, MINUTE_US)
+    _resume(runner)
     if not cluster.world.profile.has("broker_epochs"):
-        _do(cluster, ZkCommand(command="delete", path="/controller"))
-    _pass(cluster, 2 * MINUTE_US)
-    _elect_where_nobody_is_left(cluster)
+        _do(runner, ZkCommand(command="delete", path="/controller"))
+    _pass(runner, 2 * MINUTE_US)
+    _elect_where_nobody_is_left(runner)
     if not cluster.world.profile.has("epoch_cache_truncated_at_log_end"):
-        _restart_the_stuck(cluster)
+        _restart_the_stuck(runner)
 
 
-def _restart_the_stuck(cluster: Cluster) -> None:
+def _restart_the_stuck(runner: Runner) -> None:
     """What asks for the end of an epoch for ever (KAFKA-10706) stops when it loads its log anew."""
+    cluster = runner.cluster
     stuck: dict[int, None] = {}
     for tp in cluster.partitions():
         info = cluster.state_of(tp)
         if info is not None:
             stuck |= dict.fromkeys(b for b in cluster.assigned(tp) or () if b not in info.isr)
     for broker in stuck:
-        _do(cluster, StopBroker(broker=broker))
-        _do(cluster, StartBroker(broker=broker))
-        _pass(cluster, MINUTE_US)
+        _do(runner, StopBroker(broker=broker))
+        _do(runner, StartBroker(broker=broker))
+        _pass(runner, MINUTE_US)
 
 
-def _elect_where_nobody_is_left(cluster: Cluster) -> None:
+def _elect_where_nobody_is_left(runner: Runner) -> None:
+    cluster = runner.cluster
     for tp in cluster.partitions():
         info, assigned = cluster.state_of(tp), cluster.assigned(tp)
         if info is not None and assigned is not None and not set(info.isr) & set(assigned):
-            _do(cluster, ElectUnclean(tp=tp))
-            _pass(cluster, MINUTE_US)
+            _do(runner, ElectUnclean(tp=tp))
+            _pass(runner, MINUTE_US)
 
 
-def _start_what_is_down(cluster: Cluster) -> None:
+def _start_what_is_down(runner: Runner) -> None:
+    cluster = runner.cluster
     for broker in cluster.brokers:
         if cluster.broker_state(broker) in ("crashed", "stopped"):
-            cluster.submit(Statement(StartBroker(broker=broker), "start"))
+            runner.submit(Statement(StartBroker(broker=broker), "start"))
 
 
-def _resume(cluster: Cluster) -> None:
+def _resume(runner: Runner) -> None:
+    cluster = runner.cluster
     for tp in cluster.partitions():
         for broker in cluster.brokers:
             replica = cluster.replica(tp, broker)
             if replica is not None and replica.paused:
-                _do(cluster, ResumeReplica(tp=tp, broker=broker))
+                _do(runner, ResumeReplica(tp=tp, broker=broker))
 
 
-def _do(cluster: Cluster, wanted: AnyInput) -> None:
-    cluster.execute(Statement(wanted, type(wanted).__name__))
+def _do(runner: Runner, wanted: AnyInput) -> None:
+    runner.execute(Statement(wanted, type(wanted).__name__))
 
 
-def _pass(cluster: Cluster, duration_us: int) -> None:
-    cluster.run_until(cluster.now_us + duration_us)
-    cluster.poll()
+def _pass(runner: Runner, duration_us: int) -> None:
+    runner.run_until(runner.now_us + duration_us)

@@ -25,7 +25,8 @@ from emulator.protocol import (
     UpdateMetadataRequest,
 )
 from emulator.replication.partition import LoseTail
-from emulator.scenario.runner import Outcome, Ticket
+from emulator.scenario.outcome import Outcome
+from emulator.scenario.runner import Runner, Ticket
 
 SECOND_US = 1_000_000
 TP = "t-0"
@@ -53,14 +54,15 @@ class Lab:
         self.seen = Seen()
         made = CreateCluster(brokers=brokers, version=version, **spec)
         self.cluster = Cluster(made, [self.seen.events.append])
+        self.runner = Runner(self.cluster)
 
     # ---- statements
 
     def do(self, wanted: AnyInput) -> Outcome:
-        return self.cluster.execute(Statement(wanted, type(wanted).__name__))
+        return self.runner.execute(Statement(wanted, type(wanted).__name__))
 
     def submit(self, wanted: AnyInput) -> Ticket:
-        return self.cluster.submit(Statement(wanted, type(wanted).__name__))
+        return self.runner.submit(Statement(wanted, type(wanted).__name__))
 
     def topic(self, *replicas: int, **options: Any) -> None:
         """Topic ``t`` with one partition on these brokers; returns when they have been told."""

@@ -6,8 +6,8 @@ The same seed gives the same script in every process: only :class:`random.Random
 from collections.abc import Callable
 from random import Random
 
-from emulator.cluster import Cluster
 from emulator.events import CLIENTS, ZOOKEEPER
+from emulator.inputs.conditions import Clause, Subject
 from emulator.inputs.statements import (
     AddPartitions,
     AnyInput,
@@ -22,7 +22,9 @@ from emulator.inputs.statements import (
     DropOnLink,
     ElectPreferred,
     ElectUnclean,
+    Expect,
     ExpireSession,
+    FetchRound,
     FreezeBroker,
     HealLinks,
     HoldMessages,
@@ -39,9 +41,11 @@ from emulator.inputs.statements import (
     ThawBroker,
     Tick,
     Wait,
+    WaitUntil,
     ZkCommand,
 )
 from emulator.releases.profiles import VERSIONS
+from emulator.scenario.runner import Runner
 
 BROKERS = 3
 PARTITIONS = 3
@@ -71,10 +75,10 @@ def statements(draw: Random, length: int) -> list[AnyInput]:
     return [draw.choice(STATEMENTS)(draw) for _ in range(length)]
 
 
-def run(cluster: Cluster, script: list[AnyInput]) -> None:
+def run(runner: Runner, script: list[AnyInput]) -> None:
     """Run a script to its end."""
     for wanted in script:
-        cluster.execute(Statement(wanted, type(wanted).__name__))
+        runner.execute(Statement(wanted, type(wanted).__name__))
 
 
 def _broker(draw: Random) -> int:
@@ -186,3 +190,64 @@ STATEMENTS: tuple[Callable[[Random], AnyInput], ...] = (
     lambda draw: Settle(),
 )
 """What a random script is made of; what stands twice comes twice as often."""
+
+
+def timed_script_of(seed: int, length: int) -> list[AnyInput]:
+    """A script whose statements end at moments at which other things are due as well.
+
+    Processes that start set their timers for whole seconds ahead, and waits and limits of whole
+    seconds end with several of them. It has ``length`` parts, each of one or more statements.
+    """
+    draw = Random(seed + 2_000_000)
+    script = [script_of(seed, 0)[0], Wait(duration_us=_seconds(draw))]
+    for _ in range(length):
+        script += _restart(draw) if draw.random() < 0.3 else [draw.choice(_ANY)(draw)]
+    return script
+
+
+def _restart(draw: Random) -> list[AnyInput]:
+    """A broker goes and comes back, and some of its first timers end with what follows."""
+    broker = _broker(draw)
+    gone: list[AnyInput] = [CrashBroker(broker=broker), StopBroker(broker=broker)]
+    within_us = draw.choice([5, 15, 30]) * 1_000_000
+    ends: list[AnyInput] = [
+        Wait(duration_us=within_us),
+        Wait(duration_us=within_us),
+        WaitUntil(clauses=_clauses(draw), within_us=within_us),
+    ]
+    away = Wait(duration_us=_seconds(draw))
+    return [draw.choice(gone), away, StartBroker(broker=broker), draw.choice(ends)]
+
+
+def _seconds(draw: Random) -> int:
+    return draw.choice([0, 1, 2, 3, 5, 10, 18, 20, 30]) * 1_000_000
+
+
+def _clauses(draw: Random) -> list[Clause]:
+    """A condition that may hold now, soon, or never."""
+    return [
+        draw.choice(
+            [
+                Clause(Subject("partition", _tp(draw), "leader"), "==", _broker(draw)),
+                Clause(Subject("partition", _tp(draw), "isr"), "contains", _broker(draw)),
+                Clause(Subject("replica", f"{_tp(draw)}@{_broker(draw)}", "leo"), ">", 3),
+                Clause(Subject("producer", "p1", "pending"), "==", 0),
+                Clause(Subject("cluster", "", "under_replicated"), "==", 0),
+            ]
+        )
+    ]
+
+
+TIMED: tuple[Callable[[Random], AnyInput], ...] = (
+    lambda draw: Wait(duration_us=_seconds(draw)),
+    lambda draw: Wait(duration_us=_seconds(draw)),
+    lambda draw: WaitUntil(clauses=_clauses(draw), within_us=_seconds(draw)),
+    lambda draw: Expect(clauses=_clauses(draw)),
+    lambda draw: Settle(quiet_us=_seconds(draw)),
+    lambda draw: FetchRound(tp=_tp(draw), broker=_broker(draw), times=2),
+    lambda draw: StartBroker(broker=_broker(draw)),
+    lambda draw: CrashBroker(broker=_broker(draw)),
+)
+"""Statements that wait for something, and those after which timers are due at whole seconds."""
+
+_ANY = (*STATEMENTS, *TIMED * 4)

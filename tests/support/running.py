@@ -12,16 +12,17 @@ from emulator.inputs.statements import (
     Statement,
     WaitUntil,
 )
-from emulator.scenario.runner import Outcome
+from emulator.scenario.outcome import Outcome
+from emulator.scenario.runner import Runner
 
 QUICK = {"zookeeper.session.timeout.ms": "4000", "auto.leader.rebalance.enable": "false"}
 
 
 def do(cluster: Cluster, *wanted: AnyInput) -> Outcome:
     """Run statements to their ends; the last one's outcome."""
-    outcome = Outcome()
+    runner, outcome = Runner(cluster), Outcome()
     for each in wanted:
-        outcome = cluster.execute(Statement(each, type(each).__name__))
+        outcome = runner.execute(Statement(each, type(each).__name__))
     return outcome
 
 

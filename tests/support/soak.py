@@ -26,6 +26,7 @@ from emulator.inputs.statements import (
     ZkCommand,
 )
 from emulator.releases.profiles import VERSIONS
+from emulator.scenario.runner import Runner
 from tests.support.agreement import disagreements, incomplete, is_internal
 from tests.support.healing import heal
 from tests.support.random_scripts import BROKERS, PARTITIONS, statements
@@ -52,12 +53,13 @@ class Soak:
         config["delete.topic.enable"] = "true"
         spec = CreateCluster(brokers=BROKERS, version=self.version, seed=seed, config=config)
         self.cluster = Cluster(spec)
+        self.runner = Runner(self.cluster)
         self.done: list[AnyInput] = []
 
     def do(self, wanted: AnyInput) -> str:
         """Give a statement, which may be refused; its error."""
         self.done.append(wanted)
-        return self.cluster.execute(Statement(wanted, type(wanted).__name__)).error
+        return self.runner.execute(Statement(wanted, type(wanted).__name__)).error
 
     def run(self, rounds: int, length: int) -> None:
         """So many rounds of so many statements each.
@@ -72,7 +74,7 @@ class Soak:
                 self._check("broken", self._unexpected())
             self._quieten()
             self._check("while some are down", disagreements(self.cluster))
-            heal(self.cluster)
+            heal(self.runner)
             self._check("broken", self._unexpected())
             self._check("not whole", incomplete(self.cluster))
             self._check("after all was repaired", disagreements(self.cluster))

@@ -95,7 +95,7 @@ def test_a_record_without_acks_that_never_arrives_is_told_as_lost() -> None:
     wanted = Produce(topic="t", partition=0, value="b", count=2, acks=0, every_us=10_000)
     lab.submit(wanted)
     lab.do(FreezeBroker(broker=1))
-    lab.cluster.run_until(lab.cluster.now_us + DEFERRED_US + SECOND_US)
+    lab.runner.run_until(lab.cluster.now_us + DEFERRED_US + SECOND_US)
     assert first.base_offset == 0
     assert [len(each.lost) for each in lab.seen.of(AuditChanged)] == [1, 2]
 

@@ -14,6 +14,7 @@ from emulator.audit.invariants import INVARIANTS, known_violations
 from emulator.cluster import Cluster
 from emulator.inputs.statements import Statement
 from emulator.releases.profiles import PROFILES, VERSIONS
+from emulator.scenario.runner import Runner
 from tests.support.generations import since
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
@@ -87,9 +88,10 @@ def violated(scenario: str, version: str) -> dict[str, int]:
     path = SCENARIOS / f"{scenario}.tide"
     script = parse_script(path.read_text(), str(path), cluster_options=("--version", version))
     cluster = Cluster(script.spec)
+    runner = Runner(cluster)
     for step in script.steps:
         if isinstance(step, Statement):
-            cluster.execute(step)
+            runner.execute(step)
     assert cluster.state.invariants.unexpected == 0
     return cluster.state.invariants.violated
 

@@ -4,6 +4,7 @@ from emulator import events
 from emulator.broker.broker import Broker, BrokerState
 from emulator.broker_context import ProcessState
 from emulator.inputs.statements import CrashBroker, Settle, StartBroker, Wait
+from emulator.scenario.conditions import value_of
 from tests.support.running import do, produce, replica, with_topic
 
 
@@ -22,8 +23,8 @@ def test_the_high_watermark_on_disk_is_as_old_as_the_last_checkpoint() -> None:
     do(cluster, produce("a", count=2), Settle(quiet_us=6_000_000))
     assert cluster.brokers[2].state.replicas["t-0"].checkpointed_hw == 2
     do(cluster, produce("b"), CrashBroker(broker=2))
-    assert cluster.value_of(replica("t-0", 2, "hw")) == 2
-    assert cluster.value_of(replica("t-0", 2, "leo")) == 3
+    assert value_of(cluster, replica("t-0", 2, "hw")) == 2
+    assert value_of(cluster, replica("t-0", 2, "leo")) == 3
 
 
 def test_a_checkpoint_states_only_what_changed() -> None:

@@ -96,7 +96,7 @@ def test_a_follower_that_stops_serving_sends_its_consumer_back_to_the_leader() -
     made.fetch(1)
     ticket = made.submit(Consume(topic="t", rack="b"))
     made.do(CrashBroker(broker=1))
-    while not ticket.done and made.cluster.step():
-        made.cluster.poll()
+    while not ticket.done:
+        made.runner.advance()
     assert ticket.outcome is not None
     assert ticket.outcome.error in ("NONE", "NOT_LEADER_OR_FOLLOWER")

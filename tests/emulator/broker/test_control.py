@@ -12,6 +12,7 @@ from emulator.protocol import (
     UpdateMetadataRequest,
 )
 from emulator.protocol.controller import DURING_DELETE
+from emulator.scenario.conditions import value_of
 from tests.support.lab import Lab
 from tests.support.running import do, partition, replica, with_topic
 
@@ -90,8 +91,8 @@ def test_a_partition_that_is_being_deleted_leaves_the_metadata() -> None:
 def test_clients_of_a_deleted_topic_are_told_that_there_is_none() -> None:
     cluster, _ = with_topic(1, 2)
     do(cluster, DeleteTopic(topic="t"), Settle())
-    assert cluster.value_of(partition("t-0", "state")) == "nonexistent"
-    assert cluster.value_of(replica("t-0", 1, "leo")) is None
+    assert value_of(cluster, partition("t-0", "state")) == "nonexistent"
+    assert value_of(cluster, replica("t-0", 1, "leo")) is None
     outcome = do(cluster, Produce(topic="t", value="a", retries=0))
     assert outcome.error == "UNKNOWN_TOPIC_OR_PARTITION"
 

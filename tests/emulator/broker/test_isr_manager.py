@@ -15,6 +15,7 @@ from emulator.inputs.statements import (
     Wait,
 )
 from emulator.releases.profiles import VERSIONS
+from emulator.scenario.conditions import value_of
 from emulator.zookeeper.data import state_json, state_path
 from tests.support.running import do, partition, produce, until, with_topic
 
@@ -38,8 +39,8 @@ def test_a_follower_that_stops_fetching_leaves_the_isr_and_comes_back(version: s
     do(cluster, PauseReplica(tp="t-0", broker=3), produce("a", acks=1))
     do(cluster, until("t-0", "isr", [1, 2]))
     do(cluster, ResumeReplica(tp="t-0", broker=3), until("t-0", "isr", [1, 2, 3]), Settle())
-    assert cluster.value_of(partition("t-0", "version")) == 2
-    assert cluster.value_of(partition("t-0", "epoch")) == 0
+    assert value_of(cluster, partition("t-0", "version")) == 2
+    assert value_of(cluster, partition("t-0", "epoch")) == 0
 
 
 @pytest.mark.parametrize(("version", "asks"), [("2.5", False), ("2.7", True), ("3.9", True)])
@@ -57,7 +58,7 @@ def test_from_2_1_a_silent_follower_that_has_everything_stays(
     cluster, _ = with_topic(1, 2, version=version)
     do(cluster, produce("a"), Settle(), PauseReplica(tp="t-0", broker=2))
     do(cluster, Wait(duration_us=60 * SECOND_US))
-    assert (cluster.value_of(partition("t-0", "isr")) == [1]) is leaves
+    assert (value_of(cluster, partition("t-0", "isr")) == [1]) is leaves
 
 
 def test_a_change_waits_for_a_controller_that_does_not_answer() -> None:

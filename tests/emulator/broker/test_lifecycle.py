@@ -7,6 +7,7 @@ import pytest
 from emulator import events
 from emulator.broker.lifecycle import PATHS
 from emulator.inputs.statements import Settle, StartBroker, StopBroker
+from emulator.scenario.conditions import value_of
 from emulator.zookeeper.data import compact
 from tests.support.running import do, produce, replica, until, with_topic
 
@@ -67,7 +68,7 @@ def test_a_broker_that_returns_has_a_newer_epoch() -> None:
 def test_a_clean_stop_writes_the_high_watermark_down() -> None:
     cluster, _ = with_topic(1, 2)
     do(cluster, produce("a", count=3), Settle(), StopBroker(broker=2))
-    assert cluster.value_of(replica("t-0", 2, "hw")) == 3
+    assert value_of(cluster, replica("t-0", 2, "hw")) == 3
 
 
 def test_leaders_tell_of_their_isr_writes_up_to_2_6() -> None:

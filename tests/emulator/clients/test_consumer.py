@@ -13,8 +13,8 @@ from emulator.inputs.statements import (
     HealLinks,
     Settle,
     Statement,
-    Wait,
 )
+from emulator.scenario.runner import Runner
 from tests.support.running import do, produce, until, with_topic
 
 
@@ -73,12 +73,14 @@ def test_a_consumer_that_gives_up_loses_nobody_elses_requests() -> None:
     cluster, _ = with_topic(1)
     do(cluster, produce("a"), Consume(topic="t", consumer="hasty"))
     do(cluster, CutLink(source=CLIENTS, destination=1))
-    hasty = cluster.submit(Statement(Consume(topic="t", consumer="hasty"), "consume t"))
-    do(cluster, Wait(duration_us=ANSWER_US - 100_000))
-    patient = cluster.submit(Statement(produce("b", acks=1), "produce t"))
-    do(cluster, Wait(duration_us=200_000))
+    runner = Runner(cluster)
+    hasty = runner.submit(Statement(Consume(topic="t", consumer="hasty"), "consume t"))
+    runner.run_until(cluster.now_us + ANSWER_US - 100_000)
+    patient = runner.submit(Statement(produce("b", acks=1), "produce t"))
+    runner.run_until(cluster.now_us + 200_000)
     assert hasty.outcome is not None
     assert hasty.outcome.error == "NETWORK_EXCEPTION"
-    do(cluster, HealLinks(), Settle())
+    do(cluster, HealLinks())
+    runner.run_until(cluster.now_us + 1_000_000)
     assert patient.outcome is not None
     assert patient.outcome.error == "NONE"

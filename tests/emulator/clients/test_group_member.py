@@ -16,7 +16,7 @@ from emulator.inputs.statements import (
     HealLinks,
 )
 from emulator.releases.config import consumer_defaults
-from emulator.scenario.runner import Outcome
+from emulator.scenario.outcome import Outcome
 from tests.support.lab import Lab
 
 CLIENTS = -2

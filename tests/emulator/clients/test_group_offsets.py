@@ -110,7 +110,6 @@ def test_a_commit_that_finds_the_group_gone_on_fails_the_statement() -> None:
     made.cluster.brokers[0].coordinator.members.remove(group, next(iter(group.members)), "left")
     made.do(ReleaseMessages(source=CLIENTS, destination=1))
     made.wait(1_000)
-    made.cluster.poll()
     assert ticket.outcome is not None
     assert ticket.outcome.error == "UNKNOWN_MEMBER_ID"
 
@@ -141,7 +140,6 @@ def test_who_is_out_of_the_group_before_it_reads_joins_again_first() -> None:
     consumer.membership.refused("UNKNOWN_MEMBER_ID")
     made.do(ReleaseMessages(source=0, destination=CLIENTS))
     made.wait(60_000)
-    made.cluster.poll()
     assert ticket.outcome is not None
     assert ticket.outcome.error == "NONE"
     assert consumer.membership.partitions == ["t-0"]

@@ -27,11 +27,11 @@ from emulator.inputs.statements import (
     DeleteTopic,
     Reassign,
     StartBroker,
-    Statement,
 )
 from emulator.replication.election import Choice
+from emulator.scenario.runner import Runner
 from tests.support.lab import TP, Lab
-from tests.support.random_scripts import script_of, spec_of
+from tests.support.random_scripts import run, script_of, spec_of
 
 PAGE = Path(__file__).parents[3] / "docs" / "controller.md"
 LEGAL_OF_REPLICAS = """
@@ -180,8 +180,7 @@ def test_a_partition_without_live_replicas_stays_new() -> None:
 def test_nothing_illegal_is_tried_whatever_happens(seed: int) -> None:
     seen: list[Event] = []
     cluster = Cluster(spec_of(seed), [seen.append])
-    for wanted in script_of(seed, 25):
-        cluster.execute(Statement(wanted, type(wanted).__name__))
+    run(Runner(cluster), script_of(seed, 25))
     steps = [each for each in seen if isinstance(each, ControllerStep)]
     assert [each.detail for each in steps if each.name == "illegalTransition"] == []
 

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from emulator.cluster import Cluster
+from emulator.events import CLIENTS, SessionCreated
 from emulator.inputs.statements import (
     AddPartitions,
     AnyInput,
@@ -19,9 +20,11 @@ from emulator.inputs.statements import (
     Input,
     Reassign,
     Settle,
+    StopBroker,
+    Wait,
     ZkCommand,
 )
-from emulator.scenario.admin import RefusedError
+from emulator.scenario.refusals import RefusedError
 from tests.support.running import do, until, with_topic
 
 
@@ -149,3 +152,87 @@ def test_by_the_documents_wording_added_partitions_go_on_counting() -> None:
     do(cluster, AddPartitions(topic="t", partitions=3), until("t-2", "leader", 2))
     assert cluster.assigned("t-1") == [1, 2]
     assert cluster.assigned("t-2") == [2, 3]
+
+
+# ---- the outsiders' own session
+
+
+def test_an_ephemeral_znode_belongs_to_the_outsiders_session() -> None:
+    cluster, seen = with_topic(1, 2)
+    before = cluster.zookeeper.sessions.live.copy()
+    outcome = do(cluster, ZkCommand(command="create", path="/lock", ephemeral=True))
+    assert outcome.result == "/lock"
+    (session,) = set(cluster.zookeeper.sessions.live) - set(before)
+    assert cluster.zookeeper.get("/lock").ephemeral_owner == session
+    opened = [each for each in seen if isinstance(each, SessionCreated)][-1]
+    assert (opened.session, opened.host, opened.timeout_ms) == (session, CLIENTS, 20_000)
+    second = ZkCommand(command="create", path="/lock-", ephemeral=True, sequential=True)
+    other = do(cluster, second).result
+    assert list(cluster.zookeeper.sessions.live[session].ephemerals) == ["/lock", other]
+
+
+def test_the_outsiders_session_is_opened_only_when_it_is_needed() -> None:
+    cluster, _ = with_topic(1, 2)
+    do(cluster, ZkCommand(command="create", path="/plain"))
+    assert cluster.zookeeper.session_of(CLIENTS) is None
+    assert cluster.zookeeper.get("/plain").ephemeral_owner == 0
+
+
+def test_the_outsiders_session_lasts_as_long_as_nobody_ends_it() -> None:
+    cluster, _ = with_topic(1, 2)
+    do(cluster, ZkCommand(command="create", path="/lock", ephemeral=True))
+    do(cluster, *(StopBroker(broker=broker) for broker in cluster.brokers))
+    do(cluster, Wait(duration_us=3_600_000_000))
+    assert cluster.zookeeper.exists("/lock") is not None
+    assert len(cluster.zookeeper.sessions.live) == 1
+
+
+def test_what_the_outsiders_session_has_made_goes_when_it_is_expired() -> None:
+    cluster, _ = with_topic(1, 2)
+    do(cluster, ZkCommand(command="create", path="/lock", ephemeral=True))
+    assert do(cluster, ExpireSession(broker=CLIENTS)).error == "NONE"
+    assert cluster.zookeeper.exists("/lock") is None
+    assert len(cluster.zookeeper.sessions.live) == len(cluster.brokers)
+    refused = do(cluster, ExpireSession(broker=CLIENTS))
+    assert refused.message == "The clients' host has no ZooKeeper session."
+    do(cluster, ZkCommand(command="create", path="/lock", ephemeral=True))
+    assert cluster.zookeeper.exists("/lock") is not None
+
+
+def test_nobody_can_create_a_znode_below_an_ephemeral_one() -> None:
+    cluster, _ = with_topic(1, 2)
+    do(cluster, ZkCommand(command="create", path="/lock", ephemeral=True))
+    outcome = do(cluster, ZkCommand(command="create", path="/lock/below"))
+    assert outcome.error == "NoChildrenForEphemeralsError"
+
+
+def test_an_outsider_can_hold_the_controllers_office() -> None:
+    cluster, _ = with_topic(1, 2)
+    do(cluster, ZkCommand(command="delete", path="/controller"))
+    data = '{"version":1,"brokerid":9,"timestamp":"1"}'
+    do(cluster, Settle())
+    do(cluster, ZkCommand(command="delete", path="/controller"))
+    taken = ZkCommand(command="create", path="/controller", data=data, ephemeral=True)
+    assert do(cluster, taken).error == "NONE"
+    do(cluster, Settle())
+    assert cluster.zookeeper.get("/controller").data == data
+    do(cluster, ExpireSession(broker=CLIENTS), Settle())
+    assert cluster.controller_id() in cluster.brokers
+
+
+def test_an_election_of_all_partitions_does_not_list_them_for_each(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    cluster, _ = with_topic(1, 2)
+    do(cluster, CreateTopic(topic="many", partitions=50), Settle())
+    asked = 0
+    partitions = cluster.partitions
+
+    def counted() -> list[str]:
+        nonlocal asked
+        asked += 1
+        return partitions()
+
+    monkeypatch.setattr(cluster, "partitions", counted)
+    assert do(cluster, ElectPreferred()).error == "NONE"
+    assert asked == 1

@@ -25,6 +25,7 @@ from emulator.inputs.statements import (
     ThawBroker,
     Tick,
 )
+from emulator.scenario.conditions import value_of
 from emulator.scenario.faults import DOWN
 from tests.support.running import do, partition, produce, replica, until, with_topic
 
@@ -66,32 +67,32 @@ def test_what_cannot_be_done_is_refused(cluster: Cluster, wanted: AnyInput, word
 def test_a_crash_keeps_what_the_page_cache_has_and_power_loss_does_not() -> None:
     cluster, _ = with_topic(1, 2)
     do(cluster, produce("a", count=2), Settle(), CrashBroker(broker=2))
-    assert cluster.value_of(replica("t-0", 2, "leo")) == 2
+    assert value_of(cluster, replica("t-0", 2, "leo")) == 2
     do(cluster, StartBroker(broker=2), until("t-0", "isr", [1, 2]))
     do(cluster, CrashBroker(broker=2, lose_unflushed=True))
-    assert cluster.value_of(replica("t-0", 2, "leo")) == 0
+    assert value_of(cluster, replica("t-0", 2, "leo")) == 0
 
 
 def test_a_clean_stop_flushes() -> None:
     cluster, _ = with_topic(1, 2)
     do(cluster, produce("a", count=2), Settle(), StopBroker(broker=2), StartBroker(broker=2))
     do(cluster, until("t-0", "isr", [1, 2]), CrashBroker(broker=2, lose_unflushed=True))
-    assert cluster.value_of(replica("t-0", 2, "leo")) == 2
+    assert value_of(cluster, replica("t-0", 2, "leo")) == 2
 
 
 def test_a_broker_can_start_with_empty_disks() -> None:
     cluster, _ = with_topic(1, 2)
     do(cluster, produce("a"), Settle(), StopBroker(broker=2))
     do(cluster, StartBroker(broker=2, clean=True), until("t-0", "isr", [1, 2]), Settle())
-    assert cluster.value_of(replica("t-0", 2, "values")) == ["a"]
+    assert value_of(cluster, replica("t-0", 2, "values")) == ["a"]
 
 
 def test_a_paused_replica_gets_nothing_until_it_is_resumed() -> None:
     cluster, _ = with_topic(1, 2)
     do(cluster, PauseReplica(tp="t-0", broker=2), produce("a", acks=1), Settle())
-    assert cluster.value_of(replica("t-0", 2, "leo")) == 0
+    assert value_of(cluster, replica("t-0", 2, "leo")) == 0
     do(cluster, ResumeReplica(tp="t-0", broker=2), Settle())
-    assert cluster.value_of(replica("t-0", 2, "leo")) == 1
+    assert value_of(cluster, replica("t-0", 2, "leo")) == 1
 
 
 def test_an_isolated_broker_is_still_reached_by_clients() -> None:
@@ -117,9 +118,9 @@ def test_held_messages_wait_and_go_on() -> None:
     cluster, _ = with_topic(1, 2)
     do(cluster, HoldMessages(source=2, destination=1, api="FetchRequest"))
     do(cluster, produce("a", acks=1), Settle())
-    assert cluster.value_of(partition("t-0", "hw")) == 0
+    assert value_of(cluster, partition("t-0", "hw")) == 0
     do(cluster, ReleaseMessages(source=2, destination=1), Settle())
-    assert cluster.value_of(partition("t-0", "hw")) == 1
+    assert value_of(cluster, partition("t-0", "hw")) == 1
 
 
 def test_the_words_for_processes_that_are_not_there() -> None:

@@ -15,8 +15,8 @@ from emulator.inputs.statements import (
 from emulator.releases.config import ConfigError
 from emulator.releases.features import FEATURES
 from emulator.releases.profiles import PROFILES, VERSIONS
-from emulator.scenario.admin import RefusedError, needs
 from emulator.scenario.faults import BROUGHT_BY
+from emulator.scenario.refusals import RefusedError, needs
 from tests.support.lab import TP, Lab
 
 

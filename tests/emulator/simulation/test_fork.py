@@ -15,6 +15,7 @@ from emulator.inputs.statements import (
     Statement,
     Wait,
 )
+from emulator.scenario.runner import Runner
 from tests.support.lab import TP, Lab
 from tests.support.random_scripts import run, script_of, spec_of
 
@@ -25,19 +26,19 @@ MANY = range(24)
 def test_a_fork_goes_on_as_the_original_does(seed: int) -> None:
     """In the middle of whatever a random script has brought about."""
     script = script_of(seed, 20)
-    original = Cluster(spec_of(seed))
+    original = Runner(Cluster(spec_of(seed)))
     run(original, script[:10])
     fork = original.fork()
     assert fork.state_hash == original.state_hash
-    for cluster in (original, fork):
-        run(cluster, script[10:])
+    for runner in (original, fork):
+        run(runner, script[10:])
     assert fork.state_hash == original.state_hash
 
 
 @pytest.mark.parametrize("seed", MANY)
 def test_what_happens_to_a_fork_does_not_happen_to_the_original(seed: int) -> None:
     script = script_of(seed, 20)
-    original = Cluster(spec_of(seed))
+    original = Runner(Cluster(spec_of(seed)))
     run(original, script[:10])
     before = original.state_hash
     fork = original.fork()
@@ -52,7 +53,7 @@ def test_a_fork_has_no_observers() -> None:
     seen: list[Event] = []
     cluster = Cluster(CreateCluster(), [seen.append])
     before = len(seen)
-    cluster.fork().execute(Statement(Wait(duration_us=1_000_000), "wait 1s"))
+    Runner(cluster.fork()).execute(Statement(Wait(duration_us=1_000_000), "wait 1s"))
     assert len(seen) == before
 
 
@@ -61,7 +62,7 @@ def test_a_fork_can_be_observed_for_itself() -> None:
     seen: list[Event] = []
     first = fork.sequence + 1
     fork.subscribe(seen.append)
-    fork.execute(Statement(Wait(duration_us=1_000_000), "wait 1s"))
+    Runner(fork).execute(Statement(Wait(duration_us=1_000_000), "wait 1s"))
     assert [each.seq for each in seen] == list(range(first, fork.sequence + 1))
 
 
@@ -86,7 +87,7 @@ def test_what_is_held_frozen_and_waiting_is_forked_too() -> None:
     replica = fork.replica(TP, 1)
     assert replica is not None
     assert replica.log.end == 0
-    fork.execute(Statement(ReleaseMessages(source=0, destination=1), "release"))
+    Runner(fork).execute(Statement(ReleaseMessages(source=0, destination=1), "release"))
     fork.run_until(fork.now_us + 1_000_000)
     assert replica.log.end == 1
 
@@ -98,7 +99,7 @@ def test_many_futures_start_from_one_present() -> None:
     leaders = []
     for broker in (0, 1, 2):
         future = lab.cluster.fork()
-        future.execute(Statement(CrashBroker(broker=broker), "crash"))
+        Runner(future).execute(Statement(CrashBroker(broker=broker), "crash"))
         future.run_until(future.now_us + 25_000_000)
         info = future.state_of(TP)
         assert info is not None
@@ -110,7 +111,7 @@ def test_many_futures_start_from_one_present() -> None:
 def test_a_cluster_of_a_thousand_partitions_is_forked_whole() -> None:
     cluster = Cluster(CreateCluster(brokers=3))
     made = CreateTopic(topic="t", partitions=1000, replication_factor=3)
-    cluster.execute(Statement(made, "topic create"))
+    Runner(cluster).execute(Statement(made, "topic create"))
     cluster.run_until(cluster.now_us + 1_000_000)
     fork = cluster.fork()
     assert fork.state_hash == cluster.state_hash

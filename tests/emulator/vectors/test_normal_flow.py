@@ -28,7 +28,7 @@ def fetched_once(version: str) -> Lab:
 def begin_fetch(lab: Lab, for_ms: float = 2) -> None:
     """Let the follower's fetch reach the leader, where it may be parked."""
     lab.submit(FetchRound(tp=TP, broker=1))
-    lab.cluster.run_until(lab.cluster.now_us + round(for_ms * 1000))
+    lab.runner.run_until(lab.cluster.now_us + round(for_ms * 1000))
 
 
 @pytest.mark.parametrize("version", VERSIONS)

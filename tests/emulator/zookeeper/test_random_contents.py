@@ -33,6 +33,7 @@ from emulator.inputs.statements import (
     Wait,
     ZkCommand,
 )
+from emulator.scenario.runner import Runner
 from sessions.view import ClusterView
 from tests.support.lab import Lab
 
@@ -81,9 +82,9 @@ ANY_JSON = st.recursive(
 def shaped(**fields: st.SearchStrategy[Any]) -> st.SearchStrategy[str]:
     """JSON with some of these fields, of which one may be of another shape."""
     some = {name: each | ANY_JSON for name, each in fields.items()}
-    return st.one_of(
-        st.fixed_dictionaries({}, optional=some), st.fixed_dictionaries(fields)
-    ).map(json.dumps)
+    return st.one_of(st.fixed_dictionaries({}, optional=some), st.fixed_dictionaries(fields)).map(
+        json.dumps
+    )
 
 
 TPS = st.fixed_dictionaries({"topic": st.sampled_from(["t", "u", ""]), "partition": NUMBERS})
@@ -124,7 +125,7 @@ STATEMENTS: tuple[AnyInput, ...] = (
 
 def do(cluster: Cluster, wanted: AnyInput) -> str:
     """Carry a statement out and return its error."""
-    return cluster.execute(Statement(wanted, type(wanted).__name__)).error
+    return Runner(cluster).execute(Statement(wanted, type(wanted).__name__)).error
 
 
 def write(cluster: Cluster, path: str, data: str | None) -> None:
@@ -164,3 +165,66 @@ def test_no_content_of_a_znode_is_a_fault_of_this_program(
         do(cluster, Wait(duration_us=20_000))
     do(cluster, ZkCommand(command="delete", path="/controller"))
     do(cluster, Wait(duration_us=6_000_000))
+
+
+# ---- what Kafka makes of it
+
+
+def test_a_registration_that_is_none_makes_tools_fail_and_the_controller_blind() -> None:
+    """getSortedBrokerList throws; the event BrokerChange ends there until the znode is gone."""
+    cluster, seen = observed()
+    write(cluster, "/brokers/ids/foo", "x")
+    assert do(cluster, CreateTopic(topic="v")) == "UNKNOWN_SERVER_ERROR"
+    do(cluster, CrashBroker(broker=1))
+    do(cluster, Wait(duration_us=25_000_000))
+    errors = [e.detail for e in seen if isinstance(e, ControllerStep) and e.procedure == "error"]
+    assert "/brokers/ids/foo is no broker." in errors
+    info = cluster.state_of("t-0")
+    assert info is not None
+    assert info.leader == 1
+    do(cluster, ZkCommand(command="delete", path="/brokers/ids/foo"))
+    do(cluster, Wait(duration_us=100_000))
+    info = cluster.state_of("t-0")
+    assert info is not None
+    assert info.leader == 2
+
+
+@pytest.mark.parametrize("data", ["no json", "{}", '{"partitions":{"0":"x"}}'])
+def test_a_topic_that_cannot_be_read_neither_grows_nor_moves(data: str) -> None:
+    cluster, _ = observed()
+    write(cluster, TOPIC, data)
+    assert do(cluster, AddPartitions(topic="t", partitions=4)) == "UNKNOWN_SERVER_ERROR"
+    assert do(cluster, Reassign(tp="t-0", replicas=[2, 0])) == "NONE"
+    do(cluster, Wait(duration_us=1_000_000))
+    assert cluster.zookeeper.get(TOPIC).data == data
+    assert cluster.controller_id() == 0
+
+
+def test_a_topic_with_a_gap_in_its_partitions_is_deleted_like_any_other() -> None:
+    cluster, _ = observed()
+    write(cluster, "/brokers/topics/gap", '{"version":1,"partitions":{"0":[1],"2":[2]}}')
+    do(cluster, Wait(duration_us=100_000))
+    assert cluster.state_of("gap-2") is not None
+    do(cluster, DeleteTopic(topic="gap"))
+    do(cluster, Wait(duration_us=1_000_000))
+    assert cluster.zookeeper.find("/brokers/topics/gap") is None
+    assert [tp for tp in cluster.partitions() if tp.startswith("gap")] == []
+
+
+@pytest.mark.parametrize("wanted", [ElectUnclean(tp="t-0"), CancelReassignment(tp="t-0")])
+def test_an_epoch_that_an_outsider_raised_ends_in_an_error_and_not_in_an_exception(
+    wanted: AnyInput,
+) -> None:
+    cluster, _ = observed()
+    write(cluster, "/controller_epoch", "99")
+    assert do(cluster, wanted) in ("ELECTION_NOT_NEEDED", "NO_REASSIGNMENT_IN_PROGRESS")
+    do(cluster, CrashBroker(broker=1))
+    do(cluster, Wait(duration_us=25_000_000))
+    assert cluster.controller_id() == 0
+
+
+def observed() -> tuple[Cluster, list[Any]]:
+    """A cluster of 3.9 with topic t on 1 and 2, and its events."""
+    lab = Lab("3.9", brokers=3)
+    lab.topic(1, 2)
+    return lab.cluster, lab.seen.events

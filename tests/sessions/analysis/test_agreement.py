@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from emulator.cluster import Cluster
 from emulator.events import ClusterCreated, Event
+from emulator.scenario.runner import Runner
 from sessions.analysis.analyze import analyze
 from sessions.analysis.results.truth import ANOMALIES_KNOWN
 from sessions.dataset.export import export_session
@@ -33,7 +34,7 @@ def cluster_told(seed: int) -> tuple[list[Event], int]:
     """A random script's run on a cluster of a random release."""
     events: list[Event] = []
     cluster = Cluster(spec_of(seed), [events.append])
-    run(cluster, script_of(seed, 25))
+    run(Runner(cluster), script_of(seed, 25))
     return events, cluster.now_us
 
 

@@ -24,6 +24,7 @@ from emulator.inputs.statements import (
     StartBroker,
     Statement,
 )
+from emulator.scenario.runner import Runner
 from sessions.analysis.jobs import JOBS
 from tests.conftest import SMALL
 from tests.sessions.dataset.reading import exported
@@ -69,7 +70,7 @@ def troubled() -> list[Event]:
         StartBroker(broker=0),
         Settle(),
     ):
-        cluster.execute(Statement(wanted, ""))
+        Runner(cluster).execute(Statement(wanted, ""))
     return events
 
 

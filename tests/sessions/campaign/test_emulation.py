@@ -6,7 +6,7 @@ import pytest
 
 from emulator.cluster import Cluster
 from emulator.events import Event
-from sessions import pump
+from emulator.scenario.runner import Advance, Runner
 from sessions.campaign import emulation
 from sessions.campaign.emulation import Emulation, run_into
 from sessions.dataset.export import export_session
@@ -19,15 +19,15 @@ from tests.sessions.dataset.reading import rows
 pytest.importorskip("pyarrow")
 
 
-def straight(seed: int, number: int) -> tuple[list[Event], Cluster]:
-    """All events of a variant's run, and the cluster as it is then."""
+def straight(seed: int, number: int) -> tuple[list[Event], Runner]:
+    """All events of a variant's run, and its runner as it is then."""
     variant = known_plan(seed).variants[number]
     events: list[Event] = []
     text = variant.text.with_seed(seed)
-    cluster = Cluster(variant.spec(seed), (events.append,), text, variant.line)
+    runner = Runner(Cluster(variant.spec(seed), (events.append,), text, variant.line))
     for statement in variant.steps:
-        cluster.execute(statement)
-    return events, cluster
+        runner.execute(statement)
+    return events, runner
 
 
 @pytest.mark.parametrize("waiting", [1, 4096])
@@ -41,8 +41,8 @@ def test_a_run_gives_the_tables_that_the_same_events_give(tmp_path: Path) -> Non
     plan = known_plan(7)
     run = plan.run(15)
     run_into(tmp_path / "made", plan.variants[run.variant], run, "s")
-    events, cluster = straight(7, 1)
-    facts = SessionFacts(run.session, "s", {"acks": "all"}, cluster.state_hash, cluster.now_us)
+    events, runner = straight(7, 1)
+    facts = SessionFacts(run.session, "s", {"acks": "all"}, runner.state_hash, runner.now_us)
     export_session(events, facts, tmp_path / "straight")
     for table in TABLES:
         made = rows(tmp_path / "made", table.name, run.session)
@@ -50,10 +50,10 @@ def test_a_run_gives_the_tables_that_the_same_events_give(tmp_path: Path) -> Non
 
 
 def test_a_run_that_raises_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*_: object) -> bool:
+    def fail(*_: object, **_named: object) -> Advance:
         raise RuntimeError("no more")
 
-    monkeypatch.setattr(pump, "move", fail)
+    monkeypatch.setattr(Runner, "advance", fail)
     plan = known_plan(1)
     DatasetFolder(tmp_path).make()
     with pytest.raises(RuntimeError):

@@ -17,6 +17,7 @@ from emulator.inputs.statements import (
     StartBroker,
     Statement,
 )
+from emulator.scenario.runner import Runner
 from sessions.dataset.event_rows import as_event
 from sessions.dataset.export import export_session
 from sessions.dataset.totals import SessionFacts
@@ -44,12 +45,13 @@ class Recorded:
     def __init__(self, version: str, dataset: Path) -> None:
         self.events: list[Event] = []
         cluster = Cluster(CreateCluster(version=version), [self.events.append])
+        runner = Runner(cluster)
         for statement in STORY:
-            assert cluster.execute(Statement(statement, "")).error == "NONE"
+            assert runner.execute(Statement(statement, "")).error == "NONE"
         self.view = ClusterView()
         for event in self.events:
             self.view.apply(event)
-        self.facts = SessionFacts("s1", state_hash=cluster.state_hash, end_us=cluster.now_us)
+        self.facts = SessionFacts("s1", state_hash=runner.state_hash, end_us=cluster.now_us)
         self.report = export_session(self.events, self.facts, dataset)
         self.dataset = dataset
 

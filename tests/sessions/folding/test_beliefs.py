@@ -20,6 +20,7 @@ from emulator.events import (
 )
 from emulator.inputs.statements import Statement
 from emulator.protocol import PartitionInfo
+from emulator.scenario.runner import Runner
 from sessions.folding import beliefs
 from sessions.folding.model import CACHE
 from sessions.states import Belief
@@ -147,8 +148,9 @@ def test_who_knows_of_no_state_is_right_when_it_is_gone() -> None:
 def test_beliefs_are_what_controller_and_brokers_have_in_mind(seed: int) -> None:
     view = ClusterView()
     cluster = Cluster(spec_of(seed), [view.apply])
+    runner = Runner(cluster)
     for wanted in script_of(seed, 25):
-        cluster.execute(Statement(wanted, type(wanted).__name__))
+        runner.execute(Statement(wanted, type(wanted).__name__))
         assert ClusterView.decode(view.encode()).state.beliefs == view.state.beliefs
         for tp in view.partitions:
             assert believed(cluster, view, tp) == in_mind(cluster, view, tp), (wanted, tp)

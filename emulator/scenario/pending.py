@@ -1,0 +1,235 @@
+"""What statements that have begun are waiting for: plain data, and when each has come.
+
+Each struct has one function in :data:`CHECKS`. It is given the cluster, the struct, and whether the
+struct's time is up; it returns how the statement ended, or what it is waiting for from here on
+(the same struct if nothing has changed).
+"""
+
+from collections.abc import Callable
+from typing import Any, ClassVar, Final
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from emulator.cluster import Cluster
+from emulator.coordinator import offsets_topic
+from emulator.inputs.conditions import Clause
+from emulator.scenario import conditions
+from emulator.scenario.outcome import Outcome
+
+NEVER_US: Final = 1 << 62
+"""A time that does not come."""
+
+
+class Pending(Struct, frozen=True, tag=True):
+    """What a statement is waiting for. Its time is up at ``wake_us`` (virtual microseconds).
+
+    One that ends ``by_time`` has no need to be looked at before that.
+    """
+
+    by_time: ClassVar[bool] = False
+
+    wake_us: int
+
+
+class TimePassing(Pending, frozen=True):
+    """`wait` and `tick`: nothing but the time."""
+
+    by_time = True
+
+
+class Quiet(Pending, frozen=True):
+    """`settle`: nothing but idle traffic for ``quiet_us``, or ``limit_us``, whichever is first."""
+
+    by_time = True
+
+    begun_us: int
+    quiet_us: int
+    limit_us: int
+
+
+class Conditions(Pending, frozen=True):
+    """`wait until`: all clauses hold.
+
+    ``seen`` is the number of the last event when they were looked at: without another one there is
+    no need to look again.
+    """
+
+    clauses: list[Clause]
+    seen: int = -1
+
+
+class BrokerStopped(Pending, frozen=True):
+    """`broker stop`: the process has ended."""
+
+    broker: int
+
+
+class BrokerRegistered(Pending, frozen=True):
+    """`broker start`: the broker has registered in ZooKeeper."""
+
+    broker: int
+
+
+class JobFinished(Pending, frozen=True):
+    """`produce` and `consume`: the client has noted the end of this job."""
+
+    job: int
+
+
+class ControllerAsked(Pending, frozen=True):
+    """`election unclean` and `reassign cancel`: the controller has answered the admin client."""
+
+    job: int
+    tp: str
+
+
+class FetchRounds(Pending, frozen=True):
+    """`fetch`: the round under way is over, and ``left`` more have been made."""
+
+    tp: str
+    broker: int
+    left: int
+
+
+AnyPending = (
+    TimePassing
+    | Quiet
+    | Conditions
+    | BrokerStopped
+    | BrokerRegistered
+    | JobFinished
+    | ControllerAsked
+    | FetchRounds
+)
+"""Every kind, as the type that codecs decode."""
+
+
+def _time_passing(_cluster: Cluster, pending: TimePassing, is_up: bool) -> Outcome | TimePassing:
+    return Outcome() if is_up else pending
+
+
+def _quiet(cluster: Cluster, pending: Quiet, is_up: bool) -> Outcome | Quiet:
+    since_us = max(pending.begun_us, cluster.state.kernel.activity_us)
+    until_us = min(pending.limit_us, since_us + pending.quiet_us)
+    if until_us > pending.wake_us:
+        return replace(pending, wake_us=until_us)
+    return Outcome() if is_up else pending
+
+
+def _conditions(cluster: Cluster, pending: Conditions, is_up: bool) -> Outcome | Conditions:
+    if cluster.sequence == pending.seen and not is_up:
+        return pending
+    failure = conditions.first_failure(cluster, pending.clauses)
+    if failure is None:
+        return Outcome()
+    if not is_up:
+        return replace(pending, seen=cluster.sequence)
+    clause, actual = failure
+    message = f"{clause.text} did not come to hold: it is {shown(actual)}"
+    return Outcome("REQUEST_TIMED_OUT", message, passed=False, actual=actual, refused=True)
+
+
+def _broker_stopped(
+    cluster: Cluster, pending: BrokerStopped, is_up: bool
+) -> Outcome | BrokerStopped:
+    if cluster.brokers[pending.broker].state.state != "controlled_shutdown":
+        return Outcome()
+    return _late(f"Stopping broker {pending.broker}") if is_up else pending
+
+
+def _broker_registered(
+    cluster: Cluster, pending: BrokerRegistered, is_up: bool
+) -> Outcome | BrokerRegistered:
+    if cluster.brokers[pending.broker].state.broker_epoch:
+        return Outcome()
+    return _late(f"Starting broker {pending.broker}") if is_up else pending
+
+
+def _job_finished(cluster: Cluster, pending: JobFinished, _is_up: bool) -> Outcome | JobFinished:
+    error = cluster.clients.state.finished.pop(pending.job, None)
+    return pending if error is None else Outcome(error, _why(cluster, error))
+
+
+def _why(cluster: Cluster, error: str) -> str:
+    """What a client cannot know of its error: that the topic for groups cannot be made."""
+    if error != "COORDINATOR_NOT_AVAILABLE":
+        return ""
+    running = [each for each in cluster.brokers.values() if each.state.state == "running"]
+    return offsets_topic.hindrance(running[0].context) if running else ""
+
+
+def _controller_asked(
+    cluster: Cluster, pending: ControllerAsked, _is_up: bool
+) -> Outcome | ControllerAsked:
+    error = cluster.clients.state.finished.pop(pending.job, None)
+    if error is None:
+        return pending
+    if error == "NONE":
+        return Outcome()
+    sentence = REFUSALS.get(error, "The controller refused: {error} at {tp}.")
+    return Outcome(error, sentence.format(error=error, tp=pending.tp), refused=True)
+
+
+REFUSALS: Final = {
+    "ELECTION_NOT_NEEDED": "{tp} has a leader.",
+    "ELIGIBLE_LEADERS_NOT_AVAILABLE": "No replica of {tp} is alive.",
+    "NO_REASSIGNMENT_IN_PROGRESS": "{tp} is not being reassigned.",
+    "NOT_CONTROLLER": "There was no controller for 60 s.",
+    "REQUEST_TIMED_OUT": "No controller answered for 60 s.",
+}
+"""What an admin client is told, in a sentence."""
+
+
+def _fetch_rounds(cluster: Cluster, pending: FetchRounds, is_up: bool) -> Outcome | FetchRounds:
+    """Look whether the round is over, and begin the next one."""
+    broker = cluster.brokers[pending.broker]
+    if pending.tp in broker.state.fetchers.single_rounds.values():
+        if _is_stuck(cluster, pending):
+            return Outcome()
+        return _late("The fetch") if is_up else pending
+    if not pending.left:
+        return Outcome()
+    replica = broker.state.replicas.get(pending.tp)
+    if replica is None:
+        message = f"Broker {broker.id} has no replica of {pending.tp} any more."
+        return Outcome("UNKNOWN_TOPIC_OR_PARTITION", message, refused=True)
+    broker.rounds.start(replica)
+    return replace(pending, left=pending.left - 1)
+
+
+def _is_stuck(cluster: Cluster, pending: FetchRounds) -> bool:
+    """Whether a round's request or answer is held, cut or waits for a frozen process."""
+    broker = pending.broker
+    replica = cluster.replica(pending.tp, broker)
+    if replica is None:
+        return False
+    leader = replica.leader
+    ends = ((broker, leader), (leader, broker))
+    waits = any(link.waiting for key, link in cluster.state.network.links.items() if key in ends)
+    hosts = cluster.state.kernel.hosts
+    return waits or any(hosts[host].frozen for host in (broker, leader))
+
+
+def _late(what: str) -> Outcome:
+    return Outcome("REQUEST_TIMED_OUT", f"{what} took longer than 120 s.", refused=True)
+
+
+def shown(value: object) -> str:
+    """A value as a message shows it."""
+    return "nothing" if value is None else msgspec.json.encode(value).decode()
+
+
+Check = Callable[[Cluster, Any, bool], Outcome | AnyPending]
+
+CHECKS: Final[dict[type[Pending], Check]] = {
+    TimePassing: _time_passing,
+    Quiet: _quiet,
+    Conditions: _conditions,
+    BrokerStopped: _broker_stopped,
+    BrokerRegistered: _broker_registered,
+    JobFinished: _job_finished,
+    ControllerAsked: _controller_asked,
+    FetchRounds: _fetch_rounds,
+}

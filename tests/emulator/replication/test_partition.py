@@ -1,0 +1,431 @@
+"""The partition machine alone, by the sequences of commands in which releases lose records.
+
+The numbers are those of the scenarios (V7, V10, V11, V12, V14) and of Kafka's JIRA: each is run on
+the releases that lose and on those that do not.
+"""
+
+import pytest
+
+from emulator.releases.profiles import PROFILES, VERSIONS
+from emulator.replication import partition
+from emulator.replication.partition import (
+    FOLLOWER,
+    LEADER,
+    OFFLINE,
+    TRANSITIONS,
+    AdoptIsr,
+    Append,
+    AppendFetched,
+    BecomeFollower,
+    BecomeLeader,
+    ChangeRole,
+    CheckHighWatermark,
+    Command,
+    CountFetch,
+    End,
+    ExpireIsr,
+    FailProduces,
+    IsrRefused,
+    IsrStored,
+    KeepFetching,
+    Moment,
+    MoveHighWatermark,
+    Partition,
+    PendingIsr,
+    ProposeIsr,
+    Restart,
+    Rules,
+    StartFetching,
+    Stop,
+    StopFetching,
+    StopLeading,
+    after,
+    produce_error,
+    step,
+)
+from tests.support.generations import since
+from tests.support.machines import Batch, Machines
+
+BY_HIGH_WATERMARK = since("0.8.1", "0.10.2")
+EPOCHS = since("0.11")
+
+
+# ---- the histories that the protocol was changed for
+
+
+def stale_high_watermark(version: str) -> Machines:
+    """V7, KIP-101: B has m2 but not its HW, restarts, follows, and then leads."""
+    pair = Machines(version, 1, 2)
+    pair.produce(1, "m1")
+    for _ in range(3):  # B's third fetch tells it of the HW that its second one raised
+        pair.fetch(2)
+    pair.checkpoint(2)
+    pair.produce(1, "m2")
+    pair.fetch(2)
+    pair.fetch(2, lose_response=True)  # m2 is committed; B is never told
+    assert pair.high_watermark(1) == 2
+    pair.restart(2)
+    pair.elect(1, 1, [1, 2], tell=[2])
+    pair.ask_epoch(2)
+    pair.elect(2, 2, [2], tell=[2])
+    pair.produce(2, "m3")
+    return pair
+
+
+@pytest.mark.parametrize("version", BY_HIGH_WATERMARK)
+def test_v7_a_follower_that_truncates_to_its_high_watermark_loses_what_was_acknowledged(
+    version: str,
+) -> None:
+    assert stale_high_watermark(version).values(2) == "m1 m3"
+
+
+@pytest.mark.parametrize("version", EPOCHS)
+def test_v7_a_follower_that_asks_for_the_end_of_its_epoch_keeps_it(version: str) -> None:
+    assert stale_high_watermark(version).values(2) == "m1 m2 m3"
+
+
+def power_loss(version: str) -> Machines:
+    """V10, KIP-101: B lost m2 with its power, leads and writes m3; A returns with m2."""
+    pair = Machines(version, 1, 2)
+    pair.produce(1, "m1", "m2")
+    pair.fetch(2)
+    pair.fetch(2)
+    pair.checkpoint(1)
+    pair.restart(2, lose_from=1)
+    pair.elect(2, 1, [2], tell=[2])
+    pair.produce(2, "m3")
+    pair.restart(1)
+    pair.elect(2, 2, [2])
+    pair.follow(1)
+    return pair
+
+
+@pytest.mark.parametrize("version", BY_HIGH_WATERMARK)
+def test_v10_logs_part_where_only_the_high_watermark_is_compared(version: str) -> None:
+    pair = power_loss(version)
+    assert (pair.values(1), pair.values(2)) == ("m1 m2", "m1 m3")
+
+
+@pytest.mark.parametrize("version", EPOCHS)
+def test_v10_with_epochs_the_old_leader_gives_up_what_the_new_one_lacks(version: str) -> None:
+    pair = power_loss(version)
+    assert (pair.values(1), pair.values(2)) == ("m1 m3", "m1 m3")
+
+
+def fast_failover(version: str) -> Machines:
+    """V11, KIP-279: leadership goes to B, which writes, and back to A, which saw none of it."""
+    pair = Machines(version, 1, 2)
+    pair.produce(1, "a0")
+    pair.fetch(2)
+    pair.fetch(2)
+    pair.produce(1, "a1", "a2")
+    pair.elect(2, 1, [1, 2], tell=[2])
+    pair.produce(2, "b1", "b2", "b3")
+    pair.elect(1, 2, [1, 2], tell=[1])
+    pair.produce(1, "a3")
+    pair.elect(1, 2, [1, 2], tell=[2])
+    pair.follow(2)
+    return pair
+
+
+@pytest.mark.parametrize("version", since("0.11", "1.1"))
+def test_v11_an_answer_without_an_epoch_leaves_two_histories(version: str) -> None:
+    pair = fast_failover(version)
+    assert (pair.values(1), pair.values(2)) == ("a0 a1 a2 a3", "a0 b1 b2 a3")
+
+
+@pytest.mark.parametrize("version", [*BY_HIGH_WATERMARK, *since("2.0.0")])
+def test_v11_an_answer_that_names_its_epoch_leads_back_to_where_the_logs_part(
+    version: str,
+) -> None:
+    pair = fast_failover(version)
+    assert pair.values(1) == pair.values(2) == "a0 a1 a2 a3"
+
+
+def early_expansion(version: str) -> Machines:
+    """KAFKA-7128: a new leader with an old HW lets a follower in that lacks what was committed."""
+    three = Machines(version, 1, 2, 3)
+    three.elect(1, 1, [1, 3])
+    three.fetch(3)
+    three.produce(1, "m0")
+    three.fetch(3)
+    three.fetch(3, lose_response=True)  # m0 is committed by 1 and 3; 3 does not know
+    assert three.high_watermark(1) == 1
+    three.elect(3, 2, [1, 3], tell=[3, 2])
+    three.ask_epoch(2)
+    three.fetch(2, lose_response=True)
+    return three
+
+
+@pytest.mark.parametrize("version", since("0.11", "2.0.0"))
+def test_kafka_7128_a_follower_below_the_epochs_start_is_let_into_the_isr(version: str) -> None:
+    three = early_expansion(version)
+    assert three.states[3].isr == [1, 3, 2]
+    three.elect(2, 3, [2])
+    assert three.values(2) == ""
+
+
+@pytest.mark.parametrize("version", since("2.0.1"))
+def test_kafka_7128_from_2_0_1_it_has_to_reach_the_start_of_the_epoch(version: str) -> None:
+    three = early_expansion(version)
+    assert three.states[3].isr == [1, 3]
+    three.fetch(2)
+    three.fetch(2)
+    assert (three.states[3].isr, three.values(2)) == ([1, 3, 2], "m0")
+
+
+def unknown_epoch(version: str) -> Machines:
+    """V12: B asks A, which is still in the epoch before, where B's own epoch ends."""
+    pair = Machines(version, 1, 2)
+    pair.produce(1, "m0")
+    pair.fetch(2)
+    pair.fetch(2, lose_response=True)
+    pair.elect(2, 1, [1, 2], tell=[2])
+    pair.produce(2, "m1")
+    pair.elect(1, 2, [1, 2], tell=[2])
+    pair.ask_epoch(2)
+    return pair
+
+
+@pytest.mark.parametrize("version", since("0.11", "2.0.1"))
+def test_v12_an_unknown_epoch_makes_it_truncate_to_its_high_watermark(version: str) -> None:
+    assert unknown_epoch(version).values(2) == ""
+
+
+@pytest.mark.parametrize("version", since("2.1"))
+def test_v12_with_fencing_it_waits_until_the_leader_knows_the_epoch(version: str) -> None:
+    pair = unknown_epoch(version)
+    pair.elect(1, 2, [1, 2], tell=[1])
+    pair.follow(2)
+    assert pair.values(2) == "m0"
+
+
+def stale_follower(version: str) -> Machines:
+    """V14: C has only the request of epoch 0 and fetches from A, which leads again in epoch 2."""
+    three = Machines(version, 1, 2, 3)
+    three.elect(1, 2, [1, 3], tell=[1])
+    three.produce(1, "m0")
+    three.fetch(3)
+    three.fetch(3)
+    return three
+
+
+@pytest.mark.parametrize("version", since("0.8.1", "2.0.1"))
+def test_v14_a_fetch_of_an_older_epoch_counts_for_the_high_watermark(version: str) -> None:
+    three = stale_follower(version)
+    assert (three.values(3), three.high_watermark(1)) == ("m0", 1)
+
+
+@pytest.mark.parametrize("version", since("2.1"))
+def test_v14_with_fencing_it_does_not(version: str) -> None:
+    three = stale_follower(version)
+    assert (three.values(3), three.high_watermark(1)) == ("", 0)
+    assert three.failed == {3}
+
+
+# ---- transitions, as tables
+
+MODERN = Rules.of(PROFILES["3.9"])
+NOW = Moment(now_us=7, live_brokers=(1, 2, 3))
+
+
+def leader(**fields: object) -> Partition:
+    """Broker 1 leads t-0 in epoch 4, alone in the ISR."""
+    state = Partition("t-0", 1)
+    step(state, BecomeLeader(4, 1, [1], [1, 2], 9), MODERN, NOW)
+    for name, value in fields.items():
+        setattr(state, name, value)
+    return state
+
+
+def follower() -> Partition:
+    """Broker 1 follows broker 2 in epoch 4."""
+    state = Partition("t-0", 1)
+    step(state, BecomeFollower(2, 4, 1, [1, 2], 9, True), MODERN, NOW)
+    return state
+
+
+ROLES: dict[str, tuple[Partition, Command, str, list[type]]] = {
+    "offline to leader": (
+        Partition("t-0", 1),
+        BecomeLeader(4, 1, [1], [1], 9),
+        LEADER,
+        [ChangeRole, AdoptIsr, partition.BeginEpoch, partition.BeginLeading],
+    ),
+    "offline to follower": (
+        Partition("t-0", 1),
+        BecomeFollower(2, 4, 1, [1, 2], 9, True),
+        FOLLOWER,
+        [ChangeRole, StartFetching],
+    ),
+    "leader to follower": (
+        leader(),
+        BecomeFollower(2, 5, 1, [1, 2], 9, True),
+        FOLLOWER,
+        [FailProduces, StopLeading, ChangeRole, StartFetching],
+    ),
+    "follower to leader": (
+        follower(),
+        BecomeLeader(5, 1, [1], [1], 9),
+        LEADER,
+        [StopFetching, ChangeRole, AdoptIsr, partition.BeginEpoch, partition.BeginLeading],
+    ),
+    "follower of the same leader": (
+        follower(),
+        BecomeFollower(2, 5, 1, [1, 2], 9, True),
+        FOLLOWER,
+        [ChangeRole, StopFetching, StartFetching],
+    ),
+    "follower of another leader": (
+        follower(),
+        BecomeFollower(3, 5, 1, [1, 2, 3], 9, True),
+        FOLLOWER,
+        [ChangeRole, StopFetching, StartFetching],
+    ),
+    "stopped": (leader(), Stop(), OFFLINE, [FailProduces, StopLeading, StopFetching, ChangeRole]),
+    "ended": (follower(), End(), OFFLINE, [ChangeRole]),
+}
+
+
+@pytest.mark.parametrize("name", ROLES)
+def test_a_change_of_role_has_its_effects_in_this_order(name: str) -> None:
+    state, command, role, effects = ROLES[name]
+    now, found = after(state, command, MODERN, NOW)
+    assert now.role == role
+    assert [type(effect) for effect in found] == effects
+
+
+@pytest.mark.parametrize(
+    ("version", "epoch", "keeps"),
+    [("1.1", 5, True), ("2.0.0", 6, True), ("2.0.1", 5, True), ("2.0.1", 6, False)],
+)
+def test_the_same_leader_in_the_next_epoch_is_fetched_from_as_before(
+    version: str, epoch: int, keeps: bool
+) -> None:
+    """From 2.0.1 on not if an epoch was missed (KAFKA-7164)."""
+    rules = Rules.of(PROFILES[version])
+    _, effects = after(follower(), BecomeFollower(2, epoch, 1, [1, 2], 9, True), rules, NOW)
+    assert any(isinstance(effect, KeepFetching) for effect in effects) is keeps
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("named", [-1, 2])
+def test_without_a_live_leader_everything_stays_as_it_was(version: str, named: int) -> None:
+    rules = Rules.of(PROFILES[version])
+    state = leader(high_watermark=0)
+    now, effects = after(state, BecomeFollower(named, 5, 1, [1, 2], 9, False), rules, NOW)
+    assert (now, effects) == (state, [])
+
+
+def test_after_leaves_the_state_alone() -> None:
+    state = leader(log_end=3)
+    before = state.copied()
+    now, _ = after(state, Append(Batch(-1, -1, ("a",)), {}), MODERN, NOW)
+    assert state == before
+    assert (now.log_end, now.high_watermark) == (4, 4)
+
+
+def test_a_lone_leader_commits_at_once_and_two_wait_for_each_other() -> None:
+    alone = leader()
+    step(alone, Append(Batch(-1, -1, ("a", "b")), {}), MODERN, NOW)
+    assert alone.high_watermark == 2
+    both = leader(isr=[1, 2])
+    step(both, Append(Batch(-1, -1, ("a", "b")), {}), MODERN, NOW)
+    assert both.high_watermark == 0
+    effects = step(both, CountFetch(2, 1), MODERN, NOW)
+    assert [e for e in effects if isinstance(e, MoveHighWatermark)] == [
+        MoveHighWatermark(1, 0, "fetch")
+    ]
+
+
+@pytest.mark.parametrize(("version", "rises"), [("3.5", True), ("3.9", False)])
+def test_below_min_isr_the_high_watermark_stands_still_from_3_7(version: str, rises: bool) -> None:
+    state = leader(log_end=2)
+    state.assigned = [1, 2]
+    moment = Moment(min_insync_replicas=2, live_brokers=(1, 2))
+    step(state, CheckHighWatermark("isr"), Rules.of(PROFILES[version]), moment)
+    assert (state.high_watermark == 2) is rises
+
+
+@pytest.mark.parametrize(
+    ("error", "pending"),
+    [
+        ("INELIGIBLE_REPLICA", False),
+        ("INVALID_UPDATE_VERSION", True),
+        ("FENCED_LEADER_EPOCH", True),
+        ("UNKNOWN_TOPIC_OR_PARTITION", True),
+    ],
+)
+def test_a_refused_isr_change_is_proposed_again_only_if_the_replica_was_ineligible(
+    error: str, pending: bool
+) -> None:
+    state = leader(pending=PendingIsr([1, 2], "expand"))
+    step(state, IsrRefused(error), MODERN, NOW)
+    assert (state.pending is not None) is pending
+
+
+@pytest.mark.parametrize(
+    ("epoch", "version", "taken"), [(4, 10, True), (4, 8, False), (3, 10, False), (5, 10, False)]
+)
+def test_a_stored_isr_counts_only_for_the_epoch_and_version_that_the_leader_is_in(
+    epoch: int, version: int, taken: bool
+) -> None:
+    state = leader(pending=PendingIsr([1, 2], "expand"))
+    step(state, IsrStored([1, 2], version, epoch), MODERN, NOW)
+    assert (state.isr == [1, 2]) is taken
+
+
+def test_a_pending_expansion_holds_the_high_watermark_and_a_pending_removal_does_not_free_it() -> (
+    None
+):
+    growing = leader(log_end=2, pending=PendingIsr([1, 2], "expand"))
+    step(growing, CheckHighWatermark("append"), MODERN, NOW)
+    assert growing.high_watermark == 0
+    shrinking = leader(log_end=2, isr=[1, 2], pending=PendingIsr([1], "shrink"))
+    step(shrinking, CheckHighWatermark("append"), MODERN, NOW)
+    assert shrinking.high_watermark == 0
+
+
+def test_one_isr_change_at_a_time_is_under_way() -> None:
+    state = leader(isr=[1, 2], log_end=3)
+    late = Moment(now_us=60_000_000, live_brokers=(1, 2))
+    first = step(state, ExpireIsr({}), MODERN, late)
+    assert first == [ProposeIsr([1], "shrink", 2)]
+    assert step(state, ExpireIsr({}), MODERN, late) == []
+
+
+def test_a_fetched_batch_that_is_there_already_is_passed_over_and_a_half_known_one_is_split() -> (
+    None
+):
+    state = follower()
+    state.log_end = 2
+    effects = step(
+        state,
+        AppendFetched([Batch(0, 1, ("a", "b")), Batch(1, 1, ("b", "c", "d"))], 3),
+        MODERN,
+        NOW,
+    )
+    assert state.log_end == 4
+    assert [e.offset for e in effects if isinstance(e, partition.AppendAsFollower)] == [2]
+    assert state.high_watermark == 3
+
+
+@pytest.mark.parametrize("version", ["0.10.2", "3.9"])
+def test_a_restart_knows_only_the_checkpointed_high_watermark(version: str) -> None:
+    state = Partition("t-0", 1, log_end=5, high_watermark=5)
+    step(state, Restart(3), Rules.of(PROFILES[version]), NOW)
+    assert (state.high_watermark, state.log_end, state.role) == (3, 5, FOLLOWER)
+
+
+def test_a_leader_short_of_members_refuses_acks_all_only() -> None:
+    state = leader()
+    state.assigned = [1, 2]
+    moment = Moment(min_insync_replicas=2)
+    assert produce_error(state, -1, MODERN, moment) == "NOT_ENOUGH_REPLICAS"
+    assert produce_error(state, 1, MODERN, moment) == "NONE"
+    assert produce_error(None, 1, MODERN, moment) == "UNKNOWN_TOPIC_OR_PARTITION"
+    assert produce_error(follower(), 1, MODERN, moment) == "NOT_LEADER_OR_FOLLOWER"
+
+
+def test_every_command_has_its_transition() -> None:
+    assert set(TRANSITIONS) == set(Command.__args__)
