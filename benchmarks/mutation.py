@@ -37,7 +37,7 @@ from cosmic_ray.work_item import MutationSpec, TestOutcome, WorkerOutcome, WorkI
 from hypothesis import Phase, settings
 
 HERE = Path(__file__).parent
-FOLDERS = ("commands", "console", "emulator", "sessions", "tests", "pyproject.toml")
+FOLDERS = ("commands", "console", "docs", "emulator", "sessions", "tests", "pyproject.toml")
 PLAIN = (
     *("-x", "-q", "--tb=line", "-p", "no:cacheprovider", "-p", "no:xdist"),
     *("-W", "ignore::pytest.PytestAssertRewriteWarning"),  # what is loaded before the fork

@@ -11,8 +11,8 @@ from sys import intern
 from msgspec import Struct, field
 
 from emulator import events
-from emulator.broker.replica import Replica
 from emulator.releases.profiles import Profile
+from emulator.replication.partition import Partition
 from emulator.simulation.kernel import Kernel
 
 NOBODY = -1
@@ -62,7 +62,7 @@ class InvariantState(Struct, array_like=True, gc=False):
     cut: list[tuple[str, int, int]] = field(default_factory=list)
 
 
-ReplicaOf = Callable[[str, int], Replica | None]
+ReplicaOf = Callable[[str, int], Partition | None]
 """A broker's replica of a partition."""
 
 
@@ -96,7 +96,7 @@ class Invariants:
     def end_of(self, tp: str, broker: int) -> int:
         """The LEO of a broker's replica, 0 if it has none."""
         replica = self.replica_of(tp, broker)
-        return 0 if replica is None else replica.log.end
+        return 0 if replica is None else replica.log_end
 
     def _broken(self, name: str, tp: str, detail: str, seq: int) -> None:
         self.state.pending.append((name, tp, detail, seq))

@@ -7,7 +7,7 @@ life (``incarnation``); a frozen one finds it in its inbox when it thaws.
 
 from collections.abc import Callable, Sequence
 from heapq import heappop, heappush
-from typing import Any, Protocol
+from typing import Any, Concatenate, ParamSpec, Protocol
 
 from msgspec import Struct, field
 
@@ -16,6 +16,7 @@ from emulator.events import Event
 from emulator.protocol import AnyMessage, Timer
 
 Observer = Callable[[Event], None]
+Fields = ParamSpec("Fields")
 
 Scheduled = tuple[int, int, int, int, int, int, AnyMessage]
 """Due time, order number, host, incarnation of that host, cause, source host, message."""
@@ -92,8 +93,8 @@ class Kernel:
         self.actors: dict[int, Actor] = {}
         self.cause = 0
         self._observers: list[Observer] = list(observers)
-        self._typed: dict[type[Event], list[Observer]] = {}
-        self._by_type: dict[type[Event], tuple[bool, list[Observer]]] = {}
+        self._typed: dict[Any, list[Observer]] = {}
+        self._by_type: dict[Any, tuple[bool, list[Observer]]] = {}
 
     @property
     def now(self) -> int:
@@ -113,10 +114,15 @@ class Kernel:
                 self._typed.setdefault(each, []).append(observer)
         self._by_type.clear()
 
-    def emit(self, kind: type[Event], *fields: Any) -> int:
-        """State an event, given its fields after ``cause``; returns its ``seq``.
+    def emit(
+        self,
+        kind: Callable[Concatenate[int, int, int, Fields], Event],
+        *fields: Fields.args,
+        **named: Fields.kwargs,
+    ) -> int:
+        """State an event of type ``kind``, given its fields after ``cause``; returns its ``seq``.
 
-        Nothing is built if nobody looks.
+        Nothing is built if nobody looks. The type checker compares the fields with the event's.
         """
         state = self.state
         seq = state.sequence = state.sequence + 1
@@ -129,7 +135,7 @@ class Kernel:
         if is_activity:
             state.activity_us = state.now_us
         if observers:
-            event = kind(seq, state.now_us, self.cause, *fields)
+            event = kind(seq, state.now_us, self.cause, *fields, **named)
             for observe in observers:
                 observe(event)
         return seq

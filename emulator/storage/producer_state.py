@@ -31,6 +31,12 @@ class RememberedBatch(Struct, frozen=True, array_like=True, gc=False):
     last_sequence: int
     base_offset: int
 
+    @property
+    def end_offset(self) -> int:
+        """The offset after its last record."""
+        count = (self.last_sequence - self.first_sequence) % (SEQUENCE_MAX + 1) + 1
+        return self.base_offset + count
+
 
 class ProducerState(Struct, array_like=True, gc=False):
     """One producer's present epoch and its latest batches of that epoch, oldest first."""
@@ -76,9 +82,47 @@ class ProducerStates(Struct, array_like=True, gc=False):
             del state.batches[0]
 
     def truncate(self, log: Log) -> None:
-        """Forget what a log that was just cut holds no more."""
-        if self.producers:
-            self.rebuild(log)
+        """Forget what a log that was just truncated no longer holds.
+
+        A producer that loses remembered batches remembers older ones in their place, as far as the
+        log has any. They are looked for from the log's end, so that the cost is that of what was
+        removed and not of the log (Kafka reads its latest producer snapshot for the same reason).
+        """
+        lost = {
+            producer_id: state.epoch
+            for producer_id, state in self.producers.items()
+            if state.batches[-1].end_offset > log.end
+        }
+        found: dict[int, list[RecordBatch]] = {producer_id: [] for producer_id in lost}
+        at = len(log.batches)
+        while lost and at:
+            at -= 1
+            batch = log.batches[at]
+            batches = found.get(batch.producer_id)
+            if batches is None or batch.producer_id not in lost:
+                continue
+            if batches and batches[0].producer_epoch != batch.producer_epoch:
+                del lost[batch.producer_id]  # an older epoch counts for nothing
+                continue
+            batches.append(batch)
+            if len(batches) == REMEMBERED_BATCHES or self._was_first(batch):
+                del lost[batch.producer_id]
+        for producer_id, batches in found.items():
+            del self.producers[producer_id]
+            for batch in reversed(batches):
+                self.append(batch)
+
+    def _was_first(self, batch: RecordBatch) -> bool:
+        """Whether nothing of the batch's producer and epoch lies before it, as far as is known.
+
+        Fewer remembered batches than there is room for are all that there ever were.
+        """
+        state = self.producers[batch.producer_id]
+        return (
+            state.epoch == batch.producer_epoch
+            and len(state.batches) < REMEMBERED_BATCHES
+            and state.batches[0].base_offset == batch.base_offset
+        )
 
     def rebuild(self, log: Log) -> None:
         """Work the table out from a log, as after loading it."""

@@ -1,8 +1,11 @@
 """What the ZooKeeper server needs from its surroundings."""
 
-from typing import Any, Protocol
+from collections.abc import Callable
+from typing import Concatenate, ParamSpec, Protocol
 
 from emulator.events import Event
+
+Fields = ParamSpec("Fields")
 
 
 class ZkEnvironment(Protocol):
@@ -12,7 +15,12 @@ class ZkEnvironment(Protocol):
     def now(self) -> int:
         """Virtual time in microseconds."""
 
-    def emit(self, kind: type[Event], /, *fields: Any) -> int:
+    def emit(
+        self,
+        kind: Callable[Concatenate[int, int, int, Fields], Event],
+        *fields: Fields.args,
+        **named: Fields.kwargs,
+    ) -> int:
         """State an event, given its fields after ``cause``; returns its ``seq``."""
 
     def notify(self, host: int, path: str, kind: str, /) -> None:

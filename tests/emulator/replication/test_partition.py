@@ -6,6 +6,7 @@ the releases that lose and on those that do not.
 
 import pytest
 
+from docs.make_partition_page import PAGE, page
 from emulator.releases.profiles import PROFILES, VERSIONS
 from emulator.replication import partition
 from emulator.replication.partition import (
@@ -429,3 +430,7 @@ def test_a_leader_short_of_members_refuses_acks_all_only() -> None:
 
 def test_every_command_has_its_transition() -> None:
     assert set(TRANSITIONS) == set(Command.__args__)
+
+
+def test_the_page_on_the_machine_is_current() -> None:
+    assert PAGE.read_text(encoding="utf-8") == page()

@@ -1,6 +1,7 @@
 """The broker's memory of idempotent producers against recorded answers of twelve releases."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from emulator.protocol import RecordBatch
 from emulator.protocol.errors import ERRORS
 from emulator.releases.profiles import PROFILES, Profile
-from emulator.storage.log import Log
+from emulator.storage.log import Log, RecordBatches
 from emulator.storage.producer_state import SEQUENCE_MAX, ProducerStates, advance
 from tests.support.releases import profile_of
 
@@ -167,3 +168,22 @@ def test_sending_again_never_appends(counts: list[int], back: int) -> None:
     for first, count, answer in sent[-back:]:
         assert leader.send(first, count=count) == answer
     assert leader.log.end == end
+
+
+def test_truncating_a_long_log_reads_only_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    leader = Leader(NOW)
+    for sequence in range(1_000):
+        leader.send(sequence)
+    leader.log.truncate(995)
+    read: list[int] = []
+    get: Callable[[RecordBatches, int], RecordBatch] = RecordBatches.__getitem__
+
+    def noted(batches: RecordBatches, index: int) -> RecordBatch:
+        read.append(index)
+        return get(batches, index)
+
+    monkeypatch.setattr(RecordBatches, "__getitem__", noted)
+    leader.states.truncate(leader.log)
+    assert min(read) >= 990
+    kept = [each.base_offset for each in leader.states.producers[1000].batches]
+    assert kept == [990, 991, 992, 993, 994]

@@ -1,5 +1,6 @@
 """Surroundings that only take notes."""
 
+from collections.abc import Callable
 from typing import Any
 
 from emulator.events import Event
@@ -13,8 +14,8 @@ class Notes:
         self.now = 0
         self.log: list[tuple[Any, ...]] = []
 
-    def emit(self, kind: type[Event], /, *fields: Any) -> int:
-        kind(len(self.log) + 1, self.now, 0, *fields)
+    def emit(self, kind: Callable[..., Event], *fields: Any, **named: Any) -> int:
+        kind(len(self.log) + 1, self.now, 0, *fields, **named)
         self.log.append((kind.__name__, *fields))
         return len(self.log)
 

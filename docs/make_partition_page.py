@@ -1,0 +1,144 @@
+"""Draws docs/partition.md from the code: ``python -m docs.make_partition_page``."""
+
+import inspect
+from pathlib import Path
+from typing import get_args
+
+from emulator.releases.profiles import PROFILES, VERSIONS
+from emulator.replication.fetching import NEXT
+from emulator.replication.leader_epoch_cache import LeaderEpochCache
+from emulator.replication.partition import (
+    FOLLOWER,
+    LEADER,
+    OFFLINE,
+    BecomeFollower,
+    BecomeLeader,
+    Command,
+    Effect,
+    End,
+    Moment,
+    Partition,
+    Restart,
+    Rules,
+    Stop,
+    after,
+)
+
+PAGE = Path(__file__).parent / "partition.md"
+RELEASE = "3.9"
+RULES = Rules.of(PROFILES[RELEASE])
+NOW = Moment(live_brokers=(1, 2, 3))
+LEADS = BecomeLeader(4, 1, [1, 2], [1, 2], 9)
+FOLLOWS = BecomeFollower(2, 4, 1, [1, 2], 9, True)
+
+INTRODUCTION = f"""# The partition machine
+
+Everything that a broker knows of one partition is one plain state, `Partition`, and everything
+that may happen to it is one function, `step(state, command, rules, moment)`, in
+`emulator/replication/partition.py`. It changes the state and returns the effects, in the order in
+which they have to be carried out. `emulator/broker/replica.py` carries them out in one loop: it
+writes the log, states the events, and calls whoever has to act. The machine knows no broker,
+network, clock, ZooKeeper or event, so it can be called from a test, or searched exhaustively,
+just as brokers call it.
+
+This page is drawn from the code by `python -m docs.make_partition_page`.
+
+## Roles
+
+What becomes of broker 1's replica by the rules of {RELEASE}, and the effects in their order.
+(`BecomeFollower` names broker 2.)
+
+| role | command | then | effects |
+|--|--|--|--|
+"""
+
+COMMANDS = (
+    ("BecomeLeader", BecomeLeader(5, 1, [1, 2], [1, 2], 10)),
+    ("BecomeFollower", BecomeFollower(2, 5, 1, [1, 2], 10, True)),
+    ("BecomeFollower, no live leader", BecomeFollower(-1, 5, 1, [1, 2], 10, False)),
+    ("Stop", Stop()),
+    ("End", End()),
+    ("Restart", Restart(0)),
+)
+
+
+def _states() -> dict[str, Partition]:
+    """A replica in each role."""
+    fresh = Partition("t-0", 1, epochs=LeaderEpochCache())
+    return {
+        OFFLINE: fresh,
+        LEADER: after(fresh, LEADS, RULES, NOW)[0],
+        FOLLOWER: after(fresh, FOLLOWS, RULES, NOW)[0],
+    }
+
+
+def _roles() -> str:
+    rows = []
+    for role, state in _states().items():
+        for name, command in COMMANDS:
+            if isinstance(command, Restart) and role != OFFLINE:
+                continue
+            then, effects = after(state, command, RULES, NOW)
+            names = ", ".join(dict.fromkeys(f"`{type(effect).__name__}`" for effect in effects))
+            rows.append(f"| {role} | {name} | {then.role} | {names or 'none'} |\n")
+    return "".join(rows)
+
+
+def _summary(kind: type) -> str:
+    """The first paragraph of a docstring in one line."""
+    paragraphs = (inspect.getdoc(kind) or "").split("\n\n")
+    return " ".join(paragraphs[0].replace("``", "`").split())
+
+
+def _kinds(title: str, kinds: tuple[type, ...]) -> str:
+    rows = "".join(f"| `{kind.__name__}` | {_summary(kind)} |\n" for kind in kinds)
+    return f"\n## {title}\n\n| name | meaning |\n|--|--|\n{rows}"
+
+
+def _fetching() -> str:
+    rows = "".join(
+        f"| {phase} | {happened} | {then} |\n" for (phase, happened), then in NEXT.items()
+    )
+    return (
+        "\n## How a fetcher stands with a partition\n\n"
+        "`emulator/replication/fetching.py`. Nothing else can happen in a phase.\n\n"
+        f"| phase | what happened | then |\n|--|--|--|\n{rows}"
+    )
+
+
+def _since(name: str) -> str:
+    """In which of the recommended releases a rule holds."""
+    holds = [bool(getattr(Rules.of(PROFILES[version]), name)) for version in VERSIONS]
+    spans: list[tuple[str, str]] = []
+    for version, held, before in zip(VERSIONS, holds, [False, *holds], strict=False):
+        if held and not before:
+            spans.append((version, version))
+        elif held:
+            spans[-1] = (spans[-1][0], version)
+    return ", ".join(first if first == last else f"{first} to {last}" for first, last in spans)
+
+
+def _rules() -> str:
+    names = [name for name in Rules.__struct_fields__ if name != "profile"]
+    rows = "".join(f"| `{name}` | {_since(name) or 'none'} |\n" for name in names)
+    return (
+        "\n## Rules by release\n\n"
+        "Among the recommended releases; `tidegauge versions` has the dates, KIPs and JIRAs.\n\n"
+        f"| rule | holds in |\n|--|--|\n{rows}"
+    )
+
+
+def page() -> str:
+    """The whole page."""
+    return (
+        INTRODUCTION
+        + _roles()
+        + _kinds("Commands", get_args(Command))
+        + _kinds("Effects", get_args(Effect))
+        + _fetching()
+        + _rules()
+    )
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
