@@ -322,6 +322,35 @@ def election_failed(event: events.ElectionFailed) -> str:
     return f"{event.tp} no leader ({event.strategy}): {event.reason}"
 
 
+def election_held(event: events.ElectionHeld) -> str:
+    """How an election went, candidate by candidate."""
+    leader = f"leader {event.leader}" if event.leader >= 0 else "nobody"
+    order = ", ".join(f"{broker} {verdict}" for broker, verdict in event.candidates)
+    return (
+        f"{event.tp} {event.strategy} election by controller {event.controller}: {leader} "
+        f"of {order} (ISR {brackets(event.isr)}, alive {brackets(event.live)})"
+    )
+
+
+def request_refused(event: events.RequestRefused) -> str:
+    """A request, or one partition of it, that a broker refused."""
+    what = f"{event.tp} of the request" if event.tp else "the request"
+    return (
+        f"broker {event.broker} refused {what} of broker {event.source}: {event.error} "
+        f"({event.given}, it has {event.known})"
+    )
+
+
+def zookeeper_refused(event: events.ZooKeeperRefused) -> str:
+    """A write that ZooKeeper refused."""
+    versions = ""
+    if event.expected >= 0:
+        versions = f" (version {event.expected} expected, it is {event.actual})"
+    return (
+        f"{event.operation} {event.path} of broker {event.broker} refused: {event.error}{versions}"
+    )
+
+
 def produce_sent(event: events.ProduceSent) -> str:
     """A batch on its way."""
     acks = "all" if event.acks < 0 else str(event.acks)

@@ -10,14 +10,16 @@ from msgspec import Struct, field
 from emulator import events
 from emulator.events import ZOOKEEPER
 from emulator.protocol import AnyMessage, ConnectionLost, PartitionInfo, ProduceResponse, WatchEvent
-from emulator.releases.config import BrokerConfig, Settings, resolve
+from emulator.releases.config import BrokerConfig, Settings, TopicValues, resolve, resolve_topic
 from emulator.releases.profiles import PROFILES
 from emulator.simulation.kernel import Kernel
 from emulator.simulation.network import Network
 from emulator.simulation.timers import Timers, TimerState
 from emulator.storage.record_ledger import RecordLedger
+from emulator.zookeeper import data as znodes
 from emulator.zookeeper.client import ZkClient, ZkClientState
-from emulator.zookeeper.tree import ZooKeeper
+from emulator.zookeeper.metadata import PartitionMetadata
+from emulator.zookeeper.tree import STARTED_MS, ZooKeeper
 
 ID_CHARACTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 ID_LENGTH = 22
@@ -25,10 +27,6 @@ ID_LENGTH = 22
 
 CLOSING_US = 300
 """How long a peer takes to notice that its connection was closed."""
-
-AGAIN = "again"
-"""The kind of a znode's change that is none: somebody reads it once more."""
-
 
 ZnodeObserver = Callable[[str, str, str | None, int], None]
 """Is told of each committed znode change: kind, path, data, version."""
@@ -52,8 +50,6 @@ class World:
         self.ledger: RecordLedger
         self.znode_observers: list[ZnodeObserver] = []
         self.config_version = 0
-        self._configs: dict[int, BrokerConfig] = {}
-        self._topic_values: dict[tuple[int, str], tuple[int, bool, int]] = {}
 
     # ---- what ZooKeeper acts through (ZkEnvironment)
 
@@ -75,15 +71,14 @@ class World:
         """A session was opened: the server has to watch over it."""
         self.session_opened()
 
-    def read_again(self, path: str) -> None:
-        """Pass on what a znode holds, for somebody who goes by something else; nothing if none."""
-        node = self.zookeeper.find(path)
-        if node is not None:
-            self.znode_changed(AGAIN, path, node.data, node.version)
-
     def children(self, path: str) -> list[str]:
         """The names below a znode, sorted; none if an outsider has deleted it."""
         return [] if self.zookeeper.find(path) is None else self.zookeeper.children(path)
+
+    @property
+    def timestamp_ms(self) -> int:
+        """The wall-clock time that znodes show."""
+        return STARTED_MS + self.now // 1000
 
     # ---- the release
 
@@ -92,50 +87,16 @@ class World:
         draw = self.kernel.random_below
         return "".join(ID_CHARACTERS[draw(len(ID_CHARACTERS))] for _ in range(ID_LENGTH))
 
+    def topic_json(self, lists: list[list[int]]) -> str:
+        """A new topic's znode, with an id of its own from 2.8 on."""
+        topic_id = self.cluster_id() if self.profile.has("topic_ids") else ""
+        return znodes.topic_json(self.profile, lists, topic_id)
+
     # ---- configuration
 
-    def config(self, broker: int) -> BrokerConfig:
-        """A broker's configuration as it is now."""
-        found = self._configs.get(broker)
-        if found is None:
-            overrides = {**self.settings.defaults, **self.settings.brokers.get(broker, {})}
-            found = self._configs[broker] = resolve(self.settings.version, overrides)
-        return found
-
     def configuration_changed(self) -> None:
-        """Forget what was worked out from older settings."""
+        """Some broker goes by other values now: what was worked out from older ones is void."""
         self.config_version += 1
-        self._configs.clear()
-        self._topic_values.clear()
-
-    def min_insync_replicas(self, broker: int, topic: str) -> int:
-        """min.insync.replicas of a topic as that broker sees it."""
-        return self._values(broker, topic)[0]
-
-    def unclean_election(self, broker: int, topic: str) -> bool:
-        """unclean.leader.election.enable of a topic as that broker (the controller) sees it."""
-        return self._values(broker, topic)[1]
-
-    def max_message_bytes(self, broker: int, topic: str) -> int:
-        """max.message.bytes of a topic as that broker sees it."""
-        return self._values(broker, topic)[2]
-
-    def _values(self, broker: int, topic: str) -> tuple[int, bool, int]:
-        key = (broker, topic)
-        found = self._topic_values.get(key)
-        if found is None:
-            overrides = self.settings.topics.get(topic, {})
-            defaults = self.config(broker)
-            min_isr = overrides.get("min.insync.replicas")
-            unclean = overrides.get("unclean.leader.election.enable")
-            largest = overrides.get("max.message.bytes")
-            found = (
-                defaults.min_insync_replicas if min_isr is None else int(min_isr),
-                defaults.unclean_leader_election_enable if unclean is None else unclean == "true",
-                defaults.message_max_bytes if largest is None else int(largest),
-            )
-            self._topic_values[key] = found
-        return found
 
 
 def _nobody() -> None:
@@ -148,6 +109,10 @@ class ProcessState(Struct, array_like=True):
     ``status`` is the word of :class:`emulator.events.BrokerStateChanged`. ``broker_epoch`` is the
     czxid of its registration (0: its sockets are not open yet). ``known_controller``,
     ``controller_epoch``, ``live_brokers`` and ``metadata`` are what it was last told.
+
+    ``topic_configs`` are the topics' own configuration values as the broker last read them: when it
+    started, when it made its first log of a topic, and when it was notified of a change, of which
+    ``config_change`` was the last (-1: none). ``unread_topics`` are those that could not be read.
     """
 
     id: int
@@ -159,6 +124,9 @@ class ProcessState(Struct, array_like=True):
     controller_epoch: int = 0
     live_brokers: list[int] = field(default_factory=list)
     metadata: dict[str, PartitionInfo] = field(default_factory=dict)
+    topic_configs: dict[str, dict[str, str]] = field(default_factory=dict)
+    config_change: int = -1
+    unread_topics: dict[str, None] = field(default_factory=dict)
 
 
 class BrokerContext:
@@ -189,11 +157,49 @@ class BrokerContext:
             timeout_us=lambda: self.config.zookeeper_session_timeout_us,
             session_opened=world.opened_session,
         )
+        self.metadata = PartitionMetadata(self.zk)
+        self._config_version = -1
+        self._config: BrokerConfig
+        self._topic_values: dict[str, TopicValues] = {}
+
+    # ---- configuration: this broker's view of it
 
     @property
     def config(self) -> BrokerConfig:
-        """This broker's configuration as it is now."""
-        return self.world.config(self.id)
+        """The broker's configuration as it goes by it now.
+
+        Its own values are those of its file and, from 1.1, those of its znode that it has read.
+        """
+        if self._config_version != self.world.config_version:
+            settings = self.world.settings
+            overrides = {**settings.defaults, **settings.brokers.get(self.id, {})}
+            self._config = resolve(settings.version, overrides)
+            self._topic_values.clear()
+            self._config_version = self.world.config_version
+        return self._config
+
+    def min_insync_replicas(self, topic: str) -> int:
+        """min.insync.replicas of a topic as this broker sees it."""
+        return self.topic_values(topic).min_insync_replicas
+
+    def unclean_election(self, topic: str) -> bool:
+        """unclean.leader.election.enable of a topic as this broker sees it."""
+        return self.topic_values(topic).unclean_leader_election_enable
+
+    def max_message_bytes(self, topic: str) -> int:
+        """max.message.bytes of a topic as this broker sees it."""
+        return self.topic_values(topic).max_message_bytes
+
+    def topic_values(self, topic: str) -> TopicValues:
+        """What a topic's partitions go by on this broker."""
+        if self._config_version == self.world.config_version:
+            found = self._topic_values.get(topic)
+            if found is not None:
+                return found
+        config = self.config
+        values = resolve_topic(config, self.process.topic_configs.get(topic, {}))
+        self._topic_values[topic] = values
+        return values
 
     @property
     def session(self) -> int:
@@ -208,12 +214,30 @@ class BrokerContext:
         """
         process = self.process
         if controller_epoch < process.controller_epoch:
-            return "STALE_CONTROLLER_EPOCH"
+            return self._fenced(
+                "STALE_CONTROLLER_EPOCH", controller, controller_epoch, process.controller_epoch
+            )
         if self.profile.has("broker_epochs") and 0 < broker_epoch < process.broker_epoch:
-            return "STALE_BROKER_EPOCH"
+            return self._fenced(
+                "STALE_BROKER_EPOCH", controller, broker_epoch, process.broker_epoch
+            )
         process.controller_epoch = controller_epoch
         process.known_controller = controller
         return "NONE"
+
+    def _fenced(self, error: str, controller: int, given: int, known: int) -> str:
+        self.refuse(controller, self.kernel.cause, "", error, given, known)
+        return error
+
+    def refuse(
+        self, source: int, request: int, tp: str, error: str, given: int, known: int
+    ) -> None:
+        """State that this broker refuses a request, or one partition of it.
+
+        ``given`` is what did not fit in the request, ``known`` what the broker has in its place
+        (see :class:`emulator.events.RequestRefused`).
+        """
+        self.emit(events.RequestRefused, self.id, source, request, tp, error, given, known)
 
     def set_status(self, status: str) -> None:
         """The process is in another state (:class:`emulator.events.BrokerStateChanged`)."""

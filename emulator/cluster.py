@@ -32,6 +32,7 @@ from emulator.simulation.packed_list import as_list
 from emulator.simulation.snapshot import copier
 from emulator.storage.log import Log
 from emulator.storage.record_ledger import RecordLedger
+from emulator.zookeeper import data as znodes
 from emulator.zookeeper.metadata import ZnodeFacts
 from emulator.zookeeper.server import ServerState, ZooKeeperServer
 from emulator.zookeeper.tree import ZooKeeper
@@ -54,6 +55,7 @@ class ClusterState(Struct, array_like=True):
     invariants: InvariantState
     states: dict[str, PartitionInfo]
     assignments: dict[str, list[int]]
+    topic_configs: dict[str, dict[str, str]]
 
 
 _encoder = msgspec.msgpack.Encoder(enc_hook=as_list)
@@ -98,7 +100,9 @@ class Cluster:
         self.zookeeper = state.zookeeper
         self.world = World(self.kernel, self.network, self.zookeeper, state.settings)
         self.world.ledger = RecordLedger(state.clients.ledger)
-        self.server = ZooKeeperServer(self.world, state.server)
+        self.server = ZooKeeperServer(
+            state.server, self.zookeeper, self.world, self.kernel, self.network
+        )
         self.world.session_opened = self.server.session_opened
         self.brokers = {b: Broker(each, self.world) for b, each in state.brokers.items()}
         self.clients = ClientHost(
@@ -116,7 +120,9 @@ class Cluster:
             ZOOKEEPER: self.server,
             CLIENTS: self.clients,
         }
-        self.facts = ZnodeFacts(self.world, state.states, state.assignments)
+        self.facts = ZnodeFacts(
+            self.kernel.emit, state.states, state.assignments, state.topic_configs
+        )
         self.world.znode_observers.append(self.facts.changed)
         self.audit = Audit(state.audit, self.kernel, self.logs_of)
         self.invariants = Invariants(
@@ -264,7 +270,7 @@ class Cluster:
 
     def topics(self) -> list[str]:
         """All topics, sorted."""
-        return self.zookeeper.children("/brokers/topics")
+        return self.zookeeper.children(znodes.TOPICS) if self.zookeeper.find(znodes.TOPICS) else []
 
     def has_topic(self, topic: str) -> bool:
         """Whether ZooKeeper has a topic of this name."""
@@ -273,13 +279,13 @@ class Cluster:
 
     def controller_id(self) -> int | None:
         """The broker that /controller names."""
-        return self.facts.controller_id()
+        node = self.zookeeper.find(znodes.CONTROLLER)
+        return None if node is None else znodes.controller_in(node.data)
 
     def controller_epoch(self) -> int | None:
         """The number in /controller_epoch."""
-        node = self.zookeeper.find("/controller_epoch")
-        data = None if node is None else node.data
-        return int(data) if data is not None and data.isdecimal() else None
+        node = self.zookeeper.find(znodes.CONTROLLER_EPOCH)
+        return None if node is None else znodes.controller_epoch_in(node.data)
 
     def host_works(self, broker: int) -> bool:
         """Whether a broker's process is up and not frozen."""
@@ -321,6 +327,7 @@ def _fresh(spec: CreateCluster) -> ClusterState:
         ClientsState(),
         AuditState(),
         InvariantState(),
+        {},
         {},
         {},
     )

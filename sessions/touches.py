@@ -31,6 +31,9 @@ BROKER_FIELDS: Final[dict[type[Event], tuple[str, ...]]] = {
     events.ControllerResigned: ("broker",),
     events.ControllerStep: ("broker",),
     events.LeaderElected: ("controller", "leader"),
+    events.ElectionHeld: ("controller",),
+    events.RequestRefused: ("broker", "source"),
+    events.ZooKeeperRefused: ("broker",),
     events.PartitionCached: ("broker",),
     events.MetadataUpdated: ("broker",),
 }

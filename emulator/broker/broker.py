@@ -11,6 +11,7 @@ from msgspec import Struct, field
 
 from emulator import protocol as messages
 from emulator.broker.consumer_fetch import ConsumerFetches, ConsumerReads
+from emulator.broker.dynamic_config import DynamicConfig
 from emulator.broker.fetch_round import SingleRounds
 from emulator.broker.fetch_session import FetchSessions, FetchSessionsState
 from emulator.broker.fetcher import FetcherManager, FetchersState
@@ -130,10 +131,12 @@ class Broker:
             append=self.replica_manager.produce,
             log_of=self.replica_manager.log_of,
         )
+        self.config = DynamicConfig(context, self.controller.config_changed)
         self.lifecycle = Lifecycle(
             context,
             state.lifecycle,
             replicas=self.replicas,
+            config=self.config,
             producer_ids=self.producer_ids,
             controller=self.controller,
             start_tasks=self.start_tasks,
@@ -152,7 +155,8 @@ class Broker:
         replicas.on(StopLeading, lambda replica, _: coordinator.leads_no_more(replica.tp))
         self.context.own_response = coordinator.offsets.stored
         self.fetchers.on_halt = lambda: self.end_process("crashed")
-        self.zk.on_reconnected = self.controller.retry
+        self.zk.on_reconnected = self.lifecycle.zookeeper_is_back
+        replicas.log_created = self.config.log_created
         self.zk.on_expired = self._session_expired
 
     # ---- dispatch
@@ -189,6 +193,11 @@ class Broker:
             messages.UpdateMetadataRequest: request(self.metadata.update),
             messages.ControlledShutdownRequest: request(self.controller.controlled_shutdown),
             messages.AlterPartitionRequest: request(self.controller.alter_partition),
+            messages.DescribeClusterRequest: request(self.controller.describe_cluster),
+            messages.ElectLeadersRequest: request(self.controller.elect_leaders),
+            messages.AlterPartitionReassignmentsRequest: request(
+                self.controller.alter_reassignments
+            ),
             messages.FindCoordinatorRequest: request(coordinator.find),
             messages.JoinGroupRequest: request(coordinator.join),
             messages.SyncGroupRequest: request(coordinator.sync),
@@ -208,7 +217,7 @@ class Broker:
             ),
             messages.ZkPong: lambda _source, message: self.zk.ponged(message),
             messages.ZkExpired: lambda _source, message: self.zk.expired(message),
-            messages.WatchEvent: lambda _source, message: self.controller.watched(message),
+            messages.WatchEvent: lambda _source, message: self.lifecycle.watched(message),
             messages.ConnectionLost: self._connection_lost,
             messages.Timer: self._timer,
         }
@@ -309,7 +318,7 @@ class Broker:
     # ---- the process
 
     def _session_expired(self) -> None:
-        """Begin a new session: resign as controller, register again, stand for election."""
+        """Begin a new session: resign as controller, register again, take part in elections."""
         self.controller.resign("session expired")
         self.lifecycle.register_again()
 

@@ -335,7 +335,7 @@ class FetcherManager:
     def adjust(self, replica: Replica, message: ListOffsetsResponse) -> bool:
         """Truncate to the leader's LEO, or begin anew; False if the process ended instead."""
         topic, _ = split(replica.tp)
-        unclean = self.context.world.unclean_election(self.context.id, topic)
+        unclean = self.context.unclean_election(topic)
         command = AdjustToLeader(message.log_start, message.log_end_offset, unclean)
         if HALT in self.replicas.do(replica, command):
             self.on_halt()

@@ -12,7 +12,6 @@ from emulator import events
 from emulator.broker.replica import LEADER, Replica, Replicas
 from emulator.broker_context import BrokerContext
 from emulator.protocol import AlterIsrItem, AlterPartitionRequest, AlterPartitionResponse
-from emulator.protocol.names import split
 from emulator.replication.partition import (
     SHRINK,
     AdoptIsr,
@@ -21,7 +20,7 @@ from emulator.replication.partition import (
     IsrStored,
     ProposeIsr,
 )
-from emulator.zookeeper.data import compact, state_json, state_path
+from emulator.zookeeper.data import PartitionState
 from emulator.zookeeper.errors import ZooKeeperError
 
 ALTER_RETRY_US = 50_000
@@ -128,15 +127,10 @@ class IsrManager:
 
         A mismatch is skipped: the controller has written, and its LeaderAndIsr is on the way.
         """
-        context = self.context
-        if not context.zk.usable():
-            return
         epoch = replica.leader_epoch
-        data = state_json(context.id, epoch, isr, replica.controller_epoch)
+        state = PartitionState(replica.controller_epoch, self.context.id, epoch, isr)
         try:
-            version = context.world.zookeeper.set_data(
-                context.world, state_path(replica.tp), data, replica.zk_version
-            )
+            version = self.context.metadata.write_isr(replica.tp, state, replica.zk_version)
         except ZooKeeperError:
             return
         self.replicas.do(replica, IsrStored(isr, version, epoch))
@@ -219,20 +213,13 @@ class IsrManager:
             return
         now = self.kernel.now
         quiet = now - state.changed_us >= ISR_QUIET_US
-        if not (quiet or now - state.told_us >= ISR_CAP_US) or not context.zk.usable():
+        if not (quiet or now - state.told_us >= ISR_CAP_US):
             context.later("isr-propagation", ISR_CHECK_US)
             return
-        partitions = []
-        for tp in state.changes:
-            topic, number = split(tp)
-            partitions.append({"topic": topic, "partition": number})
-        data = compact({"version": 1, "partitions": partitions})
-        path = "/isr_change_notification/isr_change_"
         try:
-            context.world.zookeeper.create(
-                context.world, context.session, path, data, sequential=True
-            )
+            context.metadata.announce(state.changes)
         except ZooKeeperError:
+            context.later("isr-propagation", ISR_CHECK_US)
             return
         state.changes = {}
         state.told_us = now

@@ -5,36 +5,42 @@ from collections.abc import Callable
 from msgspec import Struct
 
 from emulator import events
+from emulator.broker.dynamic_config import DynamicConfig
 from emulator.broker.producer_ids import ProducerIds
 from emulator.broker.replica import Replicas
 from emulator.broker_context import BrokerContext
 from emulator.controller.channels import CONTROLLER_SOCKET_TIMEOUT_US
 from emulator.controller.controller import Controller
 from emulator.events import ZOOKEEPER
-from emulator.protocol import ControlledShutdownRequest, ControlledShutdownResponse
+from emulator.protocol import (
+    ControlledShutdownRequest,
+    ControlledShutdownResponse,
+    WatchEvent,
+)
 from emulator.replication.partition import Restart
-from emulator.zookeeper.data import broker_json, compact
+from emulator.zookeeper import data as znodes
+from emulator.zookeeper import errors
 from emulator.zookeeper.operations import Create, Operation, SetData
 
 PATHS = (
-    ("", "/consumers"),
-    ("", "/brokers"),
-    ("", "/brokers/ids"),
-    ("", "/brokers/topics"),
-    ("generated_broker_ids", "/brokers/seqid"),
-    ("", "/config"),
-    ("", "/config/changes"),
-    ("", "/config/topics"),
-    ("client_quotas", "/config/clients"),
-    ("dynamic_broker_config", "/config/users"),
-    ("dynamic_broker_config", "/config/brokers"),
-    ("ip_quotas", "/config/ips"),
-    ("", "/admin"),
-    ("", "/admin/delete_topics"),
-    ("isr_change_notification_znode", "/isr_change_notification"),
-    ("idempotence", "/latest_producer_id_block"),
-    ("log_dir_event_notifications", "/log_dir_event_notification"),
-    ("finalized_features", "/feature"),
+    ("", znodes.CONSUMERS),
+    ("", znodes.BROKERS),
+    ("", znodes.BROKER_IDS),
+    ("", znodes.TOPICS),
+    ("generated_broker_ids", znodes.BROKER_ID_SEQUENCE),
+    ("", znodes.CONFIG),
+    ("", znodes.CONFIG_CHANGES),
+    ("", znodes.TOPIC_CONFIGS),
+    ("client_quotas", znodes.CLIENT_CONFIGS),
+    ("dynamic_broker_config", znodes.USER_CONFIGS),
+    ("dynamic_broker_config", znodes.BROKER_CONFIGS),
+    ("ip_quotas", znodes.IP_CONFIGS),
+    ("", znodes.ADMIN),
+    ("", znodes.DELETE_TOPICS),
+    ("isr_change_notification_znode", znodes.ISR_CHANGES),
+    ("idempotence", znodes.PRODUCER_IDS),
+    ("log_dir_event_notifications", znodes.LOG_DIR_EVENTS),
+    ("finalized_features", znodes.FEATURE),
 )
 """Persistent paths that a broker makes when it starts, each with the feature that needs it."""
 
@@ -60,6 +66,7 @@ class Lifecycle:
         state: LifecycleState,
         *,
         replicas: Replicas,
+        config: DynamicConfig,
         producer_ids: ProducerIds,
         controller: Controller,
         start_tasks: Callable[[], None],
@@ -72,6 +79,8 @@ class Lifecycle:
         self.context = context
         self.state = state
         self.replicas = replicas
+        self.config = config
+        self.zk = context.zk
         self.producer_ids = producer_ids
         self.controller = controller
         self.start_tasks = start_tasks
@@ -86,68 +95,99 @@ class Lifecycle:
         """The process begins: read the logs, then reach for ZooKeeper."""
         self.kernel.start_host(self.context.id)
         self.context.set_status("starting")
-        if self.profile.has("removed_broker_config_stays"):
-            self.world.read_again(f"/config/brokers/{self.context.id}")
         for replica in self.replicas.by_name.values():
             self.replicas.do(replica, Restart(replica.checkpointed_hw))
         self.context.later("boot", BOOT_US)
 
     def boot(self) -> None:
-        """Connect to ZooKeeper (as soon as it can be reached), register, stand for controller."""
-        if not self.context.zk.connect():
+        """Connect to ZooKeeper (as soon as it can be reached), read the configuration, register."""
+        if not self.zk.connect():
             self.context.later("boot", RECONNECT_US)
             return
-        self._make_paths()
+        try:
+            self._make_paths()
+            self.config.start()
+        except errors.ZooKeeperError:
+            self.zk.close()
+            self.context.later("boot", RECONNECT_US)
+            return
         self.context.set_status("running")
         self.start_tasks()
         self.producer_ids.start()
         self.register()
 
     def register_again(self) -> None:
-        """After a session has expired: a new session, the broker's znode anew, a new candidacy."""
-        if self.context.zk.connect():
+        """After a session has expired: a new session, the broker's znode anew, a new election."""
+        if self.zk.connect():
+            self.config.reconnected()
             self.register()
         else:
             self.context.later("boot", RECONNECT_US)
 
     def register(self) -> None:
-        """Write the broker's own znode; one of an earlier life has to be gone before."""
-        path = f"/brokers/ids/{self.context.id}"
-        data = broker_json(self.world, self.context.id)
-        zookeeper, world = self.world.zookeeper, self.world
-        node = zookeeper.find(path)
-        if node is not None and node.ephemeral_owner == self.context.session:
-            return
-        if node is not None or not self.context.zk.usable():
-            self.context.later("register", RECONNECT_US)
-            return
-        if self.profile.has("broker_registration_multi"):
-            operations: list[Operation] = [
-                Create(path, None, ephemeral=True),
-                SetData(path, data, 0),
-            ]
-            zookeeper.multi(world, self.context.session, operations)
+        """Write the broker's own znode; one of an earlier life has to be gone before.
+
+        If it is there by this session already, the answer to an earlier try was lost.
+        """
+        try:
+            is_registered = self._register()
+        except errors.ZooKeeperError:
+            is_registered = False
+        if is_registered:
+            self.controller.elect()
         else:
-            zookeeper.create(world, self.context.session, path, data, ephemeral=True)
-        self.context.process.broker_epoch = zookeeper.get(path).czxid
-        self.kernel.emit(
-            events.BrokerRegistered,
-            self.context.id,
-            self.context.process.broker_epoch,
-            self.context.session,
-        )
-        self.controller.stand()
+            self.context.later("register", RECONNECT_US)
+
+    def _register(self) -> bool:
+        """Whether the broker's znode is its own now."""
+        context, zk = self.context, self.zk
+        path = znodes.broker_path(context.id)
+        node = zk.find(path)
+        if node is not None and node.ephemeral_owner != context.session:
+            return False
+        if node is None:
+            rack = self.world.settings.racks.get(context.id)
+            data = znodes.broker_json(self.profile, context.id, rack, self.world.timestamp_ms)
+            if self.profile.has("broker_registration_multi"):
+                operations: list[Operation] = [
+                    Create(path, None, ephemeral=True),
+                    SetData(path, data, 0),
+                ]
+                zk.multi(operations)
+            else:
+                zk.create(path, data, ephemeral=True)
+        czxid = zk.get(path).czxid
+        if czxid != context.process.broker_epoch:
+            context.process.broker_epoch = czxid
+            context.emit(events.BrokerRegistered, context.id, czxid, context.session)
+        return True
 
     def _make_paths(self) -> None:
-        zookeeper, world = self.world.zookeeper, self.world
         wanted = [path for need, path in PATHS if not need or self.profile.has(need)]
         for path in wanted:
-            if zookeeper.find(path) is None:
-                zookeeper.create(world, 0, path, None)
-        if self.profile.has("cluster_id") and zookeeper.find("/cluster/id") is None:
-            zookeeper.create(world, 0, "/cluster", None)
-            identity = compact({"version": "1", "id": world.cluster_id()})
-            zookeeper.create(world, 0, "/cluster/id", identity)
+            if self.zk.find(path) is None:
+                self.zk.create(path, None)
+        if self.profile.has("cluster_id") and self.zk.find(znodes.CLUSTER_ID) is None:
+            if self.zk.find(znodes.CLUSTER) is None:
+                self.zk.create(znodes.CLUSTER, None)
+            self.zk.create(znodes.CLUSTER_ID, znodes.cluster_id_json(self.world.cluster_id()))
+
+    # ---- what ZooKeeper tells
+
+    def watched(self, message: WatchEvent) -> None:
+        """A watch of this broker fired."""
+        if message.path == znodes.CONFIG_CHANGES:
+            try:
+                self.config.changed()
+            except errors.ConnectionLoss:
+                return  # it is looked at again when the connection works
+        else:
+            self.controller.watched(message)
+
+    def zookeeper_is_back(self) -> None:
+        """The connection works again: see what was missed, and do what had to wait."""
+        self.config.reconnected()
+        self.controller.retry()
 
     # ---- going
 

@@ -14,6 +14,7 @@ from emulator.protocol import (
 )
 from emulator.protocol.controller import DURING_DELETE
 from emulator.protocol.names import is_topic_name
+from emulator.zookeeper import data as znodes
 
 NONE = "NONE"
 
@@ -57,11 +58,10 @@ class MetadataCache:
         """Tell a client of a topic's partitions as this broker knows them."""
         process, topic = self.context.process, message.topic
         partitions: dict[int, PartitionMetadata] = {}
-        number, end = 0, self._partitions_made(topic)
-        while (info := process.metadata.get(f"{topic}-{number}")) is not None or number < end:
+        for number in self._partitions_of(topic):
+            info = process.metadata.get(f"{topic}-{number}")
             if info is not None:
                 partitions[number] = self._describe(info)
-            number += 1
         error = NONE if partitions else self._error_for_unknown(topic)
         if not is_topic_name(topic):
             error = "INVALID_TOPIC_EXCEPTION"
@@ -86,7 +86,11 @@ class MetadataCache:
         known = self.context.zk.usable() and exists and not going
         return "LEADER_NOT_AVAILABLE" if known else "UNKNOWN_TOPIC_OR_PARTITION"
 
-    def _partitions_made(self, topic: str) -> int:
-        """How far to look for partitions: one that nobody has led yet is missing in between."""
-        names = self.context.world.children(f"/brokers/topics/{topic}/partitions")
-        return max((int(name) for name in names if name.isdecimal()), default=-1) + 1
+    def _partitions_of(self, topic: str) -> list[int]:
+        """The partitions that may be known: one that nobody has led yet is missing in between."""
+        known: dict[int, None] = {}
+        while f"{topic}-{len(known)}" in self.context.process.metadata:
+            known[len(known)] = None
+        names = self.context.world.children(znodes.partitions_path(topic))
+        made = [number for name in names if (number := znodes.number_in(name)) is not None]
+        return sorted(known | dict.fromkeys(made))

@@ -8,27 +8,16 @@ Source: ``ProducerIdManager`` 0.11 to 3.9 (KIP-98).
 
 from typing import Final
 
-from msgspec import DecodeError, Struct, ValidationError
-from msgspec.json import decode
+from msgspec import Struct
 
 from emulator.broker_context import BrokerContext
 from emulator.protocol import InitProducerIdRequest, InitProducerIdResponse
+from emulator.zookeeper import data as znodes
 from emulator.zookeeper import errors
-from emulator.zookeeper.data import compact
 
-PATH: Final = "/latest_producer_id_block"
 BLOCK_SIZE: Final = 1_000
-ID_MAX: Final = (1 << 63) - 1
+ID_MAX: Final = znodes.LONG_MAX
 FIRST_EPOCH: Final = 0
-
-
-class Block(Struct, frozen=True):
-    """What the znode says: the ids of ``broker``, both ends included."""
-
-    version: int
-    broker: int
-    block_start: str
-    block_end: str
 
 
 class ProducerIdBlock(Struct, array_like=True):
@@ -65,19 +54,18 @@ class ProducerIds:
         self.context.respond(source, request, InitProducerIdResponse(request, error, given, epoch))
 
     def _take_block(self) -> bool:
-        """Take the block after the last one that anybody took; False if that cannot be done."""
+        """Take the block after the last one that anybody took; False if that cannot be done.
+
+        If the answer to the write is lost, the block may have been taken or not. Then the next try
+        takes another one: ids may be left out, but none is given out twice.
+        """
+        zk = self.context.zk
         try:
-            node = self.world.zookeeper.get(PATH)
+            node = zk.get(znodes.PRODUCER_IDS)
             start = _following(node.data)
             end = start + BLOCK_SIZE - 1
-            data = {
-                "version": 1,
-                "broker": self.context.id,
-                "block_start": str(start),
-                "block_end": str(end),
-            }
-            text = compact(data)
-            self.world.zookeeper.set_data(self.world, PATH, text, node.version)
+            text = znodes.producer_ids_json(self.context.id, start, end)
+            zk.set_data(znodes.PRODUCER_IDS, text, node.version)
         except (errors.ZooKeeperError, ValueError):
             return False
         self.state.next, self.state.last = start, end
@@ -92,10 +80,10 @@ def _following(data: str | None) -> int:
     """
     if data is None:
         return 0
-    try:
-        last = int(decode(data, type=Block).block_end)
-    except (DecodeError, ValidationError) as error:
-        raise ValueError(str(error)) from None
-    if last > ID_MAX - BLOCK_SIZE:
+    found = znodes.producer_ids_in(data)
+    if found is None:
+        raise ValueError(f"{znodes.PRODUCER_IDS} names no block.")
+    _, _, last = found
+    if not 0 <= last <= ID_MAX - BLOCK_SIZE:
         raise ValueError("there are no producer ids left")
     return last + 1

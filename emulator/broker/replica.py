@@ -87,6 +87,7 @@ class Replicas:
         self.moment = Moment()
         self._min_isr: dict[str, int] = {}
         self._min_isr_version = -1
+        self.log_created: Callable[[str], None] = _nothing
         self._handlers: dict[type, list[Handler]] = {
             AppendAsLeader: [self._append_as_leader],
             AppendAsFollower: [self._append_as_follower],
@@ -138,7 +139,7 @@ class Replicas:
         min_isr = self._min_isr.get(replica.tp)
         if min_isr is None:
             topic, _ = split(replica.tp)
-            min_isr = context.world.min_insync_replicas(context.id, topic)
+            min_isr = context.min_insync_replicas(topic)
             self._min_isr[replica.tp] = min_isr
         moment.now_us = context.kernel.state.now_us
         moment.min_insync_replicas = min_isr
@@ -160,6 +161,7 @@ class Replicas:
         if self.rules.leader_epochs:
             replica.epochs = LeaderEpochCache()
         self.by_name[tp] = replica
+        self.log_created(tp.rpartition("-")[0])
         self.context.emit(events.LogCreated, tp, self.context.id)
         return replica
 
@@ -302,3 +304,7 @@ class Replicas:
                 self.index.lagging[replica.tp] = None
                 return
         self.index.lagging.pop(replica.tp, None)
+
+
+def _nothing(_topic: str) -> None:
+    """Nobody wants to know which topic a log was made for."""

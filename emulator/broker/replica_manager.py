@@ -107,7 +107,7 @@ class ReplicaManager:
         if error != NONE:
             return error
         topic, _, _ = message.tp.rpartition("-")
-        if message.size_bytes > self.context.world.max_message_bytes(self.context.id, topic):
+        if message.size_bytes > self.context.max_message_bytes(topic):
             return "MESSAGE_TOO_LARGE"
         return NONE
 
@@ -124,7 +124,7 @@ class ReplicaManager:
             lead: list[tuple[Replica, PartitionInfo]] = []
             follow: list[tuple[Replica, PartitionInfo]] = []
             for tp, info in message.partitions.items():
-                replica = self._admit(tp, info, errors)
+                replica = self._admit(source, request, tp, info, errors)
                 if replica is not None:
                     (lead if info.leader == mine else follow).append((replica, info))
             for replica, info in lead:
@@ -150,10 +150,15 @@ class ReplicaManager:
             for request, (source, errors) in unanswered.items():
                 self._answer_leader_and_isr(source, request, NONE, errors)
 
-    def _admit(self, tp: str, info: PartitionInfo, errors: dict[str, str]) -> Replica | None:
+    def _admit(
+        self, source: int, request: int, tp: str, info: PartitionInfo, errors: dict[str, str]
+    ) -> Replica | None:
         replica = self.replicas.get(tp)
         if replica is not None and replica.is_known and info.leader_epoch <= replica.leader_epoch:
             errors[tp] = "STALE_CONTROLLER_EPOCH"
+            self.context.refuse(
+                source, request, tp, errors[tp], info.leader_epoch, replica.leader_epoch
+            )
             return None
         if self.context.id not in info.replicas:
             errors[tp] = "UNKNOWN_TOPIC_OR_PARTITION"

@@ -1,12 +1,19 @@
 """All producers and consumers: one host that talks to the brokers."""
 
+from collections.abc import Callable
+from typing import Any, get_args
+
+from emulator.clients.admin import AdminClient
 from emulator.clients.consumer import Consumers
 from emulator.clients.context import ClientContext
 from emulator.clients.network_client import NetworkClient
 from emulator.clients.producer import Producers
 from emulator.protocol import (
+    AlterPartitionReassignmentsResponse,
     AnyMessage,
     ConnectionLost,
+    DescribeClusterResponse,
+    ElectLeadersResponse,
     FetchResponse,
     GroupResponse,
     InitProducerIdResponse,
@@ -31,35 +38,48 @@ class ClientHost:
         self.fetcher = self.consumers.fetcher
         self.offsets = self.consumers.group
         self.members = self.offsets.members
+        self.admin = AdminClient(context, connections)
         self._tasks = {
+            "admin": self.admin.timer,
             "producer": self.producers.timer,
             "consumer": self.fetcher.timer,
             "group": self.members.timer,
             "heartbeat": self.members.beat,
             "group-limit": self.offsets.out_of_time,
         }
+        self._handlers = self._table()
 
     def handle(self, source: int, message: AnyMessage) -> None:
         """Take one message."""
-        match message:
-            case ProduceResponse():
-                self.producers.answered(source, message)
-            case InitProducerIdResponse():
-                self.producers.identified(source, message)
-            case FetchResponse():
-                self.fetcher.fetched(source, message)
-            case OffsetsForLeaderEpochResponse():
-                self.fetcher.validated(source, message)
-            case MetadataResponse():
-                asked = self.producers.told(source, message) or self.members.told(source, message)
-                if not asked:
-                    self.fetcher.told(source, message)
-            case ConnectionLost():
-                self.producers.connection_lost(message)
-                self.fetcher.connection_lost(message)
-                self.members.connection_lost(message)
-            case Timer():
-                self._tasks[message.task](message.key, message.number)
-            case _:
-                if isinstance(message, GroupResponse):
-                    self.members.answered(source, message)
+        self._handlers[type(message)](source, message)
+
+    def _table(self) -> dict[type, Callable[[int, Any], object]]:
+        """Who takes each kind of message."""
+        group_answers = dict.fromkeys(get_args(GroupResponse), self.members.answered)
+        return {
+            **group_answers,
+            ProduceResponse: self.producers.answered,
+            InitProducerIdResponse: self.producers.identified,
+            FetchResponse: self.fetcher.fetched,
+            OffsetsForLeaderEpochResponse: self.fetcher.validated,
+            MetadataResponse: self._told,
+            DescribeClusterResponse: self.admin.told,
+            ElectLeadersResponse: self.admin.told,
+            AlterPartitionReassignmentsResponse: self.admin.told,
+            ConnectionLost: self._connection_lost,
+            Timer: self._timer,
+        }
+
+    def _told(self, source: int, message: MetadataResponse) -> None:
+        """A broker described a topic: whoever asked takes it."""
+        if not (self.producers.told(source, message) or self.members.told(source, message)):
+            self.fetcher.told(source, message)
+
+    def _connection_lost(self, _source: int, message: ConnectionLost) -> None:
+        self.producers.connection_lost(message)
+        self.fetcher.connection_lost(message)
+        self.members.connection_lost(message)
+        self.admin.connection_lost(message)
+
+    def _timer(self, _source: int, message: Timer) -> None:
+        self._tasks[message.task](message.key, message.number)

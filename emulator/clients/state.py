@@ -4,7 +4,7 @@ from msgspec import Struct, field
 
 from emulator.clients.group_state import Membership
 from emulator.inputs.statements import Consume, Produce
-from emulator.protocol import RecordBatch
+from emulator.protocol import AlterPartitionReassignmentsRequest, ElectLeadersRequest, RecordBatch
 from emulator.storage.record_ledger import LedgerEntries
 
 ASKING = "asking"
@@ -189,6 +189,32 @@ class Consumer(Struct, array_like=True):
     membership: Membership | None = None
 
 
+AdminRequest = ElectLeadersRequest | AlterPartitionReassignmentsRequest
+
+
+class AdminCall(Struct, array_like=True):
+    """A call that has not ended: what is asked, about which partition.
+
+    ``request`` is the one under way (0: none), sent to broker ``asked`` at ``sent_us``.
+    ``error`` is what the last try ended in.
+    """
+
+    wanted: AdminRequest
+    tp: str
+    deadline_us: int
+    request: int = 0
+    asked: int = -1
+    sent_us: int = 0
+    error: str = "REQUEST_TIMED_OUT"
+
+
+class AdminState(Struct, array_like=True):
+    """The calls under way, by job, and what the admin client knows of its connections."""
+
+    calls: dict[int, AdminCall] = field(default_factory=dict)
+    connections: Connections = field(default_factory=Connections)
+
+
 class ClientsState(Struct, array_like=True):
     """All clients, and the ledger of everything that was ever produced.
 
@@ -203,3 +229,4 @@ class ClientsState(Struct, array_like=True):
     next_id: int = 1
     finished: dict[int, str] = field(default_factory=dict)
     unacknowledged: dict[int, str] = field(default_factory=dict)
+    admin: AdminState = field(default_factory=AdminState)

@@ -1,10 +1,9 @@
-"""How the controller's word reaches the brokers.
+"""How the controller's requests reach the brokers.
 
 One queue and one request under way for each, in order, until it is answered.
 """
 
-from emulator.broker_context import BrokerContext
-from emulator.controller.context import Channel, Controllership, ControlRequest
+from emulator.controller.context import Channel, ControllerContext, ControlRequest
 from emulator.protocol import (
     ControlResponse,
     LeaderAndIsrRequest,
@@ -48,11 +47,12 @@ class Batch:
 class Channels:
     """Sends batches through the per-broker queues."""
 
-    def __init__(self, context: BrokerContext, controllership: Controllership) -> None:
-        """Send in ``context``, while its broker is the controller."""
+    def __init__(self, context: ControllerContext) -> None:
+        """Send for the broker of ``context``, while it is the controller."""
         self.context = context
-        self.controllership = controllership
+        self.controllership = context.controllership
         self.world = context.world
+        self.timers = context.broker
 
     def send(self, batch: Batch, metadata_to: list[int] | None = None) -> None:
         """Queue a batch.
@@ -98,7 +98,7 @@ class Channels:
         if not channel.request and channel.queue:
             channel.request = self.world.network.send(self.context.id, target, channel.queue[0])
             channel.sent_us = self.world.now
-            self.context.later("control-timeout", CONTROLLER_SOCKET_TIMEOUT_US)
+            self.timers.later("control-timeout", CONTROLLER_SOCKET_TIMEOUT_US)
 
     def check_timeouts(self) -> None:
         """Requests without an answer for too long: the connections are closed."""
@@ -116,7 +116,7 @@ class Channels:
                 self.world.network.give_up(self.context.id, target)
                 self.connection_lost(target)
         if due:
-            self.context.arm("control-timeout", min(due))
+            self.timers.arm("control-timeout", min(due))
 
     def answered(self, message: ControlResponse) -> ControlRequest | None:
         """A broker answered: go on with the next; returns what it answered, None: nothing."""
@@ -138,7 +138,7 @@ class Channels:
         channel = None if state is None else state.channels.get(peer)
         if channel is not None and channel.request:
             channel.request = 0
-            self.context.later("control-retry", RESEND_US)
+            self.timers.later("control-retry", RESEND_US)
 
     def retry(self) -> None:
         """Send again what was lost with a connection."""

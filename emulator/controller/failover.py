@@ -1,18 +1,26 @@
-"""Taking office: onControllerFailover step by step, in the order of the release.
+"""Controller failover: onControllerFailover step by step, in the order of the release.
 
 Source: KafkaController.onControllerFailover, 0.8.2 to 3.9; each step is an event.
 """
 
 from collections.abc import Callable
 
-from emulator import events
-from emulator.controller.channels import Batch
-from emulator.controller.context import OFFLINE, ONLINE, Part
-from emulator.controller.listeners import ISR_CHANGES, PREFERRED
-from emulator.controller.reassignment import REASSIGN
+from emulator.controller.channels import Batch, Channels
+from emulator.controller.context import (
+    OFFLINE,
+    ONLINE,
+    ControllerContext,
+    ControllerState,
+    UnreadableError,
+)
+from emulator.controller.leader_rebalance import LeaderRebalance
+from emulator.controller.listeners import Listeners
+from emulator.controller.partition_state_machine import PartitionStateMachine
+from emulator.controller.reassignment import Reassignment
+from emulator.controller.replica_state_machine import ReplicaStateMachine
+from emulator.controller.topic_deletion import TopicDeletion
+from emulator.zookeeper import data as znodes
 
-EPOCH = "/controller_epoch"
-LOG_DIR_EVENTS = "/log_dir_event_notification"
 ENDED = ("controlled_shutdown", "stopped", "crashed")
 """States of a broker process that has ended, or is about to."""
 REBALANCE_FIRST_US = 5_000_000
@@ -23,38 +31,80 @@ Step = tuple[str, Callable[[], None]]
 """A step's name in Kafka's code, and what is done."""
 
 CHILD_WATCHES = (
-    "/brokers/ids",
-    "/brokers/topics",
-    "/admin/delete_topics",
-    "/config/changes",
-    ISR_CHANGES,
+    znodes.BROKER_IDS,
+    znodes.TOPICS,
+    znodes.DELETE_TOPICS,
+    znodes.ISR_CHANGES,
 )
 
 
-class Failover(Part):
+class Failover:
     """What a new controller does before anything else."""
+
+    def __init__(  # noqa: PLR0917 - every part has its step
+        self,
+        context: ControllerContext,
+        channels: Channels,
+        partitions: PartitionStateMachine,
+        replicas: ReplicaStateMachine,
+        deletion: TopicDeletion,
+        reassignment: Reassignment,
+        rebalance: LeaderRebalance,
+        listeners: Listeners,
+    ) -> None:
+        """Start the parts of the controller on the broker of ``context``."""
+        self.context = context
+        self.channels = channels
+        self.partitions = partitions
+        self.replicas = replicas
+        self.deletion = deletion
+        self.reassignment = reassignment
+        self.rebalance = rebalance
+        self.listeners = listeners
+        self.profile = context.profile
+        self.zk = context.zk
+
+    @property
+    def state(self) -> ControllerState:
+        """The cache of the controller."""
+        return self.context.state
 
     def next_epoch(self) -> tuple[int, int] | None:
         """Up to 2.0 the first steps: read the epoch and increment it under the version read.
 
         Returns the new epoch and its version. Up to 0.10.2 a broker that is no longer running says
         so and does nothing: None.
+
+        Raises:
+            UnreadableError: /controller_epoch holds no number.
         """
         number = 1
         if self.profile.has("failover_checks_running"):
-            running = self.context.process.status not in ENDED
+            running = self.context.broker.process.status not in ENDED
             self._step(number, "isRunning", "" if running else "no: nothing is done")
             number += 1
             if not running:
                 return None
-        zookeeper, node = self.world.zookeeper, self.world.zookeeper.find(EPOCH)
+        node = self.zk.find(znodes.CONTROLLER_EPOCH)
         self._step(number, "readControllerEpochFromZookeeper")
         self._step(number + 1, "incrementControllerEpoch")
         if node is None:
-            zookeeper.create(self.world, self.context.session, EPOCH, "1")
+            self.zk.create(znodes.CONTROLLER_EPOCH, "1")
             return 1, 0
-        epoch = epoch_number(node.data) + 1
-        return epoch, zookeeper.set_data(self.world, EPOCH, str(epoch), node.version)
+        epoch = znodes.following(self.epoch_in(node.data))
+        return epoch, self.zk.set_data(znodes.CONTROLLER_EPOCH, str(epoch), node.version)
+
+    def epoch_in(self, data: str | None) -> int:
+        """The number in /controller_epoch.
+
+        Raises:
+            UnreadableError: it holds none. Kafka ends in an exception then, so that nobody becomes
+                controller.
+        """
+        epoch = znodes.controller_epoch_in(data)
+        if epoch is None:
+            raise UnreadableError(f"{znodes.CONTROLLER_EPOCH} holds no number.")
+        return epoch
 
     def run(self) -> None:
         """onControllerFailover, in the order of the release; each step is an event."""
@@ -68,94 +118,96 @@ class Failover(Part):
             work()
 
     def _step(self, number: int, name: str, detail: str = "") -> None:
-        step = (self.context.id, "onControllerFailover", number, name, detail)
-        self.kernel.emit(events.ControllerStep, *step)
+        self.context.step("onControllerFailover", number, name, detail)
 
     def _by_listeners(self) -> list[Step]:
         """Up to 0.10.2."""
-        has, controller = self.profile.has, self.controller
+        has = self.profile.has
         metadata_first = has("failover_sends_metadata_first")
         metadata: list[Step] = [("sendUpdateMetadataRequest", self._send_all_metadata)]
-        isr: list[Step] = [("registerIsrChangeNotificationListener", self._watch(ISR_CHANGES))]
-        office: list[Step] = [("brokerState.newState(RunningAsController)", _nothing)]
-        machines = self._watch("/brokers/topics", "/admin/delete_topics", "/config/changes")
+        isr: list[Step] = [
+            ("registerIsrChangeNotificationListener", self._watch(znodes.ISR_CHANGES))
+        ]
+        running: list[Step] = [("brokerState.newState(RunningAsController)", _nothing)]
+        machines = self._watch(znodes.TOPICS, znodes.DELETE_TOPICS)
         return [
-            ("registerReassignedPartitionsListener", self._watch(REASSIGN)),
+            ("registerReassignedPartitionsListener", self._watch(znodes.REASSIGN_PARTITIONS)),
             *(isr if has("isr_change_notifications") else []),
-            ("registerPreferredReplicaElectionListener", self._watch(PREFERRED)),
+            ("registerPreferredReplicaElectionListener", self._watch(znodes.PREFERRED_ELECTION)),
             ("partitionStateMachine.registerListeners", machines),
-            ("replicaStateMachine.registerListeners", self._watch("/brokers/ids")),
+            ("replicaStateMachine.registerListeners", self._watch(znodes.BROKER_IDS)),
             ("initializeControllerContext", self._initialize_with_deletions),
             *(metadata if metadata_first else []),
             ("replicaStateMachine.startup", self._start_replicas),
             ("partitionStateMachine.startup", self._start_partitions),
             ("partitionStateMachine.registerPartitionChangeListener", self._watch_topics),
-            *(office if has("running_as_controller") else []),
-            ("maybeTriggerPartitionReassignment", controller.reassignment.take_over),
-            ("maybeTriggerPreferredReplicaElection", controller.topics.take_over_election),
+            *(running if has("running_as_controller") else []),
+            ("maybeTriggerPartitionReassignment", self.reassignment.take_over),
+            ("maybeTriggerPreferredReplicaElection", self.rebalance.take_over),
             *([] if metadata_first else metadata),
             *self._rebalancing("autoRebalanceScheduler.startup"),
-            ("deleteTopicManager.start", controller.deletion.look),
+            ("deleteTopicManager.start", self.deletion.look),
         ]
 
     def _by_handlers(self) -> list[Step]:
         """From 0.11: one thread, and handlers of znodes instead of listeners."""
-        controller = self.controller
         leftovers: list[Step] = [
-            ("deleteLogDirEventNotifications", self._delete(LOG_DIR_EVENTS)),
-            ("deleteIsrChangeNotifications", self._delete(ISR_CHANGES)),
+            ("deleteLogDirEventNotifications", self._delete(znodes.LOG_DIR_EVENTS)),
+            ("deleteIsrChangeNotifications", self._delete(znodes.ISR_CHANGES)),
         ]
+        requests = self._watch(znodes.PREFERRED_ELECTION, znodes.REASSIGN_PARTITIONS)
         return [
             ("registerZNodeChildChangeHandlers", self._watch(*CHILD_WATCHES)),
-            ("registerZNodeChangeHandlers", self._watch(PREFERRED, REASSIGN)),
+            ("registerZNodeChangeHandlers", requests),
             *(leftovers if self.profile.has("failover_deletes_notifications") else []),
             ("initializeControllerContext", self._initialize),
-            ("topicDeletionManager.init", controller.deletion.queue),
+            ("topicDeletionManager.init", self.deletion.queue),
             ("sendUpdateMetadataRequest", self._send_all_metadata),
             ("replicaStateMachine.startup", self._start_replicas),
             ("partitionStateMachine.startup", self._start_partitions),
-            ("initializePartitionReassignments", controller.reassignment.take_over),
-            ("topicDeletionManager.tryTopicDeletion", controller.deletion.look),
-            ("onPreferredReplicaElection", controller.topics.take_over_election),
+            ("initializePartitionReassignments", self.reassignment.take_over),
+            ("topicDeletionManager.tryTopicDeletion", self.deletion.look),
+            ("onPreferredReplicaElection", self.rebalance.take_over),
             ("kafkaScheduler.startup", _nothing),
             *self._rebalancing("scheduleAutoLeaderRebalanceTask"),
         ]
 
     def _rebalancing(self, name: str) -> list[Step]:
-        enabled = self.context.config.auto_leader_rebalance_enable and not self.world.stepwise
-        return [(name, self._start_rebalance)] if enabled else []
+        enabled = self.context.broker.config.auto_leader_rebalance_enable
+        stepwise = self.context.world.stepwise
+        return [(name, self._start_rebalance)] if enabled and not stepwise else []
 
     def _start_rebalance(self) -> None:
-        self.context.later("rebalance", REBALANCE_FIRST_US)
+        self.context.broker.later("rebalance", REBALANCE_FIRST_US)
 
     # ---- watches and leftovers
 
     def _watch(self, *paths: str) -> Callable[[], None]:
         """Watch the children of what lists things, and whether the rest exist."""
-        me, zookeeper = self.context.id, self.world.zookeeper
+        zk = self.zk
 
         def work() -> None:
             for path in paths:
                 if path not in CHILD_WATCHES:
-                    zookeeper.watch_exists(me, path)
-                elif path != ISR_CHANGES or zookeeper.find(path) is not None:
-                    zookeeper.watch_children(me, path)
+                    zk.watch(path)
+                elif path != znodes.ISR_CHANGES or zk.find(path) is not None:
+                    zk.watch_children(path)
 
         return work
 
     def _watch_topics(self) -> None:
         for topic in self.state.topics:
-            self.world.zookeeper.watch_data(self.context.id, f"/brokers/topics/{topic}")
+            self.zk.watch(znodes.topic_path(topic))
 
     def _delete(self, path: str) -> Callable[[], None]:
         """What earlier controllers were told is old: all that follows is read anew."""
 
         def work() -> None:
-            names = self.world.children(path)
+            names = self.zk.children(path)
             if names:
-                self.controller.partitions.check_office()
+                self.context.check_epoch()
             for name in names:
-                self.world.zookeeper.delete(self.world, f"{path}/{name}")
+                self.listeners.delete_notification(f"{path}/{name}")
 
         return work
 
@@ -167,39 +219,42 @@ class Failover(Part):
         Live brokers, topics, assignments, and every partition's state.
         """
         state = self.state
-        state.live = self.controller.registered()
-        self.controller.topics.load_all()
+        state.live, unreadable = self.context.registered()
+        for name in unreadable:
+            detail = f"{znodes.BROKER_IDS}/{name} is no broker."
+            self.context.step("error", 1, "UnreadableError", detail)
+        self.listeners.load_all()
         for tp in state.assignments:
-            info = self.controller.partitions.read(tp)
+            info = self.context.read(tp)
             if info is not None:
                 state.infos[tp] = info
 
     def _initialize_with_deletions(self) -> None:
         self._initialize()
-        self.controller.deletion.queue()
+        self.deletion.queue()
 
     def _send_all_metadata(self) -> None:
         state = self.state
         batch = Batch()
         batch.metadata = dict(state.infos)
-        self.controller.channels.send(batch, metadata_to=sorted(state.live))
+        self.channels.send(batch, metadata_to=sorted(state.live))
 
     def _start_replicas(self) -> None:
         """RSM.startup: tell live replicas what they are; from 2.3 dead ones leave their ISRs."""
         state = self.state
         batch = Batch()
         for tp, info in state.infos.items():
-            self.controller.machines.start(tp)
+            self.replicas.start(tp)
             live = [b for b in state.assignments.get(tp, []) if b in state.live]
             batch.lead(live, tp, info)
-        self.controller.channels.send(batch)
+        self.channels.send(batch)
         if self.profile.has("offline_replicas_leave_isr_at_failover"):
             batch = Batch()
             for tp in list(state.infos):
                 for broker in state.assignments.get(tp, []):
                     if broker not in state.live and broker in state.infos[tp].isr:
-                        self.controller.partitions.replica_offline(tp, broker, batch)
-            self.controller.channels.send(batch)
+                        self.replicas.go_offline(tp, broker, batch)
+            self.channels.send(batch)
 
     def _start_partitions(self) -> None:
         """PSM.startup: know who is online, and elect for the others."""
@@ -207,21 +262,16 @@ class Failover(Part):
         new: list[str] = []
         for tp in state.assignments:
             info = state.infos.get(tp)
-            if info is None and not self.controller.deletion.is_deleting(tp):
+            if info is None and not self.context.is_deleting(tp):
                 new.append(tp)
             elif info is not None:
                 state.partitions[tp] = ONLINE if info.leader in state.live else OFFLINE
-        self.controller.partitions.create(new)
+        self.partitions.create(new)
         batch = Batch()
-        waiting = self.controller.partitions.waiting()
+        waiting = self.context.leaderless()
         offline = [tp for tp in waiting if state.partitions[tp] == OFFLINE]
-        self.controller.partitions.elect_offline(offline, batch)
-        self.controller.channels.send(batch)
-
-
-def epoch_number(data: str | None) -> int:
-    """An epoch as /controller_epoch holds it; what an outsider made of it counts as 0."""
-    return int(data) if data is not None and data.isdecimal() else 0
+        self.partitions.elect_offline(offline, batch)
+        self.channels.send(batch)
 
 
 def _nothing() -> None:

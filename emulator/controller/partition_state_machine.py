@@ -1,136 +1,84 @@
-"""The controller's decisions on partitions: creating, electing, taking replicas offline."""
+"""The states of partitions, what may follow what, and the elections that put them online.
 
-import msgspec
+The table says for each state those it may be entered from. A transition that is not there is
+refused, stated as an event, and changes nothing, as Kafka logs it and goes on.
+
+Source: ``PartitionStateMachine`` 0.8.2 to 3.9; ``PartitionLeaderSelector`` up to 1.0.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Final
 
 from emulator import events
-from emulator.controller.channels import Batch
-from emulator.controller.context import NEW, OFFLINE, ONLINE, Part
-from emulator.controller.replica_state_machine import REPLICA_OFFLINE, REPLICA_ONLINE
+from emulator.controller.channels import Batch, Channels
+from emulator.controller.context import (
+    NEW,
+    NON_EXISTENT,
+    OFFLINE,
+    ONLINE,
+    ControllerContext,
+    ControllerState,
+)
 from emulator.protocol import PartitionInfo
-from emulator.protocol.names import split
+from emulator.releases.config import ConfigError, resolve_topic
 from emulator.replication import election as elections
 from emulator.replication.election import Choice
+from emulator.zookeeper import data as znodes
 from emulator.zookeeper import errors
-from emulator.zookeeper.data import state_json, state_path
+
+PARTITION: Final = {
+    NEW: (NON_EXISTENT,),
+    ONLINE: (NEW, ONLINE, OFFLINE),
+    OFFLINE: (NEW, ONLINE, OFFLINE),
+    NON_EXISTENT: (OFFLINE,),
+}
+"""By target, what a partition may be before it."""
 
 
-class ControllerMovedError(Exception):
-    """Another broker is controller by now: this one has to resign."""
+class PartitionStateMachine:
+    """The partition state machine of an active controller."""
 
+    def __init__(self, context: ControllerContext, channels: Channels) -> None:
+        """Elect for the broker of ``context``; the brokers are told by ``channels``."""
+        self.context = context
+        self.channels = channels
+        self.profile = context.profile
 
-class StateJson(msgspec.Struct):
-    """What a state znode holds."""
+    @property
+    def state(self) -> ControllerState:
+        """The cache of the controller."""
+        return self.context.state
 
-    controller_epoch: int
-    leader: int
-    leader_epoch: int
-    isr: list[int]
-    version: int = 1
+    # ---- states
 
+    def of(self, tp: str) -> str:
+        """The state of a partition."""
+        return self.state.partitions.get(tp, NON_EXISTENT)
 
-_decode_state = msgspec.json.Decoder(StateJson).decode
+    def move(self, tp: str, target: str) -> bool:
+        """Let a partition be ``target``; False if that may not follow what it is."""
+        states = self.state.partitions
+        current = states.get(tp, NON_EXISTENT)
+        if current not in PARTITION[target]:
+            detail = f"{tp} is {current} and cannot become {target}"
+            self.context.step("partitionStateMachine", 1, "illegalTransition", detail)
+            return False
+        if target == NON_EXISTENT:
+            states.pop(tp, None)
+        else:
+            states[tp] = target
+        return True
 
+    def lost_leader(self, tp: str) -> None:
+        """A partition has no leader any more."""
+        if tp in self.state.partitions:  # if not, a new controller has not come so far yet
+            self.move(tp, OFFLINE)
 
-class Partitions(Part):
-    """The partition and replica changes of an active controller."""
-
-    # ---- reading and writing state znodes
-
-    def read(self, tp: str) -> PartitionInfo | None:
-        """What the state znode says; None if there is none, or nothing that can be read."""
-        node = self.world.zookeeper.find(state_path(tp))
-        if node is None or node.data is None:
-            return None
-        try:
-            found = _decode_state(node.data)
-        except msgspec.MsgspecError:
-            return None
-        return PartitionInfo(
-            found.leader,
-            found.leader_epoch,
-            found.isr,
-            node.version,
-            self.state.assignments.get(tp, []),
-            found.controller_epoch,
-        )
-
-    def refresh(self, tp: str) -> PartitionInfo | None:
-        """Read a partition's state anew, as every decision does: leaders write ISRs themselves.
-
-        None: an outsider deleted the znode, or wrote what cannot be read, or (up to 2.0) a newer
-        controller has written it; nothing is decided then.
-
-        Raises:
-            ControllerMovedError: a newer controller has written it (from 2.1).
-        """
-        found = self.read(tp)
-        if found is None:
-            return None
-        if found.controller_epoch > self.state.epoch:
-            if self.profile.has("controller_multi"):
-                raise ControllerMovedError
-            self.failed(tp, "Offline", f"controller {found.controller_epoch} has written it")
-            return None
-        self.remember(tp, found)
-        return found
-
-    def remember(self, tp: str, info: PartitionInfo) -> None:
-        """Take what a state znode says into the cache; what is news there is an event."""
-        known = self.state.infos.get(tp)
-        self.state.infos[tp] = info
-        if known is None or known.zk_version != info.zk_version:
-            self._cached(tp, info)
-
-    def _cached(self, tp: str, info: PartitionInfo) -> None:
-        self.kernel.emit(
-            events.PartitionCached,
-            tp,
-            self.context.id,
-            info.leader,
-            info.leader_epoch,
-            info.isr,
-            info.zk_version,
-        )
-
-    def check_office(self) -> None:
-        """2.1+ (KAFKA-6082): every write checks the version of /controller_epoch."""
-        if not self.profile.has("controller_multi"):
-            return
-        node = self.world.zookeeper.nodes.get("/controller_epoch")
-        if node is None or node.version != self.state.epoch_zk_version:
-            raise ControllerMovedError
-
-    def write(self, tp: str, leader: int, isr: list[int], *, bump: bool = True) -> PartitionInfo:
-        """Write a partition's state without an election."""
-        info = self._write(tp, leader, isr, bump=bump)
-        self._cached(tp, info)
-        return info
-
-    def _write(self, tp: str, leader: int, isr: list[int], *, bump: bool = True) -> PartitionInfo:
-        """Write a partition's state under the version that is known.
-
-        Read again and retry if it has moved.
-        """
-        state = self.state
-        while True:
-            known = state.infos[tp]
-            epoch = known.leader_epoch + 1 if bump else known.leader_epoch
-            self.check_office()
-            data = state_json(leader, epoch, isr, state.epoch)
-            try:
-                version = self.world.zookeeper.set_data(
-                    self.world, state_path(tp), data, known.zk_version
-                )
-            except errors.BadVersionError:
-                found = self.read(tp)
-                if found is None or found.controller_epoch > state.epoch:
-                    raise ControllerMovedError from None
-                state.infos[tp] = found
-                isr = [b for b in isr if b in found.isr] or isr
-                continue
-            info = PartitionInfo(leader, epoch, isr, version, state.assignments[tp], state.epoch)
-            state.infos[tp] = info
-            return info
+    def forget(self, tp: str) -> None:
+        """A partition is gone with its topic."""
+        if tp in self.state.partitions:
+            self.move(tp, OFFLINE)
+            self.move(tp, NON_EXISTENT)
 
     # ---- new partitions
 
@@ -138,47 +86,147 @@ class Partitions(Part):
         """New partitions: those with a live replica get a leader and their znodes."""
         batch = Batch()
         for tp in tps:
-            if self.controller.machines.move_partition(tp, NEW):
+            if self.move(tp, NEW):
                 self._initialize(tp, batch)
-        self.controller.channels.send(batch)
+        self.channels.send(batch)
 
     def _initialize(self, tp: str, batch: Batch) -> None:
         state = self.state
         assigned = state.assignments[tp]
         choice = elections.initial(assigned, state.live)
+        if choice is None or len(choice.isr) < len(assigned):
+            self._held(tp, "New", choice, [], list(state.live))
         if choice is None:
-            self.failed(tp, "New", "no assigned replica is alive")
+            self.context.failed(tp, "New", "no assigned replica is alive")
             return
-        self.check_office()
-        zookeeper, world = self.world.zookeeper, self.world
-        topic, _, number = tp.rpartition("-")
-        base = f"/brokers/topics/{topic}/partitions"
-        for path in (base, f"{base}/{number}"):
-            if path not in zookeeper.nodes:
-                zookeeper.create(world, 0, path, None)
-        data = state_json(choice.leader, 0, choice.isr, state.epoch)
         try:
-            zookeeper.create(world, 0, f"{base}/{number}/state", data)
+            info = self.context.create(tp, choice.leader, choice.isr)
         except errors.NodeExistsError:
-            self.failed(tp, "New", "another controller has made its state")
+            self.context.failed(tp, "New", "another controller has made its state")
             self._adopt(tp, batch)
             return
-        info = PartitionInfo(choice.leader, 0, choice.isr, 0, assigned, state.epoch, is_new=True)
-        state.infos[tp] = info
-        self.controller.machines.move_partition(tp, ONLINE)
+        except errors.NoNodeError:
+            self.context.failed(tp, "New", "its topic is gone")
+            return
+        self.move(tp, ONLINE)
         self._elected(tp, info, "New")
         batch.lead(choice.isr, tp, info)
 
     def _adopt(self, tp: str, batch: Batch) -> None:
         """A partition that another controller has made: tell its brokers what it is."""
-        state, info = self.state, self.refresh(tp)
+        state, info = self.state, self.context.refresh(tp)
         if info is not None:
-            target = ONLINE if info.leader in state.live else OFFLINE
-            self.controller.machines.move_partition(tp, target)
-            batch.lead(self._live_assigned(tp), tp, info)
+            self.move(tp, ONLINE if info.leader in state.live else OFFLINE)
+            batch.lead(self.context.live_replicas(tp), tp, info)
+
+    # ---- elections
+
+    def elect_offline(self, tps: list[str], batch: Batch) -> None:
+        """triggerOnlinePartitionStateChange: find leaders for partitions that have none."""
+        allowed = self._unclean_by_topic()
+        for tp in tps:
+            if self.state.partitions.get(tp) == NEW:
+                self._initialize(tp, batch)
+            else:
+                self._elect_offline(tp, batch, allowed)
+
+    def elect_unclean(self, tp: str, batch: Batch) -> bool:
+        """Elect from outside the ISR if need be, as an administrator asks (2.4+, KIP-460)."""
+        if self.state.partitions.get(tp) == NEW:
+            self._initialize(tp, batch)
+            return self.state.partitions.get(tp) == ONLINE
+        return self._elect_offline(tp, batch, lambda _topic: True)
+
+    def _elect_offline(self, tp: str, batch: Batch, allowed: Callable[[str], bool | None]) -> bool:
+        """One election of a partition without a leader; ``allowed`` says if an unclean one is.
+
+        It is asked only where nobody in the ISR is alive, as it means reading a znode.
+        """
+        info = self.context.refresh(tp)
+        if info is None:
+            return False
+        assigned, live = self.state.assignments[tp], self.context.live_brokers()
+        isr_order = self.profile.has("offline_election_in_isr_order")
+        choice = elections.offline(assigned, info.isr, live, unclean=False, isr_order=isr_order)
+        reason = f"no live replica in the ISR {info.isr}"
+        if choice is None:
+            unclean = allowed(tp.rpartition("-")[0])
+            if unclean is None:
+                reason = "the topic's configuration cannot be read"
+            elif unclean:
+                choice = elections.offline(
+                    assigned, info.isr, live, unclean=True, isr_order=isr_order
+                )
+        strategy = "Unclean" if choice and choice.leader not in info.isr else "Offline"
+        order = info.isr if isr_order and strategy == "Offline" else assigned
+        self._held(tp, strategy, choice, info.isr, live, order)
+        if choice is None:
+            self.context.failed(tp, "Offline", reason)
+            return False
+        self._lead(tp, choice, strategy, batch)
+        return True
+
+    def _unclean_by_topic(self) -> Callable[[str], bool | None]:
+        """Whether unclean elections are on, by topic, as ZooKeeper says now (``getLogConfigs``)."""
+        known: dict[str, bool | None] = {}
+
+        def ask(topic: str) -> bool | None:
+            if topic not in known:
+                known[topic] = self.unclean_election(topic)
+            return known[topic]
+
+        return ask
+
+    def unclean_election(self, topic: str) -> bool | None:
+        """Whether a topic's partitions may be led by who is not in sync, by its znode.
+
+        None if the topic's configuration cannot be read. What the topic leaves open is as the
+        controller's own broker has it.
+        """
+        data = self.context.zk.data(znodes.topic_config_path(topic))
+        values = znodes.config_in(data) if data else {}
+        if values is None:
+            return None
+        try:
+            found = resolve_topic(self.context.broker.config, values)
+        except ConfigError:
+            return None
+        return found.unclean_leader_election_enable
+
+    def elect(
+        self,
+        tp: str,
+        strategy: str,
+        choice: Choice | None,
+        candidates: Sequence[int],
+        batch: Batch,
+    ) -> bool:
+        """Take what an election of a partition came to, by the state that has just been read.
+
+        False if nobody can lead; the caller states why.
+        """
+        isr = self.state.infos[tp].isr
+        self._held(tp, strategy, choice, isr, self.context.live_brokers(), candidates)
+        if choice is None:
+            return False
+        self._lead(tp, choice, strategy, batch)
+        return True
+
+    def _lead(self, tp: str, choice: Choice, strategy: str, batch: Batch) -> None:
+        """Write down a choice, state it, and tell the replicas."""
+        if not self.move(tp, ONLINE):
+            return
+        recovery = self.state.infos[tp].leader_recovery_state
+        if strategy == "Unclean" and self.profile.has("leader_recovery"):
+            recovery = znodes.RECOVERING
+        info = self.context.update(tp, choice.leader, choice.isr, recovery=recovery)
+        self._elected(tp, info, strategy)
+        batch.lead(self.context.live_replicas(tp), tp, info)
+
+    # ---- what is stated of elections
 
     def _elected(self, tp: str, info: PartitionInfo, strategy: str) -> None:
-        self.kernel.emit(
+        self.context.emit(
             events.LeaderElected,
             tp,
             self.context.id,
@@ -188,213 +236,37 @@ class Partitions(Part):
             strategy,
         )
 
-    def failed(self, tp: str, strategy: str, reason: str) -> None:
-        """State that nobody could be elected, and why."""
-        self.kernel.emit(events.ElectionFailed, tp, self.context.id, strategy, reason)
-
-    # ---- elections
-
-    def elect_offline(self, tps: list[str], batch: Batch) -> None:
-        """triggerOnlinePartitionStateChange: find leaders for partitions that have none."""
-        state = self.state
-        for tp in tps:
-            if state.partitions.get(tp) == NEW:
-                self._initialize(tp, batch)
-                continue
-            info = self.refresh(tp)
-            if info is None:
-                continue
-            topic, _ = split(tp)
-            choice = elections.offline(
-                state.assignments[tp],
-                info.isr,
-                self._live(),
-                unclean=self.world.unclean_election(self.context.id, topic),
-                isr_order=self.profile.has("offline_election_in_isr_order"),
+    def _held(
+        self,
+        tp: str,
+        strategy: str,
+        choice: Choice | None,
+        isr: list[int],
+        live: list[int],
+        candidates: Sequence[int] | None = None,
+    ) -> None:
+        """State how an election went."""
+        context = self.context
+        leader = -1 if choice is None else choice.leader
+        order = self.state.assignments[tp] if candidates is None else candidates
+        if not context.kernel.observed(events.ElectionHeld):
+            order = ()  # nobody looks: the event only counts
+        verdicts: list[tuple[int, str]] = []
+        for broker in order:
+            is_over = any(verdict == "elected" for _, verdict in verdicts)
+            verdicts.append(
+                (broker, "not asked" if is_over else self._verdict(broker, leader, isr))
             )
-            if choice is None:
-                self.failed(tp, "Offline", f"no live replica in the ISR {info.isr}")
-            else:
-                strategy = "Offline" if choice.leader in info.isr else "Unclean"
-                self.lead(tp, choice, strategy, batch)
-
-    def _live(self) -> list[int]:
-        return [b for b in self.state.live if b not in self.state.shutting_down]
-
-    def lead(self, tp: str, choice: Choice, strategy: str, batch: Batch) -> None:
-        """Write down a choice, state it, and tell the replicas."""
-        if not self.controller.machines.move_partition(tp, ONLINE):
-            return
-        info = self._write(tp, choice.leader, choice.isr)
-        self._elected(tp, info, strategy)
-        batch.lead(self._live_assigned(tp), tp, info)
-
-    def _live_assigned(self, tp: str) -> list[int]:
-        live = self._live()
-        return [b for b in self.state.assignments[tp] if b in live]
-
-    def elect_preferred(self, tps: list[str]) -> None:
-        """Let the first assigned replica lead where it is live, in sync and does not lead yet."""
-        batch = Batch()
-        state = self.state
-        for tp in tps:
-            info = self.refresh(tp)
-            if info is None:
-                continue
-            choice = elections.preferred(state.assignments[tp], info.isr, self._live())
-            if choice is None:
-                self.failed(tp, "Preferred", "the preferred replica is not alive and in sync")
-            elif choice.leader != info.leader or self.profile.has(
-                "preferred_election_of_current_leader"
-            ):
-                self.lead(tp, choice, "Preferred", batch)
-        self.controller.channels.send(batch)
-
-    def elect_unclean(self, tp: str) -> str:
-        """Elect a live replica, in sync or not, for a partition without a leader; Kafka's error."""
-        state = self.state
-        if state.partitions.get(tp) == ONLINE:
-            return "ELECTION_NOT_NEEDED"
-        info = self.refresh(tp)
-        if info is None:
-            return "ELIGIBLE_LEADERS_NOT_AVAILABLE"
-        choice = elections.offline(
-            state.assignments[tp], info.isr, self._live(), unclean=True, isr_order=False
+        context.emit(
+            events.ElectionHeld, tp, context.id, strategy, leader, list(isr), sorted(live), verdicts
         )
-        if choice is None:
-            self.failed(tp, "Unclean", "no assigned replica is alive")
-            return "ELIGIBLE_LEADERS_NOT_AVAILABLE"
-        batch = Batch()
-        self.lead(tp, choice, "Offline" if choice.leader in info.isr else "Unclean", batch)
-        self.controller.channels.send(batch)
-        return "NONE"
 
-    # ---- brokers going and coming
-
-    def offline_brokers(self, dead: list[int]) -> None:
-        """OnReplicasBecomeOffline.
-
-        Elect for what they led, then take their replicas out of the ISRs; what is being deleted is
-        looked at there.
-        """
-        state = self.state
-        batch = Batch()
-        deletion = self.controller.deletion
-        affected = [tp for tp in self.hosted(dead) if not deletion.is_deleting(tp)]
-        leaderless = [tp for tp in affected if self._leader_in(tp, dead)]
-        for tp in leaderless:
-            self.controller.machines.move_partition(tp, OFFLINE)
-        self.elect_offline(self.waiting(), batch)
-        for broker in dead:
-            for tp in affected:
-                if broker in state.assignments[tp]:
-                    self.replica_offline(tp, broker, batch)
-        if leaderless:
-            self.controller.channels.send(batch)
-        else:
-            self.controller.channels.send(batch, metadata_to=sorted(state.live))
-
-    def hosted(self, brokers: list[int]) -> list[str]:
-        """The partitions with a replica on any of ``brokers``."""
-        wanted = frozenset(brokers)
-        return [
-            tp for tp, assigned in self.state.assignments.items() if not wanted.isdisjoint(assigned)
-        ]
-
-    def _leader_in(self, tp: str, brokers: list[int]) -> bool:
-        info = self.state.infos.get(tp)
-        return info is not None and info.leader in brokers
-
-    def replica_offline(self, tp: str, broker: int, batch: Batch) -> None:
-        """A replica leaves the ISR, unless it is the last one.
-
-        If it led, there is no leader then.
-        """
-        if not self.controller.machines.move_replica(tp, broker, REPLICA_OFFLINE):
-            return
-        info = self.refresh(tp)
-        if info is None:
-            return
-        live = self._live_assigned(tp)
-        if broker not in info.isr:
-            batch.lead([b for b in live if b != broker], tp, info)
-            return
-        topic, _ = split(tp)
-        left = [b for b in info.isr if b != broker]
-        empties = self.profile.has("empty_isr_on_unclean") and self.world.unclean_election(
-            self.context.id, topic
-        )
-        leader = -1 if info.leader == broker else info.leader
-        info = self.write(tp, leader, left if left or empties else info.isr)
-        if leader < 0 and tp in self.state.partitions:  # its machine has not started if not
-            self.controller.machines.move_partition(tp, OFFLINE)
-        batch.lead([b for b in live if b != broker], tp, info)
-
-    def broker_started(self, brokers: list[int]) -> None:
-        """OnBrokerStartup.
-
-        Tell all who is alive, tell the new ones what they host, elect where that helps.
-        """
-        state = self.state
-        batch = Batch()
-        if self.profile.has("broker_epochs"):
-            others = [b for b in state.live if b not in brokers]
-            self.controller.channels.send(Batch(), metadata_to=others)
-            full = Batch()
-            full.metadata = dict(state.infos)
-            self.controller.channels.send(full, metadata_to=brokers)
-        else:
-            batch.metadata = dict(state.infos)
-            self.controller.channels.send(batch, metadata_to=sorted(state.live))
-        batch = Batch()
-        for tp in self.hosted(brokers):
-            if self.controller.deletion.is_deleting(tp):
-                continue
-            hosts = [b for b in brokers if b in state.assignments[tp]]
-            for broker in hosts:
-                self.controller.machines.move_replica(tp, broker, REPLICA_ONLINE)
-            info = self.refresh(tp)
-            if info is not None:
-                batch.lead(hosts, tp, info)
-        self.elect_offline(self.waiting(), batch)
-        self.controller.channels.send(batch)
-
-    def waiting(self) -> list[str]:
-        """The partitions without a leader, but for those that are being deleted."""
-        deletion = self.controller.deletion
-        return [
-            tp
-            for tp, each in self.state.partitions.items()
-            if each in (OFFLINE, NEW) and not deletion.is_deleting(tp)
-        ]
-
-    def leave(self, broker: int) -> list[str]:
-        """Controlled shutdown of a broker: move what it leads, stop what it follows.
-
-        Returns what it still leads.
-        """
-        state = self.state
-        batch = Batch()
-        remaining: list[str] = []
-        for tp in self.hosted([broker]):
-            info = self.refresh(tp)
-            if info is None or len(state.assignments[tp]) == 1:
-                continue
-            if info.leader == broker:
-                choice = elections.controlled_shutdown(
-                    state.assignments[tp],
-                    info.isr,
-                    state.live,
-                    state.shutting_down,
-                    isr_order=self.profile.has("controlled_shutdown_election_in_isr_order"),
-                )
-                if choice is None:
-                    self.failed(tp, "ControlledShutdown", "no other replica is alive and in sync")
-                    remaining.append(tp)
-                else:
-                    self.lead(tp, choice, "ControlledShutdown", batch)
-            else:
-                batch.stop_replica(broker, tp, info.leader_epoch)
-                self.replica_offline(tp, broker, batch)
-        self.controller.channels.send(batch)
-        return remaining
+    def _verdict(self, broker: int, leader: int, isr: list[int]) -> str:
+        """Why a candidate leads or does not."""
+        if broker == leader:
+            return "elected"
+        if broker not in self.state.live:
+            return "not alive"
+        if broker in self.state.shutting_down:
+            return "shutting down"
+        return "not in sync" if broker not in isr else "not asked"

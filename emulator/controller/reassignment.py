@@ -4,42 +4,47 @@ Source: KafkaController.onPartitionReassignment; from 2.4 (KIP-455) the topic's 
 replicas are being added and removed, and a move can be taken back.
 """
 
-import json
-
-import msgspec
-
-from emulator.controller.channels import Batch
-from emulator.controller.context import Move, Part
+from emulator.controller.channels import Batch, Channels
+from emulator.controller.context import ControllerContext, ControllerState, Move, UnreadableError
+from emulator.controller.partition_state_machine import PartitionStateMachine
 from emulator.controller.replica_state_machine import (
     REPLICA_NEW,
     REPLICA_NON_EXISTENT,
     REPLICA_ONLINE,
+    ReplicaStateMachine,
 )
+from emulator.controller.topic_deletion import TopicDeletion
 from emulator.protocol import PartitionInfo
 from emulator.protocol.names import split
 from emulator.replication import election as elections
+from emulator.zookeeper import data as znodes
 from emulator.zookeeper import errors
-from emulator.zookeeper.data import compact, state_path
-
-REASSIGN = "/admin/reassign_partitions"
 
 
-class MoveJson(msgspec.Struct):
-    """One partition of /admin/reassign_partitions."""
-
-    topic: str
-    partition: int
-    replicas: list[int]
-
-
-class MovesJson(msgspec.Struct):
-    """What /admin/reassign_partitions holds."""
-
-    partitions: list[MoveJson]
-
-
-class Reassignment(Part):
+class Reassignment:
     """The moves of an active controller."""
+
+    def __init__(
+        self,
+        context: ControllerContext,
+        channels: Channels,
+        partitions: PartitionStateMachine,
+        replicas: ReplicaStateMachine,
+        deletion: TopicDeletion,
+    ) -> None:
+        """Move for the broker of ``context``; a deletion that waited for a move goes on then."""
+        self.context = context
+        self.channels = channels
+        self.partitions = partitions
+        self.replicas = replicas
+        self.deletion = deletion
+        self.profile = context.profile
+        self.zk = context.zk
+
+    @property
+    def state(self) -> ControllerState:
+        """The cache of the controller."""
+        return self.context.state
 
     @property
     def _is_listed(self) -> bool:
@@ -50,13 +55,13 @@ class Reassignment(Part):
 
     def changed(self, kind: str) -> None:
         """The admin znode changed."""
-        if self.asks_anew(kind):
+        if self.context.asks_anew(kind):
             self.look()
 
     def look(self) -> None:
         """PartitionReassignment event: begin what /admin/reassign_partitions asks for."""
-        self.world.zookeeper.watch_exists(self.context.id, REASSIGN)
-        asked = {f"{each.topic}-{each.partition}": each.replicas for each in self._asked()}
+        self.zk.watch(znodes.REASSIGN_PARTITIONS)
+        asked = dict(self._asked())
         if not self._is_listed:
             asked = {tp: to for tp, to in asked.items() if tp not in self.state.reassigning}
         for tp in [tp for tp, target in asked.items() if not self._is_possible(tp, target)]:
@@ -67,53 +72,53 @@ class Reassignment(Part):
 
     def look_again(self) -> None:
         """After a time without ZooKeeper: begin what is new, end what can be ended."""
-        self.world.zookeeper.watch_exists(self.context.id, REASSIGN)
-        for each in self._asked():
-            tp = f"{each.topic}-{each.partition}"
+        self.zk.watch(znodes.REASSIGN_PARTITIONS)
+        for tp, target in self._asked():
             move = self.state.reassigning.get(tp)
-            if move is not None and (move.target == each.replicas or not self._is_listed):
+            if move is not None and (move.target == target or not self._is_listed):
                 self.check(tp)
-            elif self._is_possible(tp, each.replicas):
-                self._begin(tp, each.replicas)
+            elif self._is_possible(tp, target):
+                self._begin(tp, target)
         for tp in list(self.state.reassigning):
             self.check(tp)
 
     def take_over(self) -> None:
         """A new controller: go on with what ZooKeeper says is under way."""
         under_way = list(self.state.reassigning)
-        asked = [f"{each.topic}-{each.partition}" for each in self._asked()]
+        asked = [tp for tp, _ in self._asked()]
         self.look()
         for tp in under_way:
-            if tp not in asked:
+            if tp not in asked and tp in self.state.reassigning:
                 self._go_on(tp)
 
     def resume(self, brokers: list[int]) -> None:
         """Brokers started: go on with the moves to them."""
         for tp, move in list(self.state.reassigning.items()):
-            if any(broker in move.target for broker in brokers):
+            if tp in self.state.reassigning and any(b in move.target for b in brokers):
                 self._go_on(tp)
 
     def load(self, tp: str, adding: list[int], removing: list[int]) -> None:
         """Note a move that a topic's znode says is under way."""
         replicas = self.state.assignments[tp]
-        if adding or removing:
-            original = [b for b in replicas if b not in adding]
-            target = [b for b in replicas if b not in removing]
+        original = [b for b in replicas if b not in adding]
+        target = [b for b in replicas if b not in removing]
+        if (adding or removing) and original and target:  # else an outsider has written nonsense
             self.state.reassigning[tp] = Move(original, target)
 
-    def _asked(self) -> list[MoveJson]:
-        node = self.world.zookeeper.find(REASSIGN)
-        try:
-            return msgspec.json.decode((node and node.data) or "", type=MovesJson).partitions
-        except msgspec.MsgspecError:
-            return []
+    def _asked(self) -> list[tuple[str, list[int]]]:
+        """What /admin/reassign_partitions asks for; nothing if it cannot be read.
+
+        Kafka takes what is no JSON for nothing, and ends in an exception at another shape
+        (``ReassignPartitionsZNode.decode``); either way the znode stays.
+        """
+        return znodes.moves_in(self.zk.data(znodes.REASSIGN_PARTITIONS)) or []
 
     def _is_possible(self, tp: str, target: list[int]) -> bool:
         current = self.state.assignments.get(tp)
-        if current is None or self.controller.deletion.is_deleting(tp):
+        if current is None or not target or self.context.is_deleting(tp):
             return False
         if self._is_listed:
-            return bool(target)
+            return True
         live = all(broker in self.state.live for broker in target)
         return current != target and (
             live or not self.profile.has("reassignment_needs_live_replicas")
@@ -140,8 +145,8 @@ class Reassignment(Part):
         If the target replicas are not all in sync, assign old and new ones together, and raise the
         epoch, so that the new ones are started; else finish.
         """
-        self.world.zookeeper.watch_data(self.context.id, state_path(tp))
-        info = self.controller.partitions.refresh(tp)
+        self.context.metadata.watch(tp)
+        info = self.context.refresh(tp)
         if info is None:
             return
         move = self.state.reassigning[tp]
@@ -150,10 +155,10 @@ class Reassignment(Part):
             return
         if not self._is_listed:
             self._assign(tp, list(dict.fromkeys([*move.target, *self.state.assignments[tp]])), move)
-        bumped = self.controller.partitions.write(tp, info.leader, info.isr)
+        bumped = self.context.write(tp, info.leader, info.isr)
         batch = Batch()
         batch.lead([b for b in self.state.assignments[tp] if b in self.state.live], tp, bumped)
-        self.controller.channels.send(batch)
+        self.channels.send(batch)
 
     def _is_complete(self, move: Move, info: PartitionInfo) -> bool:
         """Whether all target replicas are in the ISR (from 2.4: or were there all along)."""
@@ -162,31 +167,32 @@ class Reassignment(Part):
         return all(broker in info.isr for broker in move.target)
 
     def _assign(self, tp: str, replicas: list[int], move: Move | None) -> None:
-        """Write a partition's replica list into its topic's znode."""
+        """Write a partition's replica list into its topic's znode.
+
+        Raises:
+            UnreadableError: an outsider has left nothing there that could be changed.
+        """
         topic, number = split(tp)
-        path = f"/brokers/topics/{topic}"
-        found = json.loads(self.world.zookeeper.get(path).data or "{}")
-        found["partitions"][str(number)] = replicas
-        if "adding_replicas" in found:
-            adding = [b for b in replicas if move is not None and b not in move.original]
-            removing = [b for b in replicas if move is not None and b not in move.target]
-            for name, brokers in (("adding_replicas", adding), ("removing_replicas", removing)):
-                if brokers:
-                    found[name][str(number)] = brokers
-                else:
-                    found[name].pop(str(number), None)
-        self.controller.partitions.check_office()
+        path = znodes.topic_path(topic)
+        found = znodes.topic_in(self.zk.data(path))
+        if found is None:
+            raise UnreadableError(f"{path} holds no assignment.")
+        adding = [b for b in replicas if move is not None and b not in move.original]
+        removing = [b for b in replicas if move is not None and b not in move.target]
+        self.context.check_epoch()
         self._list(tp, replicas)
-        data = compact(found)
-        self.world.zookeeper.set_data(self.world, path, data)
+        text = znodes.changed_topic_json(
+            found, {number: replicas}, {number: adding}, {number: removing}
+        )
+        self.zk.set_data(path, text)
 
     def _list(self, tp: str, replicas: list[int]) -> None:
         """Remember a replica list: who is new on it is a new replica, who is not stays one."""
-        machines, before = self.controller.machines, self.state.assignments[tp]
+        before = self.state.assignments[tp]
         for broker in replicas:
-            if machines.replica(tp, broker) == REPLICA_NON_EXISTENT:
-                machines.move_replica(tp, broker, REPLICA_NEW)
-        machines.keep(tp, [b for b in before if b not in replicas])
+            if self.replicas.of(tp, broker) == REPLICA_NON_EXISTENT:
+                self.replicas.move(tp, broker, REPLICA_NEW)
+        self.replicas.keep(tp, [b for b in before if b not in replicas])
         self.state.assignments[tp] = replicas
 
     def check(self, tp: str) -> None:
@@ -194,8 +200,8 @@ class Reassignment(Part):
         move = self.state.reassigning.get(tp)
         if move is None:
             return
-        self.world.zookeeper.watch_data(self.context.id, state_path(tp))
-        info = self.controller.partitions.refresh(tp)
+        self.context.metadata.watch(tp)
+        info = self.context.refresh(tp)
         if info is not None and self._is_complete(move, info):
             self._finish(tp, move)
 
@@ -204,31 +210,29 @@ class Reassignment(Part):
 
         It goes on where nobody can be elected: what is then dropped may be the last of the ISR.
         """
-        state, partitions = self.state, self.controller.partitions
+        state = self.state
         removing = [b for b in state.assignments[tp] if b not in move.target]
         info = state.infos[tp]
         stays = info.leader in move.target and info.leader in state.live
         choice = None if stays else elections.reassigned(move.target, info.isr, list(state.live))
         self._list(tp, list(move.target))
         for broker in move.target:
-            self.controller.machines.move_replica(tp, broker, REPLICA_ONLINE)
+            self.replicas.move(tp, broker, REPLICA_ONLINE)
         batch = Batch()
         if stays:
-            info = partitions.write(tp, info.leader, info.isr)
+            info = self.context.write(tp, info.leader, info.isr)
             batch.lead([b for b in move.target if b in state.live], tp, info)
-        elif choice is not None:
-            partitions.lead(tp, choice, "Reassign", batch)
-        else:
-            partitions.failed(tp, "Reassign", "no target replica is alive and in sync")
-        self.controller.channels.send(batch)
+        elif not self.partitions.elect(tp, "Reassign", choice, move.target, batch):
+            self.context.failed(tp, "Reassign", "no target replica is alive and in sync")
+        self.channels.send(batch)
         self._drop_replicas(tp, removing)
         self._assign(tp, list(move.target), None)
         del state.reassigning[tp]
         self._drop(tp, move.target)
         batch = Batch()
         batch.metadata[tp] = state.infos[tp]
-        self.controller.channels.send(batch)
-        self.controller.deletion.resume()
+        self.channels.send(batch)
+        self.deletion.resume()
 
     def _drop_replicas(self, tp: str, removing: list[int]) -> None:
         stop, delete = Batch(), Batch()
@@ -236,18 +240,29 @@ class Reassignment(Part):
             info = self.state.infos.get(tp)  # none while nobody has ever led the partition
             epoch = -1 if info is None else info.leader_epoch
             stop.stop_replica(broker, tp, epoch)
-            self.controller.partitions.replica_offline(tp, broker, stop)
-            self.controller.machines.drop(tp, broker)
+            self.replicas.go_offline(tp, broker, stop)
+            self.replicas.drop(tp, broker)
             delete.delete_replica(broker, tp, epoch)
-        self.controller.channels.send(stop)
-        self.controller.channels.send(delete)
+        self.channels.send(stop)
+        self.channels.send(delete)
 
-    def cancel(self, tp: str) -> None:
-        """Take a move back (2.4+): the original replicas are the target again."""
+    def alter(self, tp: str, target: list[int] | None) -> str:
+        """Do what an AlterPartitionReassignments request asks (2.4+, KIP-455); the error's name.
+
+        Without a target the move under way is taken back: the original replicas are its target.
+        """
+        if tp not in self.state.assignments or self.context.is_deleting(tp):
+            return "UNKNOWN_TOPIC_OR_PARTITION"
         move = self.state.reassigning.get(tp)
-        if move is not None:
-            self._drop(tp)
-            self._begin(tp, list(move.original))
+        if target is None:
+            if move is None:
+                return "NO_REASSIGNMENT_IN_PROGRESS"
+            target = list(move.original)
+        elif not target or any(broker not in self.state.live for broker in target):
+            return "INVALID_REPLICA_ASSIGNMENT"
+        self._drop(tp)
+        self._begin(tp, target)
+        return "NONE"
 
     # ---- the admin znode
 
@@ -258,17 +273,15 @@ class Reassignment(Part):
         """
         of_any = target is None or not self._is_listed
         left = [
-            each
-            for each in self._asked()
-            if f"{each.topic}-{each.partition}" != tp or not (of_any or each.replicas == target)
+            (each, replicas)
+            for each, replicas in self._asked()
+            if each != tp or not (of_any or replicas == target)
         ]
         if left:
-            kept = [msgspec.structs.asdict(each) for each in left]
-            data = compact({"version": 1, "partitions": kept})
-            self.world.zookeeper.set_data(self.world, REASSIGN, data)
+            self.zk.set_data(znodes.REASSIGN_PARTITIONS, znodes.moves_json(left))
             return
         try:
-            self.world.zookeeper.delete(self.world, REASSIGN)
-        except errors.NoNodeError:
+            self.zk.delete(znodes.REASSIGN_PARTITIONS)
+        except (errors.NoNodeError, errors.NotEmptyError):
             return
         self.look()

@@ -1,20 +1,21 @@
-"""The states of partitions and replicas in the controller's mind, and what may follow what.
+"""The states of replicas, what may follow what, and how a replica leaves the ISR.
 
-Two tables say it all: for each state those it may be entered from. A transition that is not there
-is refused, stated as an event, and changes nothing, as Kafka logs it and goes on. What is not in
-the tables: what a transition entails (requests, elections), which is the work of who asks for it.
+The table says for each state those it may be entered from. A transition that is not there is
+refused, stated as an event, and changes nothing, as Kafka logs it and goes on.
 
 Only replicas that are not simply online are kept (:attr:`ControllerState.replicas`): an assigned
 one of which nothing is kept is OnlineReplica, any other one NonExistentReplica. A replica of a
 partition that is just being made is NewReplica for no longer than that takes.
 
-Source: ``ReplicaStateMachine`` and ``PartitionStateMachine``, 0.10.2 to 3.5.
+Source: ``ReplicaStateMachine`` 0.10.2 to 3.5.
 """
 
+from collections.abc import Callable
 from typing import Final
 
-from emulator import events
-from emulator.controller.context import NEW, NON_EXISTENT, OFFLINE, ONLINE, Part
+from emulator.controller.channels import Batch
+from emulator.controller.context import ControllerContext, ControllerState
+from emulator.protocol.names import split
 
 REPLICA_NON_EXISTENT: Final = "NonExistentReplica"
 REPLICA_NEW: Final = "NewReplica"
@@ -41,19 +42,32 @@ Up to 2.7 Kafka's own table refuses ineligible after offline; what real brokers 
 topics whose replicas are dead is the same in every release.
 """
 
-PARTITION: Final = {
-    NEW: (NON_EXISTENT,),
-    ONLINE: (NEW, ONLINE, OFFLINE),
-    OFFLINE: (NEW, ONLINE, OFFLINE),
-    NON_EXISTENT: (OFFLINE,),
-}
-"""By target, what a partition may be before it."""
 
+class ReplicaStateMachine:
+    """The replica state machine of an active controller."""
 
-class StateMachines(Part):
-    """The replica and the partition state machine of an active controller."""
+    def __init__(
+        self,
+        context: ControllerContext,
+        lost_leader: Callable[[str], None],
+        unclean_election: Callable[[str], bool | None],
+    ) -> None:
+        """Act in ``context``.
 
-    def replica(self, tp: str, broker: int) -> str:
+        ``lost_leader`` is told of a partition whose leader went offline; ``unclean_election`` says
+        what ZooKeeper has for a topic (None: that cannot be read).
+        """
+        self.context = context
+        self.lost_leader = lost_leader
+        self.unclean_election = unclean_election
+        self.profile = context.profile
+
+    @property
+    def state(self) -> ControllerState:
+        """The cache of the controller."""
+        return self.context.state
+
+    def of(self, tp: str, broker: int) -> str:
         """The state of a replica."""
         kept = self.state.replicas.get(f"{tp}@{broker}")
         if kept is not None:
@@ -61,34 +75,18 @@ class StateMachines(Part):
         assigned = broker in self.state.assignments.get(tp, ())
         return REPLICA_ONLINE if assigned else REPLICA_NON_EXISTENT
 
-    def partition(self, tp: str) -> str:
-        """The state of a partition."""
-        return self.state.partitions.get(tp, NON_EXISTENT)
-
-    def move_replica(self, tp: str, broker: int, target: str) -> bool:
+    def move(self, tp: str, broker: int, target: str) -> bool:
         """Let a replica be ``target``; False if that may not follow what it is."""
-        current, key = self.replica(tp, broker), f"{tp}@{broker}"
+        current, key = self.of(tp, broker), f"{tp}@{broker}"
         if current not in REPLICA[target]:
-            self._refused("replicaStateMachine", key, current, target)
+            detail = f"{key} is {current} and cannot become {target}"
+            self.context.step("replicaStateMachine", 1, "illegalTransition", detail)
             return False
         assigned = broker in self.state.assignments.get(tp, ())
         if target == REPLICA_NON_EXISTENT or (target == REPLICA_ONLINE and assigned):
             self.state.replicas.pop(key, None)
         else:
             self.state.replicas[key] = target
-        return True
-
-    def move_partition(self, tp: str, target: str) -> bool:
-        """Let a partition be ``target``; False if that may not follow what it is."""
-        states = self.state.partitions
-        current = states.get(tp, NON_EXISTENT)
-        if current not in PARTITION[target]:
-            self._refused("partitionStateMachine", tp, current, target)
-            return False
-        if target == NON_EXISTENT:
-            states.pop(tp, None)
-        else:
-            states[tp] = target
         return True
 
     def start(self, tp: str) -> None:
@@ -100,21 +98,40 @@ class StateMachines(Part):
     def keep(self, tp: str, brokers: list[int]) -> None:
         """Replicas that are no longer assigned are what they are until they are dropped."""
         for broker in brokers:
-            self.state.replicas[f"{tp}@{broker}"] = self.replica(tp, broker)
+            self.state.replicas[f"{tp}@{broker}"] = self.of(tp, broker)
 
     def drop(self, tp: str, broker: int) -> None:
         """An offline replica that was moved away is deleted, whatever becomes of the request."""
         for target in (DELETION_STARTED, DELETION_SUCCESSFUL, REPLICA_NON_EXISTENT):
-            self.move_replica(tp, broker, target)
+            self.move(tp, broker, target)
 
     def forget(self, tp: str) -> None:
         """A partition is gone with its topic."""
-        self.move_partition(tp, OFFLINE)
-        self.move_partition(tp, NON_EXISTENT)
         for broker in self.state.assignments.get(tp, ()):
             self.state.replicas.pop(f"{tp}@{broker}", None)
 
-    def _refused(self, machine: str, what: str, current: str, target: str) -> None:
-        detail = f"{what} is {current} and cannot become {target}"
-        step = (self.context.id, machine, 1, "illegalTransition", detail)
-        self.kernel.emit(events.ControllerStep, *step)
+    def go_offline(self, tp: str, broker: int, batch: Batch) -> None:
+        """A replica goes offline: it leaves the ISR, unless it is the last one.
+
+        If it led, there is no leader then.
+        """
+        if not self.move(tp, broker, REPLICA_OFFLINE):
+            return
+        info = self.context.refresh(tp)
+        if info is None:
+            return
+        live = [b for b in self.context.live_replicas(tp) if b != broker]
+        if broker not in info.isr:
+            batch.lead(live, tp, info)
+            return
+        left = [b for b in info.isr if b != broker]
+        leader = -1 if info.leader == broker else info.leader
+        info = self.context.write(tp, leader, left if left or self._may_empty(tp) else info.isr)
+        if leader < 0:
+            self.lost_leader(tp)
+        batch.lead(live, tp, info)
+
+    def _may_empty(self, tp: str) -> bool:
+        """Whether the last member leaves the ISR too."""
+        topic, _ = split(tp)
+        return self.profile.has("empty_isr_on_unclean") and bool(self.unclean_election(topic))

@@ -6,12 +6,10 @@ Any broker that is asked for a group's coordinator makes the topic if there is n
 
 from typing import Final
 
-import msgspec
-
 from emulator.broker_context import BrokerContext
 from emulator.replication import assignment
-from emulator.zookeeper.data import write_topic
-from emulator.zookeeper.metadata import TopicJson
+from emulator.zookeeper import data as znodes
+from emulator.zookeeper import errors
 
 TOPIC: Final = "__consumer_offsets"
 PREFIX: Final = f"{TOPIC}-"
@@ -20,7 +18,6 @@ CONFIG: Final = {
     "cleanup.policy": "compact",
     "segment.bytes": "104857600",
 }
-_topic = msgspec.json.Decoder(TopicJson)
 _MASK: Final = (1 << 32) - 1
 _POSITIVE: Final = (1 << 31) - 1
 
@@ -41,16 +38,13 @@ def partition_of(group: str, partitions: int) -> str:
 
 def partition_count(context: BrokerContext) -> int:
     """How many partitions the topic has, or would be made with."""
-    node = context.world.zookeeper.find(f"/brokers/topics/{TOPIC}")
-    try:
-        found = {} if node is None else _topic.decode(node.data or "").partitions
-    except msgspec.MsgspecError:
-        found = {}
-    return len(found) or context.config.offsets_topic_num_partitions
+    node = context.world.zookeeper.find(znodes.topic_path(TOPIC))
+    found = znodes.topic_in(None if node is None else node.data)
+    return len(found.replicas if found else ()) or context.config.offsets_topic_num_partitions
 
 
 def _exists(context: BrokerContext) -> bool:
-    return context.world.zookeeper.find(f"/brokers/topics/{TOPIC}") is not None
+    return context.world.zookeeper.find(znodes.topic_path(TOPIC)) is not None
 
 
 def _factor(context: BrokerContext) -> int:
@@ -85,4 +79,9 @@ def create(context: BrokerContext) -> None:
         lists = assignment.assign_rack_aware(racks, partitions, factor, start, shift)
     else:
         lists = assignment.assign_kafka(live, partitions, factor, start, shift)
-    write_topic(world, TOPIC, lists, CONFIG)
+    topic = world.topic_json(lists)
+    try:
+        context.zk.write(znodes.topic_config_path(TOPIC), znodes.config_json(CONFIG))
+        context.zk.write(znodes.topic_path(TOPIC), topic)
+    except errors.ConnectionLoss:
+        return  # whoever asks again finds the topic, or has it made

@@ -35,9 +35,11 @@ from emulator.events.controller import (
     ControllerResigned,
     ControllerStep,
     ElectionFailed,
+    ElectionHeld,
     LeaderElected,
     MetadataUpdated,
     PartitionCached,
+    RequestRefused,
 )
 from emulator.events.groups import (
     AssignmentChanged,
@@ -99,6 +101,7 @@ from emulator.events.znodes import (
     ZnodeChanged,
     ZnodeCreated,
     ZnodeDeleted,
+    ZooKeeperRefused,
 )
 
 __all__ = [
@@ -117,6 +120,7 @@ __all__ = [
     "ControllerResigned",
     "ControllerStep",
     "ElectionFailed",
+    "ElectionHeld",
     "EpochCacheChanged",
     "Event",
     "ExpectationChecked",
@@ -160,6 +164,7 @@ __all__ = [
     "ReplicaFetchPaused",
     "ReplicaRoleChanged",
     "ReplicasAssigned",
+    "RequestRefused",
     "SessionCreated",
     "SessionEnded",
     "TimerFired",
@@ -170,4 +175,5 @@ __all__ = [
     "ZnodeChanged",
     "ZnodeCreated",
     "ZnodeDeleted",
+    "ZooKeeperRefused",
 ]

@@ -86,3 +86,39 @@ class ElectionFailed(Event, frozen=True, gc=False):
     controller: int
     strategy: str
     reason: str
+
+
+class ElectionHeld(Event, frozen=True, gc=False):
+    """How an election went: whom the controller looked at, in that order, and what spoke against.
+
+    ``leader`` is whom it chose (-1: nobody could lead). ``isr`` and ``live`` are the ISR and the
+    live brokers that it went by. Each candidate has a verdict: ``elected``, ``not alive``,
+    ``shutting down``, ``not in sync``, ``not asked`` (one before it was elected). Of a new
+    partition it is stated only if somebody was passed over: else there was no choice to make.
+    """
+
+    tp: str
+    controller: int
+    strategy: str
+    leader: int
+    isr: list[int]
+    live: list[int]
+    candidates: list[tuple[int, str]]
+
+
+class RequestRefused(Event, frozen=True, gc=False):
+    """``broker`` refused a request of the cluster's inner life, or one partition of it.
+
+    ``request`` is the ``seq`` of its MessageSent, ``source`` who sent it, ``tp`` the partition
+    (empty: the request as a whole) and ``error`` the error in the answer, such as
+    ``STALE_CONTROLLER_EPOCH`` or ``INVALID_UPDATE_VERSION``. ``given`` is the epoch or version in
+    the request that did not fit (of INELIGIBLE_REPLICA the replica), ``known`` the broker's own.
+    """
+
+    broker: int
+    source: int
+    request: int
+    tp: str
+    error: str
+    given: int
+    known: int

@@ -31,6 +31,23 @@ class ZnodeDeleted(Event, frozen=True, gc=False):
     zxid: int
 
 
+class ZooKeeperRefused(Event, frozen=True, gc=False):
+    """ZooKeeper refused a broker's request to write.
+
+    ``operation`` is ``create``, ``setData``, ``delete`` or ``check`` (the first one of a
+    transaction that failed), ``error`` the error's name, as ``NodeExistsError`` for the loser of a
+    race for /controller. ``expected`` is the dataVersion that the request was for (-1: any), and
+    ``actual`` the one that the znode has (-1: it does not exist).
+    """
+
+    broker: int
+    operation: str
+    path: str
+    error: str
+    expected: int
+    actual: int
+
+
 class SessionCreated(Event, frozen=True, gc=False):
     """ZooKeeper gave ``host`` a session with the negotiated timeout."""
 

@@ -5,6 +5,15 @@ as the environment's ``cause`` and quotes it in the response's ``request``. Ever
 data; messages in flight are part of the cluster's state.
 """
 
+from emulator.protocol.admin import (
+    AdminResponse,
+    AlterPartitionReassignmentsRequest,
+    AlterPartitionReassignmentsResponse,
+    DescribeClusterRequest,
+    DescribeClusterResponse,
+    ElectLeadersRequest,
+    ElectLeadersResponse,
+)
 from emulator.protocol.controller import (
     AlterIsrItem,
     AlterPartitionRequest,
@@ -85,6 +94,12 @@ AnyMessage = (
     | ControlledShutdownResponse
     | AlterPartitionRequest
     | AlterPartitionResponse
+    | AlterPartitionReassignmentsRequest
+    | AlterPartitionReassignmentsResponse
+    | DescribeClusterRequest
+    | DescribeClusterResponse
+    | ElectLeadersRequest
+    | ElectLeadersResponse
     | ZkPing
     | ZkPong
     | ZkExpired
@@ -106,6 +121,9 @@ REQUESTS = (
     UpdateMetadataRequest,
     ControlledShutdownRequest,
     AlterPartitionRequest,
+    DescribeClusterRequest,
+    ElectLeadersRequest,
+    AlterPartitionReassignmentsRequest,
     FindCoordinatorRequest,
     JoinGroupRequest,
     SyncGroupRequest,
@@ -118,7 +136,10 @@ REQUESTS = (
 
 __all__ = [
     "REQUESTS",
+    "AdminResponse",
     "AlterIsrItem",
+    "AlterPartitionReassignmentsRequest",
+    "AlterPartitionReassignmentsResponse",
     "AlterPartitionRequest",
     "AlterPartitionResponse",
     "AnyMessage",
@@ -126,7 +147,11 @@ __all__ = [
     "ControlResponse",
     "ControlledShutdownRequest",
     "ControlledShutdownResponse",
+    "DescribeClusterRequest",
+    "DescribeClusterResponse",
     "Detail",
+    "ElectLeadersRequest",
+    "ElectLeadersResponse",
     "FetchPartition",
     "FetchRequest",
     "FetchResponse",

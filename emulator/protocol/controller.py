@@ -9,7 +9,11 @@ DURING_DELETE = -2
 
 
 class PartitionInfo(Struct, frozen=True, array_like=True, gc=False):
-    """A partition's state as the controller tells it (LeaderAndIsr, UpdateMetadata)."""
+    """A partition's state as the controller tells it (LeaderAndIsr, UpdateMetadata).
+
+    ``leader_recovery_state`` is 1 from an unclean election until the leader says that it has
+    recovered (3.2+, KIP-704).
+    """
 
     leader: int
     leader_epoch: int
@@ -18,6 +22,7 @@ class PartitionInfo(Struct, frozen=True, array_like=True, gc=False):
     replicas: list[int]
     controller_epoch: int
     is_new: bool = False
+    leader_recovery_state: int = 0
 
 
 class LeaderAndIsrRequest(Message, frozen=True):

@@ -41,14 +41,19 @@ class ConfigError(ValueError):
 
 
 class Settings(Struct, array_like=True):
-    """How the cluster is configured: plain data. Overrides are by Kafka's names."""
+    """How the cluster is configured: plain data. Overrides are by Kafka's names.
+
+    ``brokers`` holds each broker's own values: those of its file and, from 1.1 on, those that it
+    has read from its znode. ``assigned_by_kafka`` are the topics whose partitions were assigned by
+    Kafka's own rule, which partitions added later go on by.
+    """
 
     version: str
     stepwise: bool = False
     defaults: dict[str, str] = field(default_factory=dict)
     brokers: dict[int, dict[str, str]] = field(default_factory=dict)
-    topics: dict[str, dict[str, str]] = field(default_factory=dict)
     racks: dict[int, str] = field(default_factory=dict)
+    assigned_by_kafka: dict[str, None] = field(default_factory=dict)
 
 
 class BrokerConfig(Struct, frozen=True):
@@ -83,6 +88,14 @@ class BrokerConfig(Struct, frozen=True):
     fetch_max_bytes: int
     socket_request_max_bytes: int
     queued_max_requests: int
+
+
+class TopicValues(Struct, frozen=True):
+    """What a topic's partitions go by on one broker."""
+
+    min_insync_replicas: int
+    unclean_leader_election_enable: bool
+    max_message_bytes: int
 
 
 class ProducerDefaults(Struct, frozen=True):
@@ -166,6 +179,24 @@ def check_topic_config(overrides: Mapping[str, str]) -> dict[str, str]:
         setting = _find_for_topic(name)
         checked[name] = _spelled(_parse(setting, text)) if text else ""
     return checked
+
+
+def resolve_topic(config: BrokerConfig, overrides: Mapping[str, str]) -> TopicValues:
+    """Work out what a topic goes by on a broker; names without effect here are passed over.
+
+    Raises:
+        ConfigError: a value that is not allowed (``LogConfig.fromProps`` throws a ConfigException).
+    """
+    values: dict[str, Parsed] = {
+        "min.insync.replicas": config.min_insync_replicas,
+        "unclean.leader.election.enable": config.unclean_leader_election_enable,
+        "max.message.bytes": config.message_max_bytes,
+    }
+    for name in values:
+        if text := overrides.get(name):
+            values[name] = _parse(_find_for_topic(name), text)
+    min_isr, unclean, largest = values.values()
+    return TopicValues(int(min_isr), bool(unclean), int(largest))
 
 
 def producer_defaults(version: str) -> ProducerDefaults:

@@ -3,16 +3,14 @@
 They write to ZooKeeper as Kafka's tools do.
 """
 
-import json
-
 from emulator import events
 from emulator.clients.assignors import COOPERATIVE
 from emulator.clients.idempotence import idempotence_conflict
 from emulator.cluster import Cluster
-from emulator.controller.controller import Controller
 from emulator.events import CLIENTS, ZOOKEEPER
 from emulator.inputs import statements as inputs
-from emulator.protocol.names import is_topic_name, split
+from emulator.protocol import AlterPartitionReassignmentsRequest, ElectLeadersRequest
+from emulator.protocol.names import is_topic_name
 from emulator.releases.config import ConfigError, check_topic_config, resolve
 from emulator.replication import assignment
 from emulator.scenario.outcome import Outcome
@@ -23,9 +21,9 @@ from emulator.scenario.refusals import (
     needs_partition,
     needs_topic,
 )
+from emulator.zookeeper import data as znodes
 from emulator.zookeeper import errors, zkcli
-from emulator.zookeeper.data import compact, write, write_topic
-from emulator.zookeeper.metadata import config_in
+from emulator.zookeeper.metadata import write, write_topic
 
 ZKCLI_TIMEOUT_MS = 30_000
 """The session timeout that zkCli asks for (``ZooKeeperMain``); the server grants 20 s of it."""
@@ -49,7 +47,11 @@ class Admin:
         config = self._topic_config(wanted.config)
         lists = wanted.assignment or self._assign(wanted)
         self._check_lists(lists)
-        write_topic(self.world, topic, lists, config)
+        write_topic(self.zookeeper, self.world, topic, self.world.topic_json(lists), config)
+        by_kafka = self.world.settings.assigned_by_kafka
+        by_kafka.pop(topic, None)
+        if wanted.policy == "kafka" and not wanted.assignment:
+            by_kafka[topic] = None
 
     def _check_new_name(self, topic: str) -> None:
         if not is_topic_name(topic):
@@ -73,11 +75,19 @@ class Admin:
         except ConfigError as error:
             raise RefusedError("INVALID_CONFIG", str(error)) from None
 
-    def _live(self) -> list[int]:
-        return sorted(int(name) for name in self.zookeeper.children("/brokers/ids"))
+    def live(self) -> list[int]:
+        """The registered brokers, as a tool reads them; what is no broker's id makes it fail."""
+        names = self.world.children(znodes.BROKER_IDS)
+        live = {name: znodes.number_in(name) for name in names}
+        for name, number in live.items():
+            if number is None:
+                raise RefusedError(
+                    "UNKNOWN_SERVER_ERROR", f"{znodes.BROKER_IDS}/{name} is no broker's id."
+                )
+        return sorted(number for number in live.values() if number is not None)
 
     def _assign(self, wanted: inputs.CreateTopic) -> list[list[int]]:
-        live = self._live()
+        live = self.live()
         partitions, factor = wanted.partitions, wanted.replication_factor
         try:
             if wanted.policy == "seed":
@@ -107,45 +117,63 @@ class Admin:
                 )
 
     def add_partitions(self, wanted: inputs.AddPartitions) -> None:
-        """Let a topic grow: the topic's znode gets the new partitions by the seed's rule."""
+        """Let a topic grow: the topic's znode gets the new partitions."""
         needs_topic(self.cluster, wanted.topic)
-        path = f"/brokers/topics/{wanted.topic}"
-        found = json.loads(self.zookeeper.get(path).data or "{}")
-        lists: dict[str, list[int]] = found["partitions"]
-        have = len(lists)
+        path = znodes.topic_path(wanted.topic)
+        found = znodes.topic_in(self.zookeeper.get(path).data)
+        if found is None or 0 not in found.replicas:
+            raise RefusedError(
+                "UNKNOWN_SERVER_ERROR", f"{path} does not say where partition 0 of the topic is."
+            )
+        have = len(found.replicas)
         if wanted.partitions <= have:
             raise RefusedError(
                 "INVALID_PARTITIONS",
                 f"Topic {wanted.topic} has {have} partitions already: it can only grow.",
             )
-        factor = len(lists["0"])
+        policy = "kafka" if wanted.topic in self.world.settings.assigned_by_kafka else "seed"
+        new = self.assign_added(policy, found.replicas[0], wanted.partitions - have, have)
+        added = dict(enumerate(new, start=have))
+        self.zookeeper.set_data(self.world, path, znodes.changed_topic_json(found, added))
+
+    def assign_added(
+        self, policy: str, first: list[int], partitions: int, have: int
+    ) -> list[list[int]]:
+        """The replicas of partitions that a topic gets; ``first`` are those of its partition 0.
+
+        A topic goes on by the policy that it was made with: Kafka's begins where the topic began
+        (``AdminUtils.addPartitions``), the documents' goes on counting.
+        """
+        live, factor = self.live(), len(first)
         try:
-            new = assignment.assign_seed(self._live(), wanted.partitions - have, factor, have)
+            if policy == "seed":
+                return assignment.assign_seed(live, partitions, factor, have)
+            racks = {b: r for b, r in self.world.settings.racks.items() if b in live}
+            start = assignment.start_of_added(live, first[0])
+            if racks and self.world.profile.has("broker_rack"):
+                return assignment.assign_rack_aware(racks, partitions, factor, start, start, have)
+            return assignment.assign_kafka(live, partitions, factor, start, start, have)
         except assignment.AssignmentError as error:
             raise RefusedError(error.error_name, str(error)) from None
-        for number, replicas in enumerate(new, start=have):
-            lists[str(number)] = replicas
-        self.zookeeper.set_data(self.world, path, compact(found))
 
     def configure_topic(self, wanted: inputs.ConfigureTopic) -> None:
         """Write a topic's configuration, and a notification of it."""
         needs_topic(self.cluster, wanted.topic)
         config = self._topic_config(wanted.config)
-        merged = {**self.world.settings.topics.get(wanted.topic, {}), **config}
-        kept = {k: v for k, v in merged.items() if v}
-        path = f"/config/topics/{wanted.topic}"
-        write(self.world, path, compact({"version": 1, "config": kept}))
+        path = znodes.topic_config_path(wanted.topic)
+        self._merge_config(path, config)
         self._notify_change("topics", wanted.topic)
 
+    def _merge_config(self, path: str, config: dict[str, str]) -> None:
+        """Set values in a configuration znode, or remove those that are empty."""
+        there = self.zookeeper.find(path)
+        before = znodes.config_in(there.data) if there is not None else None
+        kept = {k: v for k, v in {**(before or {}), **config}.items() if v}
+        write(self.zookeeper, self.world, path, znodes.config_json(kept))
+
     def _notify_change(self, kind: str, name: str) -> None:
-        change: object = {"version": 2, "entity_path": f"{kind}/{name}"}
-        if not self.world.profile.has("json_config_changes"):
-            change = name
-        elif not self.world.profile.has("config_entity_paths"):
-            change = {"version": 1, "entity_type": kind, "entity_name": name}
-        self.zookeeper.create(
-            self.world, 0, "/config/changes/config_change_", compact(change), sequential=True
-        )
+        change = znodes.config_change_json(self.world.profile, kind, name)
+        self.zookeeper.create(self.world, 0, znodes.CONFIG_CHANGE, change, sequential=True)
 
     def configure_broker(self, wanted: inputs.ConfigureBroker) -> None:
         """Set configuration values of one broker, which takes them at once.
@@ -162,11 +190,7 @@ class Admin:
         except ConfigError as error:
             raise RefusedError("INVALID_CONFIG", str(error)) from None
         if self.world.profile.has("dynamic_broker_config"):
-            path = f"/config/brokers/{wanted.broker}"
-            there = self.zookeeper.find(path)
-            said = config_in(there.data) if there is not None else {}
-            kept = {k: v for k, v in {**said, **wanted.config}.items() if v}
-            write(self.world, path, compact({"version": 1, "config": kept}))
+            self._merge_config(znodes.broker_config_path(wanted.broker), wanted.config)
             self._notify_change("brokers", str(wanted.broker))
             return
         settings.brokers[wanted.broker] = merged
@@ -178,7 +202,7 @@ class Admin:
         """Write /admin/delete_topics/T: the rest is the controller's work."""
         needs_topic(self.cluster, wanted.topic)
         try:
-            self.zookeeper.create(self.world, 0, f"/admin/delete_topics/{wanted.topic}", None)
+            self.zookeeper.create(self.world, 0, znodes.delete_topic_path(wanted.topic), None)
         except errors.NodeExistsError:
             raise RefusedError(
                 "NodeExistsError", f"Topic {wanted.topic} is being deleted already."
@@ -191,62 +215,46 @@ class Admin:
         chosen = wanted.partitions or self.cluster.partitions()
         for tp in chosen:
             needs_partition(self.cluster, tp)
-        partitions = []
-        for tp in chosen:
-            topic, _, number = tp.rpartition("-")
-            partitions.append({"topic": topic, "partition": int(number)})
-        path = "/admin/preferred_replica_election"
         try:
-            data = compact({"version": 1, "partitions": partitions})
-            self.zookeeper.create(self.world, 0, path, data)
+            data = znodes.partitions_json(chosen)
+            self.zookeeper.create(self.world, 0, znodes.PREFERRED_ELECTION, data)
         except errors.NodeExistsError:
             raise RefusedError(
                 "NodeExistsError", "A preferred replica election is under way already."
             ) from None
 
-    def elect_unclean(self, wanted: inputs.ElectUnclean) -> None:
-        """Ask the controller to elect from outside the ISR (ElectLeaders, 2.4+; KIP-460)."""
+    def elect_unclean(self, wanted: inputs.ElectUnclean) -> int:
+        """Ask the controller to elect from outside the ISR (ElectLeaders, 2.4+; KIP-460).
+
+        Returns the job.
+        """
         needs_partition(self.cluster, wanted.tp)
         hint = "; set unclean.leader.election.enable=true"
         needs(self.world.profile, "elect_leaders", "Unclean elections on demand exist", hint)
-        error = self._controller().partitions.elect_unclean(wanted.tp)
-        if error == "ELECTION_NOT_NEEDED":
-            raise RefusedError(error, f"{wanted.tp} has a leader.")
-        if error != "NONE":
-            raise RefusedError(error, f"No replica of {wanted.tp} is alive.")
+        request = ElectLeadersRequest([wanted.tp])
+        return self.cluster.clients.admin.call(request, wanted.tp)
 
     def reassign(self, wanted: inputs.Reassign) -> None:
         """Write /admin/reassign_partitions: the rest is the controller's work."""
         needs_partition(self.cluster, wanted.tp)
         self._check_lists([wanted.replicas])
-        topic, number = split(wanted.tp)
-        move = {"topic": topic, "partition": number, "replicas": wanted.replicas}
-        path = "/admin/reassign_partitions"
         try:
-            data = compact({"version": 1, "partitions": [move]})
-            self.zookeeper.create(self.world, 0, path, data)
+            data = znodes.moves_json([(wanted.tp, wanted.replicas)])
+            self.zookeeper.create(self.world, 0, znodes.REASSIGN_PARTITIONS, data)
         except errors.NodeExistsError:
             raise RefusedError(
                 "NodeExistsError", "A reassignment is under way already; wait until it has ended."
             ) from None
 
-    def cancel_reassignment(self, wanted: inputs.CancelReassignment) -> None:
-        """Let the controller take a move back (AlterPartitionReassignments, 2.4+)."""
+    def cancel_reassignment(self, wanted: inputs.CancelReassignment) -> int:
+        """Ask the controller to take a move back (AlterPartitionReassignments, 2.4+).
+
+        Returns the job.
+        """
         needs_partition(self.cluster, wanted.tp)
         needs(self.world.profile, "cancel_reassignment", "Reassignments can be cancelled")
-        controller = self._controller()
-        if wanted.tp not in controller.in_office.reassigning:
-            raise RefusedError(
-                "NO_REASSIGNMENT_IN_PROGRESS", f"{wanted.tp} is not being reassigned."
-            )
-        controller.reassignment.cancel(wanted.tp)
-
-    def _controller(self) -> Controller:
-        holder = self.cluster.controller_id()
-        broker = None if holder is None else self.cluster.brokers.get(holder)
-        if broker is None or broker.state.controller is None:
-            raise RefusedError("NOT_CONTROLLER", "There is no controller now.")
-        return broker.controller
+        request = AlterPartitionReassignmentsRequest({wanted.tp: None})
+        return self.cluster.clients.admin.call(request, wanted.tp)
 
     # ---- clients
 

@@ -245,7 +245,7 @@ def _is_under_min_isr(cluster: Cluster, tp: str) -> bool:
         return False
     topic = tp.rpartition("-")[0]
     broker = info.leader if info.leader >= 0 else next(iter(cluster.brokers))
-    return len(info.isr) < cluster.world.min_insync_replicas(broker, topic)
+    return len(info.isr) < cluster.brokers[broker].context.min_insync_replicas(topic)
 
 
 def _is_under_replicated(cluster: Cluster, tp: str) -> bool:

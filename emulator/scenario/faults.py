@@ -155,7 +155,7 @@ class Processes:
             elif wanted.task == "checkpoint":
                 broker.replicas.checkpoint_high_watermarks()
             else:
-                broker.controller.rebalance()
+                broker.context.arm("rebalance", self.kernel.now)
 
     # ---- links
 

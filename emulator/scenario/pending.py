@@ -78,6 +78,13 @@ class JobFinished(Pending, frozen=True):
     job: int
 
 
+class ControllerAsked(Pending, frozen=True):
+    """`election unclean` and `reassign cancel`: the controller has answered the admin client."""
+
+    job: int
+    tp: str
+
+
 class FetchRounds(Pending, frozen=True):
     """`fetch`: the round under way is over, and ``left`` more have been made."""
 
@@ -87,7 +94,14 @@ class FetchRounds(Pending, frozen=True):
 
 
 AnyPending = (
-    TimePassing | Quiet | Conditions | BrokerStopped | BrokerRegistered | JobFinished | FetchRounds
+    TimePassing
+    | Quiet
+    | Conditions
+    | BrokerStopped
+    | BrokerRegistered
+    | JobFinished
+    | ControllerAsked
+    | FetchRounds
 )
 """Every kind, as the type that codecs decode."""
 
@@ -146,6 +160,28 @@ def _why(cluster: Cluster, error: str) -> str:
     return offsets_topic.hindrance(running[0].context) if running else ""
 
 
+def _controller_asked(
+    cluster: Cluster, pending: ControllerAsked, _is_up: bool
+) -> Outcome | ControllerAsked:
+    error = cluster.clients.state.finished.pop(pending.job, None)
+    if error is None:
+        return pending
+    if error == "NONE":
+        return Outcome()
+    sentence = REFUSALS.get(error, "The controller refused: {error} at {tp}.")
+    return Outcome(error, sentence.format(error=error, tp=pending.tp), refused=True)
+
+
+REFUSALS: Final = {
+    "ELECTION_NOT_NEEDED": "{tp} has a leader.",
+    "ELIGIBLE_LEADERS_NOT_AVAILABLE": "No replica of {tp} is alive.",
+    "NO_REASSIGNMENT_IN_PROGRESS": "{tp} is not being reassigned.",
+    "NOT_CONTROLLER": "There was no controller for 60 s.",
+    "REQUEST_TIMED_OUT": "No controller answered for 60 s.",
+}
+"""What an admin client is told, in a sentence."""
+
+
 def _fetch_rounds(cluster: Cluster, pending: FetchRounds, is_up: bool) -> Outcome | FetchRounds:
     """Look whether the round is over, and begin the next one."""
     broker = cluster.brokers[pending.broker]
@@ -194,5 +230,6 @@ CHECKS: Final[dict[type[Pending], Check]] = {
     BrokerStopped: _broker_stopped,
     BrokerRegistered: _broker_registered,
     JobFinished: _job_finished,
+    ControllerAsked: _controller_asked,
     FetchRounds: _fetch_rounds,
 }

@@ -38,6 +38,7 @@ from emulator.scenario.pending import (
     BrokerRegistered,
     BrokerStopped,
     Conditions,
+    ControllerAsked,
     FetchRounds,
     JobFinished,
     Quiet,
@@ -300,9 +301,9 @@ class Runner:
             inputs.ConfigureBroker: admin.configure_broker,
             inputs.DeleteTopic: admin.delete_topic,
             inputs.ElectPreferred: admin.elect_preferred,
-            inputs.ElectUnclean: admin.elect_unclean,
+            inputs.ElectUnclean: self._ask_controller(admin.elect_unclean),
             inputs.Reassign: admin.reassign,
-            inputs.CancelReassignment: admin.cancel_reassignment,
+            inputs.CancelReassignment: self._ask_controller(admin.cancel_reassignment),
             inputs.ZkCommand: admin.zk_command,
             inputs.ExpireSession: admin.expire_session,
             inputs.CrashBroker: processes.crash,
@@ -355,6 +356,10 @@ class Runner:
     def _start(self, wanted: inputs.StartBroker) -> BrokerRegistered:
         self.processes.start(wanted)
         return BrokerRegistered(self.now_us + OPERATION_LIMIT_US, wanted.broker)
+
+    def _ask_controller(self, ask: Callable[[Any], int]) -> Begin:
+        """Begin a statement by a request to the controller; it ends with the answer."""
+        return lambda wanted: ControllerAsked(NEVER_US, ask(wanted), wanted.tp)
 
     def _produce(self, wanted: inputs.Produce) -> Begun:
         self.admin.check_produce(wanted)

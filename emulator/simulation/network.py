@@ -179,8 +179,14 @@ class Network:
     def reachable(self, source: int, destination: int) -> bool:
         """Whether messages pass both ways (a conversation is possible)."""
         links = self.state.links
-        there, back = links.get((source, destination)), links.get((destination, source))
-        return not (there is not None and there.cut) and not (back is not None and back.cut)
+        if not links:
+            return True
+        return self.passes(source, destination) and self.passes(destination, source)
+
+    def passes(self, source: int, destination: int) -> bool:
+        """Whether messages pass in this one direction."""
+        link = self.state.links.get((source, destination))
+        return link is None or not link.cut
 
     def silenced_by(self, source: int, destination: int) -> int:
         """The event that keeps ``source`` from being heard at ``destination``; 0: none is known."""

@@ -1,11 +1,16 @@
-"""A broker's ZooKeeper client: its session, its pings, and what it believes of the connection.
+"""A broker's ZooKeeper client: its session, its requests, and what it believes of the connection.
 
-Calls are synchronous and take no virtual time while the connection works; while it does not,
-callers have to wait (:meth:`ZkClient.usable`). Disconnected is not expired: the session ends when
-the server has heard nothing for its timeout, and the client learns of that when it is heard again.
+Requests are synchronous and take no virtual time while the connection works. While it does not they
+end in :class:`~emulator.zookeeper.errors.ConnectionLoss`, which leaves open whether they were
+carried out: if only the way back is broken, they were. The caller tries again once the connection
+works, and has to find out what became of the first try, as Kafka's ``KafkaZkClient`` does.
+
+Disconnected is not expired: the session ends when the server has heard nothing for its timeout, and
+the client learns of that when it is heard again.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 from msgspec import Struct
 
@@ -15,8 +20,13 @@ from emulator.protocol import ZkExpired, ZkPing, ZkPong
 from emulator.simulation.kernel import Kernel
 from emulator.simulation.network import Network
 from emulator.simulation.timers import Timers
+from emulator.zookeeper import errors
 from emulator.zookeeper.environment import ZkEnvironment
+from emulator.zookeeper.operations import ANY_VERSION, Create, Operation, SetData
 from emulator.zookeeper.tree import ZooKeeper
+from emulator.zookeeper.znode import Znode
+
+_T = TypeVar("_T")
 
 CONNECTED = "connected"
 DISCONNECTED = "disconnected"
@@ -26,11 +36,15 @@ RECONNECT_US = 1_000_000
 
 
 class ZkClientState(Struct, array_like=True):
-    """What the client remembers: its session's id (0: none), and when the server was last heard."""
+    """What the client remembers: its session's id (0: none), and when the server was last heard.
+
+    ``unanswered``: a request got no answer, and no other one has been answered since.
+    """
 
     session: int = 0
     connection: str = DISCONNECTED
     heard_us: int = 0
+    unanswered: bool = False
 
 
 class ZkClient:
@@ -78,6 +92,182 @@ class ZkClient:
             and self.zookeeper.session(state.session) is not None
         )
 
+    # ---- reading
+
+    def find(self, path: str) -> Znode | None:
+        """The znode at a path, None if there is none; it is the live one and must not be changed.
+
+        Raises:
+            ConnectionLoss: the server cannot be asked, or its answer does not come.
+        """
+        return self._request(path, lambda: self.zookeeper.find(path))
+
+    def get(self, path: str) -> Znode:
+        """The znode at a path.
+
+        Raises:
+            NoNodeError: there is none.
+            ConnectionLoss: the server cannot be asked, or its answer does not come.
+        """
+        return self._request(path, lambda: self.zookeeper.get(path))
+
+    def data(self, path: str) -> str | None:
+        """What a znode holds; None if there is none, or if it holds null."""
+        node = self.find(path)
+        return None if node is None else node.data
+
+    def children(self, path: str) -> list[str]:
+        """The names below a znode, sorted; none if it does not exist."""
+        return self._request(
+            path, lambda: self.zookeeper.children(path) if self.zookeeper.find(path) else []
+        )
+
+    # ---- watches: set by reading, so they need the connection too
+
+    def watch(self, path: str) -> None:
+        """Be told once when the znode is created, changed or deleted."""
+        self._request(path, lambda: self.zookeeper.watch_exists(self.host, path))
+
+    def watch_children(self, path: str) -> None:
+        """Be told once when the znode gets or loses a child, or is deleted."""
+        self._request(path, lambda: self.zookeeper.watch_children(self.host, path))
+
+    # ---- writing: a refusal is a fact, and then an error
+
+    def create(
+        self, path: str, data: str | None, *, ephemeral: bool = False, sequential: bool = False
+    ) -> str:
+        """Create a znode and return its path.
+
+        Raises:
+            ZooKeeperError: the server refuses, or cannot be asked (ConnectionLoss).
+        """
+        return self._write(
+            "create",
+            path,
+            ANY_VERSION,
+            lambda: self.zookeeper.create(
+                self.environment,
+                self.state.session,
+                path,
+                data,
+                ephemeral=ephemeral,
+                sequential=sequential,
+            ),
+        )
+
+    def set_data(self, path: str, data: str | None, version: int = ANY_VERSION) -> int:
+        """Set a znode's data if its dataVersion is ``version``; returns the new dataVersion.
+
+        Raises:
+            ZooKeeperError: the server refuses, or cannot be asked (ConnectionLoss).
+        """
+        return self._write(
+            "setData",
+            path,
+            version,
+            lambda: self.zookeeper.set_data(self.environment, path, data, version),
+        )
+
+    def write(self, path: str, data: str) -> None:
+        """Set a znode's data, creating it if it does not exist.
+
+        Raises:
+            ZooKeeperError: the server refuses, or cannot be asked (ConnectionLoss).
+        """
+        if self.find(path) is None:
+            self.create(path, data)
+        else:
+            self.set_data(path, data)
+
+    def delete(self, path: str, version: int = ANY_VERSION) -> None:
+        """Delete a childless znode if its dataVersion is ``version``.
+
+        Raises:
+            ZooKeeperError: the server refuses, or cannot be asked (ConnectionLoss).
+        """
+        self._write(
+            "delete",
+            path,
+            version,
+            lambda: self.zookeeper.delete(self.environment, path, version),
+        )
+
+    def delete_tree(self, path: str) -> None:
+        """Delete a znode and everything below it, if it exists."""
+        if self.find(path) is not None:
+            for name in self.children(path):
+                self.delete_tree(f"{path}/{name}")
+            self.delete(path)
+
+    def multi(self, transaction: Sequence[Operation]) -> list[str | int | None]:
+        """Do all of a transaction's operations, or none.
+
+        Raises:
+            ZooKeeperError: an operation was refused, or the server cannot be asked.
+        """
+        session = self.state.session
+        try:
+            return self._request(
+                transaction[0].path,
+                lambda: self.zookeeper.multi(self.environment, session, transaction),
+            )
+        except errors.ConnectionLoss:
+            raise
+        except errors.ZooKeeperError as error:
+            refused = transaction[error.index]
+            name = {Create: "create", SetData: "setData"}.get(type(refused), "check")
+            expected = ANY_VERSION if isinstance(refused, Create) else refused.version
+            self.refused(name, refused.path, error.name, expected)
+            raise
+
+    def refused(self, operation: str, path: str, error: str, expected: int = ANY_VERSION) -> None:
+        """State that the server refused a request; ``expected`` is the version it was to have."""
+        node = self.zookeeper.find(path)
+        actual = -1 if node is None else node.version
+        self.kernel.emit(
+            events.ZooKeeperRefused, self.host, operation, path, error, expected, actual
+        )
+
+    def _write(self, operation: str, path: str, version: int, work: Callable[[], _T]) -> _T:
+        try:
+            return self._request(path, work)
+        except errors.ConnectionLoss:
+            raise
+        except errors.ZooKeeperError as error:
+            self.refused(operation, error.path, error.name, version)
+            raise
+
+    def _request(self, path: str, work: Callable[[], _T]) -> _T:
+        """Do one request: it has to arrive, and its answer has to come back."""
+        state, network = self.state, self.network
+        if network.state.links or state.unanswered or state.connection != CONNECTED:
+            self._check_connection(path)
+        if state.session not in self.zookeeper.sessions.live:
+            raise self._lost(path)
+        answer = work()
+        if network.state.links and not network.passes(ZOOKEEPER, self.host):
+            raise self._lost(path)
+        return answer
+
+    def _check_connection(self, path: str) -> None:
+        state, network = self.state, self.network
+        if state.unanswered and network.reachable(self.host, ZOOKEEPER):
+            state.unanswered = False
+        if (
+            state.unanswered
+            or state.connection != CONNECTED
+            or not network.passes(self.host, ZOOKEEPER)
+        ):
+            raise self._lost(path)
+
+    def _lost(self, path: str) -> errors.ConnectionLoss:
+        """Nothing more is sent before this is answered: requests of one client keep their order."""
+        self.state.unanswered = True
+        return errors.ConnectionLoss(path, "ZooKeeper does not answer.")
+
+    # ---- the session
+
     def connect(self) -> bool:
         """Open a new session if the server can be reached."""
         state = self.state
@@ -88,6 +278,7 @@ class ZkClient:
         )
         self.session_opened()
         state.heard_us = self.kernel.now
+        state.unanswered = False
         self._become(CONNECTED)
         self.timers.arm("zk-ping", self.kernel.now + self.timeout_us() // 3)
         return True
@@ -126,6 +317,7 @@ class ZkClient:
         if message.session != state.session:
             return
         state.heard_us = self.kernel.now
+        state.unanswered = False
         if state.connection == DISCONNECTED:
             self._become(CONNECTED)
             self.on_reconnected()

@@ -1,10 +1,126 @@
-"""JSON as brokers, controller and tools write it into znodes."""
+"""Every znode that Kafka keeps: its path, and its JSON, written and read.
+
+A format that changed between releases is written as the release of ``profile`` writes it, with the
+fields in the order in which that release prints them. Reading takes fields in any order and ignores
+those that it does not know, as Kafka does.
+
+**Reading never raises.** Anybody can write anything into a znode, so each function named ``..._in``
+returns None for what it cannot read: text that is no JSON, JSON of another shape, a number that is
+no Java ``Int``. Kafka tells two cases apart. Text that is no JSON counts as no data at all
+(``Json.parseBytes`` returns None); JSON of the wrong shape throws, which the controller's event
+thread logs before it goes on with its next event. Here both are None, and what follows is written
+where the caller decides it. Source: ``ZkData.scala`` 1.1 to 3.9, ``ZkUtils.scala`` 0.8.2 to 1.0.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Annotated, Any, Final, TypeVar
 
 import msgspec
+from msgspec import Meta, Struct
 
-from emulator.broker_context import World
 from emulator.protocol.names import split
-from emulator.zookeeper.tree import STARTED_MS
+from emulator.releases.profiles import Profile
+
+# ---- paths
+
+CONTROLLER: Final = "/controller"
+CONTROLLER_EPOCH: Final = "/controller_epoch"
+CLUSTER: Final = "/cluster"
+CLUSTER_ID: Final = "/cluster/id"
+BROKERS: Final = "/brokers"
+BROKER_IDS: Final = "/brokers/ids"
+BROKER_ID_SEQUENCE: Final = "/brokers/seqid"
+TOPICS: Final = "/brokers/topics"
+ADMIN: Final = "/admin"
+DELETE_TOPICS: Final = "/admin/delete_topics"
+PREFERRED_ELECTION: Final = "/admin/preferred_replica_election"
+REASSIGN_PARTITIONS: Final = "/admin/reassign_partitions"
+CONFIG: Final = "/config"
+CONFIG_CHANGES: Final = "/config/changes"
+CONFIG_CHANGE: Final = "/config/changes/config_change_"
+TOPIC_CONFIGS: Final = "/config/topics"
+BROKER_CONFIGS: Final = "/config/brokers"
+CLIENT_CONFIGS: Final = "/config/clients"
+USER_CONFIGS: Final = "/config/users"
+IP_CONFIGS: Final = "/config/ips"
+ISR_CHANGES: Final = "/isr_change_notification"
+ISR_CHANGE: Final = "/isr_change_notification/isr_change_"
+LOG_DIR_EVENTS: Final = "/log_dir_event_notification"
+PRODUCER_IDS: Final = "/latest_producer_id_block"
+CONSUMERS: Final = "/consumers"
+FEATURE: Final = "/feature"
+
+
+def broker_path(broker: int) -> str:
+    """The path of a broker's registration."""
+    return f"{BROKER_IDS}/{broker}"
+
+
+def topic_path(topic: str) -> str:
+    """The path of a topic's assignment."""
+    return f"{TOPICS}/{topic}"
+
+
+def partitions_path(topic: str) -> str:
+    """The path below which a topic's partitions are."""
+    return f"{TOPICS}/{topic}/partitions"
+
+
+def partition_path(tp: str) -> str:
+    """The path of a partition's znode, which holds nothing but its state's znode."""
+    topic, number = split(tp)
+    return f"{TOPICS}/{topic}/partitions/{number}"
+
+
+def state_path(tp: str) -> str:
+    """The path of a partition's state znode."""
+    topic, number = split(tp)
+    return f"{TOPICS}/{topic}/partitions/{number}/state"
+
+
+def topic_config_path(topic: str) -> str:
+    """The path of a topic's configuration."""
+    return f"{TOPIC_CONFIGS}/{topic}"
+
+
+def broker_config_path(broker: int) -> str:
+    """The path of a broker's own configuration (1.1+)."""
+    return f"{BROKER_CONFIGS}/{broker}"
+
+
+def delete_topic_path(topic: str) -> str:
+    """The path that asks the controller to delete a topic."""
+    return f"{DELETE_TOPICS}/{topic}"
+
+
+def topic_of(path: str) -> str | None:
+    """The topic whose assignment is at ``path``; None if no topic's is."""
+    above, _, name = path.rpartition("/")
+    return name if above == TOPICS else None
+
+
+def partition_of(path: str) -> str | None:
+    """The partition whose state is at ``path``; None if no partition's is."""
+    if not path.endswith("/state") or not path.startswith("/brokers/topics/"):
+        return None
+    topic, _, below = path[len("/brokers/topics/") :].partition("/partitions/")
+    number = below[: -len("/state")]
+    if "/" in topic or number_in(number) is None:
+        return None
+    return f"{topic}-{number}"
+
+
+# ---- numbers and JSON
+
+INT_MIN: Final = -(1 << 31)
+INT_MAX: Final = (1 << 31) - 1
+_INT_DIGITS: Final = 11
+"""The length of the longest decimal that can be a Java ``Int``, its sign included."""
+
+Int = Annotated[int, Meta(ge=INT_MIN, le=INT_MAX)]
+"""A Java ``Int``: Kafka reads no other number as an id, an epoch or a version."""
+
+_T = TypeVar("_T")
 
 
 def compact(value: object) -> str:
@@ -12,71 +128,103 @@ def compact(value: object) -> str:
     return msgspec.json.encode(value).decode()
 
 
-def state_path(tp: str) -> str:
-    """The path of a partition's state znode."""
-    topic, partition = split(tp)
-    return f"/brokers/topics/{topic}/partitions/{partition}/state"
+def _reader(kind: type[_T]) -> Callable[[str | None], _T | None]:
+    """A function that reads JSON of one shape; None if ``data`` is anything else."""
+    decode = msgspec.json.Decoder(kind).decode
+
+    def read(data: str | None) -> _T | None:
+        if data is None:
+            return None
+        try:
+            return decode(data)
+        except (msgspec.MsgspecError, UnicodeError, RecursionError):
+            return None
+
+    return read
 
 
-def state_json(leader: int, leader_epoch: int, isr: list[int], controller_epoch: int) -> str:
-    """The content of a state znode, in the order in which Kafka prints its fields."""
-    return compact(
-        {
-            "controller_epoch": controller_epoch,
-            "leader": leader,
-            "version": 1,
-            "leader_epoch": leader_epoch,
-            "isr": isr,
-        }
-    )
+def number_in(text: str | None) -> int | None:
+    """The plain decimal number (a broker's id, a partition's number); None if it is no such one.
+
+    Only the spelling that Kafka writes counts: no sign, no leading zero.
+    """
+    if text is None or len(text) > _INT_DIGITS or not (text.isascii() and text.isdecimal()):
+        return None
+    number = int(text)
+    return number if number <= INT_MAX and str(number) == text else None
 
 
-def write_topic(world: World, topic: str, lists: list[list[int]], config: dict[str, str]) -> None:
-    """Write a new topic's configuration, then the topic; leaders are the controller's work."""
-    write(world, f"/config/topics/{topic}", compact({"version": 1, "config": config}))
-    write(world, f"/brokers/topics/{topic}", topic_json(world, lists))
+def following(number: int) -> int:
+    """``number + 1`` as Java adds: after the largest ``Int`` comes the smallest."""
+    return INT_MIN if number >= INT_MAX else number + 1
 
 
-def write(world: World, path: str, data: str) -> None:
-    """Set a znode's data, making it if it is not there."""
-    if world.zookeeper.find(path) is None:
-        world.zookeeper.create(world, 0, path, data)
-    else:
-        world.zookeeper.set_data(world, path, data)
+# ---- /controller and /controller_epoch
 
 
-def topic_json(world: World, lists: list[list[int]]) -> str:
-    """A new topic's znode as the release writes it."""
-    partitions = {str(i): replicas for i, replicas in enumerate(lists)}
-    if not world.profile.has("cancel_reassignment"):
-        return compact({"version": 1, "partitions": partitions})
-    moving: dict[str, object] = {"adding_replicas": {}, "removing_replicas": {}}
-    if not world.profile.has("topic_ids"):
-        return compact({"version": 2, "partitions": partitions, **moving})
-    topic_id = world.cluster_id()
-    return compact({"partitions": partitions, "topic_id": topic_id, **moving, "version": 3})
+class _ControllerJson(Struct):
+    brokerid: Int
 
 
-def _timestamp(world: World) -> str:
-    return str(STARTED_MS + world.now // 1000)
+_controller = _reader(_ControllerJson)
 
 
-def broker_json(world: World, broker: int) -> str:
-    """The content of /brokers/ids/N in this release (ZkData.BrokerIdZNode)."""
-    has = world.profile.has
+def controller_json(profile: Profile, broker: int, timestamp_ms: int) -> str:
+    """The content of /controller."""
+    data: dict[str, object] = {"version": 1, "brokerid": broker, "timestamp": str(timestamp_ms)}
+    if profile.has("kraft_controller_epoch"):
+        data = {**data, "version": 2, "kraftControllerEpoch": -1}
+    return compact(data)
+
+
+def controller_in(data: str | None) -> int | None:
+    """The broker that /controller names."""
+    found = _controller(data)
+    return None if found is None else found.brokerid
+
+
+def controller_epoch_in(data: str | None) -> int | None:
+    """The number in /controller_epoch, which is no JSON.
+
+    Kafka throws where it is none (``ControllerEpochZNode.decode``), so no broker can become
+    controller until somebody mends it.
+    """
+    if data is None or len(data) > _INT_DIGITS or not data.isascii():
+        return None
+    digits = data[1:] if data[:1] in ("-", "+") else data
+    if not digits.isdecimal():
+        return None
+    number = int(data)
+    return number if INT_MIN <= number <= INT_MAX else None
+
+
+# ---- /brokers/ids/N and /cluster/id
+
+
+class _BrokerJson(Struct):
+    version: Annotated[int, Meta(ge=1, le=INT_MAX)]
+    host: str | None = None
+    port: Int | None = None
+    endpoints: list[str] | None = None
+
+
+_broker = _reader(_BrokerJson)
+
+
+def broker_json(profile: Profile, broker: int, rack: str | None, timestamp_ms: int) -> str:
+    """The content of /brokers/ids/N (``BrokerIdZNode``)."""
     port = 9092 + broker
     host = f"broker-{broker}"
-    basic = {"jmx_port": -1, "timestamp": _timestamp(world), "host": host}
-    if not has("broker_endpoints"):
+    basic = {"jmx_port": -1, "timestamp": str(timestamp_ms), "host": host}
+    if not profile.has("broker_endpoints"):
         return compact({**basic, "version": 1, "port": port})
     endpoints = {"endpoints": [f"PLAINTEXT://{host}:{port}"]}
-    if not has("broker_rack"):
+    if not profile.has("broker_rack"):
         return compact({**basic, **endpoints, "version": 2, "port": port})
-    rack = world.settings.racks.get(broker)
     racks = {} if rack is None else {"rack": rack}
-    if not has("listener_protocol_map"):
+    if not profile.has("listener_protocol_map"):
         return compact({**basic, **endpoints, **racks, "version": 3, "port": port})
-    features: dict[str, object] = {"features": {}} if has("finalized_features") else {}
+    features: dict[str, object] = {"features": {}} if profile.has("finalized_features") else {}
     return compact(
         {
             **features,
@@ -90,9 +238,314 @@ def broker_json(world: World, broker: int) -> str:
     )
 
 
-def controller_json(world: World, broker: int) -> str:
-    """The content of /controller."""
-    data: dict[str, object] = {"version": 1, "brokerid": broker, "timestamp": _timestamp(world)}
-    if world.profile.has("kraft_controller_epoch"):
-        data = {**data, "version": 2, "kraftControllerEpoch": -1}
-    return compact(data)
+def is_broker(data: str | None) -> bool:
+    """Whether a registration can be read: it says where the broker can be reached.
+
+    Kafka throws where it does not (``BrokerIdZNode.decode``).
+    """
+    found = _broker(data)
+    if found is None:
+        return False
+    return found.endpoints is not None or (found.host is not None and found.port is not None)
+
+
+def cluster_id_json(cluster_id: str) -> str:
+    """The content of /cluster/id (0.10.1+)."""
+    return compact({"version": "1", "id": cluster_id})
+
+
+# ---- topics
+
+
+class TopicAssignment(Struct):
+    """What a topic's znode says: each partition's replicas, by number.
+
+    ``adding`` and ``removing`` are what a reassignment under way changes (2.4+, KIP-455).
+    ``text`` is the whole JSON, so that a rewrite keeps what this program does not know.
+    """
+
+    replicas: dict[int, list[int]]
+    adding: dict[int, list[int]]
+    removing: dict[int, list[int]]
+    text: str
+
+
+class _TopicJson(Struct):
+    partitions: dict[str, list[Int]]
+    adding_replicas: dict[str, list[Int]] = {}
+    removing_replicas: dict[str, list[Int]] = {}
+
+
+_topic = _reader(_TopicJson)
+
+
+def topic_json(profile: Profile, lists: Sequence[Sequence[int]], topic_id: str) -> str:
+    """A new topic's znode; ``topic_id`` is written from 2.8 on (KIP-516)."""
+    partitions = {str(number): replicas for number, replicas in enumerate(lists)}
+    if not profile.has("cancel_reassignment"):
+        return compact({"version": 1, "partitions": partitions})
+    moving: dict[str, object] = {"adding_replicas": {}, "removing_replicas": {}}
+    if not profile.has("topic_ids"):
+        return compact({"version": 2, "partitions": partitions, **moving})
+    return compact({"partitions": partitions, "topic_id": topic_id, **moving, "version": 3})
+
+
+def topic_in(data: str | None) -> TopicAssignment | None:
+    """What a topic's znode says; partitions in order of their numbers.
+
+    Kafka takes what is no JSON for a topic without partitions, and throws at another shape. A
+    partition whose number is none, or that has no replicas, is passed over.
+    """
+    found = _topic(data)
+    if found is None or data is None:
+        return None
+    return TopicAssignment(
+        _numbered(found.partitions),
+        _numbered(found.adding_replicas),
+        _numbered(found.removing_replicas),
+        data,
+    )
+
+
+def _numbered(lists: Mapping[str, list[int]]) -> dict[int, list[int]]:
+    found = {
+        number: replicas
+        for text, replicas in lists.items()
+        if replicas and (number := number_in(text)) is not None
+    }
+    return {number: found[number] for number in sorted(found)}
+
+
+def changed_topic_json(
+    found: TopicAssignment,
+    replicas: Mapping[int, Sequence[int]],
+    adding: Mapping[int, Sequence[int]] | None = None,
+    removing: Mapping[int, Sequence[int]] | None = None,
+) -> str:
+    """A topic's znode with the replicas of some partitions changed or added.
+
+    ``adding`` and ``removing`` say for some partitions what a reassignment adds and removes; no
+    brokers end the entry. Releases before 2.4 do not have these fields, and get none.
+    """
+    fields: dict[str, Any] = msgspec.json.decode(found.text)
+    fields["partitions"] = _with(fields["partitions"], replicas)
+    for name, changes in (("adding_replicas", adding), ("removing_replicas", removing)):
+        if changes is not None and name in fields:
+            entries = _with(fields[name], changes)
+            fields[name] = {number: brokers for number, brokers in entries.items() if brokers}
+    return compact(fields)
+
+
+def _with(
+    lists: Mapping[str, Sequence[int]], changes: Mapping[int, Sequence[int]]
+) -> dict[str, Sequence[int]]:
+    return {**lists, **{str(number): brokers for number, brokers in changes.items()}}
+
+
+# ---- the state of a partition
+
+RECOVERED: Final = 0
+RECOVERING: Final = 1
+"""KIP-704: the leader was elected from outside the ISR, and has not said yet that it is done."""
+
+
+class PartitionState(Struct, frozen=True):
+    """What a state znode says."""
+
+    controller_epoch: Int
+    leader: Int
+    leader_epoch: Int
+    isr: list[Int]
+    leader_recovery_state: Int = RECOVERED
+
+
+state_in: Final[Callable[[str | None], PartitionState | None]] = _reader(PartitionState)
+"""What a state znode says.
+
+To Kafka a partition whose state is no JSON has none, as if the znode were not there; at another
+shape the controller's event, or the leader's ISR change, ends in an exception.
+"""
+
+
+def state_json(
+    leader: int,
+    leader_epoch: int,
+    isr: Sequence[int],
+    controller_epoch: int,
+    leader_recovery_state: int = RECOVERED,
+) -> str:
+    """The content of a state znode, in the order in which Kafka prints its fields.
+
+    ``leader_recovery_state`` is left out when it is 0 (``TopicPartitionStateZNode``, 3.2+). The
+    order is that of Scala's hash map, in which a sixth field finds its place in the middle.
+    """
+    recovery = {"leader_recovery_state": leader_recovery_state} if leader_recovery_state else {}
+    return compact(
+        {
+            "controller_epoch": controller_epoch,
+            "leader": leader,
+            "version": 1,
+            **recovery,
+            "leader_epoch": leader_epoch,
+            "isr": isr,
+        }
+    )
+
+
+# ---- lists of partitions: elections, moves, ISR changes
+
+
+class _PartitionJson(Struct):
+    topic: str
+    partition: Int
+
+
+class _PartitionsJson(Struct):
+    partitions: list[_PartitionJson]
+
+
+class _MoveJson(Struct):
+    topic: str
+    partition: Int
+    replicas: list[Int]
+
+
+class _MovesJson(Struct):
+    partitions: list[_MoveJson]
+
+
+_partitions = _reader(_PartitionsJson)
+_moves = _reader(_MovesJson)
+
+
+def partitions_json(tps: Iterable[str]) -> str:
+    """What /admin/preferred_replica_election and an ISR change notification hold."""
+    entries = [{"topic": topic, "partition": number} for topic, number in map(split, tps)]
+    return compact({"version": 1, "partitions": entries})
+
+
+def partitions_in(data: str | None) -> list[str] | None:
+    """The partitions that an election or a notification names."""
+    found = _partitions(data)
+    return None if found is None else [f"{e.topic}-{e.partition}" for e in found.partitions]
+
+
+def moves_json(moves: Iterable[tuple[str, Sequence[int]]]) -> str:
+    """What /admin/reassign_partitions holds: partitions with the replicas that they shall have."""
+    entries = [
+        {"topic": topic, "partition": number, "replicas": replicas}
+        for (topic, number), replicas in ((split(tp), replicas) for tp, replicas in moves)
+    ]
+    return compact({"version": 1, "partitions": entries})
+
+
+def moves_in(data: str | None) -> list[tuple[str, list[int]]] | None:
+    """The partitions that are to be moved, and the replicas that they shall have."""
+    found = _moves(data)
+    if found is None:
+        return None
+    return [(f"{each.topic}-{each.partition}", each.replicas) for each in found.partitions]
+
+
+# ---- configuration
+
+
+class _ConfigJson(Struct):
+    config: dict[str, str]
+
+
+_config = _reader(_ConfigJson)
+
+
+def config_json(values: Mapping[str, str]) -> str:
+    """The content of a configuration znode."""
+    return compact({"version": 1, "config": values})
+
+
+def config_in(data: str | None) -> dict[str, str] | None:
+    """The values in a configuration znode.
+
+    Kafka has none where it is no JSON or has no field ``config``, and throws at another shape.
+    """
+    found = _config(data)
+    return None if found is None else found.config
+
+
+class _ConfigChangeJson(Struct):
+    entity_path: str = ""
+    entity_type: str = ""
+    entity_name: str = ""
+
+
+_config_change = _reader(_ConfigChangeJson)
+_text = _reader(str)
+
+
+def config_change_json(profile: Profile, kind: str, name: str) -> str:
+    """A notification of a changed configuration; ``kind`` is ``topics`` or ``brokers``."""
+    if not profile.has("json_config_changes"):
+        return compact(name)
+    if not profile.has("config_entity_paths"):
+        return compact({"version": 1, "entity_type": kind, "entity_name": name})
+    return compact({"version": 2, "entity_path": f"{kind}/{name}"})
+
+
+def config_change_in(data: str | None) -> tuple[str, str] | None:
+    """What a notification says has changed: ``topics`` or ``brokers``, and the name.
+
+    Brokers of any release are read as having understood any release's notification. At another
+    shape Kafka logs an error and goes on with the next one.
+    """
+    topic = _text(data)
+    if topic is not None:
+        return "topics", topic
+    found = _config_change(data)
+    if found is None:
+        return None
+    kind, _, name = found.entity_path.partition("/")
+    if found.entity_type:
+        kind, name = found.entity_type, found.entity_name
+    return (kind, name) if kind and name else None
+
+
+# ---- producer ids
+
+LONG_MAX: Final = (1 << 63) - 1
+_LONG_DIGITS: Final = 20
+
+
+class _ProducerIdsJson(Struct):
+    version: Int
+    broker: Int
+    block_start: str
+    block_end: str
+
+
+_producer_ids = _reader(_ProducerIdsJson)
+
+
+def producer_ids_json(broker: int, first: int, last: int) -> str:
+    """The content of /latest_producer_id_block: the ids of ``broker``, both ends included."""
+    return compact(
+        {"version": 1, "broker": broker, "block_start": str(first), "block_end": str(last)}
+    )
+
+
+def producer_ids_in(data: str | None) -> tuple[int, int, int] | None:
+    """The broker, the first and the last id of the block that was taken last.
+
+    Kafka throws where there is none, and the broker gets no block (``ProducerIdBlockZNode``).
+    """
+    found = _producer_ids(data)
+    if found is None:
+        return None
+    first, last = _long(found.block_start), _long(found.block_end)
+    return None if first is None or last is None else (found.broker, first, last)
+
+
+def _long(text: str) -> int | None:
+    digits = text.removeprefix("-")
+    if len(text) > _LONG_DIGITS or not (digits.isascii() and digits.isdecimal()):
+        return None
+    number = int(text)
+    return number if -LONG_MAX - 1 <= number <= LONG_MAX else None

@@ -37,6 +37,15 @@ class RuntimeInconsistency(ZooKeeperError):
     code = -2
 
 
+class ConnectionLoss(ZooKeeperError):
+    """No answer came, as the connection is broken: whether the request was carried out is unknown.
+
+    A server never says this; it is what a client tells its caller.
+    """
+
+    code = -4
+
+
 class BadArgumentsError(ZooKeeperError):
     """A malformed path, or one of ZooKeeper's own that must stay."""
 

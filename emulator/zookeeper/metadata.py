@@ -1,117 +1,186 @@
-"""What znodes mean.
+"""The metadata of partitions, and what committed changes of it mean.
 
-Partition states, topics, assignments, stated as facts whenever ZooKeeper commits a change. Whoever
-writes the tree (a leader, the controller, an outsider), what it says is read here, in one place.
+:class:`PartitionMetadata` is the one way by which brokers and the controller read a partition's
+state, write it under the version that they know, and are told of changes. Nothing in it shows that
+a tree of znodes is behind it, so that a metadata log can take its place.
+
+:class:`ZnodeFacts` watches the tree from outside. Whoever writes it (a leader, the controller, an
+outsider), what a committed change means is read there once and stated as events. Nothing that the
+cluster does depends on it.
 """
 
+from collections.abc import Callable, Iterable, Sequence
 from sys import intern
 
-import msgspec
+from msgspec import Struct
 
 from emulator import events
-from emulator.broker_context import AGAIN, World
 from emulator.protocol import PartitionInfo
-from emulator.releases.config import ConfigError, resolve
-
-TOPICS = "/brokers/topics/"
-CONFIGS = "/config/topics/"
-BROKER_CONFIGS = "/config/brokers/"
-STATE = "/state"
-STATE_SLASHES = 2
-"""A partition's state is at ``partitions/N/state`` below its topic."""
+from emulator.zookeeper import data as znodes
+from emulator.zookeeper import errors
+from emulator.zookeeper.client import ZkClient
+from emulator.zookeeper.data import PartitionState, TopicAssignment
+from emulator.zookeeper.environment import ZkEnvironment
+from emulator.zookeeper.tree import ZooKeeper
 
 
-class StateJson(msgspec.Struct):
-    """What a state znode holds."""
+class VersionedState(Struct, frozen=True, array_like=True):
+    """A partition's state, and the version under which it can be replaced."""
 
-    controller_epoch: int
-    leader: int
-    leader_epoch: int
-    isr: list[int]
+    state: PartitionState
+    version: int
 
 
-class TopicJson(msgspec.Struct):
-    """What a topic's znode holds; the lists of a reassignment came in 2.4."""
+class PartitionMetadata:
+    """The states of partitions, as one broker reads and writes them."""
 
-    partitions: dict[str, list[int]]
-    adding_replicas: dict[str, list[int]] = {}
-    removing_replicas: dict[str, list[int]] = {}
+    def __init__(self, zk: ZkClient) -> None:
+        """Read and write through ``zk``."""
+        self._zk = zk
+
+    def read(self, tp: str) -> VersionedState | None:
+        """A partition's state; None if it has none, or one that cannot be read.
+
+        Raises:
+            ConnectionLoss: it cannot be asked for now.
+        """
+        node = self._zk.find(znodes.state_path(tp))
+        state = None if node is None else znodes.state_in(node.data)
+        return None if node is None or state is None else VersionedState(state, node.version)
+
+    def create(self, tp: str, state: PartitionState) -> int:
+        """Write the first state of a partition; returns its version.
+
+        Raises:
+            NodeExistsError: it has one already.
+            NoNodeError: its topic is gone.
+            ConnectionLoss: no answer came; it may have been written or not.
+        """
+        topic, _, _ = tp.rpartition("-")
+        for path in (znodes.partitions_path(topic), znodes.partition_path(tp)):
+            if self._zk.find(path) is None:
+                self._zk.create(path, None)
+        self._zk.create(znodes.state_path(tp), _json(state))
+        return 0
+
+    def write(self, tp: str, state: PartitionState, version: int) -> int:
+        """Replace a partition's state if its version is ``version``; returns the new version.
+
+        Raises:
+            BadVersionError: somebody else has replaced it.
+            NoNodeError: it is gone.
+            ConnectionLoss: no answer came; it may have been written or not.
+        """
+        return self._zk.set_data(znodes.state_path(tp), _json(state), version)
+
+    def write_isr(self, tp: str, state: PartitionState, version: int) -> int:
+        """Replace a state as the partition's leader does (up to 2.6); returns the new version.
+
+        An earlier try may have been carried out without its answer having come. So a version that
+        does not fit is no refusal if the state is the very one that was to be written
+        (``ReplicationUtils.checkLeaderAndIsrZkData``).
+
+        Raises:
+            BadVersionError: somebody else has replaced it.
+            NoNodeError: it is gone.
+            ConnectionLoss: no answer came; try again once ZooKeeper can be reached.
+        """
+        try:
+            return self.write(tp, state, version)
+        except errors.BadVersionError:
+            found = self.read(tp)
+            if found is not None and found.state == state:
+                return found.version
+            raise
+
+    def watch(self, tp: str) -> None:
+        """Be told once when a partition's state changes."""
+        self._zk.watch(znodes.state_path(tp))
+
+    def announce(self, tps: Iterable[str]) -> None:
+        """Tell the controller which partitions' ISRs this broker has written (0.9 to 2.6).
+
+        Raises:
+            ZooKeeperError: it could not be told.
+        """
+        data = znodes.partitions_json(tps)
+        self._zk.create(znodes.ISR_CHANGE, data, sequential=True)
 
 
-class ConfigJson(msgspec.Struct):
-    """What the configuration znode of a topic or a broker holds."""
-
-    config: dict[str, str] = {}
-
-
-class HolderJson(msgspec.Struct):
-    """What /controller holds that matters."""
-
-    brokerid: int
+def _json(state: PartitionState) -> str:
+    return znodes.state_json(
+        state.leader,
+        state.leader_epoch,
+        state.isr,
+        state.controller_epoch,
+        state.leader_recovery_state,
+    )
 
 
-_state = msgspec.json.Decoder(StateJson).decode
-_topic = msgspec.json.Decoder(TopicJson).decode
-_config = msgspec.json.Decoder(ConfigJson).decode
-_holder = msgspec.json.Decoder(HolderJson).decode
+# ---- topics, as tools and brokers write them
 
 
-def config_in(data: str | None) -> dict[str, str]:
-    """The values in a configuration znode; none if it holds anything else."""
-    try:
-        return _config(data).config if data else {}
-    except msgspec.MsgspecError:
-        return {}
+def write_topic(
+    zookeeper: ZooKeeper, environment: ZkEnvironment, topic: str, data: str, config: dict[str, str]
+) -> None:
+    """Write a new topic's configuration, then the topic; leaders are the controller's work.
+
+    ``data`` is the topic's JSON (:func:`emulator.zookeeper.data.topic_json`).
+    """
+    text = znodes.config_json(config)
+    write(zookeeper, environment, znodes.topic_config_path(topic), text)
+    write(zookeeper, environment, znodes.topic_path(topic), data)
+
+
+def write(zookeeper: ZooKeeper, environment: ZkEnvironment, path: str, data: str) -> None:
+    """Set a znode's data, making it if it is not there."""
+    if zookeeper.find(path) is None:
+        zookeeper.create(environment, 0, path, data)
+    else:
+        zookeeper.set_data(environment, path, data)
 
 
 class ZnodeFacts:
     """Reads committed changes of the tree and states what they mean."""
 
     def __init__(
-        self, world: World, states: dict[str, PartitionInfo], assignments: dict[str, list[int]]
+        self,
+        emit: Callable[..., int],
+        states: dict[str, PartitionInfo],
+        assignments: dict[str, list[int]],
+        topic_configs: dict[str, dict[str, str]],
     ) -> None:
-        """Keep ``states`` and ``assignments`` as the tree has them."""
-        self.world = world
+        """Keep ``states``, ``assignments`` and ``topic_configs`` as the tree has them."""
+        self.emit = emit
         self.states = states
         self.assignments = assignments
+        self.topic_configs = topic_configs
+        self._numbers: dict[str, dict[int, None]] | None = None
 
     def changed(self, kind: str, path: str, data: str | None, version: int) -> None:
-        """A znode was created, changed or deleted, or somebody reads it again."""
-        if path.startswith(TOPICS):
-            topic, _, below = path[len(TOPICS) :].partition("/")
-            if not below:
+        """A znode was created, changed or deleted."""
+        if path.startswith("/brokers/topics/"):
+            tp = znodes.partition_of(path)
+            if tp is not None:
+                self._state(intern(tp), data, version)
+            elif (topic := znodes.topic_of(path)) is not None:
                 self._topic(topic, data)
-            elif below.endswith(STATE) and below.count("/") == STATE_SLASHES:
-                self._state(intern(f"{topic}-{below.split('/')[1]}"), data, version)
-        elif path.startswith(CONFIGS):
-            self._config(kind, path[len(CONFIGS) :], data)
-        elif path.startswith(BROKER_CONFIGS) and self.world.profile.has("dynamic_broker_config"):
-            self._broker_config(kind, path[len(BROKER_CONFIGS) :], data)
-
-    def controller_id(self) -> int | None:
-        """The broker that /controller names."""
-        node = self.world.zookeeper.find("/controller")
-        if node is None:
-            return None
-        try:
-            return _holder(node.data or "").brokerid
-        except msgspec.MsgspecError:
-            return None
+        elif path.startswith("/config/topics/"):
+            self._config(kind, path.rpartition("/")[2], data)
 
     def _state(self, tp: str, data: str | None, version: int) -> None:
         if data is None:
             if self.states.pop(tp, None) is not None:
-                self.world.emit(events.PartitionStateRemoved, tp)
+                self.emit(events.PartitionStateRemoved, tp)
             return
-        try:
-            found = _state(data)
-        except msgspec.MsgspecError:
+        found = znodes.state_in(data)
+        if found is None:
             return
         assigned = self.assignments.get(tp, [])
         self.states[tp] = PartitionInfo(
             found.leader, found.leader_epoch, found.isr, version, assigned, found.controller_epoch
         )
-        self.world.emit(
+        self.emit(
             events.PartitionStateChanged,
             tp,
             found.leader,
@@ -124,79 +193,77 @@ class ZnodeFacts:
     # ---- topics
 
     def _topic(self, topic: str, data: str | None) -> None:
-        known = self._partitions_of(topic)
+        known = self._numbers_of(topic)
         if data is None:
-            for tp in known:
-                del self.assignments[tp]
+            for number in known:
+                self.assignments.pop(f"{topic}-{number}", None)
             if known:
-                self.world.emit(events.TopicDeleted, topic)
+                known.clear()
+                self.emit(events.TopicDeleted, topic)
             return
-        try:
-            found = _topic(data)
-            lists = {int(n): r for n, r in found.partitions.items() if n.isdecimal() and r}
-        except (msgspec.MsgspecError, ValueError):
+        found = znodes.topic_in(data)
+        if found is None:
             return
-        numbers = sorted(lists)
-        new = [n for n in numbers if f"{topic}-{n}" not in self.assignments]
-        for number in numbers:
-            self._assign(topic, number, lists[number], found)
-        if new and not known:
-            config = dict(self.world.settings.topics.get(topic, {}))
-            self.world.emit(events.TopicCreated, topic, [lists[n] for n in new], config)
-        elif new:
-            self.world.emit(events.PartitionsAdded, topic, new[0], [lists[n] for n in new])
+        is_new = not known
+        added = [number for number in found.replicas if number not in known]
+        for number, replicas in found.replicas.items():
+            self._assign(topic, number, replicas, found)
+        known.update(dict.fromkeys(added))
+        runs = _runs(added)
+        if is_new and added:
+            first = runs.pop(0) if added[0] == 0 else []
+            config = dict(self.topic_configs.get(topic, {}))
+            self.emit(events.TopicCreated, topic, [found.replicas[n] for n in first], config)
+        for run in runs:
+            lists = [found.replicas[number] for number in run]
+            self.emit(events.PartitionsAdded, topic, run[0], lists)
 
-    def _partitions_of(self, topic: str) -> list[str]:
-        found: list[str] = []
-        while (tp := f"{topic}-{len(found)}") in self.assignments:
-            found.append(tp)
-        return found
+    def _numbers_of(self, topic: str) -> dict[int, None]:
+        """A topic's partitions; they need not be numbered without gaps if an outsider wrote it."""
+        if self._numbers is None:
+            self._numbers = {}
+            for tp in self.assignments:
+                name, _, number = tp.rpartition("-")
+                self._numbers.setdefault(name, {})[int(number)] = None
+        return self._numbers.setdefault(topic, {})
 
-    def _assign(self, topic: str, number: int, replicas: list[int], found: TopicJson) -> None:
+    def _assign(self, topic: str, number: int, replicas: list[int], found: TopicAssignment) -> None:
         """Take a partition's replicas; that they changed is a fact of its own."""
         tp = intern(f"{topic}-{number}")
         before = self.assignments.get(tp)
         self.assignments[tp] = replicas
         if before is not None and before != replicas:
-            adding = found.adding_replicas.get(str(number), [])
-            removing = found.removing_replicas.get(str(number), [])
-            self.world.emit(events.ReplicasAssigned, tp, replicas, adding, removing)
+            adding, removing = found.adding.get(number, []), found.removing.get(number, [])
+            self.emit(events.ReplicasAssigned, tp, replicas, adding, removing)
 
     def _config(self, kind: str, topic: str, data: str | None) -> None:
-        settings = self.world.settings.topics
-        try:
-            found = _config(data).config if data else {}
-        except msgspec.MsgspecError:
+        found = znodes.config_in(data) if data else {}
+        if found is None:
             return
-        before = settings.get(topic, {})
-        settings[topic] = found
-        self.world.configuration_changed()
+        before = self.topic_configs.get(topic, {})
+        if found:
+            self.topic_configs[topic] = found
+        else:
+            self.topic_configs.pop(topic, None)
         if kind == "changed":
-            self._config_changed("topic", topic, before, found)
+            state_changes(self.emit, "topic", topic, before, found)
 
-    def _broker_config(self, kind: str, name: str, data: str | None) -> None:
-        """Take one broker's own values, unless one of them is none that it can have.
 
-        Up to 2.4 a broker goes on with a value that is there no longer until it is restarted.
-        """
-        if not name.isdecimal() or str(int(name)) != name:
-            return
-        settings = self.world.settings
-        try:
-            found = _config(data).config if data else {}
-            resolve(settings.version, {**settings.defaults, **found})
-        except (msgspec.MsgspecError, ConfigError):
-            return
-        before = settings.brokers.get(int(name), {})
-        if kind != AGAIN and self.world.profile.has("removed_broker_config_stays"):
-            found = before | found
-        settings.brokers[int(name)] = found
-        self.world.configuration_changed()
-        self._config_changed("broker", name, before, found)
+def state_changes(
+    emit: Callable[..., int], entity: str, name: str, before: dict[str, str], after: dict[str, str]
+) -> None:
+    """State which configuration values of a topic or a broker are others than before."""
+    for key in [*before, *(key for key in after if key not in before)]:
+        if before.get(key) != after.get(key):
+            emit(events.ConfigChanged, entity, name, key, after.get(key, ""))
 
-    def _config_changed(
-        self, entity: str, name: str, before: dict[str, str], after: dict[str, str]
-    ) -> None:
-        for key in [*before, *(key for key in after if key not in before)]:
-            if before.get(key) != after.get(key):
-                self.world.emit(events.ConfigChanged, entity, name, key, after.get(key, ""))
+
+def _runs(numbers: Sequence[int]) -> list[list[int]]:
+    """Ascending numbers, cut wherever one is left out."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    return runs

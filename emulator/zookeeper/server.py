@@ -1,14 +1,13 @@
 """The ZooKeeper server as a host: it hears pings, and ends sessions that have fallen silent."""
 
-from typing import TYPE_CHECKING
-
 from msgspec import Struct
 
 from emulator.events import ZOOKEEPER
 from emulator.protocol import AnyMessage, Timer, ZkExpired, ZkPing, ZkPong
-
-if TYPE_CHECKING:
-    from emulator.broker_context import World
+from emulator.simulation.kernel import Kernel
+from emulator.simulation.network import Network
+from emulator.zookeeper.environment import ZkEnvironment
+from emulator.zookeeper.tree import ZooKeeper
 
 
 class ServerState(Struct, array_like=True):
@@ -23,11 +22,20 @@ class ZooKeeperServer:
     The tree itself is :class:`emulator.zookeeper.tree.ZooKeeper`.
     """
 
-    def __init__(self, world: "World", state: ServerState) -> None:
-        """Act on ``state`` in ``world``."""
-        self.world = world
+    def __init__(
+        self,
+        state: ServerState,
+        zookeeper: ZooKeeper,
+        environment: ZkEnvironment,
+        kernel: Kernel,
+        network: Network,
+    ) -> None:
+        """Act on ``state`` and on the tree; sessions that end state it to ``environment``."""
         self.state = state
-        self.zookeeper = world.zookeeper
+        self.zookeeper = zookeeper
+        self.environment = environment
+        self.kernel = kernel
+        self.network = network
 
     def handle(self, source: int, message: AnyMessage) -> None:
         """Take one message."""
@@ -42,24 +50,24 @@ class ZooKeeperServer:
         self._arm()
 
     def _pinged(self, source: int, message: ZkPing) -> None:
-        request = self.world.kernel.cause
-        known = self.zookeeper.heard_from(message.session, self.world.now)
+        request = self.kernel.cause
+        known = self.zookeeper.heard_from(message.session, self.kernel.now)
         answer = ZkPong(request, message.session) if known else ZkExpired(request, message.session)
-        self.world.network.send(ZOOKEEPER, source, answer, request)
+        self.network.send(ZOOKEEPER, source, answer, request)
 
     def _expire(self) -> None:
         """End the sessions that were silent for too long; what silenced them is the cause."""
-        kernel = self.world.kernel
-        for session in self.zookeeper.sessions.due(self.world.now):
+        kernel = self.kernel
+        for session in self.zookeeper.sessions.due(self.kernel.now):
             host = self.zookeeper.sessions.live[session].host
-            kernel.cause = self.world.network.silenced_by(host, ZOOKEEPER)
+            kernel.cause = self.network.silenced_by(host, ZOOKEEPER)
             kernel.fired(ZOOKEEPER, "session-expiry")
-            self.zookeeper.expire_session(self.world, session)
+            self.zookeeper.expire_session(self.environment, session)
         self._arm()
 
     def _arm(self) -> None:
         due_us = self.zookeeper.next_expiry_us
         if due_us is not None and (not self.state.armed_us or due_us < self.state.armed_us):
             self.state.armed_us = due_us
-            delay_us = due_us - self.world.now
-            self.world.kernel.timer(ZOOKEEPER, delay_us, "session-expiry", number=due_us)
+            delay_us = due_us - self.kernel.now
+            self.kernel.timer(ZOOKEEPER, delay_us, "session-expiry", number=due_us)

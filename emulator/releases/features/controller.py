@@ -159,4 +159,11 @@ CONTROLLER: Final = (
         "KAFKA-3143",
         "a new controller takes replicas on dead brokers out of the ISR",
     ),
+    Feature(
+        "leader_recovery",
+        "3.2",
+        None,
+        "KIP-704",
+        "an unclean election leaves a mark in the state znode until the leader changes the ISR",
+    ),
 )

@@ -4,10 +4,11 @@ import json
 
 import pytest
 
-from emulator.broker.producer_ids import BLOCK_SIZE, ID_MAX, PATH
+from emulator.broker.producer_ids import BLOCK_SIZE, ID_MAX
 from emulator.events import CLIENTS
 from emulator.inputs.statements import CrashBroker, CutLink, StartBroker, Wait, ZkCommand
 from emulator.protocol import AnyMessage, InitProducerIdRequest, InitProducerIdResponse
+from emulator.zookeeper.data import PRODUCER_IDS as PATH
 from tests.support.lab import Lab
 
 ANSWER_US = 50_000

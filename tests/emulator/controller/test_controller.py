@@ -4,10 +4,6 @@ import json
 
 import pytest
 
-from emulator.controller.context import Part
-from emulator.controller.controller import CONTROLLER
-from emulator.controller.failover import EPOCH
-from emulator.controller.partition_state_machine import Partitions
 from emulator.events import (
     ZOOKEEPER,
     ControllerElected,
@@ -27,6 +23,7 @@ from emulator.inputs.statements import (
 )
 from emulator.protocol import AlterIsrItem, AlterPartitionRequest, ControlledShutdownRequest
 from emulator.releases.profiles import VERSIONS
+from emulator.zookeeper.data import CONTROLLER, CONTROLLER_EPOCH
 from tests.support.generations import since
 from tests.support.lab import Lab
 
@@ -57,7 +54,7 @@ def test_when_its_znode_goes_all_race_and_one_wins(version: str) -> None:
     assert [b.id for b in lab.cluster.brokers.values() if b.state.controller is not None] == [
         elected[-1].broker
     ]
-    assert lab.cluster.zookeeper.get(EPOCH).data == "2"
+    assert lab.cluster.zookeeper.get(CONTROLLER_EPOCH).data == "2"
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -211,14 +208,6 @@ def test_a_request_of_an_earlier_life_is_refused_whole() -> None:
     lab = Lab("3.9", brokers=3, stepwise=True)
     lab.topic(1, 2)
     assert alter(lab, AlterIsrItem(0, [1], 0), epoch=1) == ("STALE_BROKER_EPOCH", {})
-
-
-def test_every_part_of_the_controller_acts_for_the_same_broker() -> None:
-    controller = Lab("3.9").cluster.brokers[0].controller
-    assert issubclass(Partitions, Part)
-    parts = (controller.partitions, controller.topics, controller.reassignment, controller.deletion)
-    assert {part.context.id for part in parts} == {0}
-    assert all(part.state is controller.state for part in parts)
 
 
 @pytest.mark.parametrize("version", VERSIONS)

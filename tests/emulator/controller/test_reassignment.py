@@ -4,7 +4,6 @@ import json
 
 import pytest
 
-from emulator.controller.reassignment import REASSIGN
 from emulator.events import LeaderElected, LogDeleted, ReplicasAssigned
 from emulator.inputs.statements import (
     CancelReassignment,
@@ -17,6 +16,7 @@ from emulator.inputs.statements import (
     ZkCommand,
 )
 from emulator.releases.profiles import VERSIONS
+from emulator.zookeeper.data import REASSIGN_PARTITIONS as REASSIGN
 from tests.support.generations import since
 from tests.support.lab import TP, Lab
 

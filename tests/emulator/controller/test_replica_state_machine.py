@@ -8,17 +8,17 @@ import pytest
 from emulator.cluster import Cluster
 from emulator.controller.channels import Batch
 from emulator.controller.context import NEW, NON_EXISTENT, OFFLINE, ONLINE
+from emulator.controller.controller import Controller
+from emulator.controller.partition_state_machine import PARTITION
 from emulator.controller.replica_state_machine import (
     DELETION_INELIGIBLE,
     DELETION_STARTED,
     DELETION_SUCCESSFUL,
-    PARTITION,
     REPLICA,
     REPLICA_NEW,
     REPLICA_NON_EXISTENT,
     REPLICA_OFFLINE,
     REPLICA_ONLINE,
-    StateMachines,
 )
 from emulator.events import ControllerStep, Event
 from emulator.inputs.statements import (
@@ -56,10 +56,10 @@ def pairs(text: str) -> set[tuple[str, str]]:
     return {(before, after) for before, targets in rows for after in targets.split()}
 
 
-def in_office() -> tuple[Lab, StateMachines]:
+def with_controller() -> tuple[Lab, Controller]:
     lab = Lab(brokers=4, config={"delete.topic.enable": "true"})
     lab.topic(1, 2)
-    return lab, lab.cluster.brokers[0].controller.machines
+    return lab, lab.cluster.brokers[0].controller
 
 
 def refused(lab: Lab) -> list[str]:
@@ -68,53 +68,56 @@ def refused(lab: Lab) -> list[str]:
 
 @pytest.mark.parametrize(("current", "target"), list(product(REPLICA, REPLICA)))
 def test_a_replica_moves_as_the_table_says_or_not_at_all(current: str, target: str) -> None:
-    lab, machines = in_office()
+    lab, controller = with_controller()
     broker = 3 if current == REPLICA_NON_EXISTENT else 1
     if current not in (REPLICA_NON_EXISTENT, REPLICA_ONLINE):
-        machines.state.replicas[f"{TP}@1"] = current
-    assert machines.replica(TP, broker) == current
+        controller.context.state.replicas[f"{TP}@1"] = current
+    assert controller.replicas.of(TP, broker) == current
     legal = (current, target) in pairs(LEGAL_OF_REPLICAS)
-    assert machines.move_replica(TP, broker, target) == legal
+    assert controller.replicas.move(TP, broker, target) == legal
     assert refused(lab) == (
         [] if legal else [f"{TP}@{broker} is {current} and cannot become {target}"]
     )
     if not legal:
-        assert machines.replica(TP, broker) == current
+        assert controller.replicas.of(TP, broker) == current
     elif target != REPLICA_NON_EXISTENT:
-        assert machines.replica(TP, broker) == target
+        assert controller.replicas.of(TP, broker) == target
 
 
 @pytest.mark.parametrize(("current", "target"), list(product(PARTITION, PARTITION)))
 def test_a_partition_moves_as_the_table_says_or_not_at_all(current: str, target: str) -> None:
-    lab, machines = in_office()
-    machines.state.partitions.pop(TP)
+    lab, controller = with_controller()
+    controller.context.state.partitions.pop(TP)
     if current != NON_EXISTENT:
-        machines.state.partitions[TP] = current
+        controller.context.state.partitions[TP] = current
     legal = (current, target) in pairs(LEGAL_OF_PARTITIONS)
-    assert machines.move_partition(TP, target) == legal
-    assert machines.partition(TP) == (target if legal else current)
+    assert controller.partitions.move(TP, target) == legal
+    assert controller.partitions.of(TP) == (target if legal else current)
     assert len(refused(lab)) == (not legal)
 
 
 def test_an_election_that_may_not_be_writes_nothing() -> None:
-    lab, machines = in_office()
+    lab, controller = with_controller()
     before = lab.state()
-    machines.state.partitions.pop(TP)
+    controller.context.state.partitions.pop(TP)
     batch = Batch()
-    machines.controller.partitions.lead(TP, Choice(2, [1, 2]), "Preferred", batch)
-    machines.controller.partitions.replica_offline(TP, 3, batch)
+    controller.partitions.elect(TP, "Preferred", Choice(2, [1, 2]), [2], batch)
+    controller.replicas.go_offline(TP, 3, batch)
     assert lab.state() == before
     assert (batch.leader_and_isr, len(refused(lab))) == ({}, 2)
 
 
 def test_replicas_of_a_dead_broker_are_offline_until_it_returns() -> None:
-    lab, machines = in_office()
+    lab, controller = with_controller()
     lab.do(CrashBroker(broker=2))
     lab.wait(20_000)
-    assert (machines.replica(TP, 1), machines.replica(TP, 2)) == (REPLICA_ONLINE, REPLICA_OFFLINE)
+    assert (controller.replicas.of(TP, 1), controller.replicas.of(TP, 2)) == (
+        REPLICA_ONLINE,
+        REPLICA_OFFLINE,
+    )
     lab.do(StartBroker(broker=2))
     lab.wait(2_000)
-    assert machines.state.replicas == {}
+    assert controller.context.state.replicas == {}
 
 
 def test_a_new_controller_holds_dead_replicas_for_offline() -> None:
@@ -125,52 +128,52 @@ def test_a_new_controller_holds_dead_replicas_for_offline() -> None:
     lab.wait(40_000)
     holder = lab.cluster.controller_id()
     assert holder is not None
-    machines = lab.cluster.brokers[holder].controller.machines
-    assert machines.replica(TP, 2) in (REPLICA_OFFLINE, DELETION_INELIGIBLE)
-    assert machines.partition(TP) == ONLINE
+    controller = lab.cluster.brokers[holder].controller
+    assert controller.replicas.of(TP, 2) in (REPLICA_OFFLINE, DELETION_INELIGIBLE)
+    assert controller.partitions.of(TP) == ONLINE
 
 
 def test_what_is_moved_is_new_until_it_is_in_sync_and_gone_when_it_is_dropped() -> None:
-    lab, machines = in_office()
+    lab, controller = with_controller()
     lab.do(Reassign(tp=TP, replicas=[1, 3]))
-    assert machines.replica(TP, 3) == REPLICA_NON_EXISTENT
+    assert controller.replicas.of(TP, 3) == REPLICA_NON_EXISTENT
     lab.wait(1)
-    states = [machines.replica(TP, b) for b in (1, 2, 3)]
+    states = [controller.replicas.of(TP, b) for b in (1, 2, 3)]
     assert states == [REPLICA_ONLINE, REPLICA_ONLINE, REPLICA_NEW]
     lab.wait(5_000)
-    assert [machines.replica(TP, b) for b in (1, 2, 3)] == [
+    assert [controller.replicas.of(TP, b) for b in (1, 2, 3)] == [
         REPLICA_ONLINE,
         REPLICA_NON_EXISTENT,
         REPLICA_ONLINE,
     ]
-    assert machines.state.replicas == {}
+    assert controller.context.state.replicas == {}
 
 
 def test_replicas_of_a_deleted_topic_wait_for_the_dead_one() -> None:
-    lab, machines = in_office()
+    lab, controller = with_controller()
     lab.do(CrashBroker(broker=2))
     lab.wait(20_000)
     lab.do(DeleteTopic(topic="t"))
     lab.wait(1)
-    assert machines.replica(TP, 1) in (DELETION_STARTED, DELETION_SUCCESSFUL)
-    assert machines.replica(TP, 2) in (DELETION_INELIGIBLE, REPLICA_OFFLINE)
+    assert controller.replicas.of(TP, 1) in (DELETION_STARTED, DELETION_SUCCESSFUL)
+    assert controller.replicas.of(TP, 2) in (DELETION_INELIGIBLE, REPLICA_OFFLINE)
     lab.wait(1_000)
-    assert machines.replica(TP, 1) == DELETION_SUCCESSFUL
+    assert controller.replicas.of(TP, 1) == DELETION_SUCCESSFUL
     lab.do(StartBroker(broker=2))
     lab.wait(2_000)
-    assert (machines.partition(TP), machines.state.replicas) == (NON_EXISTENT, {})
+    assert (controller.partitions.of(TP), controller.context.state.replicas) == (NON_EXISTENT, {})
 
 
 def test_a_partition_without_live_replicas_stays_new() -> None:
-    lab, machines = in_office()
+    lab, controller = with_controller()
     lab.do(CrashBroker(broker=3))
     lab.wait(20_000)
     lab.do(CreateTopic(topic="u", assignment=[[3]]))
     lab.wait(100)
-    assert machines.partition("u-0") == NEW
+    assert controller.partitions.of("u-0") == NEW
     lab.do(StartBroker(broker=3))
     lab.wait(2_000)
-    assert machines.partition("u-0") == ONLINE
+    assert controller.partitions.of("u-0") == ONLINE
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -183,11 +186,11 @@ def test_nothing_illegal_is_tried_whatever_happens(seed: int) -> None:
 
 
 def test_an_offline_partition_is_so_called() -> None:
-    lab, machines = in_office()
+    lab, controller = with_controller()
     lab.do(CrashBroker(broker=1))
     lab.do(CrashBroker(broker=2))
     lab.wait(20_000)
-    assert machines.partition(TP) == OFFLINE
+    assert controller.partitions.of(TP) == OFFLINE
 
 
 @pytest.mark.parametrize("machine", [REPLICA, PARTITION], ids=["replicas", "partitions"])

@@ -2,7 +2,6 @@
 
 import pytest
 
-from emulator.controller.topic_deletion import DELETE_TOPICS
 from emulator.events import LogDeleted, TopicDeleted, ZnodeDeleted
 from emulator.inputs.statements import (
     CrashBroker,
@@ -15,6 +14,7 @@ from emulator.inputs.statements import (
     ZkCommand,
 )
 from emulator.releases.profiles import VERSIONS
+from emulator.zookeeper.data import DELETE_TOPICS
 from tests.support.generations import since
 from tests.support.lab import TP, Lab
 

@@ -61,6 +61,7 @@ cancel_reassignment 2.4..3.9
 elect_leaders 2.4..3.9
 deletion_retry_leaves_isr 2.4..3.9
 offline_replicas_leave_isr_at_failover 2.4..3.9
+leader_recovery 3.5..3.9
 offsets_expire_when_group_empty 2.1..3.9
 consumer_groups 0.9..3.9
 message_timestamps 0.10.0..3.9

@@ -24,6 +24,7 @@ from emulator.inputs.statements import (
     Wait,
     ZkCommand,
 )
+from emulator.replication import assignment
 from emulator.scenario.refusals import RefusedError
 from tests.support.running import do, until, with_topic
 
@@ -139,8 +140,20 @@ def test_an_outsiders_write_has_its_consequences() -> None:
     assert cluster.state_of("t-0") is None
 
 
-def test_partitions_are_added_by_the_seeds_rule() -> None:
-    cluster, _ = with_topic(1, 2)
+@pytest.mark.parametrize("seed", range(4))
+def test_added_partitions_of_kafkas_policy_begin_where_the_topic_began(seed: int) -> None:
+    """AdminUtils.addPartitions: start and shift are the index of partition 0's first replica."""
+    cluster = Cluster(CreateCluster(brokers=4, seed=seed))
+    made = CreateTopic(topic="t", partitions=1, replication_factor=2, policy="kafka")
+    do(cluster, made, AddPartitions(topic="t", partitions=3), Settle())
+    first, second, third = (cluster.assigned(f"t-{number}") or [] for number in range(3))
+    assert [second[0], third[0]] == [(first[0] + 1) % 4, (first[0] + 2) % 4]
+    assert second == assignment.assign_kafka([0, 1, 2, 3], 1, 2, first[0], first[0], 1)[0]
+
+
+@pytest.mark.parametrize("version", ["seed", "3.9"])
+def test_added_partitions_of_the_documents_policy_go_on_counting(version: str) -> None:
+    cluster, _ = with_topic(1, 2, version=version)
     do(cluster, AddPartitions(topic="t", partitions=3), until("t-2", "leader", 2))
     assert cluster.assigned("t-1") == [1, 2]
     assert cluster.assigned("t-2") == [2, 3]

@@ -2,7 +2,8 @@
 
 import pytest
 
-from emulator.zookeeper.data import compact, topic_json, write, write_topic
+from emulator.zookeeper.data import compact
+from emulator.zookeeper.metadata import write, write_topic
 from tests.support.lab import Lab
 
 
@@ -17,16 +18,17 @@ from tests.support.lab import Lab
     ],
 )
 def test_a_topic_is_written_as_in_its_release(version: str, written: str) -> None:
-    assert topic_json(Lab(version, brokers=1).cluster.world, [[0]]) == written
+    assert Lab(version, brokers=1).cluster.world.topic_json([[0]]) == written
 
 
 def test_from_2_8_a_topic_has_an_id() -> None:
-    assert '"topic_id":"' in topic_json(Lab("2.8", brokers=1).cluster.world, [[0]])
+    assert '"topic_id":"' in Lab("2.8", brokers=1).cluster.world.topic_json([[0]])
 
 
 def test_a_topics_configuration_is_there_before_it() -> None:
     lab = Lab(brokers=1)
-    write_topic(lab.cluster.world, "u", [[0]], {"cleanup.policy": "compact"})
+    world = lab.cluster.world
+    write_topic(world.zookeeper, world, "u", world.topic_json([[0]]), {"cleanup.policy": "compact"})
     node = lab.cluster.zookeeper.get("/config/topics/u")
     assert node.data == '{"version":1,"config":{"cleanup.policy":"compact"}}'
     assert node.czxid < lab.cluster.zookeeper.get("/brokers/topics/u").czxid
@@ -35,6 +37,6 @@ def test_a_topics_configuration_is_there_before_it() -> None:
 def test_a_znode_that_is_there_is_set() -> None:
     world = Lab(brokers=1).cluster.world
     for number in (1, 2):
-        write(world, "/admin/x", compact({"n": number}))
+        write(world.zookeeper, world, "/admin/x", compact({"n": number}))
     node = world.zookeeper.get("/admin/x")
     assert (node.data, node.version) == ('{"n":2}', 1)

@@ -1,0 +1,115 @@
+"""Kafka's admin client: asks a broker who is controller, and the controller to do something.
+
+A broker that says NOT_CONTROLLER, does not answer or cannot be reached costs a try; then another
+one is asked, until ``default.api.timeout.ms`` is over. Source: ``KafkaAdminClient`` 2.4 to 3.9.
+"""
+
+from emulator.clients.context import ClientContext
+from emulator.clients.network_client import NetworkClient
+from emulator.clients.state import AdminCall, AdminRequest
+from emulator.protocol import (
+    AdminResponse,
+    ConnectionLost,
+    DescribeClusterRequest,
+    DescribeClusterResponse,
+)
+
+API_TIMEOUT_US = 60_000_000
+"""When a call is given up (default.api.timeout.ms)."""
+REQUEST_TIMEOUT_US = 30_000_000
+"""How long one request may take (request.timeout.ms)."""
+BACKOFF_US = 100_000
+"""How long the client waits before the next try (retry.backoff.ms)."""
+
+TASK = "admin"
+"""The name of its timers."""
+
+
+class AdminClient:
+    """Makes administrators' calls."""
+
+    def __init__(self, context: ClientContext, connections: NetworkClient) -> None:
+        """Call as ``context``'s host; ``connections`` chooses whom to ask for the controller."""
+        self.context = context
+        self.state = context.state.admin
+        self.connections = connections
+
+    def call(self, wanted: AdminRequest, tp: str) -> int:
+        """Ask the controller about one partition; returns the job's number."""
+        job = self.context.new_id()
+        self.state.calls[job] = AdminCall(wanted, tp, self.context.now + API_TIMEOUT_US)
+        self.context.later(TASK, "limit", job, API_TIMEOUT_US)
+        self._look_for_controller(job)
+        return job
+
+    def _look_for_controller(self, job: int) -> None:
+        call = self.state.calls[job]
+        call.asked = self.connections.candidates(self.state.connections)[0]
+        call.request = self.context.send(call.asked, DescribeClusterRequest())
+        self._await(job, call)
+
+    def _await(self, job: int, call: AdminCall) -> None:
+        call.sent_us = self.context.now
+        self.context.later(TASK, "request", job, REQUEST_TIMEOUT_US)
+
+    def told(self, source: int, message: DescribeClusterResponse | AdminResponse) -> None:
+        """A broker answered."""
+        self.connections.answered(self.state.connections, source)
+        if isinstance(message, DescribeClusterResponse):
+            self._described(message)
+        else:
+            self._answered(message)
+
+    def _described(self, message: DescribeClusterResponse) -> None:
+        """A broker said who is controller: ask that one."""
+        for job, call in self.state.calls.items():
+            if call.request == message.request:
+                if message.controller < 0:
+                    self._try_again(job)
+                    return
+                call.asked = message.controller
+                call.request = self.context.send(call.asked, call.wanted)
+                self._await(job, call)
+                return
+
+    def _answered(self, message: AdminResponse) -> None:
+        """The broker that was taken for the controller answered."""
+        for job, call in self.state.calls.items():
+            if call.request == message.request:
+                error = message.errors.get(call.tp, message.error)
+                if error == "NOT_CONTROLLER":
+                    call.error = error
+                    self._try_again(job)
+                else:
+                    self._end(job, error)
+                return
+
+    def connection_lost(self, message: ConnectionLost) -> None:
+        """A connection broke: what was asked there is asked again, perhaps of another broker."""
+        for job, call in list(self.state.calls.items()):
+            concerned = message.request in (0, call.request)
+            if call.request and call.asked == message.peer and concerned:
+                self.connections.broke(self.state.connections, message.peer)
+                self._try_again(job)
+
+    def _try_again(self, job: int) -> None:
+        self.state.calls[job].request = 0
+        self.context.later(TASK, "retry", job, BACKOFF_US)
+
+    def timer(self, what: str, job: int) -> None:
+        """A timer of a call fired; what it was for may have ended since."""
+        call, now_us = self.state.calls.get(job), self.context.now
+        if call is None:
+            return
+        if now_us >= call.deadline_us:
+            self._end(job, call.error)
+        elif what == "retry" and not call.request:
+            self._look_for_controller(job)
+        elif what == "request" and call.request and now_us - call.sent_us >= REQUEST_TIMEOUT_US:
+            self.context.withdraw(call.asked, call.request)
+            self.connections.is_silent(self.state.connections, call.asked)
+            self._try_again(job)
+
+    def _end(self, job: int, error: str) -> None:
+        del self.state.calls[job]
+        self.context.state.finished[job] = error

@@ -1,0 +1,168 @@
+"""Brokers that die, start, or want to go, and what that means for the partitions they host.
+
+Source: ``KafkaController.onBrokerFailure``, ``onReplicasBecomeOffline``, ``onBrokerStartup``,
+``doControlledShutdown`` and the event BrokerChange.
+"""
+
+from emulator.controller.channels import Batch, Channels
+from emulator.controller.context import (
+    OFFLINE,
+    ControllerContext,
+    ControllerState,
+    UnreadableError,
+)
+from emulator.controller.partition_state_machine import PartitionStateMachine
+from emulator.controller.reassignment import Reassignment
+from emulator.controller.replica_state_machine import REPLICA_ONLINE, ReplicaStateMachine
+from emulator.controller.topic_deletion import TopicDeletion
+from emulator.replication import election as elections
+from emulator.zookeeper import data as znodes
+
+
+class BrokerChanges:
+    """What an active controller does when brokers come and go."""
+
+    def __init__(
+        self,
+        context: ControllerContext,
+        channels: Channels,
+        partitions: PartitionStateMachine,
+        replicas: ReplicaStateMachine,
+        deletion: TopicDeletion,
+        reassignment: Reassignment,
+    ) -> None:
+        """Act for the broker of ``context``."""
+        self.context = context
+        self.channels = channels
+        self.partitions = partitions
+        self.replicas = replicas
+        self.deletion = deletion
+        self.reassignment = reassignment
+        self.profile = context.profile
+
+    @property
+    def state(self) -> ControllerState:
+        """The cache of the controller."""
+        return self.context.state
+
+    def look(self) -> None:
+        """BrokerChange: brokers that went, came, or came back in between (bounced).
+
+        Raises:
+            UnreadableError: there is a registration that is none. Kafka's event ends in an
+                exception then, so no change is noticed until it is gone.
+        """
+        state = self.state
+        self.context.zk.watch_children(znodes.BROKER_IDS)
+        now, unreadable = self.context.registered()
+        if unreadable:
+            raise UnreadableError(f"{znodes.BROKER_IDS}/{unreadable[0]} is no broker.")
+        gone = [b for b in state.live if b not in now]
+        new = [b for b in now if b not in state.live]
+        bounced: list[int] = []
+        if self.profile.has("broker_epochs"):
+            bounced = [b for b, epoch in now.items() if state.live.get(b, epoch) != epoch]
+        for broker in [*gone, *bounced]:
+            del state.live[broker]
+            state.shutting_down.pop(broker, None)
+            self.channels.remove(broker)
+        if gone or bounced:
+            self._procedure("onBrokerFailure", gone + bounced)
+            self.failed(gone + bounced)
+            self.deletion.broker_gone(gone + bounced)
+        if new or bounced:
+            for broker in [*new, *bounced]:
+                state.live[broker] = now[broker]
+            self._procedure("onBrokerStartup", new + bounced)
+            self.started(sorted(new + bounced))
+            self.reassignment.resume([*new, *bounced])
+            self.deletion.resume()
+
+    def _procedure(self, name: str, brokers: list[int]) -> None:
+        detail = ", ".join(map(str, brokers))
+        hosted = len(self.context.hosted(brokers))
+        self.context.step(name, 1, name, f"broker {detail}: {hosted} partitions")
+
+    def failed(self, dead: list[int]) -> None:
+        """OnReplicasBecomeOffline.
+
+        Elect for what they led, then take their replicas out of the ISRs; what is being deleted is
+        looked at there.
+        """
+        state = self.state
+        batch = Batch()
+        affected = [tp for tp in self.context.hosted(dead) if not self.context.is_deleting(tp)]
+        leaderless = [tp for tp in affected if self._leader_in(tp, dead)]
+        for tp in leaderless:
+            self.partitions.move(tp, OFFLINE)
+        self.partitions.elect_offline(self.context.leaderless(), batch)
+        for broker in dead:
+            for tp in affected:
+                if broker in state.assignments[tp]:
+                    self.replicas.go_offline(tp, broker, batch)
+        if leaderless:
+            self.channels.send(batch)
+        else:
+            self.channels.send(batch, metadata_to=sorted(state.live))
+
+    def _leader_in(self, tp: str, brokers: list[int]) -> bool:
+        info = self.state.infos.get(tp)
+        return info is not None and info.leader in brokers
+
+    def started(self, brokers: list[int]) -> None:
+        """OnBrokerStartup.
+
+        Tell all who is alive, tell the new ones what they host, elect where that helps.
+        """
+        state = self.state
+        full = Batch()
+        full.metadata = dict(state.infos)
+        if self.profile.has("broker_epochs"):
+            others = [b for b in state.live if b not in brokers]
+            self.channels.send(Batch(), metadata_to=others)
+            self.channels.send(full, metadata_to=brokers)
+        else:
+            self.channels.send(full, metadata_to=sorted(state.live))
+        batch = Batch()
+        for tp in self.context.hosted(brokers):
+            if self.context.is_deleting(tp):
+                continue
+            hosts = [b for b in brokers if b in state.assignments[tp]]
+            for broker in hosts:
+                self.replicas.move(tp, broker, REPLICA_ONLINE)
+            info = self.context.refresh(tp)
+            if info is not None:
+                batch.lead(hosts, tp, info)
+        self.partitions.elect_offline(self.context.leaderless(), batch)
+        self.channels.send(batch)
+
+    def shut_down(self, broker: int) -> list[str]:
+        """Controlled shutdown of a broker: move what it leads, stop what it follows.
+
+        Returns what it still leads.
+        """
+        state = self.state
+        state.shutting_down[broker] = None
+        batch = Batch()
+        remaining: list[str] = []
+        isr_order = self.profile.has("controlled_shutdown_election_in_isr_order")
+        for tp in self.context.hosted([broker]):
+            info = self.context.refresh(tp)
+            assigned = state.assignments[tp]
+            if info is None or len(assigned) == 1:
+                continue
+            if info.leader != broker:
+                batch.stop_replica(broker, tp, info.leader_epoch)
+                self.replicas.go_offline(tp, broker, batch)
+                continue
+            choice = elections.controlled_shutdown(
+                assigned, info.isr, state.live, state.shutting_down, isr_order=isr_order
+            )
+            candidates = info.isr if isr_order else assigned
+            if not self.partitions.elect(tp, "ControlledShutdown", choice, candidates, batch):
+                self.context.failed(
+                    tp, "ControlledShutdown", "no other replica is alive and in sync"
+                )
+                remaining.append(tp)
+        self.channels.send(batch)
+        return remaining

@@ -1,0 +1,130 @@
+"""Elections that nobody's death asks for: of preferred leaders, and those on demand.
+
+Source: ``KafkaController.checkAndTriggerAutoLeaderRebalance``, ``PreferredReplicaLeaderElection``,
+``processReplicaLeaderElection`` (2.4+, KIP-460).
+"""
+
+from collections.abc import Iterable
+
+from emulator.controller.channels import Batch, Channels
+from emulator.controller.context import ONLINE, ControllerContext, ControllerState
+from emulator.controller.partition_state_machine import PartitionStateMachine
+from emulator.replication import election as elections
+from emulator.zookeeper import data as znodes
+from emulator.zookeeper import errors
+
+
+class LeaderRebalance:
+    """The preferred elections of an active controller, and what administrators ask for."""
+
+    def __init__(
+        self, context: ControllerContext, channels: Channels, partitions: PartitionStateMachine
+    ) -> None:
+        """Elect for the broker of ``context``."""
+        self.context = context
+        self.channels = channels
+        self.partitions = partitions
+        self.profile = context.profile
+        self.zk = context.zk
+
+    @property
+    def state(self) -> ControllerState:
+        """The cache of the controller."""
+        return self.context.state
+
+    # ---- preferred leaders
+
+    def elect_preferred(self, tps: Iterable[str]) -> None:
+        """Let the first assigned replica lead where it is live, in sync and does not lead yet."""
+        batch = Batch()
+        assignments, live = self.state.assignments, frozenset(self.context.live_brokers())
+        repeats = self.profile.has("preferred_election_of_current_leader")
+        for tp in tps:
+            info = self.context.refresh(tp)
+            if info is None:
+                continue
+            choice = elections.preferred(assignments[tp], info.isr, live)
+            if choice is not None and choice.leader == info.leader and not repeats:
+                continue
+            if not self.partitions.elect(tp, "Preferred", choice, assignments[tp][:1], batch):
+                self.context.failed(
+                    tp, "Preferred", "the preferred replica is not alive and in sync"
+                )
+        self.channels.send(batch)
+
+    def rebalance(self) -> None:
+        """Move leaders home, for each broker of whose partitions too many are led by another."""
+        state = self.state
+        if not self.zk.usable():
+            return
+        percentage = self.context.broker.config.leader_imbalance_per_broker_percentage
+        preferring: dict[int, int] = {}
+        elsewhere: dict[int, list[str]] = {}
+        for tp, assigned in state.assignments.items():
+            broker = assigned[0]
+            preferring[broker] = preferring.get(broker, 0) + 1
+            info = state.infos.get(tp)
+            if info is not None and info.leader != broker:
+                elsewhere.setdefault(broker, []).append(tp)
+        for broker, count in preferring.items():
+            tps = elsewhere.get(broker, [])
+            if len(tps) * 100 > percentage * count and broker in state.live:
+                self.elect_preferred([tp for tp in tps if self._may_move(tp, broker)])
+
+    def _may_move(self, tp: str, broker: int) -> bool:
+        """Whether a preferred replica may lead again: in sync now, and nothing else under way."""
+        info = self.context.refresh(tp)
+        if info is None or self.state.reassigning or self.context.is_deleting(tp):
+            return False
+        return broker in info.isr
+
+    # ---- what is asked for by /admin/preferred_replica_election
+
+    def take_over(self) -> None:
+        """A new controller goes on with a preferred election of what there is."""
+        self.look(taken_over=True)
+
+    def look(self, *, taken_over: bool = False) -> None:
+        """Do what /admin/preferred_replica_election asks, and delete it.
+
+        What cannot be read there asks for nothing. Up to 0.10.2 reading it ends in an exception,
+        and the znode stays.
+        """
+        data = self.zk.data(znodes.PREFERRED_ELECTION)
+        asked = znodes.partitions_in(data)
+        is_there = self.zk.find(znodes.PREFERRED_ELECTION) is not None
+        if is_there and (
+            asked is not None or not self.profile.has("unreadable_preferred_election_stays")
+        ):
+            self.elect_preferred(asked or [])
+            if taken_over or not self._stays(asked or []):
+                self._delete()
+        self.zk.watch(znodes.PREFERRED_ELECTION)
+
+    def _delete(self) -> None:
+        try:
+            self.zk.delete(znodes.PREFERRED_ELECTION)
+        except (errors.NoNodeError, errors.NotEmptyError):
+            return
+
+    def _stays(self, asked: list[str]) -> bool:
+        """Whether tidying up after an election ends in an exception, at an unknown partition."""
+        known = self.state.infos
+        return self.profile.has("unknown_preferred_election_stays") and any(
+            tp not in known for tp in asked
+        )
+
+    # ---- what is asked for by ElectLeaders
+
+    def elect_unclean(self, tp: str) -> str:
+        """Elect a live replica, in sync or not, for a partition without a leader; Kafka's error."""
+        state = self.state
+        if tp not in state.assignments or self.context.is_deleting(tp):
+            return "UNKNOWN_TOPIC_OR_PARTITION"
+        info = state.infos.get(tp)
+        if state.partitions.get(tp) == ONLINE and (info is None or info.leader in state.live):
+            return "ELECTION_NOT_NEEDED"
+        batch = Batch()
+        is_led = self.partitions.elect_unclean(tp, batch)
+        self.channels.send(batch)
+        return "NONE" if is_led else "ELIGIBLE_LEADERS_NOT_AVAILABLE"
