@@ -251,8 +251,11 @@ class BrokerContext:
         else:
             self.network.send(self.id, destination, response, request)
 
-    def close_connection(self, peer: int, request: int = 0) -> None:
-        """Close the connection that a request came by (what acks=0 gets for an error)."""
+    def close_connection(self, peer: int, request: int = 0, *, lost: bool = False) -> None:
+        """Close the connection that a request came by (what acks=0 gets for an error).
+
+        ``lost``: the client waits for an answer to the request, which it will not get.
+        """
         kernel = self.kernel
         at_us = kernel.state.now_us + CLOSING_US
-        kernel.schedule(at_us, peer, ConnectionLost(self.id, request), kernel.cause, self.id)
+        kernel.schedule(at_us, peer, ConnectionLost(self.id, request, lost), kernel.cause, self.id)

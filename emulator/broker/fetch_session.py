@@ -10,7 +10,14 @@ from msgspec import Struct, field
 
 from emulator.broker.replica import LEADER, Replica, Replicas
 from emulator.broker_context import BrokerContext
-from emulator.protocol import FetchedPartition, FetchPartition, FetchRequest, FetchResponse
+from emulator.protocol import (
+    FetchedPartition,
+    FetchPartition,
+    FetchRequest,
+    FetchResponse,
+    RecordBatch,
+)
+from emulator.protocol.fetch import NO_LIMIT
 from emulator.replication.partition import (
     AdoptIsr,
     AnswerFetches,
@@ -28,6 +35,8 @@ from emulator.replication.partition import (
 NONE = "NONE"
 NOT_LEADER = "NOT_LEADER_OR_FOLLOWER"
 TIMEOUT = "fetch-timeout"
+FENCING_ERRORS = ("FENCED_LEADER_EPOCH", "UNKNOWN_LEADER_EPOCH")
+"""What a request under another leader epoch is told (KIP-320)."""
 
 
 class FetchSession(Struct, array_like=True, gc=False):
@@ -36,6 +45,7 @@ class FetchSession(Struct, array_like=True, gc=False):
     ``partitions`` is what it fetches and from where; ``outside`` those in whose ISR it is not,
     which are looked at on every fetch; ``ready`` those with something new to read; ``news`` those
     whose HW it is to be told. ``parked`` is the request that waits (0: none).
+    ``max_bytes`` limits the records of one response.
     """
 
     follower: int
@@ -46,6 +56,7 @@ class FetchSession(Struct, array_like=True, gc=False):
     outside: dict[str, None] = field(default_factory=dict)
     parked: int = 0
     last_fetch_us: int = 0
+    max_bytes: int = NO_LIMIT
 
 
 class FetchSessionsState(Struct, array_like=True):
@@ -67,6 +78,7 @@ class FetchSessions:
         self.state = state
         self.replicas = replicas
         self.rules = replicas.rules
+        self.gives_one_batch = context.profile.has("fetch_response_max_bytes")
         self.quick = context.profile.has("delayed_fetch_completes_on_high_watermark")
         replicas.on(OfferRecords, self._offer_records)
         replicas.on(AnswerFetches, self._high_watermark_moved)
@@ -212,6 +224,7 @@ class FetchSessions:
         for tp, partition in message.partitions.items():
             session.news[tp] = None
             session.partitions[tp] = partition
+        session.max_bytes = message.max_bytes
         return session
 
     def _untold(self, session: FetchSession) -> bool:
@@ -228,18 +241,34 @@ class FetchSessions:
         return False
 
     def _read_all(self, session: FetchSession, due: dict[str, None]) -> dict[str, FetchedPartition]:
-        """What there is to tell of the partitions that are due; nothing of one without news."""
+        """What there is to tell of the partitions that are due; nothing of one without news.
+
+        Records are given up to the limits of the fetch: ``replica.fetch.max.bytes`` of a partition,
+        ``replica.fetch.response.max.bytes`` together. From 0.10.1 on (KIP-74) the first batch of
+        the first partition with records is given however large it is, so that the follower gets on.
+        """
         rows: dict[str, FetchedPartition] = {}
+        left_bytes, at_least_one = session.max_bytes, self.gives_one_batch
         for tp in due:
             asked = session.partitions.get(tp)
             if asked is not None:
-                row = self._read(session, tp, asked)
+                limit_bytes = min(asked.max_bytes, left_bytes)
+                row = self._read(session, tp, asked, limit_bytes, at_least_one=at_least_one)
                 if row is not None:
                     rows[tp] = row
+                    if row.batches:
+                        at_least_one = False
+                        left_bytes -= sum([batch.size_bytes for batch in row.batches])
         return rows
 
     def _read(
-        self, session: FetchSession, tp: str, asked: FetchPartition
+        self,
+        session: FetchSession,
+        tp: str,
+        asked: FetchPartition,
+        limit_bytes: int,
+        *,
+        at_least_one: bool,
     ) -> FetchedPartition | None:
         """The answer for one partition; None: nothing new to read."""
         follower, replica = session.follower, self.replicas.get(tp)
@@ -252,6 +281,15 @@ class FetchSessions:
             self.rules,
         )
         if answer.error != NONE or answer.diverging is not None or replica is None:
+            if replica is not None and answer.error in FENCING_ERRORS:
+                self.context.refuse(
+                    follower,
+                    session.parked or self.kernel.cause,
+                    tp,
+                    answer.error,
+                    asked.current_leader_epoch,
+                    replica.leader_epoch,
+                )
             return _without_records(answer)
         counted = CountFetch(follower, asked.offset)
         high_watermark = answer.high_watermark
@@ -262,7 +300,11 @@ class FetchSessions:
             self.replicas.do(replica, counted)
             high_watermark = replica.high_watermark
         log = replica.log
-        batches = log.read(asked.offset, log.end) if asked.offset < log.end else []
+        batches: list[RecordBatch] = []
+        if asked.offset < log.end:
+            batches = log.read_within(asked.offset, log.end, limit_bytes, at_least_one=at_least_one)
+            if not batches:
+                session.ready[tp] = None  # there was no room left: the next fetch finds it
         if not self.rules.counts_fetch_first:
             self.replicas.do(replica, counted)
         if follower in replica.isr:

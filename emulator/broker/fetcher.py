@@ -213,6 +213,7 @@ class FetcherManager:
             asked,
             forgotten,
             new_session=not fetcher.session_open,
+            max_bytes=self.context.config.replica_fetch_response_max_bytes,
         )
         fetcher.session_open = True
         self._send(fetcher, request)
@@ -223,7 +224,9 @@ class FetcherManager:
         last = UNDEFINED
         if self.rules.diverging_fetch and replica.epochs is not None:
             last = replica.epochs.latest
-        return FetchPartition(replica.log_end, epoch, last)
+        return FetchPartition(
+            replica.log_end, epoch, last, self.context.config.replica_fetch_max_bytes
+        )
 
     def _send(self, fetcher: Fetcher, message: Question) -> None:
         context = self.context

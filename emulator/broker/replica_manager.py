@@ -6,7 +6,7 @@ ask of a leader's log beside fetching from it.
 
 from msgspec import Struct, field
 
-from emulator.broker.fetch_session import FetchSessions
+from emulator.broker.fetch_session import FENCING_ERRORS, FetchSessions
 from emulator.broker.fetcher import FetcherManager
 from emulator.broker.purgatory import DelayedProduce, Purgatory
 from emulator.broker.replica import Replica, Replicas
@@ -72,7 +72,14 @@ class ReplicaManager:
     # ---- produce
 
     def produce(self, client: int, request: int, message: ProduceRequest) -> None:
-        """Append, then answer by the request's acks (Partition.appendRecordsToLeader)."""
+        """Append, then answer by the request's acks (Partition.appendRecordsToLeader).
+
+        A request over socket.request.max.bytes is not even read: its connection is closed
+        (NetworkReceive throws InvalidReceiveException).
+        """
+        if message.size_bytes > self.context.config.socket_request_max_bytes:
+            self.context.close_connection(client, request, lost=True)
+            return
         replica = self.replicas.get(message.tp)
         log_start = -1 if replica is None else replica.log_start
         error, base = self._refusal(replica, message), -1
@@ -213,6 +220,9 @@ class ReplicaManager:
         for tp, (current, epoch) in message.partitions.items():
             replica = self.replicas.get(tp)
             error = epoch_error(replica, current, self.rules)
+            if replica is not None and error in FENCING_ERRORS:
+                known = replica.leader_epoch
+                self.context.refuse(source, request, tp, error, current, known)
             if error != NONE or replica is None or replica.epochs is None:
                 rows[tp] = (error, UNDEFINED, UNDEFINED)
             else:

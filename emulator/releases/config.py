@@ -87,7 +87,6 @@ class BrokerConfig(Struct, frozen=True):
     replica_fetch_response_max_bytes: int
     fetch_max_bytes: int
     socket_request_max_bytes: int
-    queued_max_requests: int
 
 
 class TopicValues(Struct, frozen=True):

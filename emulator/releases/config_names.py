@@ -275,14 +275,6 @@ SETTINGS: Final = (
         "the largest request that a broker takes",
         minimum=1,
     ),
-    Setting(
-        "queued.max.requests",
-        "queued_max_requests",
-        "integer",
-        ((_SINCE_EVER, 500),),
-        "how many requests may wait for a broker before it reads no more",
-        minimum=1,
-    ),
 )
 """Every name that means something here; brokers take all of them, topics those ``per_topic``."""
 
@@ -296,6 +288,7 @@ WITHOUT_EFFECT: Final = frozenset(
         "default.replication.factor",
         "log.flush.interval.messages",
         "log.flush.interval.ms",
+        "queued.max.requests",
         "log.flush.offset.checkpoint.interval.ms",
         "log.flush.start.offset.checkpoint.interval.ms",
         "num.partitions",

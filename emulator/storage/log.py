@@ -61,14 +61,13 @@ class Log(Struct, array_like=True, gc=False):
         """
         if offset >= bound:
             return []
+        batches = self.batches
+        if batches and (last := batches[-1]).base_offset <= offset:
+            return [last] if at_least_one or last.size_bytes <= limit_bytes else []
         return up_to(self._between(offset, bound), limit_bytes, at_least_one=at_least_one)
 
     def _between(self, offset: int, bound: int) -> Iterator[RecordBatch]:
         batches = self.batches
-        last = batches[-1] if batches else None
-        if last is None or last.base_offset <= offset:
-            yield from () if last is None else (last,)
-            return
         for index in range(self.position(offset), len(batches)):
             batch = batches[index]
             if batch.base_offset >= bound:

@@ -3,8 +3,14 @@
 import pytest
 
 from emulator.broker.fetch_session import FetchSession
-from emulator.events import MessageSent, RemoteLogEndOffsetChanged
-from emulator.inputs.statements import CreateTopic, FreezeBroker, Produce
+from emulator.events import MessageSent, RemoteLogEndOffsetChanged, RequestRefused
+from emulator.inputs.statements import (
+    CreateTopic,
+    FreezeBroker,
+    PauseReplica,
+    Produce,
+    ResumeReplica,
+)
 from emulator.protocol import FetchPartition, FetchRequest
 from emulator.releases.profiles import VERSIONS
 from tests.support.generations import ON_FETCH, since
@@ -205,3 +211,71 @@ def test_a_follower_outside_the_isr_is_looked_at_on_every_fetch() -> None:
     lab.wait(4000)
     assert lab.replica(0).isr == [0]
     assert session(lab).outside == {TP: None}
+
+
+# ---- limits in bytes
+
+
+def behind(
+    limits: dict[str, str], *, topics: tuple[str, ...] = ("t",), version: str = "3.9"
+) -> Lab:
+    """A follower that has to catch up with ten batches of each topic."""
+    lab = Lab(version, config=limits)
+    for topic in topics:
+        lab.do(CreateTopic(topic=topic, assignment=[[0, 1]]))
+    lab.wait(1200)
+    for topic in topics:
+        lab.do(PauseReplica(tp=f"{topic}-0", broker=1))
+        for _ in range(10):
+            lab.do(Produce(topic=topic, value="x" * 100, acks=1, retries=0))
+    for topic in topics:
+        lab.do(ResumeReplica(tp=f"{topic}-0", broker=1))
+    lab.wait(3000)
+    return lab
+
+
+def records_given(lab: Lab) -> list[dict[str, int]]:
+    """How many records of each partition each response to broker 1 carried."""
+    sent = lab.seen.of(MessageSent, name="FetchResponse", source=0, destination=1)
+    rows = [{str(row[0]): int(row[3]) for row in each.detail if row[3]} for each in sent]
+    return [row for row in rows if row]
+
+
+def size_of_a_batch(version: str = "3.9") -> int:
+    return behind({}, version=version).replica(0).log.batches[0].size_bytes
+
+
+def test_without_limits_a_follower_is_given_all_that_it_lacks() -> None:
+    assert records_given(behind({}))[-1] == {"t-0": 10}
+
+
+@pytest.mark.parametrize("version", ["0.9", "0.10.2", "3.9"])
+def test_a_follower_is_given_a_partition_in_pieces(version: str) -> None:
+    limits = {"replica.fetch.max.bytes": str(3 * size_of_a_batch(version) + 1)}
+    lab = behind(limits, version=version)
+    assert [row["t-0"] for row in records_given(lab)][-4:] == [3, 3, 3, 1]
+    assert lab.replica(1).log.end == 10
+
+
+def test_a_response_is_limited_as_a_whole_and_what_has_no_room_comes_with_the_next() -> None:
+    limits = {"replica.fetch.response.max.bytes": str(4 * size_of_a_batch() + 1)}
+    lab = behind(limits, topics=("t", "u"))
+    assert max(sum(row.values()) for row in records_given(lab)) == 4
+    assert [lab.replica(1, tp).log.end for tp in ("t-0", "u-0")] == [10, 10]
+
+
+@pytest.mark.parametrize(("version", "end"), [("0.10.0", 0), ("0.10.2", 10)])
+def test_a_batch_over_the_limit_stops_a_follower_up_to_0_10_0(version: str, end: int) -> None:
+    """KIP-74: since 0.10.1 the first batch is given however large it is."""
+    lab = behind({"replica.fetch.max.bytes": "10"}, version=version)
+    assert lab.replica(1).log.end == end
+
+
+@pytest.mark.parametrize("version", since("2.1"))
+def test_a_fetch_of_another_epoch_is_a_refusal_that_is_stated(version: str) -> None:
+    lab = led_by_0(version)
+    lab.tell(leader=0, epoch=1, isr=[0, 1], brokers=[0])
+    request = fetch(lab, 0, current_leader_epoch=0)
+    refusal = lab.seen.of(RequestRefused, request=request)[0]
+    found = (refusal.error, refusal.source, refusal.tp, refusal.given, refusal.known)
+    assert found == ("FENCED_LEADER_EPOCH", 1, TP, 0, 1)

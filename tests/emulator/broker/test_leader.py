@@ -275,3 +275,11 @@ def test_a_paused_follower_is_not_caught_up_any_longer() -> None:
     before_us = lab.cluster.brokers[0].sessions.caught_up_us(lab.replica(0), 1)
     lab.wait(5000)
     assert lab.cluster.brokers[0].sessions.caught_up_us(lab.replica(0), 1) == before_us
+
+
+def test_a_request_over_the_limit_of_the_socket_closes_its_connection() -> None:
+    lab = Lab("3.9", config={"socket.request.max.bytes": "200"})
+    lab.topic(0, 1)
+    small, large = lab.produce("x", "x" * 500)
+    assert (small.error, large.error) == ("NONE", "NETWORK_EXCEPTION")
+    assert lab.values(0) == "x"
