@@ -4,103 +4,42 @@ No part knows the broker. What it needs of another part it is given when it is m
 """
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 from msgspec import Struct, field
 
 from emulator import events
-from emulator.events import ZOOKEEPER
-from emulator.protocol import AnyMessage, ConnectionLost, PartitionInfo, ProduceResponse, WatchEvent
-from emulator.releases.config import BrokerConfig, Settings, TopicValues, resolve, resolve_topic
-from emulator.releases.profiles import PROFILES
+from emulator.protocol import AnyMessage, ConnectionLost, PartitionInfo, ProduceResponse
+from emulator.releases.config import (
+    BrokerConfig,
+    Configuration,
+    TopicValues,
+    resolve,
+    resolve_topic,
+)
 from emulator.simulation.kernel import Kernel
 from emulator.simulation.network import Network
 from emulator.simulation.timers import Timers, TimerState
 from emulator.storage.record_ledger import RecordLedger
-from emulator.zookeeper import data as znodes
 from emulator.zookeeper.client import ZkClient, ZkClientState
+from emulator.zookeeper.environment import STARTED_MS, Environment
 from emulator.zookeeper.metadata import PartitionMetadata
-from emulator.zookeeper.tree import STARTED_MS, ZooKeeper
-
-ID_CHARACTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
-ID_LENGTH = 22
-
+from emulator.zookeeper.tree import ZooKeeper
 
 CLOSING_US = 300
 """How long a peer takes to notice that its connection was closed."""
 
-ZnodeObserver = Callable[[str, str, str | None, int], None]
-"""Is told of each committed znode change: kind, path, data, version."""
 
+class Surroundings(NamedTuple):
+    """What all brokers of one cluster share."""
 
-class World:
-    """The shared surroundings. Holds no state of its own that is not plain data elsewhere."""
-
-    def __init__(
-        self, kernel: Kernel, network: Network, zookeeper: ZooKeeper, settings: Settings
-    ) -> None:
-        """Tie the parts together."""
-        self.kernel = kernel
-        self.emit = kernel.emit
-        self.network = network
-        self.zookeeper = zookeeper
-        self.settings = settings
-        self.profile = PROFILES[settings.version]
-        self.stepwise = settings.stepwise
-        self.session_opened: Callable[[], None] = _nobody
-        self.ledger: RecordLedger
-        self.znode_observers: list[ZnodeObserver] = []
-        self.config_version = 0
-
-    # ---- what ZooKeeper acts through (ZkEnvironment)
-
-    @property
-    def now(self) -> int:
-        """Virtual time in microseconds."""
-        return self.kernel.state.now_us
-
-    def notify(self, host: int, path: str, kind: str, /) -> None:
-        """Send ``host`` the event of a watch that fired."""
-        self.network.send(ZOOKEEPER, host, WatchEvent(path, kind))
-
-    def znode_changed(self, kind: str, path: str, data: str | None, version: int, /) -> None:
-        """Pass on a committed znode change."""
-        for observe in self.znode_observers:
-            observe(kind, path, data, version)
-
-    def opened_session(self) -> None:
-        """A session was opened: the server has to watch over it."""
-        self.session_opened()
-
-    def children(self, path: str) -> list[str]:
-        """The names below a znode, sorted; none if an outsider has deleted it."""
-        return [] if self.zookeeper.find(path) is None else self.zookeeper.children(path)
-
-    @property
-    def timestamp_ms(self) -> int:
-        """The wall-clock time that znodes show."""
-        return STARTED_MS + self.now // 1000
-
-    # ---- the release
-
-    def cluster_id(self) -> str:
-        """A cluster id of 22 characters, drawn from the seeded sequence."""
-        draw = self.kernel.random_below
-        return "".join(ID_CHARACTERS[draw(len(ID_CHARACTERS))] for _ in range(ID_LENGTH))
-
-    def topic_json(self, lists: list[list[int]]) -> str:
-        """A new topic's znode, with an id of its own from 2.8 on."""
-        topic_id = self.cluster_id() if self.profile.has("topic_ids") else ""
-        return znodes.topic_json(self.profile, lists, topic_id)
-
-    # ---- configuration
-
-    def configuration_changed(self) -> None:
-        """Some broker goes by other values now: what was worked out from older ones is void."""
-        self.config_version += 1
-
-
-def _nobody() -> None:
-    """Nobody waits for sessions yet."""
+    kernel: Kernel
+    network: Network
+    zookeeper: ZooKeeper
+    environment: Environment
+    configuration: Configuration
+    ledger: RecordLedger
+    session_opened: Callable[[], None]
 
 
 class ProcessState(Struct, array_like=True):
@@ -132,30 +71,33 @@ class ProcessState(Struct, array_like=True):
 class BrokerContext:
     """One broker's surroundings, as its parts use them."""
 
-    def __init__(self, process: ProcessState, world: World) -> None:
-        """Stand in ``world`` as ``process``."""
+    def __init__(self, process: ProcessState, surroundings: Surroundings) -> None:
+        """Stand in ``surroundings`` as ``process``."""
         self.process = process
         self.id = process.id
-        self.world = world
-        self.kernel = world.kernel
-        self.emit = world.kernel.emit
-        self.network = world.network
-        self.profile = world.profile
-        self.stepwise = world.stepwise
+        self.kernel = kernel = surroundings.kernel
+        self.emit = kernel.emit
+        self.network = surroundings.network
+        self.ledger = surroundings.ledger
+        self.environment = surroundings.environment
+        self.configuration = surroundings.configuration
+        self.settings = self.configuration.settings
+        self.profile = self.configuration.profile
+        self.stepwise = self.settings.stepwise
         self.own_response: Callable[[int, ProduceResponse], None]
-        self.timers = Timers(world.kernel, process.id, process.timers)
+        self.timers = Timers(kernel, process.id, process.timers)
         self.arm = self.timers.arm
         self.later = self.timers.later
         self.zk = ZkClient(
             process.id,
             process.zk,
-            kernel=world.kernel,
-            network=world.network,
-            zookeeper=world.zookeeper,
-            environment=world,
+            kernel=kernel,
+            network=surroundings.network,
+            zookeeper=surroundings.zookeeper,
+            environment=surroundings.environment,
             timers=self.timers,
             timeout_us=lambda: self.config.zookeeper_session_timeout_us,
-            session_opened=world.opened_session,
+            session_opened=surroundings.session_opened,
         )
         self.metadata = PartitionMetadata(self.zk)
         self._config_version = -1
@@ -170,12 +112,12 @@ class BrokerContext:
 
         Its own values are those of its file and, from 1.1, those of its znode that it has read.
         """
-        if self._config_version != self.world.config_version:
-            settings = self.world.settings
+        if self._config_version != self.configuration.version:
+            settings = self.settings
             overrides = {**settings.defaults, **settings.brokers.get(self.id, {})}
             self._config = resolve(settings.version, overrides)
             self._topic_values.clear()
-            self._config_version = self.world.config_version
+            self._config_version = self.configuration.version
         return self._config
 
     def min_insync_replicas(self, topic: str) -> int:
@@ -192,7 +134,7 @@ class BrokerContext:
 
     def topic_values(self, topic: str) -> TopicValues:
         """What a topic's partitions go by on this broker."""
-        if self._config_version == self.world.config_version:
+        if self._config_version == self.configuration.version:
             found = self._topic_values.get(topic)
             if found is not None:
                 return found
@@ -200,6 +142,11 @@ class BrokerContext:
         values = resolve_topic(config, self.process.topic_configs.get(topic, {}))
         self._topic_values[topic] = values
         return values
+
+    @property
+    def timestamp_ms(self) -> int:
+        """The wall-clock time that znodes show."""
+        return STARTED_MS + self.kernel.now // 1000
 
     @property
     def session(self) -> int:

@@ -18,14 +18,14 @@ from emulator.audit.ground_truth import Audit, AuditState
 from emulator.audit.invariants import Invariants, InvariantState
 from emulator.broker.broker import Broker, BrokerState
 from emulator.broker.replica import Replica
-from emulator.broker_context import ProcessState, World
+from emulator.broker_context import ProcessState, Surroundings
 from emulator.clients.client_host import ClientHost
 from emulator.clients.context import ClientContext
 from emulator.clients.state import ClientsState
 from emulator.events import CLIENTS, ZOOKEEPER
 from emulator.inputs.statements import CreateCluster
 from emulator.protocol import PartitionInfo
-from emulator.releases.config import ConfigError, Settings, profile_of, resolve
+from emulator.releases.config import ConfigError, Configuration, Settings, profile_of, resolve
 from emulator.simulation.kernel import Host, Kernel, KernelState, Observer
 from emulator.simulation.network import Network, NetworkState
 from emulator.simulation.packed_list import as_list
@@ -33,6 +33,7 @@ from emulator.simulation.snapshot import copier
 from emulator.storage.log import Log
 from emulator.storage.record_ledger import RecordLedger
 from emulator.zookeeper import data as znodes
+from emulator.zookeeper.environment import Environment
 from emulator.zookeeper.metadata import ZnodeFacts
 from emulator.zookeeper.server import ServerState, ZooKeeperServer
 from emulator.zookeeper.tree import ZooKeeper
@@ -98,20 +99,31 @@ class Cluster:
         self.kernel = Kernel(state.kernel, observers)
         self.network = Network(self.kernel, state.network)
         self.zookeeper = state.zookeeper
-        self.world = World(self.kernel, self.network, self.zookeeper, state.settings)
-        self.world.ledger = RecordLedger(state.clients.ledger)
+        self.environment = Environment(self.kernel, self.network)
+        self.configuration = Configuration(state.settings)
+        self.settings = state.settings
+        self.profile = self.configuration.profile
+        self.ledger = RecordLedger(state.clients.ledger)
         self.server = ZooKeeperServer(
-            state.server, self.zookeeper, self.world, self.kernel, self.network
+            state.server, self.zookeeper, self.environment, self.kernel, self.network
         )
-        self.world.session_opened = self.server.session_opened
-        self.brokers = {b: Broker(each, self.world) for b, each in state.brokers.items()}
+        surroundings = Surroundings(
+            self.kernel,
+            self.network,
+            self.zookeeper,
+            self.environment,
+            self.configuration,
+            self.ledger,
+            self.server.session_opened,
+        )
+        self.brokers = {b: Broker(each, surroundings) for b, each in state.brokers.items()}
         self.clients = ClientHost(
             ClientContext(
                 state.clients,
                 kernel=self.kernel,
                 network=self.network,
-                profile=self.world.profile,
-                ledger=self.world.ledger,
+                profile=self.profile,
+                ledger=self.ledger,
                 bootstrap=sorted(state.brokers),
             )
         )
@@ -123,11 +135,9 @@ class Cluster:
         self.facts = ZnodeFacts(
             self.kernel.emit, state.states, state.assignments, state.topic_configs
         )
-        self.world.znode_observers.append(self.facts.changed)
+        self.environment.observers.append(self.facts.changed)
         self.audit = Audit(state.audit, self.kernel, self.logs_of)
-        self.invariants = Invariants(
-            state.invariants, self.kernel, self.world.profile, self.replica
-        )
+        self.invariants = Invariants(state.invariants, self.kernel, self.profile, self.replica)
 
     def _boot(self, text: str, line: int) -> None:
         spec = self.spec

@@ -22,7 +22,7 @@ from emulator.broker.producer_ids import ProducerIdBlock, ProducerIds
 from emulator.broker.purgatory import Purgatory, PurgatoryState
 from emulator.broker.replica import Replica, ReplicaIndex, Replicas
 from emulator.broker.replica_manager import ReplicaManager, ReplicaManagerState
-from emulator.broker_context import BrokerContext, ProcessState, World
+from emulator.broker_context import BrokerContext, ProcessState, Surroundings
 from emulator.controller.context import Controllership, ControllerState
 from emulator.controller.controller import Controller
 from emulator.coordinator.group_coordinator import GroupCoordinator
@@ -93,13 +93,13 @@ class BrokerState(Struct, array_like=True):
 class Broker:
     """A broker's behaviour: takes messages, acts through its context."""
 
-    def __init__(self, state: BrokerState, world: World) -> None:
-        """Act on ``state`` in ``world``."""
+    def __init__(self, state: BrokerState, surroundings: Surroundings) -> None:
+        """Act on ``state`` in ``surroundings``."""
         self.state = state
         self.id = state.id
         self._process = state.process
-        self.kernel = world.kernel
-        self.context = context = BrokerContext(state.process, world)
+        self.kernel = surroundings.kernel
+        self.context = context = BrokerContext(state.process, surroundings)
         self.zk = context.zk
         self.replicas = Replicas(context, state.replicas, state.index)
         self.purgatory = Purgatory(context, state.purgatory)

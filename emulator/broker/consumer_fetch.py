@@ -214,7 +214,7 @@ class ConsumerReads:
             return high_watermark, -1
         if timestamp_ms == EARLIEST:
             return log.start, -1
-        ledger = self.context.world.ledger
+        ledger = self.context.ledger
         for batch in log.batches:
             if batch.base_offset >= high_watermark:
                 break
@@ -236,7 +236,7 @@ class ConsumerReads:
         ``RackAwareReplicaSelector`` 2.4 to 3.9 (from 3.4 only members of the ISR).
         """
         mine = self.context.id
-        racks = self.context.world.settings.racks
+        racks = self.context.settings.racks
         if (
             not (rack and self.from_followers and self.context.config.rack_aware_reads)
             or replica.role != LEADER

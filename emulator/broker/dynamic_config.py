@@ -114,7 +114,7 @@ class DynamicConfig:
         except ConfigError:
             return
         self.process.topic_configs[topic] = values
-        self.context.world.configuration_changed()
+        self.context.configuration.changed()
 
     def _read_own(self, *, is_start: bool = False) -> None:
         """Take this broker's own values (1.1+), unless one of them is none that it can have.
@@ -128,7 +128,7 @@ class DynamicConfig:
         values = znodes.config_in(data) if data else {}
         if values is None:
             return
-        settings = context.world.settings
+        settings = context.settings
         before = settings.brokers.get(context.id, {})
         if not is_start and context.profile.has("removed_broker_config_stays"):
             values = before | values
@@ -138,5 +138,5 @@ class DynamicConfig:
             return
         if values != before:
             settings.brokers[context.id] = values
-            context.world.configuration_changed()
+            context.configuration.changed()
             state_changes(context.emit, "broker", str(context.id), before, values)

@@ -17,6 +17,7 @@ from emulator.protocol import (
     ControlledShutdownResponse,
     WatchEvent,
 )
+from emulator.protocol.names import random_uuid
 from emulator.replication.partition import Restart
 from emulator.zookeeper import data as znodes
 from emulator.zookeeper import errors
@@ -85,7 +86,6 @@ class Lifecycle:
         self.controller = controller
         self.start_tasks = start_tasks
         self.end_process = end_process
-        self.world = context.world
         self.kernel = context.kernel
         self.profile = context.profile
 
@@ -146,8 +146,8 @@ class Lifecycle:
         if node is not None and node.ephemeral_owner != context.session:
             return False
         if node is None:
-            rack = self.world.settings.racks.get(context.id)
-            data = znodes.broker_json(self.profile, context.id, rack, self.world.timestamp_ms)
+            rack = self.context.settings.racks.get(context.id)
+            data = znodes.broker_json(self.profile, context.id, rack, self.context.timestamp_ms)
             if self.profile.has("broker_registration_multi"):
                 operations: list[Operation] = [
                     Create(path, None, ephemeral=True),
@@ -170,7 +170,9 @@ class Lifecycle:
         if self.profile.has("cluster_id") and self.zk.find(znodes.CLUSTER_ID) is None:
             if self.zk.find(znodes.CLUSTER) is None:
                 self.zk.create(znodes.CLUSTER, None)
-            self.zk.create(znodes.CLUSTER_ID, znodes.cluster_id_json(self.world.cluster_id()))
+            self.zk.create(
+                znodes.CLUSTER_ID, znodes.cluster_id_json(random_uuid(self.kernel.random_below))
+            )
 
     # ---- what ZooKeeper tells
 
@@ -213,7 +215,7 @@ class Lifecycle:
             self._ask_again()
         else:
             request = ControlledShutdownRequest(self.context.id, self.context.process.broker_epoch)
-            state.shutdown_request = self.world.network.send(
+            state.shutdown_request = self.context.network.send(
                 self.context.id, self.context.process.known_controller, request
             )
             state.shutdown_sent_us = self.kernel.now

@@ -80,17 +80,20 @@ class MetadataCache:
         A broker that would make the topic finds out then that it exists already
         (``KafkaApis.createTopic``, auto.create.topics.enable).
         """
-        find = self.context.world.zookeeper.find
-        exists = find(f"/brokers/topics/{topic}") is not None
-        going = find(f"/admin/delete_topics/{topic}") is not None
-        known = self.context.zk.usable() and exists and not going
-        return "LEADER_NOT_AVAILABLE" if known else "UNKNOWN_TOPIC_OR_PARTITION"
+        zk = self.context.zk
+        if not zk.usable():
+            return "UNKNOWN_TOPIC_OR_PARTITION"
+        exists = zk.find(znodes.topic_path(topic)) is not None
+        going = zk.find(znodes.delete_topic_path(topic)) is not None
+        return "LEADER_NOT_AVAILABLE" if exists and not going else "UNKNOWN_TOPIC_OR_PARTITION"
 
     def _partitions_of(self, topic: str) -> list[int]:
         """The partitions that may be known: one that nobody has led yet is missing in between."""
         known: dict[int, None] = {}
         while f"{topic}-{len(known)}" in self.context.process.metadata:
             known[len(known)] = None
-        names = self.context.world.children(znodes.partitions_path(topic))
+        # Which partitions there are is looked up where they are listed, in place of an index of
+        # the metadata by topic; what is told of them comes from the metadata alone.
+        names = self.context.zk.zookeeper.names(znodes.partitions_path(topic))
         made = [number for name in names if (number := znodes.number_in(name)) is not None]
         return sorted(known | dict.fromkeys(made))

@@ -34,12 +34,11 @@ class ProducerIds:
         """Give out ids in ``context``, from the block in ``state``."""
         self.context = context
         self.state = state
-        self.world = context.world
-        self.on_demand = self.world.profile.has("producer_ids_on_demand")
+        self.on_demand = self.context.profile.has("producer_ids_on_demand")
 
     def start(self) -> None:
         """The broker has started: take a block, up to 2.8."""
-        if self.world.profile.has("idempotence") and not self.on_demand:
+        if self.context.profile.has("idempotence") and not self.on_demand:
             self._take_block()
 
     def give_out(self, source: int, request: int, _message: InitProducerIdRequest) -> None:

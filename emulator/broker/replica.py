@@ -134,7 +134,7 @@ class Replicas:
     def at(self, replica: Replica) -> Moment:
         """What a decision about a replica depends on now (one object, reused)."""
         context, moment = self.context, self.moment
-        if self._min_isr_version != context.world.config_version:
+        if self._min_isr_version != context.configuration.version:
             self._settings_changed()
         min_isr = self._min_isr.get(replica.tp)
         if min_isr is None:
@@ -147,7 +147,7 @@ class Replicas:
         return moment
 
     def _settings_changed(self) -> None:
-        self._min_isr_version = self.context.world.config_version
+        self._min_isr_version = self.context.configuration.version
         self._min_isr = {}
         config = self.context.config
         self.moment.lag_time_us = config.replica_lag_time_max_us

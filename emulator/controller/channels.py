@@ -51,7 +51,6 @@ class Channels:
         """Send for the broker of ``context``, while it is the controller."""
         self.context = context
         self.controllership = context.controllership
-        self.world = context.world
         self.timers = context.broker
 
     def send(self, batch: Batch, metadata_to: list[int] | None = None) -> None:
@@ -96,8 +95,8 @@ class Channels:
 
     def _pump(self, target: int, channel: Channel) -> None:
         if not channel.request and channel.queue:
-            channel.request = self.world.network.send(self.context.id, target, channel.queue[0])
-            channel.sent_us = self.world.now
+            channel.request = self.context.network.send(self.context.id, target, channel.queue[0])
+            channel.sent_us = self.context.kernel.now
             self.timers.later("control-timeout", CONTROLLER_SOCKET_TIMEOUT_US)
 
     def check_timeouts(self) -> None:
@@ -110,10 +109,10 @@ class Channels:
             if not channel.request:
                 continue
             due_us = channel.sent_us + CONTROLLER_SOCKET_TIMEOUT_US
-            if due_us > self.world.now:
+            if due_us > self.context.kernel.now:
                 due.append(due_us)
             else:
-                self.world.network.give_up(self.context.id, target)
+                self.context.network.give_up(self.context.id, target)
                 self.connection_lost(target)
         if due:
             self.timers.arm("control-timeout", min(due))

@@ -106,10 +106,11 @@ class ControllerContext:
         self.broker = broker
         self.controllership = controllership
         self.id = broker.id
-        self.world = broker.world
         self.kernel = broker.kernel
         self.emit = broker.emit
+        self.network = broker.network
         self.profile = broker.profile
+        self.stepwise = broker.stepwise
         self.zk = broker.zk
         self.metadata = broker.metadata
 

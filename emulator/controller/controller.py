@@ -114,9 +114,7 @@ class Controller:
         if node is None or self.broker.kernel.now - node.ctime_us >= RACE_US:
             return
         try:
-            data = znodes.controller_json(
-                self.profile, self.broker.id, self.broker.world.timestamp_ms
-            )
+            data = znodes.controller_json(self.profile, self.broker.id, self.broker.timestamp_ms)
             self.zk.create(znodes.CONTROLLER, data, ephemeral=True)
         except errors.NodeExistsError:
             return
@@ -129,7 +127,7 @@ class Controller:
     def _run(self) -> None:
         """Create /controller; the release decides how the epoch comes with it."""
         broker, zk = self.broker, self.zk
-        data = znodes.controller_json(self.profile, broker.id, broker.world.timestamp_ms)
+        data = znodes.controller_json(self.profile, broker.id, broker.timestamp_ms)
         node = zk.find(znodes.CONTROLLER_EPOCH)
         epoch = 0 if node is None else self.failover.epoch_in(node.data)
         if not self.profile.has("controller_multi"):

@@ -174,7 +174,7 @@ class Failover:
 
     def _rebalancing(self, name: str) -> list[Step]:
         enabled = self.context.broker.config.auto_leader_rebalance_enable
-        stepwise = self.context.world.stepwise
+        stepwise = self.context.stepwise
         return [(name, self._start_rebalance)] if enabled and not stepwise else []
 
     def _start_rebalance(self) -> None:

@@ -73,7 +73,6 @@ class GroupMetadataManager:
         """
         self.context = context
         self.state = state
-        self.world = context.world
         self.kernel = context.kernel
         self._append = append
         self._log_of = log_of
@@ -136,7 +135,7 @@ class GroupMetadataManager:
         tp = self.partition_of(store.group)
         keys: list[str | None] = [key_of(record) for record in records]
         values = [text_of(record) for record in records]
-        first = self.world.ledger.enter(
+        first = self.context.ledger.enter(
             f"group {store.group}", tp, keys, values, acks=-1, now_us=self.kernel.now
         )
         self.kernel.emit(
@@ -178,12 +177,12 @@ class GroupMetadataManager:
         Returns them.
         """
         log, high_watermark = self._log_of(tp)
-        to_end = self.world.profile.has("offsets_loaded_to_log_end")
+        to_end = self.context.profile.has("offsets_loaded_to_log_end")
         bound = log.end if to_end else min(high_watermark, log.end)
         found: dict[str, Group] = {}
         for batch in log.read(log.start, bound):
             for at in range(min(batch.count, bound - batch.base_offset)):
-                record = read(self.world.ledger.value_of(batch.first_record + at))
+                record = read(self.context.ledger.value_of(batch.first_record + at))
                 if record is not None:
                     self._apply(found.setdefault(record.group, Group(record.group)), record)
         found = {name: each for name, each in found.items() if each.offsets or each.generation}

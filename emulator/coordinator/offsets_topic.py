@@ -38,19 +38,20 @@ def partition_of(group: str, partitions: int) -> str:
 
 def partition_count(context: BrokerContext) -> int:
     """How many partitions the topic has, or would be made with."""
-    node = context.world.zookeeper.find(znodes.topic_path(TOPIC))
+    node = context.zk.find(znodes.topic_path(TOPIC)) if context.zk.usable() else None
     found = znodes.topic_in(None if node is None else node.data)
     return len(found.replicas if found else ()) or context.config.offsets_topic_num_partitions
 
 
 def _exists(context: BrokerContext) -> bool:
-    return context.world.zookeeper.find(znodes.topic_path(TOPIC)) is not None
+    """Whether the topic is there, as far as this broker can find out."""
+    return context.zk.usable() and context.zk.find(znodes.topic_path(TOPIC)) is not None
 
 
 def _factor(context: BrokerContext) -> int:
     """How many replicas it gets: as configured, before KIP-115 at most as many as brokers live."""
     factor = context.config.offsets_topic_replication_factor
-    waits = context.world.profile.has("offsets_topic_needs_replication_factor")
+    waits = context.profile.has("offsets_topic_needs_replication_factor")
     return factor if waits else min(factor, len(context.process.live_brokers))
 
 
@@ -67,19 +68,19 @@ def hindrance(context: BrokerContext) -> str:
 
 def create(context: BrokerContext) -> None:
     """Make the topic, if enough brokers live."""
-    world, config = context.world, context.config
+    config = context.config
     live, factor = context.process.live_brokers, _factor(context)
     if _exists(context) or not live or factor > len(live) or not context.zk.usable():
         return
-    draw = world.kernel.random_below
+    draw = context.kernel.random_below
     start, shift = draw(len(live)), draw(len(live))
     partitions = config.offsets_topic_num_partitions
-    racks = {b: rack for b, rack in world.settings.racks.items() if b in live}
-    if racks and world.profile.has("broker_rack"):
+    racks = {b: rack for b, rack in context.settings.racks.items() if b in live}
+    if racks and context.profile.has("broker_rack"):
         lists = assignment.assign_rack_aware(racks, partitions, factor, start, shift)
     else:
         lists = assignment.assign_kafka(live, partitions, factor, start, shift)
-    topic = world.topic_json(lists)
+    topic = znodes.new_topic_json(context.profile, lists, draw)
     try:
         context.zk.write(znodes.topic_config_path(TOPIC), znodes.config_json(CONFIG))
         context.zk.write(znodes.topic_path(TOPIC), topic)

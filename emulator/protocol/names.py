@@ -1,7 +1,10 @@
-"""Names of topics and partitions."""
+"""Names of topics and partitions, and ids that nobody else has."""
 
 import re
+from collections.abc import Callable
 
+ID_CHARACTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+ID_LENGTH = 22
 TOPIC_NAME = re.compile(r"[a-zA-Z0-9._-]{1,249}")
 
 
@@ -14,3 +17,8 @@ def split(tp: str) -> tuple[str, int]:
     """Topic and partition number of a name such as ``orders-0``."""
     topic, _, partition = tp.rpartition("-")
     return topic, int(partition)
+
+
+def random_uuid(random_below: Callable[[int], int]) -> str:
+    """A random id of 22 characters (``org.apache.kafka.common.Uuid``), by a seeded generator."""
+    return "".join(ID_CHARACTERS[random_below(len(ID_CHARACTERS))] for _ in range(ID_LENGTH))

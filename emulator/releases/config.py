@@ -56,6 +56,23 @@ class Settings(Struct, array_like=True):
     assigned_by_kafka: dict[str, None] = field(default_factory=dict)
 
 
+class Configuration:
+    """A cluster's settings and its release; ``version`` counts the changes that took effect.
+
+    Whoever works something out from the settings sees by ``version`` whether it still holds.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        """Go by ``settings``."""
+        self.settings = settings
+        self.profile = PROFILES[settings.version]
+        self.version = 0
+
+    def changed(self) -> None:
+        """Some broker goes by other values now."""
+        self.version += 1
+
+
 class BrokerConfig(Struct, frozen=True):
     """What one broker goes by: the release's defaults with the overrides in place."""
 

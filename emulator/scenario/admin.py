@@ -35,7 +35,7 @@ class Admin:
     def __init__(self, cluster: Cluster) -> None:
         """Act on ``cluster``."""
         self.cluster = cluster
-        self.world = cluster.world
+        self.environment = cluster.environment
         self.zookeeper = cluster.zookeeper
 
     # ---- topics
@@ -47,8 +47,14 @@ class Admin:
         config = self._topic_config(wanted.config)
         lists = wanted.assignment or self._assign(wanted)
         self._check_lists(lists)
-        write_topic(self.zookeeper, self.world, topic, self.world.topic_json(lists), config)
-        by_kafka = self.world.settings.assigned_by_kafka
+        write_topic(
+            self.zookeeper,
+            self.environment,
+            topic,
+            znodes.new_topic_json(self.cluster.profile, lists, self.cluster.kernel.random_below),
+            config,
+        )
+        by_kafka = self.cluster.settings.assigned_by_kafka
         by_kafka.pop(topic, None)
         if wanted.policy == "kafka" and not wanted.assignment:
             by_kafka[topic] = None
@@ -77,7 +83,7 @@ class Admin:
 
     def live(self) -> list[int]:
         """The registered brokers, as a tool reads them; what is no broker's id makes it fail."""
-        names = self.world.children(znodes.BROKER_IDS)
+        names = self.zookeeper.names(znodes.BROKER_IDS)
         live = {name: znodes.number_in(name) for name in names}
         for name, number in live.items():
             if number is None:
@@ -92,10 +98,10 @@ class Admin:
         try:
             if wanted.policy == "seed":
                 return assignment.assign_seed(live, partitions, factor)
-            draw = self.world.kernel.random_below
+            draw = self.cluster.kernel.random_below
             start, shift = (draw(max(1, len(live))), draw(max(1, len(live))))
-            racks = {b: r for b, r in self.world.settings.racks.items() if b in live}
-            if racks and self.world.profile.has("broker_rack"):
+            racks = {b: r for b, r in self.cluster.settings.racks.items() if b in live}
+            if racks and self.cluster.profile.has("broker_rack"):
                 return assignment.assign_rack_aware(racks, partitions, factor, start, shift)
             return assignment.assign_kafka(live, partitions, factor, start, shift)
         except assignment.AssignmentError as error:
@@ -131,10 +137,10 @@ class Admin:
                 "INVALID_PARTITIONS",
                 f"Topic {wanted.topic} has {have} partitions already: it can only grow.",
             )
-        policy = "kafka" if wanted.topic in self.world.settings.assigned_by_kafka else "seed"
+        policy = "kafka" if wanted.topic in self.cluster.settings.assigned_by_kafka else "seed"
         new = self.assign_added(policy, found.replicas[0], wanted.partitions - have, have)
         added = dict(enumerate(new, start=have))
-        self.zookeeper.set_data(self.world, path, znodes.changed_topic_json(found, added))
+        self.zookeeper.set_data(self.environment, path, znodes.changed_topic_json(found, added))
 
     def assign_added(
         self, policy: str, first: list[int], partitions: int, have: int
@@ -148,9 +154,9 @@ class Admin:
         try:
             if policy == "seed":
                 return assignment.assign_seed(live, partitions, factor, have)
-            racks = {b: r for b, r in self.world.settings.racks.items() if b in live}
+            racks = {b: r for b, r in self.cluster.settings.racks.items() if b in live}
             start = assignment.start_of_added(live, first[0])
-            if racks and self.world.profile.has("broker_rack"):
+            if racks and self.cluster.profile.has("broker_rack"):
                 return assignment.assign_rack_aware(racks, partitions, factor, start, start, have)
             return assignment.assign_kafka(live, partitions, factor, start, start, have)
         except assignment.AssignmentError as error:
@@ -169,11 +175,11 @@ class Admin:
         there = self.zookeeper.find(path)
         before = znodes.config_in(there.data) if there is not None else None
         kept = {k: v for k, v in {**(before or {}), **config}.items() if v}
-        write(self.zookeeper, self.world, path, znodes.config_json(kept))
+        write(self.zookeeper, self.environment, path, znodes.config_json(kept))
 
     def _notify_change(self, kind: str, name: str) -> None:
-        change = znodes.config_change_json(self.world.profile, kind, name)
-        self.zookeeper.create(self.world, 0, znodes.CONFIG_CHANGE, change, sequential=True)
+        change = znodes.config_change_json(self.cluster.profile, kind, name)
+        self.zookeeper.create(self.environment, 0, znodes.CONFIG_CHANGE, change, sequential=True)
 
     def configure_broker(self, wanted: inputs.ConfigureBroker) -> None:
         """Set configuration values of one broker, which takes them at once.
@@ -182,27 +188,27 @@ class Admin:
         restart changes.
         """
         needs_broker(self.cluster, wanted.broker)
-        settings = self.world.settings
+        settings = self.cluster.settings
         before = settings.brokers.get(wanted.broker, {})
         merged = {k: v for k, v in {**before, **wanted.config}.items() if v}
         try:
             resolve(settings.version, {**settings.defaults, **merged})
         except ConfigError as error:
             raise RefusedError("INVALID_CONFIG", str(error)) from None
-        if self.world.profile.has("dynamic_broker_config"):
+        if self.cluster.profile.has("dynamic_broker_config"):
             self._merge_config(znodes.broker_config_path(wanted.broker), wanted.config)
             self._notify_change("brokers", str(wanted.broker))
             return
         settings.brokers[wanted.broker] = merged
-        self.world.configuration_changed()
+        self.cluster.configuration.changed()
         for key, value in wanted.config.items():
-            self.world.emit(events.ConfigChanged, "broker", str(wanted.broker), key, value)
+            self.cluster.kernel.emit(events.ConfigChanged, "broker", str(wanted.broker), key, value)
 
     def delete_topic(self, wanted: inputs.DeleteTopic) -> None:
         """Write /admin/delete_topics/T: the rest is the controller's work."""
         needs_topic(self.cluster, wanted.topic)
         try:
-            self.zookeeper.create(self.world, 0, znodes.delete_topic_path(wanted.topic), None)
+            self.zookeeper.create(self.environment, 0, znodes.delete_topic_path(wanted.topic), None)
         except errors.NodeExistsError:
             raise RefusedError(
                 "NodeExistsError", f"Topic {wanted.topic} is being deleted already."
@@ -217,7 +223,7 @@ class Admin:
             needs_partition(self.cluster, tp)
         try:
             data = znodes.partitions_json(chosen)
-            self.zookeeper.create(self.world, 0, znodes.PREFERRED_ELECTION, data)
+            self.zookeeper.create(self.environment, 0, znodes.PREFERRED_ELECTION, data)
         except errors.NodeExistsError:
             raise RefusedError(
                 "NodeExistsError", "A preferred replica election is under way already."
@@ -230,7 +236,7 @@ class Admin:
         """
         needs_partition(self.cluster, wanted.tp)
         hint = "; set unclean.leader.election.enable=true"
-        needs(self.world.profile, "elect_leaders", "Unclean elections on demand exist", hint)
+        needs(self.cluster.profile, "elect_leaders", "Unclean elections on demand exist", hint)
         request = ElectLeadersRequest([wanted.tp])
         return self.cluster.clients.admin.call(request, wanted.tp)
 
@@ -240,7 +246,7 @@ class Admin:
         self._check_lists([wanted.replicas])
         try:
             data = znodes.moves_json([(wanted.tp, wanted.replicas)])
-            self.zookeeper.create(self.world, 0, znodes.REASSIGN_PARTITIONS, data)
+            self.zookeeper.create(self.environment, 0, znodes.REASSIGN_PARTITIONS, data)
         except errors.NodeExistsError:
             raise RefusedError(
                 "NodeExistsError", "A reassignment is under way already; wait until it has ended."
@@ -252,7 +258,7 @@ class Admin:
         Returns the job.
         """
         needs_partition(self.cluster, wanted.tp)
-        needs(self.world.profile, "cancel_reassignment", "Reassignments can be cancelled")
+        needs(self.cluster.profile, "cancel_reassignment", "Reassignments can be cancelled")
         request = AlterPartitionReassignmentsRequest({wanted.tp: None})
         return self.cluster.clients.admin.call(request, wanted.tp)
 
@@ -261,14 +267,14 @@ class Admin:
     def check_produce(self, wanted: inputs.Produce) -> None:
         """Refuse what a producer cannot be asked."""
         if wanted.idempotent:
-            needs(self.world.profile, "idempotence", "Idempotent producers exist")
-            conflict = idempotence_conflict(self.world.profile, wanted)
+            needs(self.cluster.profile, "idempotence", "Idempotent producers exist")
+            conflict = idempotence_conflict(self.cluster.profile, wanted)
             if conflict is not None:
                 raise RefusedError("INVALID_CONFIG", conflict)
 
     def check_consume(self, wanted: inputs.Consume) -> None:
         """Refuse what a consumer cannot be asked."""
-        profile = self.world.profile
+        profile = self.cluster.profile
         if wanted.rack:
             needs(profile, "fetch_from_followers", "Consumers name racks")
         if wanted.group is not None:
@@ -285,7 +291,7 @@ class Admin:
             names = {CLIENTS: "The clients' host", ZOOKEEPER: "ZooKeeper itself"}
             host = names.get(wanted.broker, f"Broker {wanted.broker}")
             raise RefusedError("SessionExpiredError", f"{host} has no ZooKeeper session.")
-        self.zookeeper.expire_session(self.world, session)
+        self.zookeeper.expire_session(self.environment, session)
 
     def _own_session(self) -> int:
         """The session of the outsiders' zkCli, on the clients' host.
@@ -296,7 +302,7 @@ class Admin:
         session = self.zookeeper.session_of(CLIENTS)
         if session is None:
             session = self.zookeeper.open_session(
-                self.world, CLIENTS, ZKCLI_TIMEOUT_MS, is_kept_alive=True
+                self.environment, CLIENTS, ZKCLI_TIMEOUT_MS, is_kept_alive=True
             )
         return session
 
@@ -308,7 +314,7 @@ class Admin:
             return Outcome(error.name, str(error), zkcli.error_text(error), error.name)
 
     def _zk(self, wanted: inputs.ZkCommand) -> Outcome:
-        zookeeper, world, path = self.zookeeper, self.world, wanted.path
+        zookeeper, environment, path = self.zookeeper, self.environment, wanted.path
         match wanted.command:
             case "ls":
                 names = zkcli.list_result(zookeeper, path, recursive=wanted.recursive)
@@ -324,7 +330,7 @@ class Admin:
                 return Outcome(output=text, result=zkcli.node_result(node))
             case "create":
                 made = zookeeper.create(
-                    world,
+                    environment,
                     self._own_session() if wanted.ephemeral else 0,
                     path,
                     wanted.data,
@@ -333,10 +339,10 @@ class Admin:
                 )
                 return Outcome(output=f"Created {made}", result=made)
             case "set":
-                version = zookeeper.set_data(world, path, wanted.data, wanted.version)
+                version = zookeeper.set_data(environment, path, wanted.data, wanted.version)
                 return Outcome(output="", result=version)
             case "delete":
-                zookeeper.delete(world, path, wanted.version)
+                zookeeper.delete(environment, path, wanted.version)
                 return Outcome(output="")
             case "watches":
                 return self._watches(path)

@@ -205,7 +205,7 @@ class Processes:
         self._both(wanted.source, wanted.destination, one_way=True)
         request = (wanted.api or "").removesuffix("Request").removesuffix("Response")
         if request in BROUGHT_BY:
-            needs(self.cluster.world.profile, BROUGHT_BY[request], f"{request} exists")
+            needs(self.cluster.profile, BROUGHT_BY[request], f"{request} exists")
         self.network.hold(wanted.source, wanted.destination, wanted.api)
 
     def release(self, wanted: inputs.ReleaseMessages) -> None:

@@ -18,7 +18,7 @@ from typing import Annotated, Any, Final, TypeVar
 import msgspec
 from msgspec import Meta, Struct
 
-from emulator.protocol.names import split
+from emulator.protocol.names import random_uuid, split
 from emulator.releases.profiles import Profile
 
 # ---- paths
@@ -277,6 +277,14 @@ class _TopicJson(Struct):
 
 
 _topic = _reader(_TopicJson)
+
+
+def new_topic_json(
+    profile: Profile, lists: list[list[int]], random_below: Callable[[int], int]
+) -> str:
+    """A new topic's znode, from 2.8 on with an id of its own."""
+    topic_id = random_uuid(random_below) if profile.has("topic_ids") else ""
+    return topic_json(profile, lists, topic_id)
 
 
 def topic_json(profile: Profile, lists: Sequence[Sequence[int]], topic_id: str) -> str:

@@ -1,11 +1,20 @@
-"""What the ZooKeeper server needs from its surroundings."""
+"""What the ZooKeeper server needs from its surroundings, and what a cluster gives it."""
 
 from collections.abc import Callable
-from typing import Concatenate, ParamSpec, Protocol
+from typing import Concatenate, Final, ParamSpec, Protocol
 
-from emulator.events import Event
+from emulator.events import ZOOKEEPER, Event
+from emulator.protocol import WatchEvent
+from emulator.simulation.kernel import Kernel
+from emulator.simulation.network import Network
 
 Fields = ParamSpec("Fields")
+
+STARTED_MS: Final = 1_584_267_360_000
+"""The wall-clock time that virtual time 0 stands for where ZooKeeper shows one (15 March 2020)."""
+
+ZnodeObserver = Callable[[str, str, str | None, int], None]
+"""Is told of each committed znode change: kind, path, data, version."""
 
 
 class ZkEnvironment(Protocol):
@@ -32,3 +41,28 @@ class ZkEnvironment(Protocol):
         A deleted znode's ``data`` is None and its ``version`` -1. Called after the znode's event
         and before its watches fire.
         """
+
+
+class Environment:
+    """A cluster around its ZooKeeper server: its kernel and its network."""
+
+    def __init__(self, kernel: Kernel, network: Network) -> None:
+        """Act through ``kernel`` and ``network``."""
+        self.emit = kernel.emit
+        self.kernel = kernel
+        self.network = network
+        self.observers: list[ZnodeObserver] = []
+
+    @property
+    def now(self) -> int:
+        """Virtual time in microseconds."""
+        return self.kernel.state.now_us
+
+    def notify(self, host: int, path: str, kind: str, /) -> None:
+        """Send ``host`` the event of a watch that has fired."""
+        self.network.send(ZOOKEEPER, host, WatchEvent(path, kind))
+
+    def znode_changed(self, kind: str, path: str, data: str | None, version: int, /) -> None:
+        """Pass a committed change on to the observers."""
+        for observe in self.observers:
+            observe(kind, path, data, version)

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from emulator import events
 from emulator.zookeeper import errors, operations
-from emulator.zookeeper.environment import ZkEnvironment
+from emulator.zookeeper.environment import STARTED_MS, ZkEnvironment
 from emulator.zookeeper.hash_order import hash_order
 from emulator.zookeeper.operations import ANY_VERSION, Check, Create, Delete, Operation, SetData
 from emulator.zookeeper.sessions import Session, Sessions, first_session_id
@@ -23,8 +23,6 @@ from emulator.zookeeper.znode import ZOOKEEPERS_OWN, Znode, check_path
 
 TICK_TIME_MS: Final = 1000
 """The server's tickTime: sessions between 2 and 20 s are granted as asked."""
-STARTED_MS: Final = 1_584_267_360_000
-"""The wall-clock time that virtual time 0 stands for where ZooKeeper shows one (15 March 2020)."""
 
 
 class ZooKeeper(Struct, array_like=True):
@@ -73,6 +71,10 @@ class ZooKeeper(Struct, array_like=True):
         if node is None:
             raise errors.NoNodeError(path, f"{path} does not exist.")
         return node
+
+    def names(self, path: str) -> list[str]:
+        """The names below a znode, sorted; none if there is no such znode."""
+        return [] if self.find(path) is None else self.children(path)
 
     def children(self, path: str) -> list[str]:
         """Return the names of the znode's children, sorted."""

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from emulator.zookeeper.environment import STARTED_MS
 from emulator.zookeeper.errors import (
     BadArgumentsError,
     BadVersionError,
@@ -13,7 +14,7 @@ from emulator.zookeeper.errors import (
     NotEmptyError,
     ZooKeeperError,
 )
-from emulator.zookeeper.tree import STARTED_MS, ZooKeeper
+from emulator.zookeeper.tree import ZooKeeper
 from emulator.zookeeper.znode import Stat, Znode
 
 _WORDS: Final[dict[type[ZooKeeperError], str]] = {

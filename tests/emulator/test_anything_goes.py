@@ -249,7 +249,7 @@ class AnythingGoes(RuleBasedStateMachine):
                     log.start,
                     *(b.end_offset for b in log.batches[:-1]),
                 ][: len(log.batches)]
-                if self.cluster.world.profile.has("high_watermark_in_log"):
+                if self.cluster.profile.has("high_watermark_in_log"):
                     assert replica.high_watermark <= log.end
 
     def teardown(self) -> None:

@@ -105,7 +105,7 @@ def _of_metadata(cluster: Cluster) -> Iterator[str]:
 
 def _compared(cluster: Cluster, who: str, tp: str, told: PartitionInfo | None) -> Iterator[str]:
     info = cluster.state_of(tp)
-    count = 4 if cluster.world.profile.has("consumer_groups") else 2
+    count = 4 if cluster.profile.has("consumer_groups") else 2
     seen, real = _fields(told)[:count], _fields(info)[:count]
     if seen != real:
         yield f"{who} has {tp} as {seen}, not {real}"

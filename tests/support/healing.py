@@ -35,7 +35,7 @@ def heal(runner: Runner) -> None:
     for broker in cluster.brokers:
         if cluster.broker_state(broker) == "frozen":
             _do(runner, ThawBroker(broker=broker))
-    if cluster.world.profile.has("out_of_range_is_fatal"):
+    if cluster.profile.has("out_of_range_is_fatal"):
         config = {"unclean.leader.election.enable": "true"}
         for broker in cluster.brokers:
             _do(runner, ConfigureBroker(broker=broker, config=config))
@@ -45,11 +45,11 @@ def heal(runner: Runner) -> None:
         _start_what_is_down(runner)
         _pass(runner, MINUTE_US)
     _resume(runner)
-    if not cluster.world.profile.has("broker_epochs"):
+    if not cluster.profile.has("broker_epochs"):
         _do(runner, ZkCommand(command="delete", path="/controller"))
     _pass(runner, 2 * MINUTE_US)
     _elect_where_nobody_is_left(runner)
-    if not cluster.world.profile.has("epoch_cache_truncated_at_log_end"):
+    if not cluster.profile.has("epoch_cache_truncated_at_log_end"):
         _restart_the_stuck(runner)
 
 

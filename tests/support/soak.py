@@ -105,7 +105,7 @@ class Soak:
             if self.cluster.broker_state(broker) == "frozen":
                 self.do(ThawBroker(broker=broker))
         self.do(Wait(duration_us=QUIET_US))
-        if not self.cluster.world.profile.has("broker_epochs"):
+        if not self.cluster.profile.has("broker_epochs"):
             self.do(ZkCommand(command="delete", path="/controller"))
             self.do(Wait(duration_us=QUIET_US))
         self.do(Settle(quiet_us=NEWS_US))

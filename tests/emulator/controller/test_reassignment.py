@@ -167,7 +167,7 @@ def test_from_1_1_a_controller_whose_znode_was_taken_away_is_deaf(version: str) 
     lab.wait(50)
     lab.do(Reassign(tp=TP, replicas=[2, 3]))
     lab.wait(9000)
-    is_deaf = not lab.cluster.world.profile.has("admin_requests_data_watched")
+    is_deaf = not lab.cluster.profile.has("admin_requests_data_watched")
     assert lab.cluster.assigned(TP) == ([1, 2] if is_deaf else [2, 3])
 
 
@@ -178,7 +178,7 @@ def test_a_move_to_the_dead_waits_or_is_refused(version: str) -> None:
     lab.wait(20_000)
     lab.do(Reassign(tp=TP, replicas=[2, 3]))
     lab.wait(50)
-    refused = lab.cluster.world.profile.has("reassignment_needs_live_replicas")
+    refused = lab.cluster.profile.has("reassignment_needs_live_replicas")
     assert lab.cluster.assigned(TP) == ([1, 2] if refused else [2, 3, 1])
     assert (lab.cluster.zookeeper.find(REASSIGN) is None) == refused
 
@@ -188,7 +188,7 @@ def test_a_move_to_where_it_is_costs_an_epoch_from_2_4(version: str) -> None:
     lab = led_by_1(version)
     lab.do(Reassign(tp=TP, replicas=[1, 2]))
     lab.wait(50)
-    costs = lab.cluster.world.profile.has("cancel_reassignment")
+    costs = lab.cluster.profile.has("cancel_reassignment")
     assert lab.state() == f"leader 1 e{int(costs)} isr [1, 2] v{int(costs)}"
     assert lab.cluster.zookeeper.find(REASSIGN) is None
 

@@ -147,7 +147,7 @@ def test_what_others_wrote_to_the_topic_is_passed_over() -> None:
     bench = Bench()
     bench.commit(1)
     coordinator = bench.lab.cluster.brokers[0].coordinator
-    first = bench.lab.cluster.world.ledger.enter(
+    first = bench.lab.cluster.ledger.enter(
         "somebody", OFFSETS, ["k"], ["nonsense"], acks=-1, now_us=0
     )
     log = bench.lab.replica(0, OFFSETS).log

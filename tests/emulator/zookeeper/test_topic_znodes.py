@@ -2,9 +2,15 @@
 
 import pytest
 
-from emulator.zookeeper.data import compact
+from emulator.releases.profiles import PROFILES
+from emulator.zookeeper.data import compact, new_topic_json, topic_json
 from emulator.zookeeper.metadata import write, write_topic
 from tests.support.lab import Lab
+
+
+def first(_below: int) -> int:
+    """A random generator that always draws 0."""
+    return 0
 
 
 @pytest.mark.parametrize(
@@ -18,25 +24,26 @@ from tests.support.lab import Lab
     ],
 )
 def test_a_topic_is_written_as_in_its_release(version: str, written: str) -> None:
-    assert Lab(version, brokers=1).cluster.world.topic_json([[0]]) == written
+    assert new_topic_json(PROFILES[version], [[0]], first) == written
 
 
 def test_from_2_8_a_topic_has_an_id() -> None:
-    assert '"topic_id":"' in Lab("2.8", brokers=1).cluster.world.topic_json([[0]])
+    assert '"topic_id":"' in new_topic_json(PROFILES["2.8"], [[0]], first)
 
 
 def test_a_topics_configuration_is_there_before_it() -> None:
     lab = Lab(brokers=1)
-    world = lab.cluster.world
-    write_topic(world.zookeeper, world, "u", world.topic_json([[0]]), {"cleanup.policy": "compact"})
+    cluster, topic = lab.cluster, topic_json(PROFILES["3.9"], [[0]], "")
+    config = {"cleanup.policy": "compact"}
+    write_topic(cluster.zookeeper, cluster.environment, "u", topic, config)
     node = lab.cluster.zookeeper.get("/config/topics/u")
     assert node.data == '{"version":1,"config":{"cleanup.policy":"compact"}}'
     assert node.czxid < lab.cluster.zookeeper.get("/brokers/topics/u").czxid
 
 
 def test_a_znode_that_is_there_is_set() -> None:
-    world = Lab(brokers=1).cluster.world
+    cluster = Lab(brokers=1).cluster
     for number in (1, 2):
-        write(world.zookeeper, world, "/admin/x", compact({"n": number}))
-    node = world.zookeeper.get("/admin/x")
+        write(cluster.zookeeper, cluster.environment, "/admin/x", compact({"n": number}))
+    node = cluster.zookeeper.get("/admin/x")
     assert (node.data, node.version) == ('{"n":2}', 1)

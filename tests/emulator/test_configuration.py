@@ -14,7 +14,7 @@ from emulator.inputs.statements import (
     Wait,
     ZkCommand,
 )
-from emulator.protocol.names import is_topic_name, split
+from emulator.protocol.names import is_topic_name, random_uuid, split
 from tests.support.running import do, with_topic
 
 MIN_ISR = "min.insync.replicas"
@@ -103,9 +103,9 @@ def test_unclean_election_is_on_where_it_was_the_default(version: str, *, expect
 def test_a_cluster_id_has_22_characters_and_comes_from_the_seed() -> None:
     one, _ = with_topic(1, 2)
     other, _ = with_topic(1, 2)
-    made = one.world.cluster_id()
+    made = random_uuid(one.kernel.random_below)
     assert len(made) == 22
-    assert made == other.world.cluster_id()
+    assert made == random_uuid(other.kernel.random_below)
 
 
 @pytest.mark.parametrize("version", ["1.1", "3.9"])
@@ -116,7 +116,7 @@ def test_a_brokers_own_values_stand_in_its_znode(version: str) -> None:
     assert cluster.zookeeper.get(OWN).data == f'{{"version":1,"config":{{"{MIN_ISR}":"3"}}}}'
     changes = [
         cluster.zookeeper.get(f"/config/changes/{name}").data
-        for name in cluster.world.children("/config/changes")
+        for name in cluster.zookeeper.names("/config/changes")
     ]
     assert changes == ['{"version":2,"entity_path":"brokers/1"}'] * 2
 
@@ -126,7 +126,7 @@ def test_before_1_1_a_brokers_values_are_in_no_znode() -> None:
     do(cluster, ConfigureBroker(broker=1, config={MIN_ISR: "3"}))
     assert min_isr(cluster, 1) == 3
     assert cluster.zookeeper.find("/config/brokers") is None
-    assert cluster.world.children("/config/changes") == []
+    assert cluster.zookeeper.names("/config/changes") == []
     do(cluster, ZkCommand(command="create", path="/config/brokers", data=""))
     do(cluster, ZkCommand(command="create", path=OWN, data=f'{{"config":{{"{MIN_ISR}":"2"}}}}'))
     do(cluster, told("brokers/1"), SOON)
