@@ -24,6 +24,7 @@ FIELDS: dict[Any, st.SearchStrategy[Any]] = {
     list[str | None]: st.lists(st.none() | TEXTS, max_size=3),
     list[list[int]]: st.lists(st.lists(NUMBERS, max_size=3), max_size=3),
     list[list[str | int]]: st.lists(st.lists(TEXTS | NUMBERS, max_size=3), max_size=3),
+    list[tuple[int, str]]: st.lists(st.tuples(NUMBERS, TEXTS), max_size=3),
     list[tuple[int, int]]: st.lists(st.tuples(NUMBERS, NUMBERS), max_size=3),
     list[tuple[int, int]] | None: st.none() | st.lists(st.tuples(NUMBERS, NUMBERS), max_size=2),
     dict[str, str]: st.dictionaries(TEXTS, TEXTS, max_size=3),
