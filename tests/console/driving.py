@@ -86,6 +86,12 @@ class Console:
         return "\n".join(self.lines())
 
 
+class PatientApp(TidegaugeApp):
+    """The application, whose toasts are still there on a busy machine."""
+
+    NOTIFICATION_TIMEOUT = 600
+
+
 @asynccontextmanager
 async def console(
     source: Source | None = None,
@@ -97,7 +103,7 @@ async def console(
 ) -> AsyncIterator[Console]:
     """A paused console on a source (a recorded failover if none is given), after some keys."""
     source = ListSource(failover()) if source is None else source
-    app = TidegaugeApp(
+    app = PatientApp(
         source,
         ascii=ascii,
         paused=True,

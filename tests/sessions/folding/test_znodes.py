@@ -49,7 +49,7 @@ def test_zookeepers_own_nodes_are_there_from_the_start() -> None:
 
 
 def test_an_old_release_comes_with_a_zookeeper_without_a_config_node() -> None:
-    view = folded([ClusterCreated(1, 0, 0, "2.4", 1, [1], [], {}, False)])
+    view = folded([ClusterCreated(1, 0, 0, "2.2", 1, [1], [], {}, False)])
     assert "/zookeeper/config" not in view.state.znodes
     assert list(view.state.znodes["/zookeeper"].children) == ["quota"]
     assert "/zookeeper/config" in ClusterView().state.znodes
