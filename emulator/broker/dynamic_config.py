@@ -30,6 +30,7 @@ class DynamicConfig:
         self.zk = context.zk
         self.taken = taken
         self._texts: dict[str, str | None] = {}
+        self._read_at: dict[str, int] = {}
 
     def start(self) -> None:
         """The broker has just connected: read everything, and ask to be told of changes.
@@ -38,6 +39,7 @@ class DynamicConfig:
             ConnectionLoss: ZooKeeper does not answer.
         """
         self._texts.clear()
+        self._read_at.clear()
         self.zk.watch_children(znodes.CONFIG_CHANGES)
         numbers = [number for number, _ in self._notifications()]
         self.process.config_change = max(numbers, default=-1)
@@ -61,9 +63,16 @@ class DynamicConfig:
                     self._take(*change)
 
     def log_created(self, topic: str) -> None:
-        """The broker makes a log: it reads what the topic goes by."""
+        """The broker makes a log: it reads what the topic goes by.
+
+        One request makes thousands of logs of a topic; nothing is written in between.
+        """
+        zxid = self.zk.zookeeper.zxid
+        if self._read_at.get(topic) == zxid:
+            return
         try:
             self._read_topic(topic)
+            self._read_at[topic] = zxid
         except errors.ConnectionLoss:
             self.process.unread_topics[topic] = None
 

@@ -13,7 +13,6 @@ from msgspec import Struct, field
 from emulator import events
 from emulator.broker_context import BrokerContext
 from emulator.protocol import RecordBatch
-from emulator.protocol.names import split
 from emulator.replication.leader_epoch_cache import LeaderEpochCache
 from emulator.replication.partition import (
     FOLLOWER,
@@ -136,13 +135,14 @@ class Replicas:
         context, moment = self.context, self.moment
         if self._min_isr_version != context.configuration.version:
             self._settings_changed()
-        min_isr = self._min_isr.get(replica.tp)
-        if min_isr is None:
-            topic, _ = split(replica.tp)
-            min_isr = context.min_insync_replicas(topic)
-            self._min_isr[replica.tp] = min_isr
+        if replica.role == LEADER or replica.high_watermark != replica.log_end:
+            # Nothing else can raise a HW or refuse a batch, and most replicas are at rest.
+            min_isr = self._min_isr.get(replica.tp)
+            if min_isr is None:
+                topic, _, _ = replica.tp.rpartition("-")
+                min_isr = self._min_isr[replica.tp] = context.min_insync_replicas(topic)
+            moment.min_insync_replicas = min_isr
         moment.now_us = context.kernel.state.now_us
-        moment.min_insync_replicas = min_isr
         moment.live_brokers = context.process.live_brokers
         return moment
 
@@ -294,7 +294,8 @@ class Replicas:
             effect.follower,
             effect.log_end,
         )
-        self._note_lag(replica)
+        if effect.log_end >= 0:  # at the beginning of an epoch that is done once for all
+            self._note_lag(replica)
 
     def _note_lag(self, replica: Replica) -> None:
         """Remember whether any follower of a partition lacks something."""

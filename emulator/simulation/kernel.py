@@ -7,7 +7,7 @@ life (``incarnation``); a frozen one finds it in its inbox when it thaws.
 
 from collections.abc import Callable, Sequence
 from heapq import heappop, heappush
-from typing import Any, Concatenate, ParamSpec, Protocol
+from typing import Any, Concatenate, ParamSpec, Protocol, cast
 
 from msgspec import Struct, field
 
@@ -84,6 +84,21 @@ class Actor(Protocol):
         """
 
 
+class Emit(Protocol):
+    """States an event of type ``kind``, given its fields after ``cause``; returns its ``seq``.
+
+    Nothing is built if nobody looks. The type checker compares the fields with the event's.
+    """
+
+    def __call__(
+        self,
+        kind: Callable[Concatenate[int, int, int, Fields], Event],
+        *fields: Fields.args,
+        **named: Fields.kwargs,
+    ) -> int:
+        """State it; fields go by their places."""
+
+
 class Kernel:
     """Dispatches what is due and lets actors send, set timers and state facts."""
 
@@ -92,6 +107,7 @@ class Kernel:
         self.state = state
         self.actors: dict[int, Actor] = {}
         self.cause = 0
+        self.emit = cast(Emit, self._emit)
         self._observers: list[Observer] = list(observers)
         self._typed: dict[Any, list[Observer]] = {}
         self._by_type: dict[Any, tuple[bool, list[Observer]]] = {}
@@ -114,16 +130,8 @@ class Kernel:
                 self._typed.setdefault(each, []).append(observer)
         self._by_type.clear()
 
-    def emit(
-        self,
-        kind: Callable[Concatenate[int, int, int, Fields], Event],
-        *fields: Fields.args,
-        **named: Fields.kwargs,
-    ) -> int:
-        """State an event of type ``kind``, given its fields after ``cause``; returns its ``seq``.
-
-        Nothing is built if nobody looks. The type checker compares the fields with the event's.
-        """
+    def _emit(self, kind: type[Event], *fields: Any) -> int:
+        """What :attr:`emit` does; names for the fields would cost a dict each time."""
         state = self.state
         seq = state.sequence = state.sequence + 1
         try:
@@ -135,7 +143,7 @@ class Kernel:
         if is_activity:
             state.activity_us = state.now_us
         if observers:
-            event = kind(seq, state.now_us, self.cause, *fields, **named)
+            event = kind(seq, state.now_us, self.cause, *fields)
             for observe in observers:
                 observe(event)
         return seq

@@ -100,7 +100,15 @@ class ZkClient:
         Raises:
             ConnectionLoss: the server cannot be asked, or its answer does not come.
         """
-        return self._request(path, lambda: self.zookeeper.find(path))
+        state = self.state
+        if (
+            self.network.state.links
+            or state.unanswered
+            or state.connection != CONNECTED
+            or state.session not in self.zookeeper.sessions.live
+        ):
+            return self._request(path, lambda: self.zookeeper.find(path))
+        return self.zookeeper.find(path)  # nothing can be in the way: most requests by far
 
     def get(self, path: str) -> Znode:
         """The znode at a path.
