@@ -9,6 +9,7 @@ import pytest
 from docs.make_partition_page import PAGE, page
 from emulator.releases.profiles import PROFILES, VERSIONS
 from emulator.replication import partition
+from emulator.replication.leader_epoch_cache import LeaderEpochCache
 from emulator.replication.partition import (
     FOLLOWER,
     LEADER,
@@ -44,6 +45,7 @@ from emulator.replication.partition import (
     produce_error,
     step,
 )
+from emulator.replication.remote_replica import RemoteReplica
 from tests.support.generations import since
 from tests.support.machines import Batch, Machines
 
@@ -426,6 +428,154 @@ def test_a_leader_short_of_members_refuses_acks_all_only() -> None:
     assert produce_error(state, 1, MODERN, moment) == "NONE"
     assert produce_error(None, 1, MODERN, moment) == "UNKNOWN_TOPIC_OR_PARTITION"
     assert produce_error(follower(), 1, MODERN, moment) == "NOT_LEADER_OR_FOLLOWER"
+
+
+# ---- what followers have, and since when
+
+
+@pytest.mark.parametrize(
+    ("leo", "since_us", "caught_up_us"),
+    [(3, 5, 40), (3, 40, 40), (3, 41, 0), (2, 5, 0), (4, 5, 0)],
+    ids=["at the LEO", "just in the epoch", "before the epoch", "behind", "ahead"],
+)
+def test_before_the_leo_moves_a_follower_at_it_was_caught_up_at_its_last_fetch(
+    leo: int, since_us: int, caught_up_us: int
+) -> None:
+    remote = RemoteReplica(leo=leo, last_caught_up_us=0, since_us=since_us)
+    state = leader(log_end=3, remotes={2: remote})
+    step(state, Append(Batch(-1, -1, ("a",)), {2: 40}), MODERN, NOW)
+    assert remote.last_caught_up_us == caught_up_us
+    assert (remote.last_fetch_leader_leo == 3) is (caught_up_us == 40)
+
+
+@pytest.mark.parametrize(
+    ("leo", "session_us", "found"), [(3, 40, 40), (3, 0, 7), (3, 4, 7), (2, 40, 7), (4, 40, 7)]
+)
+def test_a_session_tells_when_a_follower_at_the_leo_was_caught_up(
+    leo: int, session_us: int, found: int
+) -> None:
+    remote = RemoteReplica(leo=leo, last_caught_up_us=7, since_us=5)
+    assert partition.caught_up_us(remote, 3, session_us) == found
+
+
+def test_a_follower_that_fetches_from_further_back_is_remembered_there() -> None:
+    state = leader(log_end=3, isr=[1, 2], remotes={2: RemoteReplica(leo=3)})
+    effects = step(state, CountFetch(2, 1), MODERN, NOW)
+    assert [e for e in effects if isinstance(e, partition.RememberLogEnd)] == [
+        partition.RememberLogEnd(2, 1)
+    ]
+    assert state.remotes[2].leo == 1
+
+
+# ---- what a fetch is answered
+
+
+@pytest.mark.parametrize(
+    ("offset", "last_epoch", "answer"),
+    [
+        (6, 4, partition.FetchAnswer("NONE", 5, 1)),
+        (8, 4, partition.FetchAnswer("NONE", 5, 1, (4, 7))),
+        (6, 2, partition.FetchAnswer("NONE", 5, 1, (2, 4))),
+        (4, 2, partition.FetchAnswer("NONE", 5, 1)),
+        (4, 3, partition.FetchAnswer("NONE", 5, 1, (2, 4))),
+        (6, 9, partition.FetchAnswer("OFFSET_OUT_OF_RANGE", log_start=1)),
+        (8, -1, partition.FetchAnswer("OFFSET_OUT_OF_RANGE", log_start=1)),
+        (0, -1, partition.FetchAnswer("OFFSET_OUT_OF_RANGE", log_start=1)),
+        (7, -1, partition.FetchAnswer("NONE", 5, 1)),
+        (1, -1, partition.FetchAnswer("NONE", 5, 1)),
+    ],
+)
+def test_a_fetch_is_answered_by_its_offset_and_the_last_epoch_that_it_names(
+    offset: int, last_epoch: int, answer: partition.FetchAnswer
+) -> None:
+    cache = LeaderEpochCache([(2, 1), (4, 4)])
+    state = leader(log_start=1, log_end=7, high_watermark=5, epochs=cache)
+    state.remotes = {2: RemoteReplica()}
+    assert partition.answer_fetch(state, 2, offset, 4, last_epoch, MODERN) == answer
+
+
+def test_only_an_assigned_follower_is_given_records() -> None:
+    state = leader(remotes={2: RemoteReplica()})
+    assert partition.answer_fetch(state, 3, 0, 4, -1, MODERN).error == "NOT_LEADER_OR_FOLLOWER"
+
+
+@pytest.mark.parametrize(
+    ("epoch", "error"),
+    [(3, "FENCED_LEADER_EPOCH"), (4, "NONE"), (5, "UNKNOWN_LEADER_EPOCH"), (-1, "NONE")],
+)
+def test_an_epoch_is_compared_with_the_leaders(epoch: int, error: str) -> None:
+    assert partition.epoch_error(leader(), epoch, MODERN) == error
+
+
+# ---- truncating
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason", "end"),
+    [
+        ((-1, -1), "no such epoch: to high watermark", 2),
+        ((0, 3), "to end of epoch", 3),
+        ((0, 0), "to end of epoch", 0),
+    ],
+)
+def test_a_truncation_says_why(answer: tuple[int, int], reason: str, end: int) -> None:
+    state = follower()
+    state.epochs, state.log_end, state.high_watermark = LeaderEpochCache([(0, 0)]), 5, 2
+    effects = step(state, partition.TruncateToEpochEnd(*answer), MODERN, NOW)
+    cuts = [e for e in effects if isinstance(e, partition.TruncateLog)]
+    assert [(cut.offset, cut.previous, cut.reason) for cut in cuts] == [(end, 5, reason)]
+
+
+@pytest.mark.parametrize(
+    ("version", "start", "end", "unclean", "found"),
+    [
+        ("3.9", 0, 3, False, [partition.TruncateLog]),
+        ("3.9", 0, 5, False, []),
+        ("3.9", 0, 9, False, []),
+        ("3.9", 5, 9, False, []),
+        ("3.9", 6, 9, False, [partition.RestartLog, MoveHighWatermark]),
+        ("0.10.2", 0, 3, False, [partition.Halt]),
+        ("0.10.2", 0, 3, True, [partition.TruncateLog]),
+        ("0.10.2", 0, 5, False, []),
+        ("0.8.1", 0, 9, True, [partition.RestartLog, MoveHighWatermark]),
+    ],
+)
+def test_a_follower_out_of_range_adjusts_to_where_the_leaders_log_lies(
+    version: str, start: int, end: int, unclean: bool, found: list[type]
+) -> None:
+    state = follower()
+    state.log_end = 5
+    command = partition.AdjustToLeader(start, end, unclean)
+    effects = step(state, command, Rules.of(PROFILES[version]), NOW)
+    assert [type(effect) for effect in effects] == found
+    led = leader(log_end=5)
+    assert step(led, command, Rules.of(PROFILES[version]), NOW) == []
+
+
+def test_a_tail_that_is_not_there_cannot_be_lost() -> None:
+    state = follower()
+    state.log_end = 5
+    assert step(state, partition.LoseTail(9, "power loss"), MODERN, NOW) == []
+    assert state.log_end == 5
+
+
+def test_a_follower_takes_the_leaders_high_watermark_even_if_it_is_lower() -> None:
+    state = follower()
+    state.log_end = state.high_watermark = 5
+    effects = step(state, AppendFetched([], 3), MODERN, NOW)
+    assert effects == [MoveHighWatermark(3, 5, "response")]
+
+
+def test_who_does_not_lead_expires_nobody() -> None:
+    state = leader(isr=[1, 2], role=FOLLOWER)
+    assert step(state, ExpireIsr({}), MODERN, Moment(now_us=60_000_000)) == []
+
+
+def test_an_isr_that_is_stored_under_the_version_that_the_leader_knows_counts() -> None:
+    """An answer may be the second one to a request that was sent twice."""
+    state = leader(pending=PendingIsr([1, 2], "expand"))
+    step(state, IsrStored([1, 2], 9, 4), MODERN, NOW)
+    assert (state.isr, state.pending) == ([1, 2], None)
 
 
 def test_every_command_has_its_transition() -> None:
