@@ -27,6 +27,13 @@ def test_a_partition_with_epochs_is_asked_about_before_it_is_fetched() -> None:
     assert added(epoch=3, asks_epoch=False).phase == FETCHING
 
 
+def test_nothing_has_been_asked_of_a_partition_that_was_just_added_and_it_need_not_rest() -> None:
+    state = added(epoch=3, asks_epoch=False)
+    assert (state.epoch, state.resume_us, state.asked_offset, state.asked_epoch) == (3, 0, -1, -1)
+    state.advance(ERROR)
+    assert state.resume_us == 0
+
+
 @pytest.mark.parametrize(
     ("happened", "phases"),
     [

@@ -333,3 +333,16 @@ def test_no_answer_makes_a_log_longer(
 ) -> None:
     truncation = cut(version, answer, own, log_end_offset, high_watermark)
     assert 0 <= truncation.offset <= log_end_offset
+
+
+def test_of_a_follower_that_has_not_fetched_nothing_is_known() -> None:
+    fresh = RemoteReplica()
+    assert (fresh.leo, fresh.last_fetch_leader_leo, fresh.told_hw, fresh.since_us) == (
+        -1,
+        -1,
+        -1,
+        0,
+    )
+    assert fresh.last_caught_up_us == fresh.last_fetch_us == NEVER_US
+    ten_years_us = 10 * 366 * 24 * 3_600 * SECOND_US
+    assert -ten_years_us > NEVER_US
