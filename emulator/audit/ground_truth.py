@@ -1,13 +1,17 @@
 """Ground truth: which records were acknowledged, and whether the logs still have them.
 
 The audit knows every record that was ever produced and looks into every log, which no real
-component can. It watches and cannot steer. Work follows suspicion: a partition is looked at whole
-only when a log was cut, a leader changed, a batch was sent twice, or two logs were seen to differ.
-What settles itself in most cases (a record that is acknowledged when it is handed over, and that
-the leader writes a little later) is looked at after a while, or at the end of a statement.
+component can. It watches and cannot steer. Work follows suspicion: a partition is looked at only
+when a log was cut, a leader changed, a batch was sent twice, or two logs were seen to differ. What
+settles itself in most cases (a record that is acknowledged when it is handed over, and that the
+leader writes a little later) is looked at after a while, or at the end of a statement.
+
+A look leaves a mark: what was found below the end of the leader's log. The next one begins at the
+newest mark that still holds, so that it costs what has happened since and not what ever happened.
 """
 
 from collections.abc import Callable, Iterable
+from itertools import combinations
 from typing import Final
 
 from msgspec import Struct, field
@@ -24,8 +28,8 @@ DEFERRED_US = 100_000
 Found = list[tuple[int, int]]
 """Pairs of (offset, record id)."""
 
-Findings = tuple[Found, Found, Found, Found]
-"""Lost, duplicated, diverged, consumed and lost."""
+MARKS: Final = 32
+"""How many marks a partition has at most; with one more, every other one is given up."""
 
 
 class Acked(Struct, frozen=True, array_like=True, gc=False):
@@ -48,8 +52,34 @@ def _none_acked() -> AckedList:
     return NONE_ACKED
 
 
+class Mark(Struct, frozen=True, array_like=True, gc=False):
+    """What a look found below ``offset``, where the log of the leader ended.
+
+    Of the first ``acked`` and ``consumed`` batches nothing else is missing in that part of the log,
+    whose largest record id is ``newest``. ``leader`` is whose log this is about, -1 if all have the
+    same batches, as far as they reach.
+    """
+
+    offset: int = 0
+    leader: int = -1
+    newest: int = -1
+    acked: int = 0
+    consumed: int = 0
+    lost: Found = field(default_factory=list)
+    duplicated: Found = field(default_factory=list)
+    diverged: Found = field(default_factory=list)
+    consumed_lost: Found = field(default_factory=list)
+
+
+NOTHING: Final = Mark()
+"""What is known before the first look."""
+
+
 class PartitionAudit(Struct, array_like=True, gc=False):
-    """What is known of one partition; ``newest_missing`` is the largest record id that is lost."""
+    """What is known of one partition; ``newest_missing`` is the largest record id that is lost.
+
+    ``marks`` are in the order of their offsets.
+    """
 
     leader: int = -1
     acked: AckedList = field(default_factory=_none_acked)
@@ -60,6 +90,7 @@ class PartitionAudit(Struct, array_like=True, gc=False):
     diverged: Found = field(default_factory=list)
     consumed_lost: Found = field(default_factory=list)
     newest_missing: int = -1
+    marks: list[Mark] = field(default_factory=list)
 
     @property
     def clean(self) -> bool:
@@ -81,6 +112,10 @@ class AuditState(Struct, array_like=True, gc=False):
     due_us: int = 0
 
 
+EMPTY: Final = Log()
+"""What is left of a deleted log."""
+
+
 LogsOf = Callable[[str], dict[int, Log]]
 """Each broker's log of a partition that has one."""
 
@@ -100,6 +135,8 @@ class Audit:
         kernel.subscribe(self._led, [events.PartitionStateChanged])
         kernel.subscribe(self._suspect, [events.LogTruncated, events.LogDeleted])
         kernel.subscribe(self._gone, [events.PartitionStateRemoved])
+        kernel.subscribe(self._assigned, [events.ReplicasAssigned])
+        kernel.subscribe(self._topic_gone, [events.TopicDeleted])
 
     def _of(self, tp: str) -> PartitionAudit:
         found = self.state.partitions.get(tp)
@@ -109,6 +146,20 @@ class Audit:
 
     def _suspect(self, event: events.LogTruncated | events.LogDeleted) -> None:
         self.state.dirty[event.tp] = event.seq
+        found = self.state.partitions.get(event.tp)
+        if found is None or not found.marks:
+            return
+        logs = self.logs_of(event.tp)
+        if isinstance(event, events.LogDeleted):
+            logs.pop(event.broker, None)
+        cut = logs.get(event.broker, EMPTY)
+        # While another log reaches a mark of equal logs, what is written anew is compared with it.
+        reached = max((log.end for log in logs.values()), default=0)
+        found.marks = [
+            mark
+            for mark in found.marks
+            if not cut.start and mark.offset <= (reached if mark.leader < 0 else cut.end)
+        ]
 
     # ---- folding
 
@@ -140,12 +191,8 @@ class Audit:
     def _is_held(self, tp: str, leader: int, offset: int, record: int) -> bool:
         """Whether the leader's log has that very record there: who was told so may be late."""
         log = self.logs_of(tp).get(leader)
-        if log is None or not log.start <= offset < log.end:
-            return False
-        batch = log.batches[-1]
-        if not batch.base_offset <= offset:
-            batch = log.batches[log.position(offset)]
-        return batch.first_record + offset - batch.base_offset == record
+        batch = None if log is None else _batch_at(log, offset)
+        return batch is not None and batch.first_record + offset - batch.base_offset == record
 
     def _retried(self, event: events.ProduceRetried) -> None:
         self._of(event.tp).retried[event.first_record] = None
@@ -164,26 +211,45 @@ class Audit:
         self.state.dirty.pop(event.tp, None)
         self.state.deferred.pop(event.tp, None)
 
+    def _assigned(self, event: events.ReplicasAssigned) -> None:
+        """Other logs are looked at from now on: nothing is known of them."""
+        found = self.state.partitions.get(event.tp)
+        if found is not None:
+            found.marks = []
+
+    def _topic_gone(self, event: events.TopicDeleted) -> None:
+        """It may come back, with other replicas."""
+        for tp, found in self.state.partitions.items():
+            if tp.rpartition("-")[0] == event.topic:
+                found.marks = []
+
     def _appended(self, event: events.RecordsAppended) -> None:
         found = self._of(event.tp)
         by_leader = event.broker == found.leader
-        if (by_leader and event.first_record in found.retried) or self._differs(event):
+        differs = self._differs(event, found)
+        if (by_leader and event.first_record in found.retried) or differs:
             self.state.dirty[event.tp] = event.seq
         elif by_leader and event.first_record <= found.newest_missing:
             self._defer(event.tp, event.seq)
 
-    def _differs(self, event: events.RecordsAppended) -> bool:
-        """Whether another log that reaches as far holds something else at this offset."""
+    def _differs(self, event: events.RecordsAppended, found: PartitionAudit) -> bool:
+        """Whether another log that reaches as far holds something else at this offset.
+
+        Marks above it do not hold any more then, nor if just the batches are not the same.
+        """
+        differs = False
+        base = event.base_offset
         for broker, log in self.logs_of(event.tp).items():
-            if broker != event.broker and log.end > event.base_offset >= log.start:
-                last = log.batches[-1]
-                if last.base_offset != event.base_offset:
-                    last = log.batches[log.position(event.base_offset)]
-                if last.first_record != event.first_record:
-                    return True
-                if last.base_offset != event.base_offset:
-                    return True
-        return False
+            if broker == event.broker or not log.start - event.count < base < log.end:
+                continue
+            batch = _batch_at(log, base)
+            if batch is not None:
+                if batch.first_record != event.first_record or batch.base_offset != base:
+                    differs = True
+                elif batch.count == event.count:
+                    continue
+            found.marks = [mark for mark in found.marks if mark.offset <= base]
+        return differs
 
     # ---- looking
 
@@ -211,25 +277,59 @@ class Audit:
         self.state.dirty = {**deferred, **self.state.dirty}
 
     def _look(self, tp: str, found: PartitionAudit) -> None:
-        now = self._findings(tp, found)
+        mark = self.findings(tp, found)
+        now = (mark.lost, mark.duplicated, mark.diverged, mark.consumed_lost)
         if now != (found.lost, found.duplicated, found.diverged, found.consumed_lost):
             found.lost, found.duplicated, found.diverged, found.consumed_lost = now
             missing = (record for _, record in (*found.lost, *found.consumed_lost))
             found.newest_missing = max(missing, default=-1)
             self.kernel.emit(events.AuditChanged, tp, *now)
+        if mark.newest >= 0:
+            found.marks = [each for each in found.marks if each.offset < mark.offset]
+            found.marks.append(mark)
+            if len(found.marks) > MARKS:
+                del found.marks[1::2]
 
-    def _findings(self, tp: str, found: PartitionAudit) -> Findings:
-        """What is wrong with a partition now."""
+    def findings(self, tp: str, found: PartitionAudit) -> Mark:
+        """What is wrong with a partition now: what its newest mark says, and what came since.
+
+        Changes nothing: it may be asked at any time.
+        """
         logs = self.logs_of(tp)
         leader = logs.get(found.leader)
+        marks = [
+            mark
+            for mark in (NOTHING, *found.marks)
+            if leader is None or (mark.offset <= leader.end and mark.leader in (-1, found.leader))
+        ]
+        base = marks[-1]
+        alike, diverged = _compared(list(logs.values()), base.offset)
+        diverged = [each for each in base.diverged if each[0] < base.offset] + diverged
         if leader is None:
-            return [], [], _diverged(logs.values()), []
-        ids = _ids(leader)
-        return (
-            _missing(found.acked, ids),
-            _duplicated(leader),
-            _diverged(logs.values()),
-            _missing(found.consumed, ids),
+            return Mark(diverged=diverged)
+        batches = _since(leader, base.offset)
+        newest = max((each.first_record + each.count - 1 for each in batches), default=-1)
+        acked = [each for each in found.acked[base.acked :] if not _is_in_place(each, leader)]
+        consumed = [
+            each for each in found.consumed[base.consumed :] if not _is_in_place(each, leader)
+        ]
+        in_question: list[RecordBatch | Acked] = [*batches, *acked, *consumed]
+        oldest = min((each.first_record for each in in_question), default=base.newest + 1)
+        if oldest <= base.newest:
+            # Other copies may lie below the mark, but only where such large ids are.
+            without = max(mark.offset for mark in marks if mark.newest < oldest)
+            batches = _since(leader, without)
+        ids = _ids(batches)
+        return Mark(
+            leader.end,
+            -1 if alike and base.leader < 0 else found.leader,
+            max(base.newest, newest),
+            len(found.acked),
+            len(found.consumed),
+            _missing([*_each(base.lost), *acked], ids),
+            base.duplicated + [each for each in _duplicated(batches) if each[0] >= base.offset],
+            diverged,
+            _missing([*_each(base.consumed_lost), *consumed], ids),
         )
 
     # ---- asked
@@ -238,21 +338,45 @@ class Audit:
         """Count the records that are ``acked``, ``lost``, ``duplicated`` and so on now."""
         if what == "acked":
             return self.state.acked
-        which = ("lost", "duplicated", "diverged", "consumed_lost").index(what)
         suspected = (*self.state.dirty, *self.state.deferred)
         count = 0
         for tp, found in self.state.partitions.items():
-            if tp in suspected:
-                count += len(self._findings(tp, found)[which])
-            else:
-                count += len(getattr(found, what))
+            source = self.findings(tp, found) if tp in suspected else found
+            count += len(getattr(source, what))
         return count
 
 
-def _ids(log: Log) -> dict[int, int]:
-    """The batches of a log: first record id to count (the larger, where one is there twice)."""
+def _since(log: Log, offset: int) -> list[RecordBatch]:
+    """The batches of a log that reach beyond an offset."""
+    return list(log.batches) if offset <= log.start else log.read(offset, log.end)
+
+
+def _batch_at(log: Log, offset: int) -> RecordBatch | None:
+    """The batch that holds an offset; in most cases it is the last."""
+    if not log.start <= offset < log.end:
+        return None
+    last = log.batches[-1]
+    return last if last.base_offset <= offset else log.batches[log.position(offset)]
+
+
+def _is_in_place(told: Acked, log: Log) -> bool:
+    """Whether a log has the records where their producer or consumer was told that they are."""
+    batch = _batch_at(log, told.base_offset)
+    return (
+        batch is not None
+        and batch.first_record - batch.base_offset == told.first_record - told.base_offset
+        and batch.end_offset >= told.base_offset + told.count
+    )
+
+
+def _each(found: Found) -> Iterable[Acked]:
+    return (Acked(record, 1, offset) for offset, record in found)
+
+
+def _ids(batches: Iterable[RecordBatch]) -> dict[int, int]:
+    """First record id to count of batches (the larger, where one is there twice)."""
     found: dict[int, int] = {}
-    for batch in log.batches:
+    for batch in batches:
         found[batch.first_record] = max(batch.count, found.get(batch.first_record, 0))
     return found
 
@@ -273,11 +397,11 @@ def _missing(batches: Iterable[Acked], ids: dict[int, int]) -> Found:
     return missing
 
 
-def _duplicated(log: Log) -> Found:
-    """Extra copies of a record in a log."""
+def _duplicated(batches: Iterable[RecordBatch]) -> Found:
+    """Extra copies of a record."""
     seen: dict[int, int] = {}
     extra: Found = []
-    for batch in log.batches:
+    for batch in batches:
         known = seen.get(batch.first_record, 0)
         for i in range(min(known, batch.count)):
             extra.append((batch.base_offset + i, batch.first_record + i))
@@ -285,24 +409,23 @@ def _duplicated(log: Log) -> Found:
     return extra
 
 
-def _diverged(logs: Iterable[Log]) -> Found:
-    """Offsets below both ends at which two logs differ, with the first log's record."""
-    found: dict[int, int] = {}
-    kept = list(logs)
-    for i, one in enumerate(kept):
-        for other in kept[i + 1 :]:
-            _compare(one, other, found)
-    return sorted(found.items())
+def _compared(logs: list[Log], begin: int) -> tuple[bool, Found]:
+    """Whether all logs are alike from an offset on, batch by batch, as far as they reach.
 
-
-def _compare(one: Log, other: Log, found: dict[int, int]) -> None:
-    start, end = max(one.start, other.start), min(one.end, other.end)
-    if start >= end or _same(one.batches, other.batches, end):
-        return
-    left, right = _by_offset(one, start, end), _by_offset(other, start, end)
-    for offset in range(start, end):
-        if left.get(offset) != right.get(offset):
-            found[offset] = left.get(offset, -1)
+    And the offsets below both ends at which two differ, with the first log's record.
+    """
+    alike, found = True, dict[int, int]()
+    since = [(log, _since(log, begin)) for log in logs]
+    for (one, left), (other, right) in combinations(since, 2):
+        start, end = max(begin, one.start, other.start), min(one.end, other.end)
+        if one.start == other.start and (start >= end or _same(left, right, end)):
+            continue
+        alike = False
+        mine, its = _by_offset(left, start, end), _by_offset(right, start, end)
+        for offset in range(start, end):
+            if mine.get(offset) != its.get(offset):
+                found[offset] = mine.get(offset, -1)
+    return alike, sorted(found.items())
 
 
 def _same(one: Iterable[RecordBatch], other: Iterable[RecordBatch], end: int) -> bool:
@@ -317,10 +440,10 @@ def _same(one: Iterable[RecordBatch], other: Iterable[RecordBatch], end: int) ->
     return True
 
 
-def _by_offset(log: Log, start: int, end: int) -> dict[int, int]:
+def _by_offset(batches: Iterable[RecordBatch], start: int, end: int) -> dict[int, int]:
     return {
         batch.base_offset + i: batch.first_record + i
-        for batch in log.batches
+        for batch in batches
         for i in range(batch.count)
         if start <= batch.base_offset + i < end
     }
