@@ -45,7 +45,7 @@ from emulator.replication.partition import (
     produce_error,
     step,
 )
-from emulator.replication.remote_replica import RemoteReplica
+from emulator.replication.remote_replica import NEVER_US, RemoteReplica
 from tests.support.generations import since
 from tests.support.machines import Batch, Machines
 
@@ -428,6 +428,31 @@ def test_a_leader_short_of_members_refuses_acks_all_only() -> None:
     assert produce_error(state, 1, MODERN, moment) == "NONE"
     assert produce_error(None, 1, MODERN, moment) == "UNKNOWN_TOPIC_OR_PARTITION"
     assert produce_error(follower(), 1, MODERN, moment) == "NOT_LEADER_OR_FOLLOWER"
+
+
+@pytest.mark.parametrize("before", [Partition("t-0", 1), follower()], ids=[OFFLINE, FOLLOWER])
+def test_who_did_not_lead_before_knows_nothing_of_followers(before: Partition) -> None:
+    state, _ = after(before, BecomeLeader(5, 1, [1], [1, 2], 9), MODERN, NOW)
+    assert (state.remotes[2].leo, state.remotes[2].last_fetch_us) == (-1, NEVER_US)
+
+
+def test_who_led_before_goes_on_with_what_it_knows_of_followers() -> None:
+    before = leader(log_end=3, remotes={2: RemoteReplica(leo=2)})
+    state, _ = after(before, BecomeLeader(5, 1, [1], [1, 2], 9), MODERN, NOW)
+    remote = state.remotes[2]
+    assert (remote.leo, remote.last_fetch_us, remote.last_fetch_leader_leo) == (2, NOW.now_us, 3)
+
+
+@pytest.mark.parametrize("leader_id", [0, 3])
+def test_another_leader_is_fetched_from_anew_in_every_release(leader_id: int) -> None:
+    command = BecomeFollower(leader_id, 5, 1, [0, 1, 2, 3], 9, True)
+    _, effects = after(follower(), command, Rules.of(PROFILES["1.1"]), NOW)
+    assert {StopFetching, StartFetching} <= {type(effect) for effect in effects}
+
+
+@pytest.mark.parametrize("state", [follower(), Partition("t-0", 1)], ids=[FOLLOWER, OFFLINE])
+def test_who_does_not_lead_says_so(state: Partition) -> None:
+    assert partition.epoch_error(state, -1, MODERN) == "NOT_LEADER_OR_FOLLOWER"
 
 
 # ---- what followers have, and since when
