@@ -303,13 +303,13 @@ class FetcherManager:
                 fetch_state.advance(FENCED)
                 fetcher.truncating.pop(tp, None)
             elif error != NONE:
-                fetch_state.advance(ERROR, self._resume())
+                fetch_state.advance(ERROR, self._resume(tp))
             elif self.truncate(replica, epoch, end):
                 fetch_state.advance(SETTLED)
                 fetcher.truncating.pop(tp, None)
                 fetcher.changed[tp] = None
             else:  # the others are fetched before it asks again
-                fetch_state.advance(ASKED_AGAIN, self._resume())
+                fetch_state.advance(ASKED_AGAIN, self._resume(tp))
         self.pump(fetcher)
 
     def truncate(self, replica: Replica, epoch: int, end_offset: int) -> bool:
@@ -347,13 +347,14 @@ class FetcherManager:
 
     # ---- delays and lost connections
 
-    def _resume(self) -> int:
+    def _resume(self, of: str | int) -> int:
+        """When a partition, or all that is fetched from a broker, is tried again (microseconds)."""
         resume_us = self.kernel.state.now_us + self.context.config.replica_fetch_backoff_us
-        self.context.arm(BACKOFF, resume_us)
+        self.context.timers.set_deadline(BACKOFF, of, resume_us)
         return resume_us
 
     def _delay(self, fetcher: Fetcher, tp: str, fetch_state: FetchState) -> None:
-        fetch_state.advance(ERROR, self._resume())
+        fetch_state.advance(ERROR, self._resume(tp))
         self._leave_session(fetcher, tp)
         fetcher.changed[tp] = None
 
@@ -363,14 +364,10 @@ class FetcherManager:
 
     def resume(self) -> None:
         """A backoff is over: let every idle fetcher go on."""
-        fetchers = list(self.state.by_source.values())
-        for fetcher in fetchers:
-            self.pump(fetcher)
-        waits = [each.resume_us for f in fetchers for each in f.partitions.values()]
-        waits += [f.resume_us for f in fetchers]
-        due = [wait for wait in waits if wait > self.kernel.now]
-        if due:
-            self.context.arm(BACKOFF, min(due))
+        if self.context.timers.overdue(BACKOFF):
+            for fetcher in list(self.state.by_source.values()):
+                self.pump(fetcher)
+        self.context.timers.rearm(BACKOFF)
 
     def connection_lost(self, source: int) -> None:
         """The connection to a source broke or timed out: begin a new session after the backoff."""
@@ -386,7 +383,7 @@ class FetcherManager:
             fetch_state.advance(DISCONNECTED)
             if fetch_state.phase == FETCHING:
                 fetcher.changed[tp] = None
-        fetcher.resume_us = self._resume()
+        fetcher.resume_us = self._resume(source)
         self.on_idle()
 
     def check_timeouts(self) -> None:

@@ -27,6 +27,7 @@ ALTER_RETRY_US = 50_000
 """How long a leader waits before it sends an unanswered AlterPartition again."""
 ALTER_TIMEOUT_US = 30_000_000
 """How long it waits for the response."""
+TIMEOUT = "alter-partition-timeout"
 
 ISR_CHECK_US = 2_500_000
 ISR_QUIET_US = 5_000_000
@@ -37,14 +38,13 @@ class IsrManagerState(Struct, array_like=True):
     """What is to be stored, and what the controller is to be told; it ends with the process.
 
     ``pending`` are partitions with a change for the controller; ``request`` is the AlterPartition
-    under way (0: none), sent at ``sent_us``. ``changes`` are partitions whose ISR this broker has
+    under way (0: none). ``changes`` are partitions whose ISR this broker has
     written, to be notified of; the last was written at ``changed_us``, the last notification sent
     at ``told_us``.
     """
 
     pending: dict[str, None] = field(default_factory=dict)
     request: int = 0
-    sent_us: int = 0
     changes: dict[str, None] = field(default_factory=dict)
     changed_us: int = 0
     told_us: int = 0
@@ -155,8 +155,8 @@ class IsrManager:
                 self.context.id, self.context.process.broker_epoch, items
             )
             state.request = self.context.network.send(self.context.id, controller, request)
-            state.sent_us = self.kernel.now
-            self.context.later("alter-partition-timeout", ALTER_TIMEOUT_US)
+            at_us = self.kernel.now + ALTER_TIMEOUT_US
+            self.context.timers.set_deadline(TIMEOUT, "", at_us)
 
     def answered(self, message: AlterPartitionResponse) -> None:
         """Take the controller's response (Partition.handleAlterPartitionResponse)."""
@@ -185,12 +185,9 @@ class IsrManager:
             self.retry_later()
 
     def check_timeout(self) -> None:
-        """A time limit came: was the request under way sent so long ago?"""
-        state = self.state
-        if state.request and self.kernel.now - state.sent_us >= ALTER_TIMEOUT_US:
+        """The request under way has had no response for too long: send what is pending anew."""
+        if self.context.timers.overdue(TIMEOUT) and self.state.request:
             self.retry_later()
-        elif state.request:
-            self.context.arm("alter-partition-timeout", state.sent_us + ALTER_TIMEOUT_US)
 
     def retry_later(self) -> None:
         """Give the request under way up and send what is pending again after 50 ms."""

@@ -50,11 +50,13 @@ BOOT_US = 200_000
 RECONNECT_US = 1_000_000
 
 
+SHUTDOWN_TIMEOUT = "shutdown-timeout"
+
+
 class LifecycleState(Struct, array_like=True):
-    """A controlled shutdown under way: its request (0: none), when it was sent, which try it is."""
+    """A controlled shutdown under way: its request (0: none), and which try it is."""
 
     shutdown_request: int = 0
-    shutdown_sent_us: int = 0
     shutdown_tries: int = 0
 
 
@@ -218,19 +220,13 @@ class Lifecycle:
             state.shutdown_request = self.context.network.send(
                 self.context.id, self.context.process.known_controller, request
             )
-            state.shutdown_sent_us = self.kernel.now
-            self.context.later("shutdown-timeout", CONTROLLER_SOCKET_TIMEOUT_US)
+            at_us = self.kernel.now + CONTROLLER_SOCKET_TIMEOUT_US
+            self.context.timers.set_deadline(SHUTDOWN_TIMEOUT, "", at_us)
 
     def check_timeout(self) -> None:
-        """A time limit came: a request to leave that nobody has answered is made again."""
-        state = self.state
-        if not state.shutdown_request:
-            return
-        due_us = state.shutdown_sent_us + CONTROLLER_SOCKET_TIMEOUT_US
-        if self.kernel.now < due_us:
-            self.context.arm("shutdown-timeout", due_us)
-        else:
-            state.shutdown_request = 0
+        """A request to leave that nobody has answered in time is made again."""
+        if self.context.timers.overdue(SHUTDOWN_TIMEOUT) and self.state.shutdown_request:
+            self.state.shutdown_request = 0
             self._ask_again()
 
     def shutdown_answered(self, message: ControlledShutdownResponse) -> None:

@@ -16,6 +16,7 @@ RESEND_US = 100_000
 """How long the controller waits before it sends what was lost with a connection again."""
 CONTROLLER_SOCKET_TIMEOUT_US = 30_000_000
 """How long an answer may take (controller.socket.timeout.ms) until the connection is given up."""
+TIMEOUT = "control-timeout"
 
 
 class Batch:
@@ -51,7 +52,7 @@ class Channels:
         """Send for the broker of ``context``, while it is the controller."""
         self.context = context
         self.controllership = context.controllership
-        self.timers = context.broker
+        self.timers = context.broker.timers
 
     def send(self, batch: Batch, metadata_to: list[int] | None = None) -> None:
         """Queue a batch.
@@ -96,26 +97,18 @@ class Channels:
     def _pump(self, target: int, channel: Channel) -> None:
         if not channel.request and channel.queue:
             channel.request = self.context.network.send(self.context.id, target, channel.queue[0])
-            channel.sent_us = self.context.kernel.now
-            self.timers.later("control-timeout", CONTROLLER_SOCKET_TIMEOUT_US)
+            at_us = self.context.kernel.now + CONTROLLER_SOCKET_TIMEOUT_US
+            self.timers.set_deadline(TIMEOUT, target, at_us)
 
     def check_timeouts(self) -> None:
         """Requests without an answer for too long: the connections are closed."""
         state = self.controllership.state
-        if state is None:
-            return
-        due: list[int] = []
-        for target, channel in state.channels.items():
-            if not channel.request:
-                continue
-            due_us = channel.sent_us + CONTROLLER_SOCKET_TIMEOUT_US
-            if due_us > self.context.kernel.now:
-                due.append(due_us)
-            else:
-                self.context.network.give_up(self.context.id, target)
-                self.connection_lost(target)
-        if due:
-            self.timers.arm("control-timeout", min(due))
+        for target in self.timers.overdue(TIMEOUT):
+            channel = None if state is None else state.channels.get(int(target))
+            if channel is not None and channel.request:
+                self.context.network.give_up(self.context.id, int(target))
+                self.connection_lost(int(target))
+        self.timers.rearm(TIMEOUT)
 
     def answered(self, message: ControlResponse) -> ControlRequest | None:
         """A broker answered: go on with the next; returns what it answered, None: nothing."""

@@ -46,11 +46,10 @@ class UnreadableError(Exception):
 
 
 class Channel(Struct, array_like=True):
-    """The queue to one broker; ``request`` is the one under way (0: none), sent at ``sent_us``."""
+    """The queue to one broker; ``request`` is the one under way (0: none)."""
 
     queue: list[ControlRequest] = field(default_factory=list)
     request: int = 0
-    sent_us: int = 0
 
 
 class Move(Struct, array_like=True):
