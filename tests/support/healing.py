@@ -14,6 +14,7 @@ from emulator.inputs.statements import (
     ThawBroker,
     ZkCommand,
 )
+from emulator.protocol.names import split
 from emulator.scenario.runner import Runner
 
 MINUTE_US = 60_000_000
@@ -68,10 +69,19 @@ def _restart_the_stuck(runner: Runner) -> None:
 
 
 def _elect_where_nobody_is_left(runner: Runner) -> None:
+    """An ISR without a replica that could lead needs an unclean election.
+
+    Before there was a request for it (KIP-460, 2.4) the topic had to allow it, and a new controller
+    to look.
+    """
     cluster = runner.cluster
     for tp in cluster.partitions():
         info, assigned = cluster.state_of(tp), cluster.assigned(tp)
         if info is not None and assigned is not None and not set(info.isr) & set(assigned):
+            allowed = {"unclean.leader.election.enable": "true"}
+            _do(runner, ConfigureTopic(topic=split(tp)[0], config=allowed))
+            _do(runner, ZkCommand(command="delete", path="/controller"))
+            _pass(runner, MINUTE_US)
             _do(runner, ElectUnclean(tp=tp))
             _pass(runner, MINUTE_US)
 
