@@ -53,13 +53,13 @@ class Chunks:
     def last_seq(self) -> int:
         """The number of the last event."""
         tail = self._open_chunk()
-        return tail[-1].seq if tail else self.session.last_seq
+        return tail[-1].seq if tail else self._refreshed().last_seq
 
     @property
     def last_us(self) -> int:
         """The virtual time of the last event."""
         tail = self._open_chunk()
-        return tail[-1].time_us if tail else self.session.last_us
+        return tail[-1].time_us if tail else self._refreshed().last_us
 
     def time_of(self, seq: int) -> int:
         """The virtual time of an event; for what lies before the first, of the one before it."""
@@ -98,6 +98,12 @@ class Chunks:
 
     def _open_chunk(self) -> list[Event]:
         return [] if self._tail is None else self._tail()
+
+    def _refreshed(self) -> SessionFile:
+        """The file, with what a recording that goes on has written: an open chunk that was full."""
+        if self._tail is not None:
+            self.session.refresh()
+        return self.session
 
     def _place(self, seq: int) -> Chunk:
         chunks = self.session.chunks

@@ -85,6 +85,13 @@ def test_the_view_at_the_end_is_the_fold_of_all_events(source: LiveSource) -> No
     assert comparable(source.view) == comparable(all_of(source))
 
 
+def test_events_are_found_when_the_last_chunk_is_just_full(source: LiveSource) -> None:
+    busy(source)
+    while source.last_seq % 64:
+        source.step(1)
+    assert len(source.events(1, source.last_seq)) == source.last_seq
+
+
 def test_a_cluster_held_still_is_walked_backwards_at_once(source: LiveSource) -> None:
     busy(source)
     events = list(source.events(1, source.last_seq))
