@@ -5,9 +5,10 @@ import json
 import pytest
 
 from emulator import events
-from emulator.broker.isr_manager import ALTER_RETRY_US
+from emulator.broker.isr_manager import ALTER_RETRY_US, ALTER_TIMEOUT_US
 from emulator.inputs.statements import (
     FreezeBroker,
+    HoldMessages,
     PauseReplica,
     ResumeReplica,
     Settle,
@@ -69,3 +70,21 @@ def test_a_change_waits_for_a_controller_that_does_not_answer() -> None:
     do(cluster, ThawBroker(broker=0), until("t-0", "isr", [1]))
     assert cluster.brokers[1].state.isr.pending == {}
     assert ALTER_RETRY_US == 50_000
+
+
+def test_a_request_without_a_response_is_made_again_even_soon_after_one_that_had_one() -> None:
+    cluster, seen = with_topic(1, 2, 3)
+
+    def requests() -> int:
+        return sum(
+            isinstance(e, events.MessageSent) and e.name == "AlterPartitionRequest" for e in seen
+        )
+
+    do(cluster, PauseReplica(tp="t-0", broker=3), produce("a", acks=1))
+    do(cluster, until("t-0", "isr", [1, 2]), Wait(duration_us=SECOND_US))
+    answered = requests()
+    do(cluster, HoldMessages(source=0, destination=1, api="AlterPartitionResponse"))
+    do(cluster, ResumeReplica(tp="t-0", broker=3), Wait(duration_us=SECOND_US))
+    assert requests() == answered + 1
+    do(cluster, Wait(duration_us=ALTER_TIMEOUT_US))
+    assert requests() == answered + 2
