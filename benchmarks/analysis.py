@@ -21,13 +21,13 @@ from pathlib import Path
 from benchmarks.spark_servers import standalone_cluster
 from benchmarks.synthetic import synthetic_events
 from sessions.dataset.export import export_session
-from sessions.dataset.totals import SessionFacts
+from sessions.dataset.rows.sessions import SessionFacts
 
 SESSION_EVENTS = 1_000_000
 EVENTS = 5_000_000
 MEMORY = "2g"
 LOCAL = "local[2]"
-PROGRAM = "from commands.main import main; main()"
+PROGRAM = "from commands.cli.main import main; main()"
 
 
 def make_dataset(events: int, dataset: Path) -> int:

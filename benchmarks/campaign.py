@@ -15,12 +15,12 @@ from functools import partial
 from pathlib import Path
 from statistics import median
 
-from commands.ranges import Seeds, Variation
-from commands.variations import Given, plan
-from sessions.analysis.spark import spark_session
-from sessions.campaign.campaign import run_campaign
-from sessions.campaign.emulation import Emulation, run_into
+from commands.language.ranges import Seeds, Variation
+from commands.runs.campaign_plan import Given, plan
+from sessions.analysis.session import spark_session
 from sessions.campaign.plan import Plan
+from sessions.campaign.run import Emulation, run_into
+from sessions.campaign.runner import run_campaign
 
 SCRIPT = """\
 cluster --brokers 3

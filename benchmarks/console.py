@@ -22,13 +22,13 @@ from textual.screen import Screen
 
 from console.app import TidegaugeApp
 from console.screens.partitions import PartitionsScreen
-from console.virtual_table import VirtualTable
+from console.widgets.virtual_table import VirtualTable
 from emulator.events import Event, HighWatermarkChanged, RecordsAppended
-from sessions.collector import collect_seldom
-from sessions.folding.health import Counts
-from sessions.source import Reply
-from sessions.states import Bookmark, BrokerState, PartitionState, ReplicaState, ViewState
-from sessions.view import ClusterView
+from sessions.garbage_collection import collect_seldom
+from sessions.model.cluster_view import ClusterView
+from sessions.model.health import Counts
+from sessions.model.states import Bookmark, BrokerState, PartitionState, ReplicaState, ViewState
+from sessions.sources.source import Reply
 
 BROKERS = 12
 CHANGED_CELLS = 20

@@ -23,9 +23,9 @@ from emulator.inputs.statements import (
     Wait,
 )
 from emulator.scenario.runner import Runner
-from sessions.collector import collect_seldom
-from sessions.facts import Origin
-from sessions.record import Recorder
+from sessions.format.metadata import Origin
+from sessions.garbage_collection import collect_seldom
+from sessions.recording.recorder import Recorder
 
 SECOND_US = 1_000_000
 IDLE_SECONDS = 120

@@ -18,13 +18,13 @@ from threading import Thread
 from benchmarks.synthetic import synthetic_events
 from emulator.events import Event
 from emulator.inputs.statements import CreateCluster
-from sessions.collector import collect_seldom
 from sessions.dataset.export import ExportReport
-from sessions.dataset.exporting import add_session
-from sessions.facts import Origin
-from sessions.file import SessionFile
-from sessions.record import CHUNK_EVENTS_MAX
-from sessions.writer import SessionWriter
+from sessions.dataset.export_files import add_session
+from sessions.format.file import SessionFile
+from sessions.format.metadata import Origin
+from sessions.format.writer import SessionWriter
+from sessions.garbage_collection import collect_seldom
+from sessions.recording.recorder import CHUNK_EVENTS_MAX
 
 LOOK_EVERY_S = 0.1
 

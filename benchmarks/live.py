@@ -20,10 +20,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from termios import TIOCSWINSZ
 
-from commands.live import DEMO, live_source
+from commands.runs.live import DEMO, live_source
 from console.app import TidegaugeApp
-from console.pacer import FRAMES_PER_SECOND
-from sessions.collector import collect_seldom
+from console.model.pacer import FRAMES_PER_SECOND
+from sessions.garbage_collection import collect_seldom
 
 SIZE = (120, 40)
 PROGRAM = Path(sys.executable).with_name("tidegauge")

@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from console.bench import Bench, Card
-    from console.configuration import Configuration
-    from sessions.source import Source
+    from console.model.library import Bench, Card
+    from console.model.settings import Configuration
+    from sessions.sources.source import Source
 
 
 def run(

@@ -15,22 +15,22 @@ from textual.binding import BindingType
 from textual.command import CommandPalette
 from textual.notifications import SeverityLevel
 
-from console.actions import ACTIONS, Action, refusal
-from console.alarms import Alarms
-from console.bench import Bench
-from console.bindings import bindings_for
-from console.configuration import Configuration, defaults
-from console.desks import Desks
-from console.formats import clean
-from console.glyphs import choose
-from console.labkeys import LabKeys
-from console.lines import data, line
-from console.manners import Manners
-from console.markkeys import MarkKeys
-from console.openers import Openers
-from console.pacer import FRAMES_PER_SECOND
-from console.palette import ActionProvider
-from console.roles import COMPONENTS
+from console.actions.bindings import bindings_for
+from console.actions.lookup import ACTIONS, Action, refusal
+from console.controllers.bookmarks import MarkKeys
+from console.controllers.lab import LabKeys
+from console.controllers.navigation import Openers
+from console.controllers.notices import Alarms
+from console.controllers.open_sources import Desks
+from console.controllers.palette import ActionProvider
+from console.controllers.terminal import Manners
+from console.controllers.time_travel import TimeKeys
+from console.controllers.typeahead import TypeAhead
+from console.model.library import Bench
+from console.model.pacer import FRAMES_PER_SECOND
+from console.model.settings import Configuration, defaults
+from console.model.workspace import Complete, Reproduce, Stage
+from console.render.lines import data, line
 from console.screens.base import ConsoleScreen
 from console.screens.brokers import BrokersScreen
 from console.screens.compare import CompareScreen
@@ -42,18 +42,18 @@ from console.screens.page import MenuScreen, PageScreen, help_lines
 from console.screens.partitions import PartitionsScreen
 from console.screens.sessions import SessionsScreen
 from console.screens.znodes import ZnodesScreen
-from console.stage import Complete, Reproduce, Stage
-from console.stylesheet import ParsedOnce
-from console.timekeys import TimeKeys
-from console.typeahead import TypeAhead
-from console.virtual_table import VirtualTable
-from sessions.errors import SessionError
-from sessions.twin_source import TwinSource
+from console.styles.glyphs import choose
+from console.styles.roles import COMPONENTS
+from console.styles.stylesheet import ParsedOnce
+from console.widgets.virtual_table import VirtualTable
+from sessions.format.errors import SessionError
+from sessions.sources.paired import TwinSource
+from sessions.text import clean
 
 if TYPE_CHECKING:
     from textual.screen import Screen
 
-    from sessions.source import Source
+    from sessions.sources.source import Source
 
 MODE_SCREENS: dict[str, Callable[[Stage], ConsoleScreen]] = {
     "overview": OverviewScreen,
@@ -86,7 +86,7 @@ class TidegaugeApp(
 ):
     """The console on one source."""
 
-    CSS_PATH = Path(__file__).with_name("console.tcss")
+    CSS_PATH = Path(__file__).parent / "styles" / "console.tcss"
     COMPONENT_CLASSES: ClassVar[set[str]] = COMPONENTS
     """Roles are styled once, here: Textual would work them out for each widget anew."""
     DEFAULT_MODE = "overview"

@@ -15,10 +15,10 @@ from typing import NamedTuple
 
 from rich.console import Console
 
-from commands.live import live_source
+from commands.runs.live import live_source
 from console.app import TidegaugeApp
 from docs.make_pictures import CRASH, TAPES
-from sessions.source import Source
+from sessions.sources.source import Source
 
 FOLDER = Path(__file__).parent / "casts"
 WIDTH, HEIGHT = 100, 30

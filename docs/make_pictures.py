@@ -10,10 +10,10 @@ import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
-from commands.live import live_source, replay_source
-from commands.workbench import Workbench
+from commands.runs.console_library import Workbench
+from commands.runs.live import live_source, replay_source
 from console.app import TidegaugeApp
-from sessions.source import Source
+from sessions.sources.source import Source
 
 FOLDER = Path(__file__).parent / "pictures"
 SIZES = ((120, 40), (80, 24))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import settings
 
-from sessions.analysis.spark import spark_session
+from sessions.analysis.session import spark_session
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

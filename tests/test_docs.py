@@ -28,12 +28,12 @@ from typing import NamedTuple
 
 import pytest
 
+from commands.cli.main import run_program
 from commands.exits import ExitCode
-from commands.language import leaves, program
-from commands.main import run_program
-from commands.parser import parse_line
-from commands.reference import statements_page
-from console.actions import ACTIONS
+from commands.language.grammar import leaves, program
+from commands.language.parser import parse_line
+from commands.language.reference import statements_page
+from console.actions.lookup import ACTIONS
 
 ROOT = Path(__file__).parent.parent
 GUIDE = ROOT / "docs" / "guide.md"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from commands.parser import parse_script
+from commands.language.parser import parse_script
 from emulator.cluster import Cluster
 from emulator.inputs.statements import ExpectError, Statement
 from emulator.releases.profiles import VERSIONS

@@ -13,21 +13,21 @@ from random import Random
 import msgspec
 import pytest
 
-from commands import driver
-from commands.driver import Driver, Pace
+from commands.runs import driver
+from commands.runs.driver import Driver, Pace
 from emulator.cluster import Cluster
 from emulator.events import Event
 from emulator.inputs.statements import Statement
 from emulator.scenario.runner import Advance, Runner
 from emulator.simulation.kernel import Observer
-from sessions.campaign.emulation import Emulation
 from sessions.campaign.plan import Around, Variant
-from sessions.facts import Origin
-from sessions.forecast import Outlook
-from sessions.live_source import LiveSource
-from sessions.record import Recorder
-from sessions.verify import verify
-from sessions.view import ClusterView
+from sessions.campaign.run import Emulation
+from sessions.format.metadata import Origin
+from sessions.model.cluster_view import ClusterView
+from sessions.playback.verify import verify
+from sessions.recording.recorder import Recorder
+from sessions.sources.forecast import Outlook
+from sessions.sources.live import LiveSource
 from tests.support.random_scripts import spec_of, statements, timed_script_of
 
 SEEDS = range(12)

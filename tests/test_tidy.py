@@ -19,7 +19,7 @@ ROOMS = ("commands", "console", "emulator", "sessions")
 
 DOCUMENTED_SHARE_MIN = 0.9
 
-STARTUP_MODULE = "commands.main"
+STARTUP_MODULE = "commands.cli.main"
 HEAVY_IMPORTS = {"pandas", "pyarrow", "pyspark", "textual"}
 """What the shell's start-up must not pay for."""
 
@@ -61,7 +61,7 @@ def imported_names(tree: ast.Module) -> Iterator[str]:
 
 
 def quoted_names(tree: ast.Module) -> Iterator[str]:
-    """Strings that may name a module for a later import, such as ``commands.main:main``."""
+    """Strings that may name a module for a later import, such as ``commands.cli.main:main``."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             yield node.value.partition(":")[0]
@@ -121,7 +121,7 @@ def test_colours_live_in_style_sheets_and_themes() -> None:
     found = [
         f"{name}:{node.lineno} {node.value!r}"
         for name, path in modules().items()
-        if name != "console.themes"
+        if name != "console.styles.themes"
         for documented in [docstring_nodes(parsed(path))]
         for node in ast.walk(parsed(path))
         if isinstance(node, ast.Constant)

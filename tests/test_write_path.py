@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from commands.parser import parse_script
+from commands.language.parser import parse_script
 from emulator import events
 from emulator.cluster import Cluster
 from emulator.events import CLIENTS, Event

@@ -8,16 +8,16 @@ from textual.app import ComposeResult
 from textual.containers import Container
 from textual.screen import Screen
 
-from console.bars import footer_line, header_line, tabs_line
-from console.lines import Span, line
-from console.pane import Pane
-from console.prompt import Prompt
-from console.text_view import LabelView, TimeBarView
-from console.virtual_view import VirtualView
+from console.render.bars import footer_line, header_line, tabs_line
+from console.render.lines import Span, line
+from console.widgets.pane import Pane
+from console.widgets.prompt import Prompt
+from console.widgets.text import LabelView, TimeBarView
+from console.widgets.virtual_view import VirtualView
 
 if TYPE_CHECKING:
     from console.app import TidegaugeApp
-    from console.stage import Stage
+    from console.model.workspace import Stage
 
 PANE_KINDS = ("main", "side", "extra", "log")
 """What panes can be; the style sheet says which gives way to which."""

@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.app import ComposeResult
 from textual.binding import BindingType
 
-from console.bindings import bindings_for
-from console.empty import nothing_lines
-from console.formats import clean, clock, number, plural
-from console.lines import Span, fit, line
-from console.link_view import Link, LinkView, Row
+from console.actions.bindings import bindings_for
+from console.render.empty import nothing_lines
+from console.render.lines import Span, fit, line
 from console.screens.base import ConsoleScreen
-from sessions.errors import SessionError
+from console.widgets.links import Link, LinkView, Row
+from sessions.format.errors import SessionError
+from sessions.text import clean, clock, number, plural
 
 if TYPE_CHECKING:
-    from console.stage import Stage
-    from sessions.states import Bookmark
+    from console.model.workspace import Stage
+    from sessions.model.states import Bookmark
 
 NAME_WIDTH = 18
 NUMBER_WIDTH = 11

@@ -7,21 +7,21 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal
 
-from console.bindings import bindings_for
-from console.broker_columns import broker_lines, broker_object
-from console.describe import CHANGE
-from console.empty import nothing_lines
-from console.event_view import EventView
-from console.formats import number, plural
-from console.pane import Pane
-from console.replica_columns import ReplicaRows
+from console.actions.bindings import bindings_for
+from console.render.broker_columns import broker_lines, broker_object
+from console.render.empty import nothing_lines
+from console.render.event_text import CHANGE
+from console.render.replica_columns import ReplicaRows
 from console.screens.base import ConsoleScreen
-from console.text_view import TextView
-from console.virtual_table import VirtualTable
-from sessions.states import PartitionState
+from console.widgets.event_log import EventView
+from console.widgets.pane import Pane
+from console.widgets.text import TextView
+from console.widgets.virtual_table import VirtualTable
+from sessions.model.states import PartitionState
+from sessions.text import number, plural
 
 if TYPE_CHECKING:
-    from console.stage import Stage
+    from console.model.workspace import Stage
 
 
 NOT_THERE = ("It does not exist at this time.", "> goes to its next event")

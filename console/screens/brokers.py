@@ -7,22 +7,22 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal
 
-from console.bindings import bindings_for
-from console.broker_columns import broker_lines, broker_object, columns, fields
-from console.columns import Column
-from console.describe import CHANGE
-from console.empty import nothing_lines
-from console.event_view import EventView
-from console.heat_view import HeatView
-from console.pane import Pane
+from console.actions.bindings import bindings_for
+from console.render.broker_columns import broker_lines, broker_object, columns, fields
+from console.render.columns import Column
+from console.render.empty import nothing_lines
+from console.render.event_text import CHANGE
 from console.screens.base import ConsoleScreen
 from console.screens.broker import open_last_touch
-from console.text_view import TextView
-from console.virtual_table import VirtualTable
+from console.widgets.event_log import EventView
+from console.widgets.heat_grid import HeatView
+from console.widgets.pane import Pane
+from console.widgets.text import TextView
+from console.widgets.virtual_table import VirtualTable
 
 if TYPE_CHECKING:
-    from console.stage import Stage
-    from sessions.states import BrokerState
+    from console.model.workspace import Stage
+    from sessions.model.states import BrokerState
 
 
 HEAT_LINES_MAX = 13

@@ -8,17 +8,17 @@ from textual.binding import BindingType
 from textual.containers import Horizontal
 from textual.message import Message
 
-from console.bindings import bindings_for
-from console.compare_lines import pair_line, state_lines, titles_line
-from console.lines import Line
-from console.pane import Pane
+from console.actions.bindings import bindings_for
+from console.render.comparison import pair_line, state_lines, titles_line
+from console.render.lines import Line
 from console.screens.base import ConsoleScreen
-from console.text_view import TextView
-from console.virtual_view import VirtualView
-from sessions.twin_source import TwinSource
+from console.widgets.pane import Pane
+from console.widgets.text import TextView
+from console.widgets.virtual_view import VirtualView
+from sessions.sources.paired import TwinSource
 
 if TYPE_CHECKING:
-    from console.stage import Stage
+    from console.model.workspace import Stage
 
 
 class PairView(VirtualView):

@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.app import ComposeResult
 from textual.binding import BindingType
 
-from console.bindings import bindings_for
-from console.difference import Change, differences
-from console.empty import nothing_lines
-from console.formats import clean, clock, number, plural
-from console.lines import Line, Span, fit, line
-from console.link_view import LinkView, Row
+from console.actions.bindings import bindings_for
+from console.model.difference import Change, differences
+from console.render.empty import nothing_lines
+from console.render.lines import Line, Span, fit, line
 from console.screens.base import ConsoleScreen
+from console.widgets.links import LinkView, Row
+from sessions.text import clean, clock, number, plural
 
 if TYPE_CHECKING:
-    from console.stage import Stage
+    from console.model.workspace import Stage
 
 OBJECT_WIDTH_MAX = 44
 WHAT_WIDTH = 17

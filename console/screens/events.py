@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.app import ComposeResult
 from textual.binding import BindingType
 
-from console.bindings import bindings_for
-from console.describe import describe, fields_of
-from console.event_view import EventView
-from console.formats import clock, number, plural
-from console.lines import Span, cut, line, wrap
-from console.link_view import MARK_WIDTH, Link, LinkView, Row
-from console.pane import Pane
+from console.actions.bindings import bindings_for
+from console.render.event_text import describe, fields_of
+from console.render.lines import Span, cut, line, wrap
 from console.screens.base import ConsoleScreen
+from console.widgets.event_log import EventView
+from console.widgets.links import MARK_WIDTH, Link, LinkView, Row
+from console.widgets.pane import Pane
+from sessions.text import clock, number, plural
 
 if TYPE_CHECKING:
-    from console.stage import Stage
+    from console.model.workspace import Stage
     from emulator.events import Event
 
 

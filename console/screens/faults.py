@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.app import ComposeResult
 from textual.binding import BindingType
 
-from console.actions import ACTIONS
-from console.bindings import bindings_for
-from console.fault_view import FaultView
-from console.formats import clock
-from console.lines import Span, line, text_of, wrap
+from console.actions.bindings import bindings_for
+from console.actions.lookup import ACTIONS
+from console.render.lines import Span, line, text_of, wrap
 from console.screens.base import ConsoleScreen
-from console.text_view import TextView
+from console.widgets.fault_list import FaultView
+from console.widgets.text import TextView
+from sessions.text import clock
 
 if TYPE_CHECKING:
-    from console.faults import Fault
-    from console.stage import Stage
+    from console.model.faults import Fault
+    from console.model.workspace import Stage
 
 
 class FaultsScreen(ConsoleScreen):

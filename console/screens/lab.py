@@ -8,22 +8,22 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal
 
-from console.actions import ACTIONS
-from console.bench import Bench, Card, Opened
-from console.bindings import bindings_for
-from console.briefing import briefing_lines
-from console.fault_view import FaultView
-from console.faults import faults_of, subject_of
-from console.formats import clock, plural
-from console.lines import Line, Span, data, fit, line, wrap
-from console.pane import Pane
-from console.pick_view import Pick, PickView
+from console.actions.bindings import bindings_for
+from console.actions.lookup import ACTIONS
+from console.model.faults import faults_of, subject_of
+from console.model.library import Bench, Card, Opened
+from console.render.lines import Line, Span, data, fit, line, wrap
+from console.render.scenario_card import briefing_lines
 from console.screens.base import ConsoleScreen
 from console.screens.page import MenuScreen
-from console.text_view import TextView
+from console.widgets.fault_list import FaultView
+from console.widgets.pane import Pane
+from console.widgets.pick_list import Pick, PickView
+from console.widgets.text import TextView
+from sessions.text import clock, plural
 
 if TYPE_CHECKING:
-    from console.stage import Stage
+    from console.model.workspace import Stage
 
 NUMBER: Final = re.compile(r"[A-Z]\d+b?")
 NUMBER_WIDTH: Final = 4

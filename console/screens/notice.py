@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import BindingType
 
-from console.bindings import bindings_for
-from console.lines import BLANK, Line, Span, data, line, wrap
+from console.actions.bindings import bindings_for
+from console.render.lines import BLANK, Line, Span, data, line, wrap
 from console.screens.page import PageScreen
 
 if TYPE_CHECKING:
-    from console.stage import Stage
+    from console.model.workspace import Stage
 
 WIDTH = 76
 """Columns of its text: it fits on a small screen."""

@@ -8,20 +8,20 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal
 
-from console.bindings import bindings_for
-from console.describe import CHANGE, FAULT
-from console.empty import nothing_lines
-from console.event_view import EventView
-from console.formats import clock, plural
-from console.lines import Line, text_of
-from console.link_view import MARK_WIDTH, Link, LinkView, Row
-from console.overview_lines import COUNTED, control_lines, health_lines, healthy_sentence
-from console.pane import Pane
+from console.actions.bindings import bindings_for
+from console.render.empty import nothing_lines
+from console.render.event_text import CHANGE, FAULT
+from console.render.lines import Line, text_of
+from console.render.overview import COUNTED, control_lines, health_lines, healthy_sentence
+from console.render.topics import Topics
 from console.screens.base import ConsoleScreen
-from console.topics import Topics
+from console.widgets.event_log import EventView
+from console.widgets.links import MARK_WIDTH, Link, LinkView, Row
+from console.widgets.pane import Pane
+from sessions.text import clock, plural
 
 if TYPE_CHECKING:
-    from console.stage import Stage
+    from console.model.workspace import Stage
 
 
 TOPICS_SHOWN_MAX = 9

@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.app import ComposeResult
 from textual.binding import BindingType
 
-from console.actions import available, headings
-from console.bars import key_name
-from console.bindings import bindings_for
-from console.lines import BLANK, Line, Span, fit, line
+from console.actions.bindings import bindings_for
+from console.actions.lookup import available, headings
+from console.render.bars import key_name
+from console.render.high_watermark_help import high_watermark_lines
+from console.render.lines import BLANK, Line, Span, fit, line
+from console.render.state_words import STATE_WORDS, glyph_of
 from console.screens.base import ConsoleScreen
-from console.text_view import TextView
-from console.virtual_view import VirtualView
-from console.wordings import high_watermark_lines
-from console.words import STATE_WORDS, glyph_of
+from console.widgets.text import TextView
+from console.widgets.virtual_view import VirtualView
 
 if TYPE_CHECKING:
-    from console.stage import Stage
+    from console.model.workspace import Stage
 
 KEYS_WIDTH = 18
 

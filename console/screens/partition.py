@@ -7,18 +7,18 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal
 
-from console.bindings import bindings_for
-from console.describe import CHANGE
-from console.empty import nothing_lines
-from console.event_view import EventView
-from console.inspector import partition_lines
-from console.pane import Pane
+from console.actions.bindings import bindings_for
+from console.render.empty import nothing_lines
+from console.render.event_text import CHANGE
+from console.render.inspector import partition_lines
 from console.screens.base import ConsoleScreen
-from console.tape_view import TapeView
-from console.text_view import TextView
+from console.widgets.event_log import EventView
+from console.widgets.pane import Pane
+from console.widgets.tapes import TapeView
+from console.widgets.text import TextView
 
 if TYPE_CHECKING:
-    from console.stage import Stage
+    from console.model.workspace import Stage
 
 
 class PartitionScreen(ConsoleScreen):

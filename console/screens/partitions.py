@@ -7,23 +7,23 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal
 
-from console.bindings import bindings_for
-from console.columns import Column
-from console.describe import CHANGE
-from console.empty import nothing_lines
-from console.event_view import EventView
-from console.formats import number
-from console.inspector import partition_lines
-from console.overview_lines import healthy_sentence
-from console.partition_columns import FIELDS, columns
+from console.actions.bindings import bindings_for
+from console.render.columns import Column
+from console.render.empty import nothing_lines
+from console.render.event_text import CHANGE
+from console.render.inspector import partition_lines
+from console.render.overview import healthy_sentence
+from console.render.partition_columns import FIELDS, columns
+from console.render.state_words import HEALTHY, STATE_WORDS
 from console.screens.base import ConsoleScreen
-from console.text_view import TextView
-from console.virtual_table import VirtualTable
-from console.words import HEALTHY, STATE_WORDS
+from console.widgets.event_log import EventView
+from console.widgets.text import TextView
+from console.widgets.virtual_table import VirtualTable
+from sessions.text import number
 
 if TYPE_CHECKING:
-    from console.stage import Stage
-    from sessions.states import PartitionState
+    from console.model.workspace import Stage
+    from sessions.model.states import PartitionState
 
 STATE_COLUMN = "state"
 WORDS_LOWER = [word.word.lower() for word in STATE_WORDS]

@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.app import ComposeResult
 from textual.binding import BindingType
 
-from console.bindings import bindings_for
-from console.event_view import EventView
-from console.formats import number
-from console.link_view import LinkView
-from console.pane import Pane
-from console.record_story import concerns, places_of, story_rows
+from console.actions.bindings import bindings_for
+from console.render.record import concerns, places_of, story_rows
 from console.screens.base import ConsoleScreen
+from console.widgets.event_log import EventView
+from console.widgets.links import LinkView
+from console.widgets.pane import Pane
+from sessions.text import number
 
 if TYPE_CHECKING:
-    from console.stage import Stage
+    from console.model.workspace import Stage
     from emulator.events import Event
 
 STORY_EVENTS_MAX = 512

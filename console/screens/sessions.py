@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.app import ComposeResult
 from textual.binding import BindingType
 
-from console.bench import Bench, Opened
-from console.bindings import bindings_for
-from console.formats import plural
-from console.jobs import Job, Tell
-from console.lines import BLANK, Line, Span, data, line
-from console.pane import Pane
-from console.pick_view import PickView
+from console.actions.bindings import bindings_for
+from console.model.background_job import Job, Tell
+from console.model.library import Bench, Opened
+from console.render.lines import BLANK, Line, Span, data, line
+from console.render.sessions import about_lines, empty_lines, pick_of, size_text, titles_line
 from console.screens.base import ConsoleScreen
-from console.session_lines import about_lines, empty_lines, pick_of, size_text, titles_line
-from console.text_view import TextView
-from sessions.errors import SessionError
-from sessions.library import Listed, list_sessions
+from console.widgets.pane import Pane
+from console.widgets.pick_list import PickView
+from console.widgets.text import TextView
+from sessions.format.catalog import Listed, list_sessions
+from sessions.format.errors import SessionError
+from sessions.text import plural
 
 if TYPE_CHECKING:
-    from console.stage import Stage
+    from console.model.workspace import Stage
 
 LISTING = "reading the folder"
 
@@ -241,7 +241,7 @@ class SessionsScreen(ConsoleScreen):
 
 def _verified(listed: Listed, tell: Tell) -> str:
     """Run a recording again; what comes of it in words."""
-    from sessions.verify import verify
+    from sessions.playback.verify import verify
 
     def progress(seq: int) -> None:
         tell(f"{seq:,} of {listed.events:,} events")

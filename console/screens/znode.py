@@ -8,20 +8,20 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal
 
-from console.bindings import bindings_for
-from console.empty import nothing_lines
-from console.event_view import EventView
-from console.event_words import host
-from console.formats import clean, clock, hexadecimal, json_text, number, short_clock
-from console.lines import BLANK, Line, Span, cut, data, fit, line
-from console.pane import Pane
+from console.actions.bindings import bindings_for
+from console.render.empty import nothing_lines
+from console.render.event_words import host
+from console.render.lines import BLANK, Line, Span, cut, data, fit, line
+from console.render.znodes import znode_lines
 from console.screens.base import ConsoleScreen
-from console.text_view import TextView
-from console.znode_tree import znode_lines
+from console.widgets.event_log import EventView
+from console.widgets.pane import Pane
+from console.widgets.text import TextView
 from emulator.events import Event, WatchFired, ZnodeChanged, ZnodeCreated, ZnodeDeleted
+from sessions.text import clean, clock, hexadecimal, json_text, number, short_clock
 
 if TYPE_CHECKING:
-    from console.stage import Stage
+    from console.model.workspace import Stage
 
 NOT_THERE = ("It does not exist at this time.", "> goes to its next event")
 WATCHES_SHOWN_MAX = 12

@@ -7,18 +7,18 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal
 
-from console.bindings import bindings_for
-from console.describe import CHANGE
-from console.empty import nothing_lines
-from console.event_view import EventView
-from console.formats import plural
+from console.actions.bindings import bindings_for
+from console.render.empty import nothing_lines
+from console.render.event_text import CHANGE
+from console.render.znodes import znode_lines
 from console.screens.base import ConsoleScreen
-from console.text_view import TextView
-from console.tree_view import TreeView
-from console.znode_tree import znode_lines
+from console.widgets.event_log import EventView
+from console.widgets.text import TextView
+from console.widgets.znode_tree import TreeView
+from sessions.text import plural
 
 if TYPE_CHECKING:
-    from console.stage import Stage
+    from console.model.workspace import Stage
 
 
 class ZnodesScreen(ConsoleScreen):

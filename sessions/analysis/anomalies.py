@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Final
 
 from sessions.analysis.batches import batches, given
 from sessions.analysis.job import Job, Result, shown
-from sessions.analysis.order import earlier, nearest
 from sessions.analysis.results.truth import ANOMALIES, ANOMALIES_KNOWN, ANOMALY_COUNTS
-from sessions.analysis.source import Source
+from sessions.analysis.tables import Source
+from sessions.analysis.windows import earlier, nearest
 from sessions.dataset.schema import PARTITION, SESSION
 from sessions.dataset.tables import CONSUMED
 

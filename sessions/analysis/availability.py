@@ -8,17 +8,17 @@ acts as leader.
 from functools import reduce
 from typing import TYPE_CHECKING, Final
 
+from sessions.analysis.intervals import edges, lasted, stretches
 from sessions.analysis.job import Job, Result, in_ms, rounded, shown
-from sessions.analysis.order import earlier
 from sessions.analysis.results.availability import (
     AVAILABILITY,
     AVAILABILITY_TIMELINE,
     KINDS,
     OUTAGES,
 )
-from sessions.analysis.source import Source
-from sessions.analysis.spells import leader_spells, partition_spells
-from sessions.analysis.stretches import edges, lasted, stretches
+from sessions.analysis.state_intervals import leader_spells, partition_spells
+from sessions.analysis.tables import Source
+from sessions.analysis.windows import earlier
 from sessions.dataset.schema import PARTITION, SESSION
 
 if TYPE_CHECKING:

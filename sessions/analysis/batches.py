@@ -7,7 +7,7 @@ are put together into runs once; a run of 100 records is then a row instead of 1
 
 from typing import TYPE_CHECKING, Final
 
-from sessions.analysis.source import Source
+from sessions.analysis.tables import Source
 from sessions.dataset.schema import PARTITION
 from sessions.dataset.tables import CONSUMED, PRODUCED
 

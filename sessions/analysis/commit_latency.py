@@ -9,14 +9,14 @@ its commit; in the normal flow there is one a follower, and the next fetch commi
 from typing import TYPE_CHECKING, Final
 
 from sessions.analysis.batches import batches, records_by_outcome
-from sessions.analysis.facts import facts
+from sessions.analysis.events import facts
 from sessions.analysis.hw_lag import lag_by_partition
 from sessions.analysis.logs import REPLICA
-from sessions.analysis.order import earlier, nearest
 from sessions.analysis.percentiles import percentiles
 from sessions.analysis.results.latency import COMMIT_LATENCY
-from sessions.analysis.source import Source
-from sessions.analysis.spells import partition_spells
+from sessions.analysis.state_intervals import partition_spells
+from sessions.analysis.tables import Source
+from sessions.analysis.windows import earlier, nearest
 from sessions.dataset.schema import SESSION
 from sessions.dataset.tables import PARTITION_STATES
 

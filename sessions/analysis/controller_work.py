@@ -3,9 +3,9 @@
 from typing import TYPE_CHECKING, Final
 
 from sessions.analysis.job import Job, Result, in_ms, shown
-from sessions.analysis.order import earlier, later, nearest
 from sessions.analysis.results.cluster import CONTROLLER_STEPS, CONTROLLER_WORK
-from sessions.analysis.source import Source
+from sessions.analysis.tables import Source
+from sessions.analysis.windows import earlier, later, nearest
 from sessions.dataset.schema import SESSION
 from sessions.dataset.tables import CONTROLLER, ELECTIONS, REQUESTS
 

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, Final
 
 from emulator.releases.profiles import PROFILES
 from sessions.analysis.batches import OUTCOMES, batches, records_by_outcome
-from sessions.analysis.fates import KEPT, fates
 from sessions.analysis.job import Job, Result, Shown, answered, shown
+from sessions.analysis.record_outcomes import KEPT, fates
 from sessions.analysis.results.truth import DURABILITY, DURABILITY_RECORDS, FATES
-from sessions.analysis.source import Source
-from sessions.analysis.spells import partition_spells
+from sessions.analysis.state_intervals import partition_spells
+from sessions.analysis.tables import Source
 from sessions.dataset.schema import SESSION
 from sessions.dataset.tables import PRODUCED
 

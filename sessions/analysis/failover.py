@@ -9,12 +9,12 @@ replica that takes the leader's role is service.
 from typing import TYPE_CHECKING, Final
 
 from sessions.analysis.job import Job, Result, Shown, in_ms, shown
-from sessions.analysis.order import earlier, later, nearest
 from sessions.analysis.percentiles import percentiles
 from sessions.analysis.results.columns import MARKS
 from sessions.analysis.results.failover import FAILOVER, FAILOVERS
-from sessions.analysis.source import Source
-from sessions.analysis.spells import leader_spells, partition_spells
+from sessions.analysis.state_intervals import leader_spells, partition_spells
+from sessions.analysis.tables import Source
+from sessions.analysis.windows import earlier, later, nearest
 from sessions.dataset.schema import PARTITION, SESSION
 from sessions.dataset.tables import CONTROLLER, ELECTIONS, FAULTS
 

@@ -7,9 +7,9 @@ exceed 64 bits, and floating-point sums would depend on the order of rows.
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
+from sessions.analysis.intervals import lasted, stretches
 from sessions.analysis.results.latency import HW_LAG_BUCKETS, HW_LAG_TIMELINE
-from sessions.analysis.source import Source
-from sessions.analysis.stretches import lasted, stretches
+from sessions.analysis.tables import Source
 from sessions.dataset.schema import PARTITION, SESSION
 from sessions.dataset.tables import PARTITION_STATES
 

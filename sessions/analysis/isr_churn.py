@@ -2,11 +2,11 @@
 
 from typing import TYPE_CHECKING, Final
 
+from sessions.analysis.intervals import lasted
 from sessions.analysis.job import Job, Result, rounded, shown
 from sessions.analysis.results.cluster import ISR_CHURN
-from sessions.analysis.source import Source
-from sessions.analysis.spells import partition_spells
-from sessions.analysis.stretches import lasted
+from sessions.analysis.state_intervals import partition_spells
+from sessions.analysis.tables import Source
 from sessions.dataset.schema import PARTITION, SESSION
 from sessions.dataset.tables import ISR_CHANGES
 

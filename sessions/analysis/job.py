@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from sessions.analysis.source import Source
+from sessions.analysis.tables import Source
 from sessions.dataset.schema import Table
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from sessions.analysis.commit_latency import commit_latency, timed
 from sessions.analysis.hw_lag import hw_lag_timeline
 from sessions.analysis.job import Job, Result, in_ms, rounded, shown
 from sessions.analysis.results.latency import COMMIT_LATENCY, HW_LAG_TIMELINE, LATENCY_HISTOGRAM
-from sessions.analysis.source import Source
+from sessions.analysis.tables import Source
 from sessions.dataset.schema import SESSION
 
 if TYPE_CHECKING:

@@ -2,11 +2,11 @@
 
 from typing import TYPE_CHECKING, Final
 
+from sessions.analysis.intervals import edges
 from sessions.analysis.job import Job, Result, rounded, shown
 from sessions.analysis.results.cluster import LEADER_BALANCE
-from sessions.analysis.source import Source
-from sessions.analysis.spells import partition_spells
-from sessions.analysis.stretches import edges
+from sessions.analysis.state_intervals import partition_spells
+from sessions.analysis.tables import Source
 from sessions.dataset.schema import SESSION
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ cut to afterwards.
 
 from typing import TYPE_CHECKING, Final
 
-from sessions.analysis.facts import facts
-from sessions.analysis.order import farthest, later
-from sessions.analysis.source import Source
+from sessions.analysis.events import facts
+from sessions.analysis.tables import Source
+from sessions.analysis.windows import farthest, later
 from sessions.dataset.schema import SESSION
 
 if TYPE_CHECKING:

@@ -8,11 +8,8 @@ into its own logs.
 
 from typing import TYPE_CHECKING, Final
 
-from sessions.analysis.facts import facts
-from sessions.analysis.fates import KEPT, fates
-from sessions.analysis.job import Job, Result, answered, shown
-from sessions.analysis.logs import PARTITION, REPLICA
-from sessions.analysis.rebuilt import (
+from sessions.analysis.events import facts
+from sessions.analysis.final_state import (
     PARTITIONS,
     REPLICAS,
     ZNODES,
@@ -21,8 +18,11 @@ from sessions.analysis.rebuilt import (
     final_znodes,
     states_in,
 )
+from sessions.analysis.job import Job, Result, answered, shown
+from sessions.analysis.logs import PARTITION, REPLICA
+from sessions.analysis.record_outcomes import KEPT, fates
 from sessions.analysis.results.truth import REPLAY, REPLAY_DIFFERENCES
-from sessions.analysis.source import Source
+from sessions.analysis.tables import Source
 from sessions.dataset.schema import SESSION
 from sessions.dataset.tables import EVENTS, PARTITION_STATES, REPLICA_STATES
 

@@ -4,7 +4,7 @@ import contextlib
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from sessions.dataset.folder import DatasetFolder
+from sessions.dataset.layout import DatasetFolder
 from sessions.dataset.tables import EVENTS
 
 if TYPE_CHECKING:

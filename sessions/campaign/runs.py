@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from sessions.campaign.availability import Reign, unavailable_us
-from sessions.campaign.ledger import Failure
+from sessions.campaign.manifest import Failure
 from sessions.campaign.plan import Plan, Run
-from sessions.dataset.folder import DatasetUnreadable
+from sessions.dataset.layout import DatasetUnreadable
 from sessions.dataset.schema import SESSION, SPARK_TYPES, Column, Table
 from sessions.dataset.tables import PARTITION_STATES, REPLICA_STATES, SESSIONS
 
@@ -91,7 +91,7 @@ def runs_schema() -> str:
 def run_values(plan: Plan, run: Run, dataset: Path, failure: Failure | None) -> Values:
     """A run's row; ``failure`` if there is no session of it.
 
-    Raises :class:`~sessions.dataset.folder.DatasetUnreadable` if its session is damaged.
+    Raises :class:`~sessions.dataset.layout.DatasetUnreadable` if its session is damaged.
     """
     variant = plan.variants[run.variant]
     found: Values = dict.fromkeys(RUNS.names)

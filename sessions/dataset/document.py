@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from sessions.dataset.folder import LAYOUT, MARKER
+from sessions.dataset.layout import LAYOUT, MARKER
 from sessions.dataset.schema import SESSION, Column, Table
 from sessions.dataset.tables import TABLES
 

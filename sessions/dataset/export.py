@@ -11,18 +11,18 @@ from typing import Any, Final, Protocol
 from msgspec import Struct
 
 from emulator.events import Event
-from sessions.blocks import Unpacked, unpacked
-from sessions.collector import collector_paused
-from sessions.dataset.event_rows import event_rows
-from sessions.dataset.facts import FACTS, ConsumedFold, RequestFold
-from sessions.dataset.folder import DatasetError, DatasetFolder
-from sessions.dataset.records import RecordFold
-from sessions.dataset.runs import portions, runs_to_table
+from sessions.dataset.layout import DatasetError, DatasetFolder
+from sessions.dataset.rows.events import event_rows
+from sessions.dataset.rows.produced import RecordFold
+from sessions.dataset.rows.record_runs import portions, runs_to_table
+from sessions.dataset.rows.sessions import SessionFacts, Totals
+from sessions.dataset.rows.single_events import FACTS, ConsumedFold, RequestFold
+from sessions.dataset.rows.state_fold import StateFold
 from sessions.dataset.schema import Table
-from sessions.dataset.state_fold import StateFold
 from sessions.dataset.tables import BY_NAME, CONSUMED, EVENTS, PRODUCED, SESSIONS
-from sessions.dataset.totals import SessionFacts, Totals
 from sessions.dataset.writer import BLOCK_ROWS, Row, TableWriter, WriterThread, rows_to_table
+from sessions.format.codec import Unpacked, unpacked
+from sessions.garbage_collection import collector_paused
 
 Handler = Callable[[Any], None]
 Progress = Callable[[int], object]
@@ -78,7 +78,7 @@ def export_session(
     ``events`` is read once, in order; ``ended`` gives the facts anew when they have been read (the
     id stays), for a session that only then has a final state. Nothing is seen of the session in the
     dataset before all of it is there, and nothing at all if this fails or is interrupted. Raises
-    :class:`~sessions.dataset.folder.DatasetError`.
+    :class:`~sessions.dataset.layout.DatasetError`.
     """
     require_arrow()
     with DatasetFolder(Path(dataset)).adding(facts.id) as hidden, Export(hidden.path) as export:

@@ -7,7 +7,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from sessions.dataset.event_rows import split_partitions
+from sessions.dataset.rows.events import split_partitions
 from sessions.dataset.schema import Table, arrow_schema
 
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ import shlex
 from pathlib import Path
 from typing import Final
 
-from sessions.campaign.ledger import Ledger
-from sessions.schema import SUFFIX
+from sessions.campaign.manifest import Ledger
+from sessions.format.schema import SUFFIX
 
 AT_START: Final = " --from-start"
 """What a campaign's command says of where to begin; an event takes its place."""

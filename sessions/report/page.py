@@ -10,6 +10,7 @@ from sessions.analysis.results.availability import AVAILABILITY, AVAILABILITY_TI
 from sessions.analysis.results.cluster import CONTROLLER_WORK, ISR_CHURN, LEADER_BALANCE
 from sessions.analysis.results.failover import FAILOVER, FAILOVERS
 from sessions.analysis.results.latency import COMMIT_LATENCY, HW_LAG_TIMELINE, LATENCY_HISTOGRAM
+from sessions.analysis.results.reading import Results
 from sessions.analysis.results.truth import (
     ANOMALIES,
     ANOMALY_COUNTS,
@@ -17,12 +18,11 @@ from sessions.analysis.results.truth import (
     DURABILITY_RECORDS,
     REPLAY,
 )
-from sessions.campaign.ledger import Ledger
+from sessions.campaign.manifest import Ledger
 from sessions.dataset.schema import Table
 from sessions.report.markup import Content, Element, document, element
 from sessions.report.origins import Origins
 from sessions.report.parts import Material
-from sessions.report.reading import Results
 from sessions.report.sections.availability import availability
 from sessions.report.sections.campaign import campaign
 from sessions.report.sections.churn import churn

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
+from sessions.analysis.results.reading import Results, Row
 from sessions.report.markup import Content, Element, element
 from sessions.report.origins import Origins
-from sessions.report.reading import Results, Row
 
 ROWS_MAX = 20
 """How many rows of a result the report shows, and the terminal with it."""

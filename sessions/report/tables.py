@@ -7,10 +7,10 @@ a button that gives the command to open its session there.
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
+from sessions.analysis.results.reading import Row
 from sessions.dataset.schema import SESSION, Column, Table
 from sessions.report.markup import Element, element
 from sessions.report.origins import Origins
-from sessions.report.reading import Row
 from sessions.report.units import NOTHING, number_text, time_text
 
 EVENT: Final = "event"

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from commands.cli.main import run_program
 from commands.exits import ExitCode
-from commands.main import run_program
 
 CLUSTER = (
     "cluster; topic create t --partitions 1 --replication-factor 3; wait until t-0.leader == 0"

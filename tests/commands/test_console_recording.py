@@ -10,14 +10,14 @@ from textual import events
 from textual.keys import key_to_character
 from textual.pilot import Pilot
 
-from commands.live import completer, live_source
-from commands.main import run_program
+from commands.cli.main import run_program
+from commands.runs.live import completer, live_source
 from console.app import TidegaugeApp
 from console.screens.base import ConsoleScreen
-from sessions.file import SessionFile
-from sessions.live_source import LiveSource
-from sessions.record import Recorder
-from sessions.verify import verify
+from sessions.format.file import SessionFile
+from sessions.playback.verify import verify
+from sessions.recording.recorder import Recorder
+from sessions.sources.live import LiveSource
 
 SCRIPT = """cluster --brokers 3 --seed 5 --config zookeeper.session.timeout.ms=3000
 topic create orders --partitions 2 --replication-factor 3

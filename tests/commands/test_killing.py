@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from commands.main import run_program
-from sessions.chunks import Chunks
-from sessions.dataset.folder import HIDDEN, DatasetFolder
+from commands.cli.main import run_program
+from sessions.dataset.layout import HIDDEN, DatasetFolder
 from sessions.dataset.tables import TABLES
-from sessions.file import SessionFile
-from sessions.replay import Replay
-from sessions.verify import verify
+from sessions.format.chunks import Chunks
+from sessions.format.file import SessionFile
+from sessions.playback.replay import Replay
+from sessions.playback.verify import verify
 
 ROOT = Path(__file__).parent.parent.parent
-START = "from commands.main import main; main()"
+START = "from commands.cli.main import main; main()"
 CONFINED = """
 from resource import RLIMIT_FSIZE, setrlimit
 from signal import SIG_IGN, SIGXFSZ, signal

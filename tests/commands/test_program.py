@@ -5,21 +5,21 @@ from itertools import chain
 
 import pytest
 
-from commands.changes import behaviours
-from commands.language import leaves
-from commands.language import program as statements
-from commands.main import run_program
-from commands.program import analyze, campaign, console, looking, run, sessions
-from commands.program.examples import examples
-from commands.program.options import cluster_options, named
-from commands.words import Setting
-from console.actions import ACTIONS
+from commands.cli import analyze, campaign, console, lookup, run, sessions
+from commands.cli.examples import examples
+from commands.cli.main import run_program
+from commands.cli.options import cluster_options, named
+from commands.language.grammar import leaves
+from commands.language.grammar import program as statements
+from commands.language.values import Setting
+from commands.library.release_changes import behaviours
+from console.actions.lookup import ACTIONS
 from emulator.releases.profiles import FEATURES, VERSIONS
 from emulator.releases.versions import RELEASES
 
 
 def test_every_part_of_the_program_has_commands() -> None:
-    for part in (analyze, campaign, console, looking, run, sessions):
+    for part in (analyze, campaign, console, lookup, run, sessions):
         assert part.app.registered_commands
 
 

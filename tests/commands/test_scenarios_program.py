@@ -5,10 +5,10 @@ import json
 import pytest
 from msgspec.structs import replace
 
-from commands.catalogue import find, library
+from commands.cli.main import run_program
+from commands.cli.scenarios import briefing, span
 from commands.exits import ExitCode
-from commands.main import run_program
-from commands.program.scenarios import briefing, span
+from commands.library.index import find, library
 from emulator.releases.profiles import VERSIONS
 
 NAMES = [scenario.name for scenario in library()]

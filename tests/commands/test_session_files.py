@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from commands.main import run_program
-from commands.program import session_files
-from sessions.file import SessionFile
+from commands.cli import session_files
+from commands.cli.main import run_program
+from sessions.format.file import SessionFile
 
 
 @pytest.fixture

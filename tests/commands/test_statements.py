@@ -9,25 +9,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commands.language import Meaning, leaves, meaning, program
-from commands.statements import (
+from commands.language.grammar import Meaning, leaves, meaning, program
+from commands.language.statements import (
     admin,
     brokers,
     clients,
     cluster,
-    expecting,
+    expect,
     network,
     replication,
-    showing,
+    show,
     time,
     topics,
     zookeeper,
 )
-from commands.statements.cluster import Include
-from commands.statements.kinds import parsed
-from commands.statements.showing import Show
-from commands.statements.time import At
-from commands.words import natural
+from commands.language.statements.cluster import Include
+from commands.language.statements.parameters import parsed
+from commands.language.statements.show import Show
+from commands.language.statements.time import At
+from commands.language.values import natural
 from emulator.inputs import statements as inputs
 from emulator.inputs.conditions import Clause, Subject
 from emulator.inputs.statements import (
@@ -64,8 +64,8 @@ from emulator.inputs.statements import (
 )
 
 MODULES = (
-    *(admin, brokers, clients, cluster, expecting, network),
-    *(replication, showing, time, topics, zookeeper),
+    *(admin, brokers, clients, cluster, expect, network),
+    *(replication, show, time, topics, zookeeper),
 )
 LEADS = Clause(Subject("partition", "t-0", "leader"), "==", -1, None, "t-0.leader == -1")
 SECOND = 1_000_000
@@ -252,7 +252,7 @@ def test_a_module_names_the_statements_that_it_defines(module: ModuleType) -> No
     defined = [command.name for app in apps for command in app.registered_commands]
     names = defined if len(apps) == 1 else [app.info.name for app in apps if app.info.name]
     assert names
-    assert [name for name in names if name not in spoken and module is not showing] == []
+    assert [name for name in names if name not in spoken and module is not show] == []
 
 
 @pytest.mark.parametrize("name", [name for name, _ in leaves(program())])

@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from commands.workbench import Workbench
-from console.bench import BenchError, Card
-from sessions.live_source import LiveSource
-from sessions.twin_source import TwinSource
+from commands.runs.console_library import Workbench
+from console.model.library import BenchError, Card
+from sessions.sources.live import LiveSource
+from sessions.sources.paired import TwinSource
 
 NAMES = ("A4-long-poll", "V7-stale-hw-restart", "E8-broker-failover")
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Final
 
 from console.app import MODE_SCREENS, TidegaugeApp
-from console.faults import faults_of
+from console.model.faults import faults_of
 from console.screens.faults import FaultsScreen
 from console.screens.notice import Notice, NoticeScreen
 from console.screens.partitions import PartitionTable

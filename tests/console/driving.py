@@ -8,9 +8,9 @@ from textual.keys import key_to_character
 from textual.pilot import Pilot
 
 from console.app import TidegaugeApp
-from console.bench import Bench
+from console.model.library import Bench
 from console.screens.base import ConsoleScreen
-from sessions.source import Source
+from sessions.sources.source import Source
 from tests.console.fakes import ListSource, failover
 
 LARGE = (120, 40)

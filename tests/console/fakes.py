@@ -6,12 +6,12 @@ from typing import Any
 
 from emulator import events
 from emulator.events import Event
-from sessions.bookmarks import bookmark, merged
-from sessions.folding.health import Counts
-from sessions.source import Reply
-from sessions.states import Bookmark, PartitionState, ReplicaState, ViewState
-from sessions.touches import objects_of
-from sessions.view import ClusterView
+from sessions.format.bookmarks import bookmark, merged
+from sessions.model.cluster_view import ClusterView
+from sessions.model.health import Counts
+from sessions.model.states import Bookmark, PartitionState, ReplicaState, ViewState
+from sessions.model.touches import objects_of
+from sessions.sources.source import Reply
 
 
 @dataclass

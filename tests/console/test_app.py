@@ -3,12 +3,12 @@ import os
 import pytest
 from textual.notifications import Notification
 
-from console.actions import ACTIONS
+from console.actions.lookup import ACTIONS
 from console.app import MODE_SCREENS, TidegaugeApp
-from console.bars import TABS
-from console.pacer import Pacer
+from console.model.pacer import Pacer
+from console.render.bars import TABS
 from emulator import events
-from sessions.source import Reply
+from sessions.sources.source import Reply
 from tests.console.driving import LARGE, SIZES, SMALL, Console, console
 from tests.console.fakes import ListSource, failover
 

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from commands.live import live_source
-from console.inspector import caught_up_age
-from console.stage import Stage
+from commands.runs.live import live_source
+from console.model.workspace import Stage
+from console.render.inspector import caught_up_age
 from emulator.inputs.conditions import Subject
 from emulator.scenario.conditions import value_of
 

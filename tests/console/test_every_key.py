@@ -8,9 +8,9 @@ import pytest
 from textual import events as keys
 from textual.keys import key_to_character
 
-from console.action import ANYWHERE, PROMPT, Action
-from console.actions import ACTIONS, available, in_context
-from console.registry import SCREENS
+from console.actions.action import ANYWHERE, PROMPT, Action
+from console.actions.lookup import ACTIONS, available, in_context
+from console.actions.registry import SCREENS
 from tests.console.contexts import BESIDE, open_context, ready
 from tests.console.driving import LARGE, SMALL, Console, console
 from tests.console.fakes import ListSource, failover

@@ -15,14 +15,14 @@ from hypothesis import strategies as st
 from textual import events as keys
 from textual.keys import key_to_character
 
-from commands.live import live_source
-from console.actions import ACTIONS
+from commands.runs.live import live_source
+from console.actions.lookup import ACTIONS
 from console.app import TidegaugeApp
-from console.formats import clock
 from console.screens.base import ConsoleScreen
-from console.virtual_view import VirtualView
-from sessions.source import ReplaySource, Source
-from sessions.view import ClusterView
+from console.widgets.virtual_view import VirtualView
+from sessions.model.cluster_view import ClusterView
+from sessions.sources.source import ReplaySource, Source
+from sessions.text import clock
 from tests.console.driving import LARGE, SMALL, Console
 from tests.console.test_every_key import called
 

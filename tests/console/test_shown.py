@@ -3,10 +3,10 @@
 import pytest
 from msgspec import structs
 
-from console.registry import SCREENS
-from console.words import STATE_WORDS, glyph_of
-from sessions.states import PartitionState, ReplicaState, ViewState
-from sessions.view import ClusterView
+from console.actions.registry import SCREENS
+from console.render.state_words import STATE_WORDS, glyph_of
+from sessions.model.cluster_view import ClusterView
+from sessions.model.states import PartitionState, ReplicaState, ViewState
 from tests.console.contexts import BESIDE, LIVE_ONLY, open_context
 from tests.console.driving import LARGE, SIZES, SMALL, Console, console
 from tests.console.fakes import ListSource, failover

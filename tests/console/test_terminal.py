@@ -12,7 +12,7 @@ import pytest
 
 PATIENCE_SECONDS = 60.0
 POLL_SECONDS = 0.05
-PROGRAM = "from commands.main import main; main()"
+PROGRAM = "from commands.cli.main import main; main()"
 SCRIPT = """\
 cluster --brokers 3 --seed 7 --config zookeeper.session.timeout.ms=4000
 topic create orders --replica-assignment 1:2:0

@@ -4,10 +4,10 @@ import json
 from functools import cache
 from pathlib import Path
 
-from commands.driver import Pace
-from commands.parser import parse_script
-from commands.report import as_json, json_object
-from commands.running import started
+from commands.language.parser import parse_script
+from commands.runs.driver import Pace
+from commands.runs.json_result import as_json, json_object
+from commands.runs.run import started
 from tests.golden.facts import Facts, facts
 from tests.support.releases import profile_of
 

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import pytest
 
 from emulator.events import Event
-from sessions.file import SessionFile
-from sessions.record import Recorder
+from sessions.format.file import SessionFile
+from sessions.recording.recorder import Recorder
 from tests.sessions.examples import origin, record_story, small_chunks, story_events
 
 

@@ -39,10 +39,11 @@ from emulator.inputs.statements import (
     ZkCommand,
 )
 from emulator.scenario.runner import Runner
-from sessions import keyframe_taker, record
-from sessions.facts import Origin
-from sessions.record import Recorder
-from sessions.view import ClusterView
+from sessions.format.metadata import Origin
+from sessions.model.cluster_view import ClusterView
+from sessions.recording import keyframe_taker
+from sessions.recording import recorder as record
+from sessions.recording.recorder import Recorder
 
 SPEC = CreateCluster(
     brokers=4,

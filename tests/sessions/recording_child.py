@@ -10,7 +10,7 @@ from emulator.cluster import Cluster
 from emulator.events import Event
 from emulator.inputs.statements import CreateTopic, Produce
 from emulator.scenario.runner import Runner
-from sessions.record import Recorder
+from sessions.recording.recorder import Recorder
 from tests.sessions.examples import SPEC, execute, origin, second, small_chunks, statement
 
 

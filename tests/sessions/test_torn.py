@@ -11,9 +11,9 @@ from emulator.cluster import Cluster
 from emulator.events import Event
 from emulator.inputs.statements import AnyInput, CreateCluster, CreateTopic, Mark, Wait
 from emulator.scenario.runner import Runner
-from sessions.errors import NotASessionError, SessionDamagedError, SessionError
-from sessions.file import SessionFile
-from sessions.record import Recorder
+from sessions.format.errors import NotASessionError, SessionDamagedError, SessionError
+from sessions.format.file import SessionFile
+from sessions.recording.recorder import Recorder
 from tests.sessions.examples import execute, origin, small_chunks, statement, story_events
 
 SPEC = CreateCluster(brokers=1, seed=1)
@@ -33,7 +33,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
         pytest.MonkeyPatch.context() as patch,
         small_chunks(events=16, keyframes=60),
     ):
-        patch.setattr("sessions.writer.PAGE_BYTES", 512)
+        patch.setattr("sessions.format.writer.PAGE_BYTES", 512)
         record(path)
     return path
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from emulator.cluster import Cluster
 from emulator.scenario.runner import Runner
-from sessions.facts import Origin
-from sessions.record import Recorder
+from sessions.format.metadata import Origin
+from sessions.recording.recorder import Recorder
 from tests.support.random_scripts import run, script_of, spec_of
 
 LENGTH = 20

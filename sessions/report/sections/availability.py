@@ -3,10 +3,10 @@
 from typing import Final
 
 from sessions.analysis.results.availability import AVAILABILITY, AVAILABILITY_TIMELINE, KINDS
+from sessions.analysis.results.reading import DOWN, UP, Row
 from sessions.report.charts import Axis, Series, Step, timeline
 from sessions.report.markup import Element
 from sessions.report.parts import ROWS_MAX, Material, distinct, figure, section
-from sessions.report.reading import DOWN, UP, Row
 from sessions.report.tables import Shown, table
 from sessions.report.units import number_text, time_marks, time_text, whole_marks
 

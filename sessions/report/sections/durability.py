@@ -2,10 +2,10 @@
 
 from typing import Final
 
+from sessions.analysis.results.reading import DOWN, UP, Row
 from sessions.analysis.results.truth import DURABILITY, DURABILITY_RECORDS
 from sessions.report.markup import Element, element
 from sessions.report.parts import ROWS_MAX, Material, section
-from sessions.report.reading import DOWN, UP, Row
 from sessions.report.tables import ACKS, Shown, event_button, table
 
 KEYS: Final = ("generation", "acks", "min_isr", "unclean")

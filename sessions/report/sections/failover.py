@@ -3,11 +3,11 @@
 from typing import Final
 
 from sessions.analysis.results.failover import FAILOVER, FAILOVERS
+from sessions.analysis.results.reading import DOWN, UP, Row
 from sessions.report.charts import Bar, bars
 from sessions.report.charts import Row as Line
 from sessions.report.markup import Element
 from sessions.report.parts import ROWS_MAX, Material, figure, section
-from sessions.report.reading import DOWN, UP, Row
 from sessions.report.tables import Shown, table
 from sessions.report.units import time_text
 

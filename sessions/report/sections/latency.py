@@ -3,10 +3,10 @@
 from typing import Final
 
 from sessions.analysis.results.latency import COMMIT_LATENCY, LATENCY_HISTOGRAM
+from sessions.analysis.results.reading import DOWN, UP, Row
 from sessions.report.charts import Axis, columns
 from sessions.report.markup import Element
 from sessions.report.parts import ROWS_MAX, Material, figure, section
-from sessions.report.reading import DOWN, UP, Row
 from sessions.report.tables import ACKS, Shown, table
 from sessions.report.units import number_text, time_text, whole_marks
 

@@ -3,10 +3,10 @@
 from typing import Final
 
 from sessions.analysis.results.cluster import CONTROLLER_WORK, LEADER_BALANCE
+from sessions.analysis.results.reading import DOWN, UP
 from sessions.analysis.results.truth import ANOMALIES, ANOMALY_COUNTS, REPLAY
 from sessions.report.markup import Element, element
 from sessions.report.parts import ROWS_MAX, Material, section
-from sessions.report.reading import DOWN, UP
 from sessions.report.tables import Shown, table
 
 COUNTS: Final = Shown(

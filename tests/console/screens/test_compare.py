@@ -1,6 +1,6 @@
 import pytest
 
-from console.actions import available
+from console.actions.lookup import available
 from console.screens.compare import CompareScreen
 from tests.console.benches import side_by_side
 from tests.console.driving import SIZES, console, toasts

@@ -1,9 +1,9 @@
 import pytest
 
-from console.difference import Change
-from console.lines import text_of, width_of
-from console.link_view import Link
+from console.model.difference import Change
+from console.render.lines import text_of, width_of
 from console.screens.difference import change_row
+from console.widgets.links import Link
 
 CHANGE = Change("orders-0", Link("partition", "orders-0"), "leader epoch", "0", "1")
 

@@ -1,6 +1,6 @@
 import pytest
 
-from sessions.source import Reply
+from sessions.sources.source import Reply
 from tests.console.benches import failing_over
 from tests.console.driving import SIZES, Console, console, toasts
 from tests.console.fakes import ListSource, failover

@@ -1,7 +1,7 @@
 import pytest
 
 from console.screens.lab import LabScreen
-from sessions.twin_source import TwinSource
+from sessions.sources.paired import TwinSource
 from tests.console.benches import SmallBench, failing_over
 from tests.console.driving import LARGE, SIZES, SMALL, console, toasts
 from tests.console.fakes import ListSource, failover

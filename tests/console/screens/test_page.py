@@ -1,7 +1,7 @@
-from console.lines import text_of
+from console.model.workspace import Stage
+from console.render.lines import text_of
 from console.screens.page import MenuScreen, help_lines
-from console.stage import Stage
-from console.text_view import TextView
+from console.widgets.text import TextView
 from tests.console.driving import SMALL, console
 from tests.console.fakes import ListSource, failover
 

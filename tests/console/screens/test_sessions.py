@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from commands.main import run_program
+from commands.cli.main import run_program
 from console.screens.sessions import SessionsScreen
 from tests.console.benches import SmallBench
 from tests.console.driving import LARGE, SIZES, Console, console, toasts

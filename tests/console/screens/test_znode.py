@@ -1,4 +1,4 @@
-from console.lines import text_of
+from console.render.lines import text_of
 from console.screens.znode import ZnodeScreen, changes_of
 from emulator import events
 from tests.console.driving import LARGE, SMALL, Console, console

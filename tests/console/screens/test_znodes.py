@@ -3,7 +3,7 @@ import pytest
 from console.screens.znodes import ZnodesScreen
 from emulator import events
 from emulator.events import Event
-from sessions.touches import objects_of
+from sessions.model.touches import objects_of
 from tests.console.driving import LARGE, SMALL, console
 from tests.console.fakes import ListSource, Script
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from msgspec import Struct
 
-from commands.parser import parse_script
+from commands.language.parser import parse_script
 from emulator.audit.invariants import INVARIANTS, known_violations
 from emulator.cluster import Cluster
 from emulator.inputs.statements import Statement

@@ -7,7 +7,7 @@ from emulator import protocol as messages
 from emulator.events import Event
 from emulator.events import groups as group_events
 from emulator.protocol.groups import GroupRequest, GroupResponse, Subscription
-from sessions.touches import objects_of
+from sessions.model.touches import objects_of
 
 SAMPLES: list[GroupRequest | GroupResponse] = [
     messages.FindCoordinatorRequest("g"),

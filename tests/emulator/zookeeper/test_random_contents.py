@@ -34,7 +34,7 @@ from emulator.inputs.statements import (
     ZkCommand,
 )
 from emulator.scenario.runner import Runner
-from sessions.view import ClusterView
+from sessions.model.cluster_view import ClusterView
 from tests.support.lab import Lab
 
 TOPIC = "/brokers/topics/t"

@@ -8,7 +8,7 @@ from typing import Any
 
 from kazoo.exceptions import KazooException
 
-from commands.parser import parse_script
+from commands.language.parser import parse_script
 from emulator.inputs import statements as inputs
 from emulator.inputs.statements import Statement
 from tests.golden.real import administration, clients

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from emulator.cluster import Cluster
 from emulator.events import ClusterCreated, Event
 from emulator.scenario.runner import Runner
-from sessions.analysis.analyze import analyze
 from sessions.analysis.results.truth import ANOMALIES_KNOWN
+from sessions.analysis.run import analyze
 from sessions.dataset.export import export_session
-from sessions.dataset.totals import SessionFacts
+from sessions.dataset.rows.sessions import SessionFacts
 from tests.sessions.analysis import reference, reference_cluster, reference_truth
 from tests.sessions.analysis.followed import Row
 from tests.sessions.dataset.streams import Story, stories

@@ -7,10 +7,10 @@ import pytest
 
 from sessions.analysis.commit_latency import commit_latency
 from sessions.analysis.results.latency import COMMIT_LATENCY
-from sessions.analysis.source import Source
+from sessions.analysis.tables import Source
 from sessions.dataset.export import export_session
-from sessions.dataset.folder import DatasetFolder
-from sessions.dataset.totals import SessionFacts
+from sessions.dataset.layout import DatasetFolder
+from sessions.dataset.rows.sessions import SessionFacts
 from tests.sessions.dataset.streams import Story, committed_story
 
 if TYPE_CHECKING:

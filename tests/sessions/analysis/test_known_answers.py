@@ -22,23 +22,23 @@ from sessions.analysis.availability import outages
 from sessions.analysis.batches import batches, given
 from sessions.analysis.controller_work import controller_work
 from sessions.analysis.durability import generation_of
-from sessions.analysis.facts import facts
+from sessions.analysis.events import facts
 from sessions.analysis.failover import failovers
-from sessions.analysis.fates import fates
+from sessions.analysis.final_state import final_partitions, final_znodes, states_in
 from sessions.analysis.hw_lag import hw_lag_timeline
+from sessions.analysis.intervals import edges, stretches
 from sessions.analysis.isr_churn import isr_churn
 from sessions.analysis.latency import latency_histogram
 from sessions.analysis.leader_balance import leader_balance
 from sessions.analysis.logs import final_assignment, final_logs
-from sessions.analysis.order import earlier, later, nearest
-from sessions.analysis.rebuilt import final_partitions, final_znodes, states_in
+from sessions.analysis.record_outcomes import fates
 from sessions.analysis.replay import replay_differences
-from sessions.analysis.source import Source
-from sessions.analysis.spells import leader_spells, partition_spells
-from sessions.analysis.stretches import edges, stretches
+from sessions.analysis.state_intervals import leader_spells, partition_spells
+from sessions.analysis.tables import Source
+from sessions.analysis.windows import earlier, later, nearest
 from sessions.dataset.export import export_session
-from sessions.dataset.folder import DatasetFolder
-from sessions.dataset.totals import SessionFacts
+from sessions.dataset.layout import DatasetFolder
+from sessions.dataset.rows.sessions import SessionFacts
 from tests.sessions.dataset.streams import Story, committed_story
 
 if TYPE_CHECKING:

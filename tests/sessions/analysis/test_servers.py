@@ -30,7 +30,7 @@ from tests.conftest import SMALL
 from tests.sessions.dataset.reading import exported
 
 ROOT = Path(__file__).parents[3]
-PROGRAM = "from commands.main import main; main()"
+PROGRAM = "from commands.cli.main import main; main()"
 LIMIT_S = 1_200
 TROUBLED = {"durability_records", "outages", "failovers", "anomalies", "controller_work"}
 """Results that would be empty, were it not for the trouble in the session."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from sessions.analysis.sizing import COMPILED_MIN, INTERPRETED, PARTITIONS, settings_for, suited
-from sessions.dataset.folder import DatasetFolder
+from sessions.dataset.layout import DatasetFolder
 from tests.sessions.dataset.reading import exported
 from tests.sessions.dataset.streams import committed_story
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sessions.campaign.plan import Around, Plan, variant_ids
-from sessions.dataset.folder import SESSION_ID
+from sessions.dataset.layout import SESSION_ID
 from tests.sessions.campaign.plans import known_plan, plan, story, variant
 
 

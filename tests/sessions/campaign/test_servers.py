@@ -14,7 +14,7 @@ from tests.conftest import SMALL
 from tests.sessions.dataset.reading import rows
 
 ROOT = Path(__file__).parents[3]
-PROGRAM = "from commands.main import main; main()"
+PROGRAM = "from commands.cli.main import main; main()"
 SCRIPT = "cluster --brokers 2\nmark ${word}\nexpect time < 0\n"
 BARE = """\
 #!/bin/sh

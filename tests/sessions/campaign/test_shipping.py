@@ -7,10 +7,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from sessions.campaign.ledger import Ledger
+from sessions.campaign.manifest import Ledger
 from sessions.campaign.shipping import NEEDED, packages_zip
-from sessions.campaign.work import Task, encoded
-from sessions.dataset.folder import DatasetFolder
+from sessions.campaign.worker import Task, encoded
+from sessions.dataset.layout import DatasetFolder
 from tests.sessions.campaign.plans import short_plan
 
 pytest.importorskip("pyarrow")
@@ -23,11 +23,11 @@ for name in sys.argv[4:]:
     sys.path.insert(0, name)
 sys.path.insert(0, sys.argv[1])
 import pyarrow as pa
-from sessions.campaign import work
-assert work.__file__.startswith(sys.argv[1]), work.__file__
+from sessions.campaign import worker
+assert worker.__file__.startswith(sys.argv[1]), worker.__file__
 task = open(sys.argv[2], "rb").read()
 batch = pa.RecordBatch.from_pydict({"id": [0, 1]})
-rows = [row for made in work.run_batches(task, [batch]) for row in made.to_pylist()]
+rows = [row for made in worker.run_batches(task, [batch]) for row in made.to_pylist()]
 loaded = {name.partition(".")[0] for name in sys.modules}
 print(*(row["outcome"] for row in rows), *sorted(loaded & set(sys.argv[3].split())))
 """

@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 
 from emulator.events import Event
 from sessions.dataset.export import ExportReport, export_session
-from sessions.dataset.totals import SessionFacts
+from sessions.dataset.rows.sessions import SessionFacts
 
 Row = dict[str, Any]
 

@@ -19,12 +19,12 @@ from emulator.events import (
     TimerFired,
 )
 from sessions.dataset import export as export_module
-from sessions.dataset.event_rows import as_event
 from sessions.dataset.export import export_session
-from sessions.dataset.folder import DatasetError, DatasetFolder
+from sessions.dataset.layout import DatasetError, DatasetFolder
+from sessions.dataset.rows.events import as_event
+from sessions.dataset.rows.sessions import SessionFacts
 from sessions.dataset.schema import arrow_schema
 from sessions.dataset.tables import TABLES
-from sessions.dataset.totals import SessionFacts
 from tests.sessions.dataset.reading import exported, rows
 from tests.sessions.dataset.streams import Story, committed_story, stories
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from sessions.dataset.folder import HIDDEN, DatasetFolder
+from sessions.dataset.layout import HIDDEN, DatasetFolder
 from sessions.dataset.tables import TABLES
 from tests.sessions.dataset.reading import exported, rows
 from tests.sessions.dataset.streams import committed_story
@@ -20,7 +20,7 @@ import sys
 from itertools import count
 from benchmarks.synthetic import synthetic_events
 from sessions.dataset.export import export_session
-from sessions.dataset.totals import SessionFacts
+from sessions.dataset.rows.sessions import SessionFacts
 for number in count():
     export_session(synthetic_events(3000), SessionFacts(f"s{number}"), sys.argv[1])
     print(number, flush=True)

@@ -18,11 +18,11 @@ from emulator.inputs.statements import (
     Statement,
 )
 from emulator.scenario.runner import Runner
-from sessions.dataset.event_rows import as_event
 from sessions.dataset.export import export_session
-from sessions.dataset.totals import SessionFacts
-from sessions.states import PartitionState
-from sessions.view import ClusterView
+from sessions.dataset.rows.events import as_event
+from sessions.dataset.rows.sessions import SessionFacts
+from sessions.model.cluster_view import ClusterView
+from sessions.model.states import PartitionState
 from tests.sessions.dataset.reading import Row, rows
 from tests.sessions.dataset.reference import expected_produced
 

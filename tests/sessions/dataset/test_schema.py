@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 from sessions.dataset.document import dataset_page
-from sessions.dataset.runs import portions
+from sessions.dataset.rows.record_runs import portions
+from sessions.dataset.rows.sessions import SessionFacts, Totals
+from sessions.dataset.rows.states import Replica
 from sessions.dataset.schema import SESSION, Table, arrow_schema, spark_schema
-from sessions.dataset.states import Replica
 from sessions.dataset.tables import BY_NAME, SESSIONS, TABLES
-from sessions.dataset.totals import SessionFacts, Totals
 from tests.sessions.dataset.streams import Story
 
 PAGE = Path(__file__).parents[3] / "docs" / "dataset.md"

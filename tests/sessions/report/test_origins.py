@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from sessions.campaign.ledger import Ledger
-from sessions.campaign.work import Task, Worker
+from sessions.campaign.manifest import Ledger
+from sessions.campaign.worker import Task, Worker
 from sessions.report.origins import Origins
 from tests.sessions.campaign.plans import short_plan
 

@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from sessions.analysis.results.availability import AVAILABILITY, AVAILABILITY_TIMELINE
-from sessions.campaign.ledger import Ledger
+from sessions.campaign.manifest import Ledger
 from sessions.campaign.outcome import CampaignReport, Failing, Loss, VariantReport
 from sessions.report.page import SECTIONS, report_page, write_report
 from tests.sessions.campaign.plans import short_plan

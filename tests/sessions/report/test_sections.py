@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from sessions.analysis.results.reading import Results
 from sessions.report.markup import Element
 from sessions.report.origins import Origins
 from sessions.report.parts import DRAWN_MAX, ROWS_MAX, Material, distinct
-from sessions.report.reading import Results
 from sessions.report.sections.availability import availability
 from sessions.report.sections.campaign import campaign
 from sessions.report.sections.churn import churn

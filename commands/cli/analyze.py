@@ -1,0 +1,61 @@
+"""``tidegauge analyze``: Spark's answers to what many recordings say."""
+
+from typing import Annotated
+
+import typer
+
+from commands.cli.examples import examples
+from commands.exits import CommandError, ExitCode
+from commands.language.statements.parameters import argument, flag, option
+from commands.output import streams
+
+app = typer.Typer()
+
+EXAMPLES = examples(
+    "tidegauge analyze dataset/ --out report/",
+    "tidegauge analyze dataset/ --out report/ --job failover --job replay --json",
+    "tidegauge analyze dataset/ --out report/ --master spark://host:7077",
+    "tidegauge analyze dataset/ --out report/ --remote sc://host:15002",
+)
+
+
+@app.command("analyze", epilog=EXAMPLES)
+def analyze(
+    dataset: Annotated[str, argument("DATASET", text="what 'sessions export' made")],
+    out: Annotated[str, option("--out", metavar="DIR", text="a new folder for the results")],
+    master: Annotated[
+        str | None,
+        option("--master", metavar="URL", text="a Spark master", default="this machine"),
+    ] = None,
+    remote: Annotated[
+        str | None, option("--remote", metavar="URL", text="a Spark Connect server: sc://..")
+    ] = None,
+    jobs: Annotated[
+        list[str] | None,
+        option("--job", metavar="NAME", text="a job to run; may be repeated", default="all"),
+    ] = None,
+    as_json: Annotated[bool, flag("--json", text="as one JSON object")] = False,
+) -> None:
+    """Analyze a dataset of sessions with Spark.
+
+    The jobs: availability, failover, latency, isr, durability, leaders, controller, anomalies,
+    replay (docs/analysis.md). Results are Parquet; their worst rows are printed. Exit status 3:
+    there is no Java, no Spark or no dataset, or DIR exists; 5: the dataset cannot be read.
+    """
+    if master and remote:
+        raise CommandError(
+            ExitCode.USAGE, "'tidegauge analyze' takes --master or --remote, not both"
+        )
+    from commands.output import session_tables
+    from commands.runs import analysis
+
+    report = analysis.analysis(dataset, out, master, remote, tuple(jobs or ()))
+    if report.unlike:
+        streams.narrate(
+            f"the events of {report.unlike} sessions do not build the state that was recorded: "
+            f"see {report.out}/replay_differences"
+        )
+    if as_json:
+        streams.emit(session_tables.as_json(analysis.plain(report)))
+    else:
+        streams.emit_tables(analysis.tables(report))

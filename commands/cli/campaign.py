@@ -1,0 +1,99 @@
+"""``tidegauge campaign``: one script, many seeds, everything that is varied, on Spark."""
+
+from typing import Annotated
+
+import typer
+
+from commands.cli.examples import examples
+from commands.cli.options import Variables, Version, named
+from commands.exits import CommandError, ExitCode
+from commands.language import values
+from commands.language.ranges import Seeds, Variation, seeds, variation
+from commands.language.statements.parameters import Settings, argument, flag, option
+from commands.output import streams
+
+app = typer.Typer()
+
+LIMIT_US = 60_000_000
+"""How long a run may take on the wall unless it is told."""
+
+EXAMPLES = examples(
+    "tidegauge campaign failover.tide --seeds 0..9999 --out dataset/",
+    "tidegauge campaign failover.tide --vary acks=1,all --vary version=0.10.2,3.9 --out dataset/",
+    "tidegauge campaign failover.tide --vary config.min.insync.replicas=1,2 --json --out dataset/",
+    "tidegauge campaign failover.tide --master spark://host:7077 --out /shared/dataset",
+)
+
+
+Vary = Annotated[
+    list[Variation] | None,
+    option(
+        "--vary",
+        metavar="NAME=V,V,..",
+        parse=variation,
+        text="a variable of the script, version or config.K; in every combination",
+    ),
+]
+Limit = Annotated[
+    int,
+    option(
+        "--limit",
+        metavar="D",
+        parse=values.positive_duration,
+        text="of real time, for each run",
+        default="60s",
+    ),
+]
+
+
+@app.command("campaign", epilog=EXAMPLES)
+def campaign(
+    script: Annotated[str, argument("SCRIPT", text="a script")],
+    out: Annotated[
+        str, option("--out", metavar="DATASET", text="a new dataset, or this campaign's, to go on")
+    ],
+    seed_ranges: Annotated[
+        Seeds | None,
+        option("--seeds", metavar="A..B", parse=seeds, text="both ends count", default="0..99"),
+    ] = None,
+    vary: Vary = None,
+    variables: Variables = None,
+    version: Version = None,
+    config: Settings = None,
+    limit: Limit = LIMIT_US,
+    master: Annotated[
+        str | None,
+        option("--master", metavar="URL", text="a Spark master", default="this machine"),
+    ] = None,
+    remote: Annotated[
+        str | None, option("--remote", metavar="URL", text="a Spark Connect server: sc://..")
+    ] = None,
+    as_json: Annotated[bool, flag("--json", text="one JSON object on standard output")] = False,
+) -> int:
+    """Run a script with many seeds, in every combination of what is varied, on Spark.
+
+    Each run is a session in the dataset. Printed are a row of outcomes for each combination, and
+    the runs to look at, each as the command that opens it in the console. Stopped by ctrl-c, it
+    goes on when it is given again. Exit status 1: a run failed, raised or hung; 3: there is no
+    Java, no Spark, or the dataset is another's.
+    """
+    if master and remote:
+        message = "'tidegauge campaign' takes --master or --remote, not both"
+        raise CommandError(ExitCode.USAGE, message)
+    from commands.runs import campaign as campaigning
+    from commands.runs.campaign_plan import Given, plan
+
+    given = Given(script, seed_ranges, vary or (), named(variables), version, config or ())
+    made, unused = plan(given)
+    for name in unused:
+        if name in given.variables:
+            streams.narrate(f"--set {name}: nothing in the script asks for ${{{name}}}")
+    report = campaigning.campaign(made, out, limit, master, remote)
+    if report is None:
+        return ExitCode.INTERRUPTED
+    if as_json:
+        streams.emit(campaigning.as_json(report))
+    else:
+        streams.emit_tables([campaigning.matrix(report)])
+        streams.emit("\n" + campaigning.to_look_at(report))
+    return ExitCode.FAILED if report.failed else ExitCode.OK

@@ -1,0 +1,160 @@
+"""``tidegauge console`` and ``replay``: the terminal application, live or on a recording."""
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from commands.cli.examples import examples
+from commands.cli.options import Keep, Record, Seed, Variables, Version, cluster_options, named
+from commands.cli.settings import Ascii, Theme, settings
+from commands.exits import CommandError, ExitCode
+from commands.language import values
+from commands.language.statements.parameters import Settings, argument, flag, option
+
+if TYPE_CHECKING:
+    from sessions.sources.source import Source
+
+app = typer.Typer()
+
+WEB_DRIVER = "web_driver"
+"""What draws for a browser, in place of a terminal."""
+
+At = Annotated[
+    values.Place | None,
+    option(
+        "--at", metavar="D|#SEQ", parse=values.place, text="begin at this virtual time, or event"
+    ),
+]
+ReadOnly = Annotated[bool, flag("--read-only", text="give no statements: look, and walk in time")]
+Paused = Annotated[bool, flag("--paused", text="begin with time held still")]
+
+
+@app.command(
+    "console",
+    epilog=examples(
+        "tidegauge console",
+        "tidegauge console scenario.tide --from-start --paused",
+        "tidegauge console scenario.tide --version 0.10.2 --record recordings/",
+    ),
+)
+def console(
+    script: Annotated[str, argument("SCRIPT", text="a script; a small demo if left out")] = "",
+    version: Version = None,
+    config: Settings = None,
+    variables: Variables = None,
+    seed: Seed = None,
+    record: Record = None,
+    keep: Keep = None,
+    from_start: Annotated[
+        bool, flag("--from-start", text="begin at the script's first event, not at its end")
+    ] = False,
+    at: At = None,
+    theme: Theme = None,
+    ascii_only: Ascii = False,
+    paused: Paused = False,
+    read_only: ReadOnly = False,
+) -> int:
+    """Open the console on a live cluster.
+
+    The script is run to its end; then the cluster goes on, and takes statements on the : line.
+    Everything is recorded, so one can walk back in time, for good with --record.
+    """
+    need_terminal()
+    from commands.runs.console_library import Workbench
+    from commands.runs.live import completer, live_source
+    from commands.runs.reproduction import command_line
+    from console import run
+
+    chosen = settings(theme=theme, ascii_only=ascii_only, read_only=read_only)
+    given = named(variables)
+    options = cluster_options(version, seed, config)
+    target = Path(record) if record else None
+    path = Path(script) if script else None
+    source, recorder = live_source(path, target, given, options, keep)
+    try:
+        _go(source, values.Place(seq=1) if from_start and at is None else at)
+        return run(
+            source,
+            paused=paused,
+            complete=completer(source),
+            configuration=chosen,
+            reproduce=command_line,
+            bench=Workbench(recording_folder(target)),
+        )
+    finally:
+        source.close()
+        recorder.close("ok")
+
+
+@app.command(
+    "replay",
+    epilog=examples(
+        "tidegauge replay run.tide.db",
+        "tidegauge replay run.tide.db --at 12s --paused",
+        "tidegauge replay run.tide.db --at '#1289' --paused",
+    ),
+)
+def replay(
+    file: Annotated[str, argument("FILE", text="a session, *.tide.db")],
+    at: At = None,
+    theme: Theme = None,
+    ascii_only: Ascii = False,
+    paused: Paused = False,
+) -> int:
+    """Open the console on a recording.
+
+    The screens are those of a live cluster; nothing in a recording can be changed.
+    """
+    from commands.runs.live import completer, replay_source
+    from commands.runs.reproduction import command_line
+
+    chosen = settings(theme=theme, ascii_only=ascii_only)
+    source = replay_source(Path(file))
+    need_terminal()
+    from commands.runs.console_library import Workbench
+    from console import run
+
+    try:
+        _go(source, at or values.Place())
+        return run(
+            source,
+            paused=paused,
+            complete=completer(source),
+            configuration=chosen,
+            reproduce=command_line,
+            bench=Workbench(Path(file).parent),
+        )
+    finally:
+        source.close()
+
+
+def _go(source: "Source", at: values.Place | None) -> None:
+    """Go to a place in time; what lies behind the end is the end."""
+    if at is not None and at.seq is not None:
+        source.seek_seq(min(at.seq, source.last_seq))
+    elif at is not None:
+        source.seek_time(at.time_us)
+
+
+def recording_folder(target: Path | None) -> Path:
+    """Where the Sessions screen looks: where recordings go, or here."""
+    if target is None:
+        return Path()
+    return target if target.is_dir() else target.parent
+
+
+def need_terminal() -> None:
+    """Refuse to go on without a terminal to draw on.
+
+    Raises:
+        CommandError: input or output is none.
+    """
+    if WEB_DRIVER in os.environ.get("TEXTUAL_DRIVER", ""):
+        return
+    for stream in (sys.stdin, sys.stdout):
+        if stream is None or stream.closed or not stream.isatty():
+            message = "the console needs a terminal; 'tidegauge run' does without one"
+            raise CommandError(ExitCode.USAGE, message)

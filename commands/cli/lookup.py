@@ -1,0 +1,128 @@
+"""Commands that only look something up: versions, keys, statements."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from commands.cli.examples import examples
+from commands.exits import CommandError, ExitCode
+from commands.language.statements.parameters import argument, flag
+from commands.output import streams
+
+if TYPE_CHECKING:
+    from commands.output.grids import Grid
+
+app = typer.Typer()
+
+AsJson = Annotated[bool, flag("--json", text="as JSON")]
+
+
+@app.command("versions", epilog=examples("tidegauge versions", "tidegauge versions --json"))
+def versions(as_json: AsJson = False) -> None:
+    """Print the releases that can be emulated, and which of them behave alike.
+
+    Every release from 0.8.1 to 3.9.1 can be; 2.3 is short for the latest 2.3.x. Those named behind
+    'alike' have the same rules and defaults. Then comes what began or ended there, the defaults
+    that changed, and by which KIP or JIRA.
+    """
+    from commands.library.release_changes import behaviours, changes
+    from commands.output.grids import Grid
+    from emulator.releases.profiles import DEFAULT_VERSION
+
+    if as_json:
+        import msgspec
+
+        found = [change for place in range(len(behaviours())) for change in changes(place)]
+        streams.emit(msgspec.json.encode(found).decode() + "\n")
+        return
+    rows = []
+    for place, behaviour in enumerate(behaviours()):
+        version = behaviour.version
+        name = f"{version} (default)" if version == DEFAULT_VERSION else version
+        for change in changes(place):
+            about = f"{change.name}: " if "default" in change.what or "." in change.name else ""
+            rows.append((name, change.what, change.label, f"{about}{change.meaning}"))
+            name = ""
+    _print(Grid("versions", ("VERSION", "IS", "BY", "WHAT"), list(rows)), as_json)
+
+
+@app.command(
+    "keys",
+    epilog=examples("tidegauge keys", "tidegauge keys --json", "tidegauge keys --defaults"),
+)
+def keys(
+    as_json: AsJson = False,
+    defaults: Annotated[
+        bool, flag("--defaults", text="the keys as they are where nobody has set others")
+    ] = False,
+) -> None:
+    """Print what every key of the console does.
+
+    The configuration file may give actions other keys: then these are printed, with their origin.
+    """
+    from commands.output.grids import Grid
+    from console.actions.lookup import ACTIONS, keys_document, with_keys
+    from console.model.settings import configuration
+    from console.model.settings import defaults as without_file
+
+    found = without_file() if defaults else configuration()
+    for problem in found.problems:
+        streams.narrate(problem)
+    actions = with_keys(ACTIONS.values(), found.keys)
+    if as_json:
+        import msgspec
+
+        streams.emit(msgspec.json.encode(keys_document(actions)).decode() + "\n")
+        return
+    rows = [
+        (
+            action.id,
+            " ".join(action.keys),
+            ",".join(action.contexts),
+            action.help,
+            str(found.path) if action.id in found.keys else "default",
+        )
+        for action in actions
+    ]
+    _print(Grid("keys", ("ID", "KEYS", "WHERE", "WHAT", "ORIGIN"), list(rows)), as_json=False)
+
+
+@app.command(
+    "statements",
+    epilog=examples("tidegauge statements", "tidegauge statements topic create"),
+)
+def statements(
+    words: Annotated[list[str] | None, argument("STATEMENT", text="one statement")] = None,
+    markdown: Annotated[bool, flag("--markdown", text="all about all of them, as a page")] = False,
+) -> None:
+    """Print the command language's statements.
+
+    With a statement: all about that one.
+    """
+    if markdown:
+        from commands.language.reference import statements_page
+
+        streams.emit(statements_page())
+        return
+    from commands.language.grammar import find, leaves, program
+    from commands.language.values import BadWord
+
+    if not words:
+        for name, command in leaves(program()):
+            streams.emit(f"{name:20} {(command.help or '').splitlines()[0]}\n")
+        return
+    try:
+        command, name, _ = find(words)
+    except BadWord as error:
+        raise CommandError(ExitCode.USAGE, str(error)) from None
+    with command.make_context(name, [], resilient_parsing=True) as context:
+        streams.emit(f"{command.get_help(context)}\n")
+
+
+def _print(grid: "Grid", as_json: bool) -> None:
+    import msgspec
+
+    if as_json:
+        streams.emit(msgspec.json.encode(grid.plain()).decode() + "\n")
+    else:
+        streams.emit_tables([grid])

@@ -1,0 +1,111 @@
+"""``tidegauge matrix``: every scenario on every recommended release, or on any others."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from commands.cli.examples import examples
+from commands.exits import CommandError, ExitCode
+from commands.language import values
+from commands.language.statements.parameters import flag, option
+from commands.output import streams
+
+if TYPE_CHECKING:
+    from commands.library.index import Scenario
+    from commands.runs.matrix import Cell
+
+app = typer.Typer()
+
+
+def versions_word(word: str) -> values.Names:
+    """Releases such as ``0.10.2,0.11.0.1``."""
+    return values.Names(values.version(name) for name in values.names(word))
+
+
+@app.command(
+    "matrix",
+    epilog=examples(
+        "tidegauge matrix",
+        "tidegauge matrix --json",
+        "tidegauge matrix --scenario V7 --scenario V11 --versions 0.10.2,0.11,2.0.0 --each",
+        "tidegauge matrix --script V11 --versions 0.11 > v11.tide && tidegauge console v11.tide",
+    ),
+)
+def matrix(
+    scenario: Annotated[
+        list[str] | None,
+        option("--scenario", metavar="NAME", text="only this one; may be repeated"),
+    ] = None,
+    versions: Annotated[
+        values.Names | None,
+        option("--versions", metavar="V,V,..", parse=versions_word, text="only these releases"),
+    ] = None,
+    each: Annotated[bool, flag("--each", text="a column for each release")] = False,
+    as_json: Annotated[bool, flag("--json", text="one JSON list on standard output")] = False,
+    script: Annotated[
+        str | None,
+        option("--script", metavar="NAME", text="print this scenario's script, and run nothing"),
+    ] = None,
+) -> int:
+    """Run the scenarios that come with the program on releases, and print what became of them.
+
+    Without --versions these are the recommended releases. Outcomes are found by running:
+    acknowledged records that were lost, logs that diverged, ISR members that lack what is
+    committed. With --scenario: also what to watch, and what made it end.
+    Exit status 1: a cell is not what is known of Kafka, or its script did not go as it should.
+    """
+    from commands.library.index import SCENARIOS, find
+    from emulator.releases.profiles import DEFAULT_VERSION, VERSIONS
+    from emulator.releases.versions import order
+
+    try:
+        if script is not None:
+            streams.emit(find(script).script(versions[0] if versions else DEFAULT_VERSION))
+            return ExitCode.OK
+        chosen = [find(name) for name in scenario] if scenario else SCENARIOS
+    except values.BadWord as error:
+        raise CommandError(ExitCode.USAGE, f"'tidegauge matrix': {error}") from None
+    found = _run(chosen, sorted(set(versions), key=order) if versions else VERSIONS)
+    if as_json:
+        import msgspec
+
+        streams.emit(msgspec.json.encode(found).decode() + "\n")
+    else:
+        _print(found, chosen, each)
+        if scenario:
+            _tell(chosen)
+    return _judged(found)
+
+
+def _run(chosen: "Sequence[Scenario]", versions: Sequence[str]) -> "list[Cell]":
+    from commands.runs.matrix import cells
+
+    found = []
+    for cell in cells(chosen, versions):
+        streams.progress(f"{cell.scenario} on {cell.version}")
+        found.append(cell)
+    streams.progress("")
+    return found
+
+
+def _print(found: "Sequence[Cell]", chosen: "Sequence[Scenario]", each: bool) -> None:
+    from commands.output.grids import as_text
+    from commands.runs.matrix import grid, legend
+
+    titles = {scenario.name: scenario.title for scenario in chosen}
+    streams.emit(f"{as_text([grid(found, titles, each)])}\n{legend(found)}")
+
+
+def _tell(chosen: "Sequence[Scenario]") -> None:
+    """What to look at in each scenario."""
+    for scenario in chosen:
+        streams.emit(f"\n{scenario.title}\n  watch: {scenario.watch}\n  since: {scenario.change}\n")
+        streams.emit(f"  script: tidegauge matrix --script {scenario.name} --versions V\n")
+
+
+def _judged(found: "Sequence[Cell]") -> ExitCode:
+    wrong = [(cell, each) for cell in found for each in cell.wrong]
+    for cell, each in wrong:
+        streams.narrate(f"{cell.scenario} on {cell.version}: {cell.outcome}: {each}")
+    return ExitCode.FAILED if wrong else ExitCode.OK

@@ -1,0 +1,23 @@
+"""Opening session files for commands."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from commands.output import streams
+
+if TYPE_CHECKING:
+    from sessions.format.file import SessionFile
+
+
+def opened(file: str) -> "SessionFile":
+    """The session; what is damaged in it is told.
+
+    Raises:
+        SessionError: it cannot be read.
+    """
+    from sessions.format.file import SessionFile
+
+    session = SessionFile(Path(file))
+    if session.damage:
+        streams.narrate(session.damage)
+    return session

@@ -1,0 +1,132 @@
+"""``tidegauge run``: a script on an emulated cluster."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from commands.cli.examples import examples
+from commands.cli.options import Keep, Record, Seed, Variables, Version, cluster_options, named
+from commands.exits import CommandError, ExitCode
+from commands.language import values
+from commands.language.statements.parameters import Settings, argument, flag, option
+
+if TYPE_CHECKING:
+    from commands.language.parser import Script
+    from emulator.inputs.statements import Statement
+
+app = typer.Typer()
+
+EXAMPLES = examples(
+    "tidegauge run scenario.tide",
+    "tidegauge run scenario.tide --version 0.10.2 --seed 7 --set ACKS=1 --json",
+    "tidegauge run scenario.tide --record recordings/ --speed 4",
+    "tidegauge run -c 'cluster; topic create t --partitions 1 --replication-factor 3; settle'",
+    "tidegauge run load.tide --until 'time >= 60s' --within 2m",
+    "cat scenario.tide | tidegauge run -",
+)
+
+
+@app.command("run", epilog=EXAMPLES)
+def run(
+    file: Annotated[str, argument("FILE", text="a script; - is standard input")] = "",
+    text: Annotated[
+        str | None, option("-c", metavar="TEXT", text="statements, separated by ;")
+    ] = None,
+    version: Version = None,
+    config: Settings = None,
+    variables: Variables = None,
+    seed: Seed = None,
+    record: Record = None,
+    keep: Keep = None,
+    as_json: Annotated[bool, flag("--json", text="one JSON object on standard output")] = False,
+    until: Annotated[
+        str | None,
+        option("--until", metavar="CONDITION", text="at the script's end, go on until this holds"),
+    ] = None,
+    within: Annotated[
+        str | None,
+        option("--within", metavar="D", text="virtual time for --until", default="60s"),
+    ] = None,
+    limit: Annotated[
+        int | None,
+        option(
+            "--limit", metavar="D", parse=values.positive_duration, text="of real time, for the run"
+        ),
+    ] = None,
+    speed: Annotated[
+        float | None,
+        option(
+            "--speed",
+            metavar="N|max",
+            parse=values.speed,
+            text="virtual seconds in a second",
+            default="max",
+        ),
+    ] = None,
+) -> int:
+    """Run a script on an emulated cluster.
+
+    One line a statement goes to standard error, the result to standard output. Options for the
+    cluster go before what the script's cluster line says. Exit status: 0 all expectations hold, 1
+    an expectation or invariant failed, 2 the script or the command line does not parse, 3 a file
+    cannot be reached or exists already, 4 a time limit, 130 interrupted.
+    """
+    given = named(variables)
+    if within is not None and until is None:
+        message = "'tidegauge run' --within: it is the time for --until, which is missing"
+        raise CommandError(ExitCode.USAGE, message)
+    if keep is not None and record is None:
+        message = "'tidegauge run' --keep: it is the size of --record, which is missing"
+        raise CommandError(ExitCode.USAGE, message)
+    script = _script(file, text, given, cluster_options(version, seed, config))
+    ending = None if until is None else _ending(until, within or "60s")
+    from commands.runs.driver import Pace
+    from commands.runs.recording import recorder
+    from commands.runs.run import run_script
+
+    recording = None if record is None else recorder(script, Path(record), given, keep)
+    return run_script(script, Pace(speed, limit), recording, ending, as_json)
+
+
+def _script(file: str, text: str | None, given: dict[str, str], options: list[str]) -> "Script":
+    from commands.language.parser import COMMAND_LINE, parse_script, read_text
+
+    if bool(file) == (text is not None):
+        raise CommandError(ExitCode.USAGE, "'tidegauge run' needs a FILE, - or -c, and only one")
+    if text is not None:
+        return parse_script(text, COMMAND_LINE, given, options)
+    source = standard_input() if file == "-" else read_text(Path(file))
+    return parse_script(source, file, given, options)
+
+
+def standard_input() -> str:
+    """All of standard input.
+
+    Raises:
+        CommandError: it is closed, or is no UTF-8 text.
+    """
+    if sys.stdin is None or sys.stdin.closed:
+        raise CommandError(ExitCode.UNREACHABLE, "cannot read standard input: it is closed")
+    try:
+        return sys.stdin.read().removeprefix("\ufeff")
+    except UnicodeDecodeError:
+        raise CommandError(ExitCode.USAGE, "standard input is no UTF-8 text") from None
+    except OSError as error:
+        message = f"cannot read standard input: {(error.strerror or '').lower()}"
+        raise CommandError(ExitCode.UNREACHABLE, message) from None
+
+
+def _ending(condition: str, within: str) -> "Statement":
+    """``wait until``, as the statement that the run ends with."""
+    from commands.language.parser import ScriptError, parse_line
+    from emulator.inputs.statements import Statement
+
+    try:
+        (ending,) = parse_line(f"wait until {condition} within {within}")
+    except ScriptError as error:
+        message = error.message.removeprefix("'wait': ")
+        raise CommandError(ExitCode.USAGE, f"'tidegauge run' --until: {message}") from None
+    assert isinstance(ending, Statement)
+    return Statement(ending.input, ending.text)

@@ -1,0 +1,213 @@
+"""``tidegauge scenarios``: the library of flows and failures, to be read, run, and looked at."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from commands.cli.console import need_terminal
+from commands.cli.examples import examples
+from commands.cli.options import Record, Seed, Version, cluster_options
+from commands.cli.settings import Ascii, Theme, settings
+from commands.exits import CommandError, ExitCode
+from commands.language import values
+from commands.language.statements.parameters import Settings, argument, flag, option
+from commands.output import streams
+
+if TYPE_CHECKING:
+    from commands.library.index import Scenario
+
+app = typer.Typer(
+    name="scenarios",
+    help="Flows of replication and known failures: list, show, run or open them.",
+    epilog=examples(
+        "tidegauge scenarios list",
+        "tidegauge scenarios run V7 --version 0.10.2",
+        "tidegauge scenarios open V7 --version 0.10.2 --against 0.11",
+    ),
+)
+
+Name = Annotated[str, argument("NAME", text="a scenario, or how its name begins")]
+AsJson = Annotated[bool, flag("--json", text="as JSON")]
+
+
+@app.command("list", epilog=examples("tidegauge scenarios list", "tidegauge scenarios list --json"))
+def list_scenarios(as_json: AsJson = False) -> None:
+    """List the scenarios: flows of replication first, then known failures."""
+    from commands.library.index import library
+    from commands.output.grids import Grid
+    from commands.output.session_tables import as_json as encoded
+
+    if as_json:
+        streams.emit(encoded([_plain(each) for each in library()]))
+        return
+    grids = []
+    for group in dict.fromkeys(each.group for each in library()):
+        rows = [
+            (each.name, each.title, span(each.versions))
+            for each in library()
+            if each.group == group
+        ]
+        grids.append(Grid(group, ("NAME", "TITLE", "RELEASES"), list(rows)))
+    streams.emit_tables(grids)
+
+
+@app.command(
+    "show",
+    epilog=examples(
+        "tidegauge scenarios show V7", "tidegauge scenarios show A3-normal-flow-read-first --json"
+    ),
+)
+def show(
+    name: Name,
+    as_json: AsJson = False,
+    script: Annotated[
+        bool, flag("--script", text="only the script, to be changed and run")
+    ] = False,
+) -> None:
+    """Show what a scenario is about, what to watch, what to predict, and its script."""
+    from commands.output.session_tables import as_json as encoded
+
+    scenario = _find(name)
+    if as_json:
+        streams.emit(encoded({**_plain(scenario), "script": scenario.text()}))
+    elif script:
+        streams.emit(scenario.text())
+    else:
+        streams.emit(briefing(scenario))
+        streams.emit(f"\n{scenario.text()}")
+
+
+@app.command("run", epilog=examples("tidegauge scenarios run V7 --version 0.10.2 --json"))
+def run(
+    name: Name,
+    version: Version = None,
+    config: Settings = None,
+    seed: Seed = None,
+    record: Record = None,
+    as_json: Annotated[bool, flag("--json", text="one JSON object on standard output")] = False,
+) -> int:
+    """Run a scenario as 'tidegauge run' does, with the same output and exit status.
+
+    On a release for which its expectations are not written some may fail.
+    """
+    from pathlib import Path
+
+    from commands.language.parser import parse_script
+    from commands.runs.driver import Pace
+    from commands.runs.recording import recorder
+    from commands.runs.run import run_script
+
+    scenario = _find(name)
+    chosen = _judged_version(scenario, version)
+    options = cluster_options(chosen, seed, config)
+    parsed = parse_script(scenario.text(), scenario.path.name, {}, options)
+    recording = None if record is None else recorder(parsed, Path(record), {})
+    streams.narrate(f"{scenario.title}: {scenario.watch}")
+    return run_script(parsed, Pace(), recording, None, as_json)
+
+
+@app.command(
+    "open",
+    epilog=examples(
+        "tidegauge scenarios open A3-normal-flow-read-first",
+        "tidegauge scenarios open V7 --version 0.10.2 --against 0.11",
+    ),
+)
+def open_scenario(
+    name: Name,
+    version: Version = None,
+    against: Annotated[
+        str | None,
+        option(
+            "--against",
+            metavar="VERSION",
+            parse=values.version,
+            text="another release, side by side; both step together",
+        ),
+    ] = None,
+    theme: Theme = None,
+    ascii_only: Ascii = False,
+) -> int:
+    """Open a scenario in the console, paused at its start.
+
+    With --against the same script runs on two releases: they step together, and the first
+    difference is marked.
+    """
+    scenario = _find(name)
+    chosen = _judged_version(scenario, version)
+    configuration = settings(theme=theme, ascii_only=ascii_only)
+    need_terminal()
+    from commands.runs.console_library import Workbench
+    from console import run
+
+    bench = Workbench()
+    opened = bench.open_scenario(scenario.name, chosen, against)
+    try:
+        return run(
+            opened.source,
+            paused=True,
+            complete=opened.complete,
+            configuration=configuration,
+            bench=bench,
+            card=opened.card,
+        )
+    finally:
+        opened.close()
+
+
+def briefing(scenario: "Scenario") -> str:
+    """Title, what to watch, and the questions."""
+    rows = [scenario.title, f"  name: {scenario.name}", f"  releases: {span(scenario.versions)}"]
+    rows.append(f"  watch: {scenario.watch}")
+    rows += [f"  predict: {question}" for question in scenario.questions]
+    if scenario.change:
+        rows.append(f"  since: {scenario.change}")
+    return "\n".join(rows) + "\n"
+
+
+def _find(name: str) -> "Scenario":
+    from commands.library.index import find, library
+
+    try:
+        return find(name, library())
+    except values.BadWord as error:
+        raise CommandError(ExitCode.USAGE, f"'tidegauge scenarios': {error}") from None
+
+
+def _judged_version(scenario: "Scenario", version: str | None) -> str:
+    """The release to run on; one for which the expectations are not written is told of."""
+    chosen = version or scenario.version
+    if not scenario.is_written_for(chosen):
+        written = span(scenario.versions)
+        streams.narrate(
+            f"{scenario.name} is written for {written}; on {chosen} what it expects may fail"
+        )
+    return chosen
+
+
+def span(versions: tuple[str, ...]) -> str:
+    """Releases in a few words: ``all``, ``0.11 to 3.9``, or each of them."""
+    from emulator.releases.profiles import VERSIONS
+
+    if versions == VERSIONS:
+        return "all"
+    within = VERSIONS[VERSIONS.index(versions[0]) : VERSIONS.index(versions[-1]) + 1]
+    missing = [each for each in within if each not in versions]
+    if len(versions) < len(missing) + 2:
+        return ", ".join(versions)
+    without = f", not {', '.join(missing)}" if missing else ""
+    return f"{versions[0]} to {versions[-1]}{without}"
+
+
+def _plain(scenario: "Scenario") -> dict[str, object]:
+    return {
+        "name": scenario.name,
+        "title": scenario.title,
+        "group": scenario.group,
+        "watch": scenario.watch,
+        "questions": list(scenario.questions),
+        "versions": list(scenario.versions),
+        "version": scenario.version,
+        "since": scenario.change,
+        "outcomes": [{"since": since, "outcome": outcome} for since, outcome in scenario.outcomes],
+    }

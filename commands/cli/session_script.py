@@ -1,0 +1,35 @@
+"""``tidegauge sessions script``: what was asked in a recording, to be run again or changed."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from commands.cli.examples import examples
+from commands.language.statements.parameters import argument
+from commands.output import streams
+
+app = typer.Typer()
+
+
+@app.command(
+    "script",
+    epilog=examples(
+        "tidegauge sessions script run.tide.db",
+        "tidegauge sessions script run.tide.db > again.tide && tidegauge run again.tide",
+    ),
+)
+def script(file: Annotated[str, argument("FILE", text="a session, *.tide.db")]) -> None:
+    """Print a session's statements as a script.
+
+    Each stands at the moment at which it was given, so that running the script comes to the same
+    state.
+    """
+    from commands.runs.console_library import script_of_source
+    from sessions.sources.source import ReplaySource
+
+    source = ReplaySource(Path(file))
+    try:
+        streams.emit(script_of_source(source))
+    finally:
+        source.close()

@@ -1,0 +1,97 @@
+"""``tidegauge config``: what the user has set for the console, and where each value comes from."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from commands.cli.examples import examples
+from commands.exits import CommandError, ExitCode
+from commands.language.statements.parameters import flag, option
+from commands.output import streams
+
+if TYPE_CHECKING:
+    from console.model.settings import Configuration
+
+app = typer.Typer()
+
+Theme = Annotated[
+    str | None,
+    option(
+        "--theme",
+        metavar="NAME",
+        text="dark, light, high-contrast, colour-blind, colour-blind-light, or one of Textual's",
+        default="dark",
+    ),
+]
+Ascii = Annotated[bool, flag("--ascii", text="draw with plain ASCII")]
+
+
+@app.command(
+    "config",
+    epilog=examples(
+        "tidegauge config",
+        "tidegauge config --json",
+        "tidegauge config --example > ~/.config/tidegauge/config.toml",
+    ),
+)
+def config(
+    as_json: Annotated[bool, flag("--json", text="as JSON")] = False,
+    example: Annotated[
+        bool, flag("--example", text="print a file that sets everything to its default")
+    ] = False,
+) -> int:
+    """Print the console's settings and the origin of each.
+
+    An option beats the environment (TIDEGAUGE_THEME and so on), that beats the file, that beats
+    the default. TIDEGAUGE_CONFIG names another file. What is wrong in the file is told, and makes
+    the exit status 2; the console tells it too, and goes on without it.
+    """
+    from commands.output.grids import Grid, as_text
+    from console.model.settings import configuration, example_file
+
+    if example:
+        streams.emit(example_file())
+        return ExitCode.OK
+    found = configuration()
+    rows = [
+        *((each.name, str(each.value), each.origin) for each in found.settings.values()),
+        *((f"keys.{id}", " ".join(keys), str(found.path)) for id, keys in found.keys.items()),
+    ]
+    if as_json:
+        import msgspec
+
+        listed = [
+            {"name": each.name, "value": each.value, "origin": each.origin}
+            for each in found.settings.values()
+        ]
+        document = {
+            "file": str(found.path),
+            "settings": listed,
+            "keys": found.keys,
+            "problems": found.problems,
+        }
+        streams.emit(msgspec.json.encode(document).decode() + "\n")
+    else:
+        streams.emit(as_text([Grid("config", ("SETTING", "VALUE", "ORIGIN"), list(rows))]))
+        streams.narrate(f"file: {found.path}{'' if found.path.exists() else ' (not there)'}")
+    for problem in found.problems:
+        streams.narrate(problem)
+    return ExitCode.USAGE if found.problems else ExitCode.OK
+
+
+def settings(
+    *, theme: str | None = None, ascii_only: bool = False, read_only: bool = False
+) -> "Configuration":
+    """The console's settings, with what options say.
+
+    Raises:
+        CommandError: an option's value is wrong.
+    """
+    from console.model.settings import Wrong, configuration
+
+    try:
+        return configuration(
+            {"theme": theme, "ascii": ascii_only or None, "read_only": read_only or None}
+        )
+    except Wrong as error:
+        raise CommandError(ExitCode.USAGE, f"--theme: {error}") from None

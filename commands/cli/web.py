@@ -1,0 +1,98 @@
+"""``tidegauge web``: the console in a browser on this machine."""
+
+import errno
+import shlex
+import socket
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from commands.cli.examples import examples
+from commands.cli.options import Seed, Variables, Version
+from commands.cli.settings import Theme, settings
+from commands.exits import CommandError, ExitCode
+from commands.language import values
+from commands.language.statements.parameters import Settings, argument, flag, option
+from commands.output import streams
+
+app = typer.Typer()
+
+LOOPBACK = "127.0.0.1"
+PORT = 8000
+PROGRAM = "from commands.cli.main import main; main()"
+MISSING = "'tidegauge web' needs textual-serve: pip install 'tidegauge[web]'"
+
+
+@app.command(
+    "web",
+    epilog=examples(
+        "tidegauge web",
+        "tidegauge web run.tide.db --port 8080",
+        "tidegauge web scenario.tide --version 2.4 --allow-changes",
+    ),
+)
+def web(
+    target: Annotated[
+        str, argument("TARGET", text="a script or a session; a small demo if left out")
+    ] = "",
+    version: Version = None,
+    config: Settings = None,
+    variables: Variables = None,
+    seed: Seed = None,
+    port: Annotated[
+        int,
+        option("--port", metavar="P", parse=values.port, text="where to listen", default=str(PORT)),
+    ] = PORT,
+    theme: Theme = None,
+    allow_changes: Annotated[
+        bool, flag("--allow-changes", text="take statements; otherwise one can only look")
+    ] = False,
+) -> None:
+    """Open the console in a browser, on this machine only.
+
+    Each page that is opened runs a program of its own: pages of a script have a cluster each, and
+    what is done in one is not seen in another. Statements are refused unless --allow-changes. It
+    listens on the loopback interface only; ctrl-c ends it and its pages.
+    """
+    from sessions.format.schema import SUFFIX
+
+    settings(theme=theme)
+    try:
+        from commands.cli.web_server import ConsoleServer
+    except ImportError:
+        raise CommandError(ExitCode.USAGE, MISSING) from None
+
+    if target and not Path(target).is_file():
+        raise CommandError(ExitCode.USAGE, f"there is no file '{target}'")
+    _need_port(port)
+    given = [f"--theme={theme}"] if theme else []
+    if target.endswith(SUFFIX):
+        arguments = ["replay", target, *given]
+    else:
+        arguments = ["console", *([target] if target else []), *given]
+        arguments += [f"--version={version}"] if version else []
+        arguments += [f"--seed={seed}"] if seed is not None else []
+        arguments += [f"--config={each.name}={each.value}" for each in config or ()]
+        arguments += [f"--set={each.name}={each.value}" for each in variables or ()]
+        arguments += [] if allow_changes else ["--read-only"]
+    command = shlex.join([sys.executable, "-c", PROGRAM, *arguments])
+    server = ConsoleServer(command, LOOPBACK, port, "tidegauge")
+    manner = "statements are taken" if allow_changes else "READ-ONLY"
+    streams.narrate(f"{server.public_url}  {manner}; ctrl-c ends it")
+    server.serve()
+
+
+def _need_port(port: int) -> None:
+    """Refuse a port that another program has."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((LOOPBACK, port))
+        except OSError as error:
+            taken = error.errno == errno.EADDRINUSE
+            reason = "is taken by another program" if taken else f"cannot be used: {error.strerror}"
+            raise CommandError(
+                ExitCode.USAGE, f"port {port} {reason}; name another by --port"
+            ) from None

@@ -1,0 +1,1 @@
+"""The language of statements: from text to what the emulator is asked."""

@@ -1,0 +1,205 @@
+"""What may stand at the cursor of a statement that is being typed.
+
+Statement words and options come from the language itself; which topics, partitions, brokers,
+znodes and clients there are comes from the read model. The kind of a word is known by the name that
+help gives it (``TP``, ``B``, ``seed|kafka``).
+"""
+
+import shlex
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Any, Final
+
+from commands.language.conditions import FIELDS, OPERATORS
+from commands.language.grammar import find, is_group, program
+from commands.language.usage import Command
+from commands.language.values import HOSTS, BadWord, apis
+from sessions.model.cluster_view import ClusterView
+from sessions.model.states import ViewState
+
+CANDIDATES_MAX: Final = 100
+"""No more candidates than this are offered."""
+WORDS_OF_FIELDS: Final = {
+    "state": (
+        *("online", "offline", "nonexistent"),
+        *("running", "stopped", "crashed", "frozen", "controlled_shutdown"),
+    ),
+    "role": ("leader", "follower", "offline"),
+    "exists": ("true", "false"),
+    "under_replicated": ("true", "false"),
+}
+"""What a condition's right side may say beside these fields."""
+PLACES: Final = ("LEFT", "OP", "RIGHT", "and")
+"""What a condition's words are, in turn."""
+CONDITIONAL: Final = {"wait": "until", "expect": "error"}
+"""Statements that read a condition, and the word that may stand first in them."""
+
+
+def complete(text: str, cursor: int, view: ClusterView) -> list[str]:
+    """The words that may stand at ``cursor`` and begin as what is there, in a useful order.
+
+    ``cursor`` is an index into ``text``; each candidate replaces the whole word before it. Nothing
+    is offered where anything goes (numbers, values), or where the statement is already wrong.
+    """
+    head = text[:cursor]
+    try:
+        words = shlex.split(head)
+    except ValueError:
+        return []
+    prefix = words.pop() if words and not head[-1].isspace() else ""
+    try:
+        found = _candidates(words, prefix, view.state)
+        matching = (word for word in found if word.startswith(prefix) and word != prefix)
+        return list(islice(dict.fromkeys(matching), CANDIDATES_MAX))
+    except BadWord:
+        return []
+
+
+def complete_line(text: str, view: ClusterView) -> list[str]:
+    """The same for a line whose end is being typed, as whole lines."""
+    typed = 0 if not text or text[-1].isspace() else len(text.rsplit(maxsplit=1)[-1])
+    kept = text[: len(text) - typed]
+    return [f"{kept}{word}" for word in complete(text, len(text), view)]
+
+
+def _candidates(words: Sequence[str], prefix: str, state: ViewState) -> Iterable[str]:
+    commands = program().commands
+    if not words:
+        return list(commands)
+    if len(words) == 1 and words[0] in commands and is_group(commands[words[0]]):
+        return list(commands[words[0]].commands)
+    command, name, rest = find(words)
+    if name in CONDITIONAL:
+        return _conditional(name, rest, prefix, state)
+    return _in_command(command, rest, prefix, state)
+
+
+def _in_command(
+    command: Command, rest: Sequence[str], prefix: str, state: ViewState
+) -> Iterable[str]:
+    """Options, an option's value, or the word of the next place."""
+    options = {word: param for param in command.params for word in param.opts if word[0] == "-"}
+    if rest and (param := options.get(rest[-1])) and not param.is_flag:
+        return _of_kind(param.metavar, state)
+    if prefix.startswith("-"):
+        return [word for word, param in options.items() if param.multiple or word not in rest]
+    places = [param for param in command.params if param.opts[0][0] != "-"]
+    at = len(_placed(rest, options))
+    if at < len(places):
+        return _of_kind(places[at].metavar, state)
+    if places and places[-1].nargs == -1:
+        return _of_kind(places[-1].metavar, state)
+    return options
+
+
+def _placed(rest: Sequence[str], options: dict[str, Any]) -> list[str]:
+    """The words that are neither options nor options' values."""
+    placed = []
+    words = iter(rest)
+    for word in words:
+        if word not in options:
+            placed.append(word)
+        elif not options[word].is_flag:
+            next(words, None)
+    return placed
+
+
+def _conditional(name: str, rest: Sequence[str], prefix: str, state: ViewState) -> Iterable[str]:
+    first = CONDITIONAL[name]
+    if not rest:
+        return [first] if name == "wait" else [first, *_subjects(prefix, state)]
+    if rest[0] == "error":
+        return _errors(state) if len(rest) == 1 else ()
+    condition = rest[1:] if rest[0] == "until" else rest
+    place = len(condition) % len(PLACES)
+    if PLACES[place] == "LEFT":
+        return _subjects(prefix, state)
+    if PLACES[place] == "OP":
+        return OPERATORS
+    if PLACES[place] == "RIGHT":
+        return _right(condition[-2], prefix, state)
+    return ("and", "within") if name == "wait" else ("and",)
+
+
+def _right(left: str, prefix: str, state: ViewState) -> Iterator[str]:
+    field = left.rpartition(".")[2]
+    if field in ("leader", "broker"):
+        yield from _brokers(state)
+        yield "-1"
+    yield from WORDS_OF_FIELDS.get(field, ())
+    if prefix:
+        yield from _subjects(prefix, state)
+
+
+def _subjects(prefix: str, state: ViewState) -> Iterator[str]:
+    """Names of values; their last part only once the rest stands, lest there be ten of each."""
+    yield from FIELDS["cluster"]
+    for base, kind in _bases(prefix, state):
+        if prefix.startswith(f"{base}."):
+            yield from (f"{base}.{field}" for field in FIELDS[kind])
+        else:
+            yield f"{base}."
+
+
+def _bases(prefix: str, state: ViewState) -> Iterator[tuple[str, str]]:
+    yield from (("controller", "controller"), ("audit", "audit"))
+    yield from ((f"broker.{broker}", "broker") for broker in _brokers(state))
+    yield from ((f"producer.{name}", "producer") for name in sorted(state.producers))
+    yield from ((f"consumer.{name}", "consumer") for name in sorted(state.consumers))
+    yield from ((tp, "partition") for tp in state.partitions)
+    if "@" in prefix:
+        yield from ((replica, "replica") for replica in _replicas(state))
+    if prefix.startswith("zk."):
+        yield from ((f"zk.{path}", "zk") for path in sorted(state.znodes))
+    else:
+        yield "zk./", "zk"
+
+
+def _of_kind(kind: str, state: ViewState) -> Iterator[str]:
+    """The words of a kind; ``a|b`` are kinds or the words themselves."""
+    for part in kind.split("|"):
+        if part in KINDS:
+            yield from KINDS[part](state)
+        elif "|" in kind:
+            yield part
+
+
+def _topics(state: ViewState) -> Iterable[str]:
+    return sorted({partition.topic for partition in state.partitions.values()})
+
+
+def _brokers(state: ViewState) -> list[str]:
+    return [str(broker) for broker in sorted(state.brokers)]
+
+
+def _replicas(state: ViewState) -> Iterator[str]:
+    for tp, partition in state.partitions.items():
+        yield from (f"{tp}@{broker}" for broker in partition.replicas)
+
+
+def _versions(_state: ViewState) -> Iterable[str]:
+    """The recommended ones, then every other name of a release."""
+    from emulator.releases.profiles import PROFILES, VERSIONS
+
+    return [*VERSIONS, *PROFILES]
+
+
+def _errors(_state: ViewState) -> Iterable[str]:
+    from emulator.protocol.errors import ERRORS
+
+    return ERRORS
+
+
+KINDS: Final[dict[str, Callable[[ViewState], Iterable[str]]]] = {
+    "T": _topics,
+    "TP": lambda state: state.partitions,
+    "TP@B": _replicas,
+    "B": _brokers,
+    "HOST": lambda state: [*_brokers(state), *HOSTS],
+    "PATH": lambda state: sorted(state.znodes),
+    "PRODUCER": lambda state: sorted(state.producers),
+    "CONSUMER": lambda state: sorted(state.consumers),
+    "VERSION": _versions,
+    "API": lambda _state: apis(),
+}
+"""The words of each kind that the read model knows."""

@@ -1,0 +1,251 @@
+"""Scripts, ``-c`` texts and single lines as statements, all checked before anything runs."""
+
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import zip_longest
+from pathlib import Path
+from typing import Final
+
+from msgspec import Struct
+
+from commands.exits import CommandError, ExitCode
+from commands.language.grammar import Meaning, meaning
+from commands.language.lexer import Line, split_lines, split_words, substitute, variables_in
+from commands.language.statements.cluster import Include
+from commands.language.statements.show import Show
+from commands.language.statements.time import At
+from commands.language.values import BadWord
+from emulator.inputs.statements import CreateCluster, ExpectError, Statement
+from emulator.releases.config import ConfigError, resolve
+from sessions.format.nearest import nearest_file
+
+COMMAND_LINE: Final = "-c"
+"""What errors call a text that was given with ``-c``."""
+INCLUDE_DEPTH_MAX: Final = 20
+
+
+class ShowStatement(Struct, frozen=True):
+    """A ``show`` with the text and line that it was written as; the cluster knows nothing of it."""
+
+    show: Show
+    text: str
+    line: int = 0
+
+
+class AtStatement(Struct, frozen=True):
+    """An ``at`` with the text and line that it was written as; it is for whoever runs a script."""
+
+    at: At
+    text: str
+    line: int = 0
+
+
+Step = Statement | ShowStatement | AtStatement
+
+
+class Script(Struct, frozen=True):
+    """A checked script: its name in errors, its ``cluster`` statement, and all others in order.
+
+    ``unused`` are variables that were given and that nothing in it asks for.
+    """
+
+    name: str
+    cluster: Statement
+    steps: tuple[Step, ...]
+    unused: tuple[str, ...] = ()
+
+    @property
+    def spec(self) -> CreateCluster:
+        """The cluster to be made."""
+        assert isinstance(self.cluster.input, CreateCluster)
+        return self.cluster.input
+
+
+class ScriptError(CommandError):
+    """A script that does not parse: one line a problem, ``FILE:LINE: what is wrong``."""
+
+    def __init__(self, problems: Sequence[str], code: ExitCode = ExitCode.USAGE) -> None:
+        super().__init__(code, "\n".join(problems))
+        self.problems = list(problems)
+
+
+class _Written(Struct, frozen=True):
+    """A statement as written in a certain place, and what it means."""
+
+    meaning: Meaning
+    text: str
+    source: str
+    line: int
+
+
+class _Reader:
+    """Reads one text and what it includes, collecting problems."""
+
+    def __init__(self, variables: Mapping[str, str]) -> None:
+        self.variables = variables
+        self.asked: set[str] = set()
+        self.problems: list[str] = []
+        self.code = ExitCode.USAGE
+
+    def read(
+        self, text: str, source: str, folder: Path, trail: tuple[Path, ...]
+    ) -> Iterator[_Written]:
+        for line in split_lines(text, semicolons=source == COMMAND_LINE):
+            written = self._statement(line, source)
+            if written and isinstance(written.meaning, Include):
+                yield from self._included(written, folder, trail)
+            elif written:
+                yield written
+
+    def problem(self, source: str, line: int, message: str) -> None:
+        self.problems.append(f"{source}:{line}: {message}")
+
+    def _statement(self, line: Line, source: str) -> _Written | None:
+        try:
+            self.asked |= variables_in(line.text)
+            text = substitute(line.text, self.variables)
+            words = split_words(text)
+            return _Written(meaning(words), text, source, line.number) if words else None
+        except BadWord as error:
+            self.problem(source, line.number, str(error))
+            return None
+
+    def _included(self, at: _Written, folder: Path, trail: tuple[Path, ...]) -> Iterator[_Written]:
+        assert isinstance(at.meaning, Include)
+        path = folder / at.meaning.path
+        if path.resolve() in trail or len(trail) >= INCLUDE_DEPTH_MAX:
+            self.problem(at.source, at.line, f"'{at.meaning.path}' would run itself")
+            return
+        try:
+            text = read_text(path)
+        except CommandError as error:
+            self.problem(at.source, at.line, error.message)
+            self.code = error.code
+            return
+        for written in self.read(text, str(path), path.parent, (*trail, path.resolve())):
+            if not isinstance(written.meaning, CreateCluster):
+                yield written
+
+
+def parse_script(
+    text: str,
+    source: str,
+    variables: Mapping[str, str] | None = None,
+    cluster_options: Sequence[str] = (),
+) -> Script:
+    """A whole script, ``source`` being its path, ``-`` or ``-c``.
+
+    ``cluster_options`` are words that go before what the ``cluster`` line says, such as
+    ``--version 2.0.1``.
+
+    Raises:
+        ScriptError: anything is wrong; it lists every problem.
+    """
+    reader = _Reader(variables or {})
+    is_file = source not in (COMMAND_LINE, "-", "")
+    path = Path(source) if is_file else Path()
+    trail = (path.resolve(),) if is_file else ()
+    written = list(reader.read(text, source, path.parent if is_file else path, trail))
+    _check_cluster(written, source, reader)
+    cluster = _cluster(written, cluster_options, reader)
+    if cluster is None or reader.problems:
+        raise ScriptError(reader.problems, reader.code)
+    unused = tuple(sorted(reader.variables.keys() - reader.asked))
+    return Script(source, cluster, tuple(_steps(written[1:])), unused)
+
+
+def parse_line(text: str, variables: Mapping[str, str] | None = None) -> list[Step]:
+    """What one line asks of a cluster that is there: a statement, or (``run FILE``) many.
+
+    Raises:
+        ScriptError: the line is wrong, or is a ``cluster`` statement.
+    """
+    reader = _Reader(variables or {})
+    written = list(reader.read(text, "", Path(), ()))
+    problems = [problem.removeprefix(":1: ") for problem in reader.problems]
+    if any(isinstance(each.meaning, CreateCluster) for each in written):
+        problems.append("there is a cluster already; 'cluster' stands first in a script")
+    if any(isinstance(each.meaning, At) for each in written):
+        problems.append("'at' stands in scripts; here 'wait' lets time pass")
+    if problems:
+        raise ScriptError(problems, reader.code)
+    return _steps(written)
+
+
+def read_text(path: Path) -> str:
+    """A script's text.
+
+    Raises:
+        CommandError: it cannot be read.
+    """
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        message = f"'{path}' is no UTF-8 text (byte {error.start + 1:,} is none of it)"
+        raise CommandError(ExitCode.USAGE, message) from None
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        hint = nearest_file(path) if isinstance(error, FileNotFoundError) else ""
+        message = f"cannot read '{path}': {reason}{hint}"
+        raise CommandError(ExitCode.UNREACHABLE, message) from None
+
+
+def _check_cluster(written: Sequence[_Written], source: str, reader: _Reader) -> None:
+    """``cluster`` stands first, and once."""
+    if reader.problems and not written:
+        return
+    if not written or not isinstance(written[0].meaning, CreateCluster):
+        line = written[0].line if written else 1
+        message = "the first statement must be 'cluster', such as cluster --brokers 3"
+        reader.problem(source, line, message)
+    for each in written[1:]:
+        if isinstance(each.meaning, CreateCluster):
+            reader.problem(each.source, each.line, "'cluster' stands first in a script, and once")
+
+
+def _cluster(
+    written: Sequence[_Written], options: Sequence[str], reader: _Reader
+) -> Statement | None:
+    """The ``cluster`` statement, with further options after its own: the last one counts."""
+    if not written or not isinstance(written[0].meaning, CreateCluster):
+        return None
+    first = written[0]
+    given = " ".join(shlex.quote(word) for word in options)
+    text = f"{first.text} {given}".rstrip()
+    try:
+        return Statement(_cluster_meaning(text), text, first.line)
+    except (BadWord, ConfigError) as error:
+        blamed = f"with {given}: " if given and _is_cluster(first.text) else ""
+        reader.problem(first.source, first.line, blamed + str(error).removesuffix("."))
+        return None
+
+
+def _cluster_meaning(text: str) -> CreateCluster:
+    """The cluster that a statement makes; its version and settings are known ones."""
+    found = meaning(split_words(text))
+    assert isinstance(found, CreateCluster)
+    resolve(found.version, found.config)
+    return found
+
+
+def _is_cluster(text: str) -> bool:
+    try:
+        _cluster_meaning(text)
+    except (BadWord, ConfigError):
+        return False
+    return True
+
+
+def _steps(written: Sequence[_Written]) -> list[Step]:
+    """Statements in order, each knowing the error that the next one expects of it."""
+    return [_step(each, after) for each, after in zip_longest(written, written[1:])]
+
+
+def _step(written: _Written, after: _Written | None) -> Step:
+    if isinstance(written.meaning, Show):
+        return ShowStatement(written.meaning, written.text, written.line)
+    if isinstance(written.meaning, At):
+        return AtStatement(written.meaning, written.text, written.line)
+    assert not isinstance(written.meaning, Include)
+    expected = after.meaning.error if after and isinstance(after.meaning, ExpectError) else ""
+    return Statement(written.meaning, written.text, written.line, expected)

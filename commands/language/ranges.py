@@ -1,0 +1,54 @@
+"""What a campaign's words mean: seeds such as ``0..9999``, and what is varied, ``acks=1,all``."""
+
+from itertools import pairwise
+from typing import Final, NamedTuple
+
+from commands.language import values as words
+from commands.language.values import BadWord
+from sessions.text import clean
+
+CONFIG: Final = "config."
+"""What a broker setting's name begins with where it is varied."""
+SEEDS_MAX: Final = 100_000_000
+
+
+class Variation(NamedTuple):
+    """A name, and the values that it takes in turn."""
+
+    name: str
+    values: list[str]
+
+
+class Seeds(list[tuple[int, int]]):
+    """Ranges of seeds, first and last."""
+
+
+def variation(word: str) -> Variation:
+    """``NAME=V,V,..``: NAME is a script's variable, ``version``, ``seed`` or ``config.K``."""
+    name, equals, values = word.partition("=")
+    known = words.VARIABLE_NAME.fullmatch(name) or name.removeprefix(CONFIG) not in ("", name)
+    parts = values.split(",")
+    if not (equals and known and all(parts) and words.is_text(word)):
+        raise BadWord(f"'{clean(word)}' varies nothing (written acks=1,all)")
+    if len(set(parts)) < len(parts):
+        raise BadWord(f"'{word}' has a value twice")
+    return Variation(name, parts)
+
+
+def seeds(word: str) -> Seeds:
+    """Seeds such as ``0..999`` (both ends count), ``7`` or ``1,5,10..20``."""
+    found = Seeds(_range(part) for part in word.split(","))
+    if sum(last - first + 1 for first, last in found) > SEEDS_MAX:
+        raise BadWord(f"'{word}' are too many seeds (at most {SEEDS_MAX:,})")
+    in_order = sorted(found)
+    if any(first <= last for (_, last), (first, _) in pairwise(in_order)):
+        raise BadWord(f"'{word}' has a seed twice")
+    return found
+
+
+def _range(word: str) -> tuple[int, int]:
+    first, dots, last = word.partition("..")
+    ends = words.seed(first), words.seed(last if dots else first)
+    if ends[0] > ends[1]:
+        raise BadWord(f"'{word}' ends before it begins (written 0..999)")
+    return ends

@@ -1,0 +1,82 @@
+"""docs/statements.md: the command language, rendered from the statements' own declarations."""
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from commands.language.grammar import leaves, program
+from commands.language.usage import Command
+
+HEAD: Final = """\
+# Statements
+
+Every statement of the command language: what a script's lines are, what one types behind `:` in the
+console, and what a recording keeps. `tidegauge statements produce` prints one of them.
+
+- A script is UTF-8 text, by custom `NAME.tide`: one statement a line, words split as a POSIX shell
+  splits them, `#` starts a comment, a line that ends in `\\` goes on. `-c` takes statements
+  separated by `;`.
+- Times are written `250ms`, `2s`, `3m`, `1h`; offsets, ids and counts are whole numbers.
+- A topic-partition is written `orders-0`, a replica `orders-0@2` (partition, then broker). Hosts of
+  network statements are a broker id, `zk`, or `clients`.
+- `${NAME}` and `${NAME:-DEFAULT}` stand for what `--set NAME=VALUE` gives.
+
+A condition is `LEFT OP RIGHT [and LEFT OP RIGHT]..`, OP one of `== != < <= > >= in contains`, RIGHT
+a whole number, a word, `[1,2]` or another LEFT. LEFT is one of
+
+| LEFT | what it is of |
+|--|--|
+| `orders-0.FIELD` | a partition, as its znode and its leader say: FIELD is {partition} |
+| `orders-0@2.FIELD` | what that replica itself holds: {replica} |
+| `controller.FIELD` | {controller} |
+| `broker.2.FIELD` | {broker} |
+| `zk./path.FIELD` | a znode: {zk} |
+| `producer.p1.FIELD` | {producer} |
+| `consumer.c1.FIELD` | {consumer} |
+| `audit.FIELD` | numbers of records: {audit} |
+| a word alone | {cluster} |
+
+This page is rendered from the declarations that parse the statements
+(`tidegauge statements --markdown > docs/statements.md`).
+"""
+
+
+def statements_page() -> str:
+    """docs/statements.md as Markdown."""
+    from commands.language.conditions import FIELDS
+
+    head = HEAD
+    for kind, fields in FIELDS.items():
+        head = head.replace(f"{{{kind}}}", ", ".join(f"`{field}`" for field in fields))
+    sections = (line for name, command in leaves(program()) for line in _section(name, command))
+    return "\n".join((head, *sections))
+
+
+def _section(name: str, command: Command) -> Iterator[str]:
+    yield f"## {name}"
+    yield ""
+    yield f"`{' '.join((name, *(_usage(param) for param in command.params)))}`"
+    yield ""
+    yield " ".join((command.help or "").split())
+    yield ""
+    described = [param for param in command.params if param.help]
+    if described:
+        yield "| word | meaning |"
+        yield "|--|--|"
+        yield from (f"| `{_cell(_written(param))}` | {_cell(param.help)} |" for param in described)
+        yield ""
+
+
+def _usage(param: Any) -> str:  # noqa: ANN401 - an option or argument, whose classes typer moved
+    word = _written(param)
+    many = ".." if param.nargs == -1 or getattr(param, "multiple", False) else ""
+    return f"{word}{many}" if param.required else f"[{word}]{many}"
+
+
+def _written(param: Any) -> str:  # noqa: ANN401 - as above
+    if param.param_type_name == "argument":
+        return str(param.metavar)
+    return param.opts[0] if param.is_flag else f"{param.opts[0]} {param.metavar}"
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")

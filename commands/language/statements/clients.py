@@ -1,0 +1,202 @@
+"""Producers and consumers: produce, consume."""
+
+from typing import Annotated, Literal, cast
+
+import typer
+
+from commands.language import values
+from commands.language.statements.parameters import Partition, Topic, flag, option
+from emulator.inputs.statements import Acks, Consume, Produce
+
+app = typer.Typer()
+
+PARTITIONERS = ("default", "roundrobin", "sticky")
+ASSIGNORS = ("range", "roundrobin", "cooperative-sticky")
+ENDINGS = ("stay", "leave", "die")
+
+Key = Annotated[str | None, option("--key", metavar="K", text="the records' key")]
+Value = Annotated[
+    str, option("--value", metavar="V", text="the value; V-0, V-1, .. if there are several")
+]
+Records = Annotated[
+    int, option("--count", metavar="N", parse=values.count, text="records", default="1")
+]
+AcksWord = Annotated[
+    int | None,
+    option(
+        "--acks",
+        metavar="0|1|all",
+        parse=values.acks,
+        text="acknowledgements",
+        default="the release's",
+    ),
+]
+Retries = Annotated[
+    int | None,
+    option(
+        "--retries",
+        metavar="N",
+        parse=values.natural,
+        text="attempts more",
+        default="the release's",
+    ),
+]
+Timeout = Annotated[
+    int,
+    option(
+        "--timeout",
+        metavar="D",
+        parse=values.positive_duration,
+        text="what the leader is told; the client gives up 2 s later",
+        default="30s",
+    ),
+]
+BatchSize = Annotated[
+    int, option("--batch", metavar="B", parse=values.count, text="records a request", default="1")
+]
+InFlight = Annotated[
+    int,
+    option(
+        "--in-flight",
+        metavar="N",
+        parse=values.count,
+        text="requests under way at once",
+        default="1",
+    ),
+]
+Idempotent = Annotated[bool, flag("--idempotent", text="with a producer id and sequence numbers")]
+ProducerName = Annotated[
+    str, option("--producer", metavar="PRODUCER", text="the producer", default="p1")
+]
+Partitioner = Annotated[
+    str,
+    option(
+        "--partitioner",
+        metavar="|".join(PARTITIONERS),
+        parse=values.choice(*PARTITIONERS),
+        text="how records find a partition",
+        default="default",
+    ),
+]
+Every = Annotated[
+    int, option("--every", metavar="D", parse=values.duration, text="pause between requests")
+]
+Background = Annotated[bool, flag("--async", text="go on at once")]
+
+
+@app.command("produce")
+def produce(
+    topic: Topic,
+    partition: Partition = None,
+    key: Key = None,
+    value: Value = "",
+    count: Records = 1,
+    acks: AcksWord = None,
+    retries: Retries = None,
+    timeout: Timeout = 30_000_000,
+    batch: BatchSize = 1,
+    in_flight: InFlight = 1,
+    idempotent: Idempotent = False,
+    producer: ProducerName = "p1",
+    partitioner: Partitioner = "default",
+    every: Every = 0,
+    background: Background = False,
+) -> Produce:
+    """Send N records, one request after another, and wait for the last answer or final error."""
+    return Produce(
+        topic=topic,
+        partition=partition,
+        key=key,
+        value=value,
+        count=count,
+        acks=cast(Acks | None, acks),
+        retries=retries,
+        timeout_us=timeout,
+        batch=batch,
+        in_flight=in_flight,
+        idempotent=idempotent,
+        producer=producer,
+        partitioner=cast(Literal["default", "roundrobin", "sticky"], partitioner),
+        every_us=every,
+        background=background,
+    )
+
+
+FromBeginning = Annotated[
+    bool, flag("--from-beginning", text="from offset 0; a group: if its position is gone")
+]
+Offset = Annotated[
+    int | None, option("--offset", metavar="O", parse=values.natural, text="from this offset")
+]
+MaxRecords = Annotated[
+    int | None, option("--max", metavar="N", parse=values.count, text="at most N records")
+]
+Group = Annotated[
+    str | None,
+    option("--group", metavar="G", text="share its partitions, commit its positions (0.9+)"),
+]
+ConsumerName = Annotated[
+    str, option("--consumer", metavar="CONSUMER", text="the consumer", default="c1")
+]
+Rack = Annotated[
+    str, option("--rack", metavar="R", text="where it is: replicas there may serve it (2.4+)")
+]
+Assignor = Annotated[
+    str,
+    option(
+        "--assignor",
+        metavar="|".join(ASSIGNORS),
+        parse=values.choice(*ASSIGNORS),
+        text="how the group shares partitions",
+        default="range",
+    ),
+]
+Then = Annotated[
+    str,
+    option(
+        "--then",
+        metavar="|".join(ENDINGS),
+        parse=values.choice(*ENDINGS),
+        text="what the group's member does next: it stays, leaves, or is killed",
+        default="stay",
+    ),
+]
+
+
+@app.command("consume")
+def consume(
+    topic: Topic,
+    partition: Partition = None,
+    from_beginning: FromBeginning = False,
+    offset: Offset = None,
+    max_records: MaxRecords = None,
+    group: Group = None,
+    consumer: ConsumerName = "c1",
+    rack: Rack = "",
+    assignor: Assignor = "range",
+    then: Then = "stay",
+) -> Consume:
+    """Read up to the HW, never past it.
+
+    With a group the consumer becomes a member, reads the partitions that it gets from where the
+    group stands (from 0 where it has no position), and commits. It then stays a member, which joins
+    again by itself when others come and go, until a statement of it says --then leave or --then
+    die: a dead one's partitions go to the others when its session has run out. With --partition
+    the consumer is no member: it only reads and commits the group's position.
+    """
+    if from_beginning and offset is not None:
+        raise typer.BadParameter("takes --from-beginning or --offset, not both")
+    if group is None and (assignor != "range" or then != "stay"):
+        raise typer.BadParameter("takes --assignor and --then only with --group")
+    return Consume(
+        topic=topic,
+        partition=partition,
+        offset=0 if from_beginning and group is None else offset,
+        max_records=max_records,
+        group=group,
+        consumer=consumer,
+        rack=rack,
+        assignor=cast(Literal["range", "roundrobin", "cooperative-sticky"], assignor),
+        from_beginning=from_beginning and group is not None,
+        then=cast(Literal["stay", "leave", "die"], then),
+    )

@@ -1,0 +1,71 @@
+"""A script's own statements: cluster, run."""
+
+from typing import Annotated
+
+import typer
+from msgspec import Struct
+
+from commands.language import values
+from commands.language.statements.parameters import Settings, argument, flag, option
+from emulator.inputs.statements import CreateCluster
+
+app = typer.Typer()
+
+
+class Include(Struct, frozen=True):
+    """Another script's statements are to stand here, without its ``cluster`` line."""
+
+    path: str
+
+
+@app.command("cluster")
+def cluster(
+    brokers: Annotated[
+        int, option("--brokers", metavar="N", parse=values.brokers, text="how many", default="3")
+    ] = 3,
+    first_id: Annotated[
+        int,
+        option(
+            "--first-id",
+            metavar="I",
+            parse=values.first_broker,
+            text="ids I, I+1, ..",
+            default="0",
+        ),
+    ] = 0,
+    racks: Annotated[
+        values.Names | None,
+        option("--racks", metavar="a,b,..", parse=values.names, text="one name a broker"),
+    ] = None,
+    version: Annotated[
+        str,
+        option(
+            "--version", metavar="VERSION", parse=values.version, text="the release", default="3.9"
+        ),
+    ] = "3.9",
+    seed: Annotated[
+        int, option("--seed", metavar="S", parse=values.seed, text="of all chance", default="1")
+    ] = 1,
+    config: Settings = None,
+    stepwise: Annotated[
+        bool, flag("--stepwise", text="fetches and periodic tasks run only when told to")
+    ] = False,
+) -> CreateCluster:
+    """Make the cluster: the first statement of a script."""
+    if racks is not None and len(racks) != brokers:
+        raise typer.BadParameter(f"--racks names {len(racks)} racks for {brokers} brokers")
+    return CreateCluster(
+        brokers=brokers,
+        first_id=first_id,
+        racks=list(racks or []),
+        version=version,
+        seed=seed,
+        config=dict(config or []),
+        stepwise=stepwise,
+    )
+
+
+@app.command("run")
+def run(path: Annotated[str, argument("FILE", text="a script")]) -> Include:
+    """Another script's statements, once, without its cluster line."""
+    return Include(path=values.file_name(path))

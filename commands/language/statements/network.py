@@ -1,0 +1,111 @@
+"""Links between hosts: cut, heal, delay, drop, isolate, hold, release."""
+
+from typing import Annotated
+
+import typer
+
+from commands.language import values
+from commands.language.statements.parameters import Broker, Host, OneWay, argument, flag, option
+from emulator.inputs.statements import (
+    CutLink,
+    DelayLink,
+    DropOnLink,
+    HealLinks,
+    HoldMessages,
+    IsolateBroker,
+    ReleaseMessages,
+)
+
+app = typer.Typer(name="network", help="Cut, slow down and hold up the links between hosts.")
+
+
+def two_hosts(source: int | None, destination: int | None) -> None:
+    """Refuse a link from a host to itself, and one end without the other."""
+    if (source is None) != (destination is None):
+        raise typer.BadParameter("takes two hosts, or none")
+    if source is not None and source == destination:
+        raise typer.BadParameter("takes two different hosts")
+
+
+@app.command("cut")
+def cut(source: Host, destination: Host, one_way: OneWay = False) -> CutLink:
+    """Break a link: what is sent waits, and is sent again after heal unless an end gave up."""
+    two_hosts(source, destination)
+    return CutLink(source=source, destination=destination, one_way=one_way)
+
+
+@app.command("heal")
+def heal(
+    source: Annotated[int | None, argument("HOST", values.host, "a host")] = None,
+    destination: Annotated[int | None, argument("HOST", values.host, "another")] = None,
+    one_way: OneWay = False,
+) -> HealLinks:
+    """Make one link, or all, whole and fast again."""
+    two_hosts(source, destination)
+    return HealLinks(source=source, destination=destination, one_way=one_way)
+
+
+@app.command("delay")
+def delay(
+    source: Host,
+    destination: Host,
+    added: Annotated[int, argument("D", values.duration, "the delay of each message")],
+    one_way: OneWay = False,
+) -> DelayLink:
+    """Add a delay to each message between two hosts."""
+    two_hosts(source, destination)
+    return DelayLink(source=source, destination=destination, delay_us=added, one_way=one_way)
+
+
+@app.command("drop")
+def drop(
+    source: Host,
+    destination: Host,
+    percent: Annotated[
+        float, option("--percent", metavar="PERCENT", parse=values.percent, text="of the messages")
+    ],
+    one_way: OneWay = False,
+) -> DropOnLink:
+    """Lose messages between two hosts by chance, as if the connection broke."""
+    two_hosts(source, destination)
+    return DropOnLink(source=source, destination=destination, percent=percent, one_way=one_way)
+
+
+@app.command("isolate")
+def isolate(broker: Broker) -> IsolateBroker:
+    """Cut a broker from every other broker and from ZooKeeper; clients still reach it."""
+    return IsolateBroker(broker=broker)
+
+
+@app.command("hold")
+def hold(
+    source: Host,
+    destination: Host,
+    api: Annotated[
+        str | None,
+        option(
+            "--only",
+            metavar="API",
+            parse=values.api,
+            text="only this request or response: LeaderAndIsr, FetchResponse",
+        ),
+    ] = None,
+) -> HoldMessages:
+    """Keep messages from the first host to the second waiting, in order."""
+    two_hosts(source, destination)
+    return HoldMessages(source=source, destination=destination, api=api)
+
+
+@app.command("release")
+def release(
+    source: Host,
+    destination: Host,
+    count: Annotated[
+        int | None,
+        option("--count", metavar="N", parse=values.count, text="the first N", default="all"),
+    ] = None,
+    lose: Annotated[bool, flag("--lose", text="lose them instead")] = False,
+) -> ReleaseMessages:
+    """Let held messages through, or lose them; without --count nothing is held from then on."""
+    two_hosts(source, destination)
+    return ReleaseMessages(source=source, destination=destination, count=count, lose=lose)

@@ -1,0 +1,98 @@
+"""Topics: create, alter, config, delete, list, describe."""
+
+from typing import Annotated, Final
+
+import typer
+
+from commands.language import values
+from commands.language.statements.parameters import (
+    Settings,
+    SettingWords,
+    Topic,
+    argument,
+    option,
+)
+from commands.language.statements.show import Show
+from emulator.inputs.statements import AddPartitions, ConfigureTopic, CreateTopic, DeleteTopic
+
+app = typer.Typer(name="topic", help="Create, change, delete and look at topics.")
+
+PARTITIONS: Final = option(
+    "--partitions", metavar="P", parse=values.partitions, text="how many partitions"
+)
+
+
+@app.command("create")
+def create(
+    topic: Topic,
+    partitions: Annotated[int | None, PARTITIONS] = None,
+    replication_factor: Annotated[
+        int | None,
+        option("--replication-factor", metavar="R", parse=values.count, text="replicas of each"),
+    ] = None,
+    assignment: Annotated[
+        values.Assignment | None,
+        option(
+            "--replica-assignment",
+            metavar="0:1:2,1:2:0",
+            parse=values.assignment,
+            text="the brokers of each partition, instead of the two numbers",
+        ),
+    ] = None,
+    policy: Annotated[
+        str,
+        option(
+            "--assignment-policy",
+            metavar="seed|kafka",
+            parse=values.choice("seed", "kafka"),
+            text="how replicas are spread",
+            default="seed",
+        ),
+    ] = "seed",
+    config: Settings = None,
+) -> CreateTopic:
+    """Create a topic; done when its znodes are written."""
+    numbers = (partitions, replication_factor)
+    if assignment and numbers != (None, None):
+        raise typer.BadParameter("takes --replica-assignment or the two numbers, not both")
+    if not assignment and None in numbers:
+        needed = "--partitions and --replication-factor, or --replica-assignment"
+        raise typer.BadParameter(f"needs {needed}")
+    return CreateTopic(
+        topic=topic,
+        partitions=partitions or len(assignment or []),
+        replication_factor=replication_factor or len((assignment or [[]])[0]),
+        assignment=list(assignment or []),
+        policy="kafka" if policy == "kafka" else "seed",
+        config=dict(config or []),
+    )
+
+
+@app.command("alter")
+def alter(topic: Topic, partitions: Annotated[int, PARTITIONS]) -> AddPartitions:
+    """Let a topic have P partitions in all."""
+    return AddPartitions(topic=topic, partitions=partitions)
+
+
+@app.command("config")
+def config(topic: Topic, settings: SettingWords) -> ConfigureTopic:
+    """Set configuration values of a topic."""
+    return ConfigureTopic(topic=topic, config=dict(settings))
+
+
+@app.command("delete")
+def delete(topic: Topic) -> DeleteTopic:
+    """Delete a topic."""
+    return DeleteTopic(topic=topic)
+
+
+@app.command("list")
+def list_topics() -> Show:
+    """Print the topics."""
+    return Show(what="topics")
+
+
+@app.command("describe")
+def describe(topic: Annotated[str, argument("T", text="all if left out")] = "") -> Show:
+    """Print the partitions of a topic, or of all."""
+    return Show(what="partitions", target=topic)

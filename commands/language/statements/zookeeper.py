@@ -1,0 +1,81 @@
+"""ZooKeeper as an outsider meets it: ls, get, stat, create, set, delete, expire, watches."""
+
+from typing import Annotated
+
+import typer
+
+from commands.language import values
+from commands.language.statements.parameters import Host, Path, argument, flag, option
+from emulator.inputs.statements import ExpireSession, ZkCommand
+
+app = typer.Typer(name="zk", help="Read and write znodes as zkCli does, with all consequences.")
+
+Version = Annotated[
+    int,
+    option(
+        "-v", metavar="V", parse=values.znode_version, text="only if this is the data's version"
+    ),
+]
+
+
+@app.command("ls")
+def ls(
+    path: Path, recursive: Annotated[bool, flag("-R", text="with all that is below")] = False
+) -> ZkCommand:
+    """List a znode's children."""
+    return ZkCommand(command="ls", path=path, recursive=recursive)
+
+
+@app.command("get")
+def get(
+    path: Path, with_stat: Annotated[bool, flag("-s", text="with the Stat")] = False
+) -> ZkCommand:
+    """Print a znode's data."""
+    return ZkCommand(command="get", path=path, with_stat=with_stat)
+
+
+@app.command("stat")
+def stat(path: Path) -> ZkCommand:
+    """Print a znode's Stat."""
+    return ZkCommand(command="stat", path=path, with_stat=True)
+
+
+@app.command("create")
+def create(
+    path: Path,
+    data: Annotated[str | None, typer.Argument(metavar="DATA", help="its data")] = None,
+    ephemeral: Annotated[bool, flag("-e", text="ephemeral")] = False,
+    sequential: Annotated[bool, flag("-s", text="with a number after its name")] = False,
+) -> ZkCommand:
+    """Create a znode."""
+    return ZkCommand(
+        command="create", path=path, data=data, ephemeral=ephemeral, sequential=sequential
+    )
+
+
+@app.command("set")
+def set_data(
+    path: Path, data: Annotated[str, argument("DATA", text="the new data")], version: Version = -1
+) -> ZkCommand:
+    """Set a znode's data."""
+    return ZkCommand(command="set", path=path, data=data, version=version)
+
+
+@app.command("delete")
+def delete(path: Path, version: Version = -1) -> ZkCommand:
+    """Delete a znode ('zk delete /controller' forces a controller election)."""
+    return ZkCommand(command="delete", path=path, version=version)
+
+
+@app.command("expire")
+def expire(host: Host) -> ExpireSession:
+    """Expire a broker's session at once, or the one that holds what 'zk create -e' has made."""
+    return ExpireSession(broker=host)
+
+
+@app.command("watches")
+def watches(
+    path: Annotated[str | None, argument("PATH", values.znode_path, "only of this znode")] = None,
+) -> ZkCommand:
+    """Print who watches which znode."""
+    return ZkCommand(command="watches", path=path or "")

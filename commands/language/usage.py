@@ -1,0 +1,54 @@
+"""What is wrong with the words of a statement or of the program, in one sentence."""
+
+import re
+from typing import Any, Final
+
+import typer
+
+from commands.language.values import nearest
+
+Command = Any
+"""A command or a group as typer makes them; their classes moved between its releases."""
+UsageProblem = Any
+"""An error of :data:`UsageError`."""
+UsageError: Final[type[Exception]] = typer.BadParameter.__mro__[1]
+"""What typer raises about words, which it does not export by name."""
+
+_SURPLUS = re.compile(r"unexpected extra arguments?(?:\(s\))? \((.*)\)", re.DOTALL)
+_MISSING = "Missing command"
+_UNKNOWN = re.compile(r"No such command '([^']*)'")
+
+
+def explained(error: UsageProblem, command: Command, name: str) -> str:
+    """The statement or command, what is wrong with its words, and the nearest valid word."""
+    option = getattr(error, "option_name", None)
+    if option is not None:
+        return _option_explained(option, command, name)
+    param = getattr(error, "param", None)
+    if param is None:
+        return _words_explained(str(error.message), command, name)
+    called = param.opts[0] if param.opts[0].startswith("-") else ""
+    if error.message:
+        return f"'{name}'{' ' if called else ''}{called}: {error.message}"
+    return f"'{name}' needs {called or param.metavar}"
+
+
+def _option_explained(option: str, command: Command, name: str) -> str:
+    options = {word: param for param in command.params for word in param.opts if word[0] == "-"}
+    if option in options:
+        needed = "takes no value" if options[option].is_flag else "needs a value"
+        return f"'{name}': {option} {needed}"
+    hint = nearest(option, options) or f" ({', '.join(options) or 'it has none'})"
+    return f"'{name}' has no option '{option}'{hint}"
+
+
+def _words_explained(message: str, command: Command, name: str) -> str:
+    if surplus := _SURPLUS.search(message):
+        return f"'{name}' does not take '{surplus[1]}'"
+    if message.startswith(_MISSING):
+        return f"'{name}' needs a command ({', '.join(command.commands)})"
+    if unknown := _UNKNOWN.search(message):
+        known = list(command.commands)
+        hint = nearest(unknown[1], known) or f" ({', '.join(known)})"
+        return f"'{name}' has no command '{unknown[1]}'{hint}"
+    return f"'{name}': {message}"

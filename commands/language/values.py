@@ -1,0 +1,373 @@
+"""What single words mean: times, topic-partitions, replicas, hosts, numbers, settings.
+
+Each function takes a word and gives its value, or raises :class:`BadWord` with one sentence that
+says what is wrong and, where there is one, the nearest valid word. Nothing here knows of typer.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final, NamedTuple
+
+from sessions.text import clean
+
+LISTED_MAX: Final = 20
+"""More known words than this are not listed in an error."""
+BROKERS_MAX: Final = 1_000
+BROKER_ID_MAX: Final = 999_999_999
+PARTITIONS_MAX: Final = 200_000
+"""The partitions of one topic: as many as Kafka's largest clusters have in all."""
+PERCENT_MAX: Final = 100
+SPEED_MIN: Final = 0.001
+SPEED_MAX: Final = 1_000_000
+UNITS_US: Final = {"ms": 1_000, "s": 1_000_000, "m": 60_000_000, "h": 3_600_000_000}
+"""Microseconds in each unit of time."""
+HOURS_MAX: Final = 876_000
+"""A hundred years: sums of such times still fit into the 64 bits that events have for them."""
+VARIABLE_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
+"""What stands in ``${NAME}``."""
+HOSTS: Final = {"zk": -1, "clients": -2}
+"""The hosts that are not brokers, with the numbers that events give them."""
+
+_DURATION = re.compile(r"(\d{1,12})(ms|s|m|h)", re.ASCII)
+_MOMENT = re.compile(r"(\d{1,10})\.(\d{1,6})s", re.ASCII)
+_INTEGER = re.compile(r"-?\d{1,18}", re.ASCII)
+_TOPIC_PARTITION = re.compile(r"[A-Za-z0-9._-]+-(?:0|[1-9]\d{0,9})", re.ASCII)
+_REPLICA = re.compile(rf"({_TOPIC_PARTITION.pattern})@(\d{{1,9}})", re.ASCII)
+_DIGITS = re.compile(r"\d{1,9}", re.ASCII)
+
+
+class BadWord(Exception):
+    """A word has no meaning where it stands; the message is one sentence without a final stop."""
+
+
+class Replica(NamedTuple):
+    """One replica: a topic-partition and the broker that holds it."""
+
+    tp: str
+    broker: int
+
+
+class BrokerIds(list[int]):
+    """Broker ids, in the order in which they were written."""
+
+
+class Assignment(list[list[int]]):
+    """The replica list of each partition."""
+
+
+class Names(list[str]):
+    """Names, in the order in which they were written."""
+
+
+class Place(NamedTuple):
+    """A place in a session: an event, or else a virtual time in microseconds."""
+
+    time_us: int = 0
+    seq: int | None = None
+
+
+class Setting(NamedTuple):
+    """``K=V``: a configuration name and its value; an empty value removes it."""
+
+    name: str
+    value: str
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """``; did you mean 'produce'?`` for the known word that is most like ``word``, or nothing."""
+    from difflib import get_close_matches
+
+    by_lower = {name.lower(): name for name in known}
+    found = get_close_matches(word.lower(), by_lower, n=1, cutoff=0.6)
+    return f"; did you mean '{by_lower[found[0]]}'?" if found else ""
+
+
+def one_of(word: str, known: Sequence[str], what: str) -> str:
+    """The word itself if it is one of ``known``; ``what`` says in an error what was looked for."""
+    if word in known:
+        return word
+    listed = f" ({', '.join(known)})" if len(known) <= LISTED_MAX else ""
+    raise BadWord(f"'{word}' is no {what}{nearest(word, known) or listed}")
+
+
+def integer(word: str, least: int, what: str, most: int | None = None) -> int:
+    """A whole number of at least ``least``; ``most`` is the largest, or None for 18 digits."""
+    if _INTEGER.fullmatch(word):
+        value = int(word)
+        if value >= least and (most is None or value <= most):
+            return value
+    elif most is None and word.isdecimal():
+        raise BadWord(f"'{word}' is too large a {what} (up to 18 digits)")
+    limits = f", {least} or more" if most is None else f" from {least:,} to {most:,}"
+    raise BadWord(f"'{word}' is no {what} (a whole number{limits})")
+
+
+def natural(word: str) -> int:
+    """A whole number, 0 or more."""
+    return integer(word, 0, "number")
+
+
+def count(word: str) -> int:
+    """A whole number, 1 or more."""
+    return integer(word, 1, "count")
+
+
+def port(word: str) -> int:
+    """A TCP port that anybody may listen on."""
+    return integer(word, 1024, "port", 65_535)
+
+
+def brokers(word: str) -> int:
+    """How many brokers a cluster has."""
+    return integer(word, 1, "count", BROKERS_MAX)
+
+
+def first_broker(word: str) -> int:
+    """The first broker's id, which leaves ids for all others."""
+    return integer(word, 0, "broker id", BROKER_ID_MAX - BROKERS_MAX)
+
+
+def partitions(word: str) -> int:
+    """How many partitions a topic has."""
+    return integer(word, 1, "count", PARTITIONS_MAX)
+
+
+def seed(word: str) -> int:
+    """A seed: a whole number, which may be negative."""
+    if _INTEGER.fullmatch(word):
+        return int(word)
+    raise BadWord(f"'{word}' is no seed (a whole number of up to 18 digits)")
+
+
+def znode_version(word: str) -> int:
+    """A znode's dataVersion; -1 stands for any."""
+    return integer(word, -1, "version")
+
+
+def duration(word: str) -> int:
+    """A time such as ``250ms``, ``2s``, ``3m`` or ``1h``, in microseconds."""
+    match = _DURATION.fullmatch(word)
+    if not match:
+        raise BadWord(f"'{word}' is no time (times are written 250ms, 2s, 3m, 1h)")
+    duration_us = int(match[1]) * UNITS_US[match[2]]
+    if duration_us > HOURS_MAX * UNITS_US["h"]:
+        raise BadWord(f"'{word}' is too long a time (at most {HOURS_MAX}h, a hundred years)")
+    return duration_us
+
+
+def moment(word: str) -> int:
+    """A time since the beginning, such as ``4s`` or (exactly) ``4.081322s``, in microseconds."""
+    match = _MOMENT.fullmatch(word)
+    if not match:
+        return duration(word)
+    return int(match[1]) * UNITS_US["s"] + int(match[2].ljust(6, "0"))
+
+
+def place(word: str) -> Place:
+    """A moment, or an event by its number, written ``#1289``."""
+    number = word.removeprefix("#").replace(",", "")
+    if not word.startswith("#"):
+        return Place(moment(word))
+    if number.isdecimal() and number.isascii():
+        return Place(seq=int(number))
+    raise BadWord(f"'{clean(word)}' is no event (written #1289)")
+
+
+def moment_text(time_us: int) -> str:
+    """A time since the beginning to the microsecond, as it is written."""
+    seconds, rest = divmod(time_us, UNITS_US["s"])
+    return f"{seconds}.{rest:06}s"
+
+
+def positive_duration(word: str) -> int:
+    """A time of at least a millisecond, in microseconds."""
+    if value := duration(word):
+        return value
+    raise BadWord(f"'{word}' is too short a time (1ms or more)")
+
+
+def duration_text(duration_us: int) -> str:
+    """A time as it is written, in the largest unit that divides it (milliseconds at least)."""
+    for unit in ("h", "m", "s"):
+        if duration_us and duration_us % UNITS_US[unit] == 0:
+            return f"{duration_us // UNITS_US[unit]}{unit}"
+    return f"{duration_us // UNITS_US['ms']}ms"
+
+
+def topic_partition(word: str) -> str:
+    """A topic-partition such as ``orders-0``."""
+    if _TOPIC_PARTITION.fullmatch(word):
+        return word
+    raise BadWord(f"'{word}' is no topic-partition (written orders-0)")
+
+
+def replica(word: str) -> Replica:
+    """A replica such as ``orders-0@2``."""
+    match = _REPLICA.fullmatch(word)
+    if not match:
+        raise BadWord(f"'{word}' is no replica (written orders-0@2: partition, then broker)")
+    return Replica(match[1], int(match[2]))
+
+
+def broker(word: str) -> int:
+    """A broker id."""
+    if _DIGITS.fullmatch(word):
+        return int(word)
+    raise BadWord(f"'{word}' is no broker id (a number such as 0)")
+
+
+def host(word: str) -> int:
+    """A broker id, ``zk`` or ``clients``; the last two have the numbers that events give them."""
+    if word in HOSTS:
+        return HOSTS[word]
+    if _DIGITS.fullmatch(word):
+        return int(word)
+    raise BadWord(f"'{word}' is no host (a broker id, zk or clients){nearest(word, HOSTS)}")
+
+
+def host_text(number: int) -> str:
+    """A host number as it is written."""
+    return {value: name for name, value in HOSTS.items()}.get(number, str(number))
+
+
+def broker_ids(word: str, separator: str = ",") -> BrokerIds:
+    """Broker ids such as ``1,2,3``."""
+    parts = word.split(separator)
+    if all(_DIGITS.fullmatch(part) for part in parts):
+        return BrokerIds(int(part) for part in parts)
+    raise BadWord(f"'{word}' is no list of broker ids (written 1{separator}2{separator}3)")
+
+
+def assignment(word: str) -> Assignment:
+    """Replica lists such as ``0:1:2,1:2:0``: one for each partition, the preferred leader first."""
+    try:
+        return Assignment(list(broker_ids(part, ":")) for part in word.split(","))
+    except BadWord:
+        message = "is no assignment (written 0:1:2,1:2:0: brokers of partition 0, then of 1)"
+        raise BadWord(f"'{word}' {message}") from None
+
+
+def setting(word: str) -> Setting:
+    """``K=V``; an empty V removes the value."""
+    name, equals, value = word.partition("=")
+    if name and equals:
+        return Setting(name, value)
+    raise BadWord(f"'{word}' is no setting (written min.insync.replicas=2)")
+
+
+def variable(word: str) -> Setting:
+    """``NAME=VALUE``: what ``${NAME}`` stands for; the value may be empty."""
+    name, equals, value = word.partition("=")
+    if equals and VARIABLE_NAME.fullmatch(name) and is_text(value):
+        return Setting(name, value)
+    raise BadWord(f"'{clean(word)}' is no variable (written NAME=VALUE, such as ACKS=all)")
+
+
+def file_name(word: str) -> str:
+    """The name of a file or a folder to be made."""
+    if word and is_text(word) and "\0" not in word:
+        return word
+    raise BadWord(f"'{clean(word)}' is no name for a file")
+
+
+def is_text(text: str) -> bool:
+    """Whether UTF-8 can hold it: a shell's bytes that are no text come as lone surrogates."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def names(word: str) -> Names:
+    """Names such as ``a,b,c``."""
+    parts = word.split(",")
+    if all(parts):
+        return Names(parts)
+    raise BadWord(f"'{word}' is no list of names (written a,b,c)")
+
+
+def acks(word: str) -> int:
+    """``0``, ``1`` or ``all`` (also written -1), as the number that Kafka sends."""
+    known = {"0": 0, "1": 1, "all": -1, "-1": -1}
+    return known[one_of(word, tuple(known), "acks")]
+
+
+def percent(word: str) -> float:
+    """A number from 0 to 100."""
+    try:
+        value = float(word)
+    except ValueError:
+        value = -1.0
+    if 0 <= value <= PERCENT_MAX:
+        return value
+    raise BadWord(f"'{word}' is no percentage (0 to 100)")
+
+
+def speed(word: str) -> float | None:
+    """Virtual seconds in a second; None for ``max``: as many as the machine can."""
+    if word == "max":
+        return None
+    try:
+        value = float(word)
+    except ValueError:
+        value = 0.0
+    if SPEED_MIN <= value <= SPEED_MAX:
+        return value
+    raise BadWord(f"'{word}' is no speed (a number such as 0.5 or 16, or max)")
+
+
+def znode_path(word: str) -> str:
+    """A znode path such as ``/brokers/ids``."""
+    if word.startswith("/"):
+        return word
+    raise BadWord(f"'{word}' is no znode path (written /brokers/ids)")
+
+
+def version(word: str) -> str:
+    """The name of a release: ``3.6.1``, ``3.6`` (its latest patch release), or ``seed``."""
+    from emulator.releases import versions
+
+    if word in versions.RELEASE_OF:
+        return word
+    if versions.has_no_zookeeper(word):
+        raise BadWord(f"'{word}' is no version here: {versions.WITHOUT_ZOOKEEPER}")
+    raise BadWord(f"'{word}' is no version; did you mean '{versions.nearest(word)}'?")
+
+
+def api(word: str) -> str:
+    """The name of a request or response: ``LeaderAndIsr`` (its request), ``FetchResponse``."""
+    return one_of(word, apis(), "request or response")
+
+
+def apis() -> tuple[str, ...]:
+    """The names of all requests and responses; one without ``Request`` stands for the request.
+
+    AlterPartition was called AlterIsr in 2.7.
+    """
+    from emulator.protocol import Message
+
+    sent = [message.__name__ for message in Message.__subclasses__()]
+    names = [name.removesuffix("Request") for name in sent if name.endswith("Request")]
+    found = [*names, *sent, *(f"{name}Response" for name in names)]
+    earlier = [name.replace("AlterPartition", "AlterIsr") for name in found]
+    return tuple(dict.fromkeys([*found, *earlier]))
+
+
+def choice(*known: str) -> Callable[[str], str]:
+    """A function that takes one of the known words."""
+
+    def chosen(word: str) -> str:
+        """The word, if it is known."""
+        return one_of(word, known, "choice here")
+
+    return chosen
+
+
+def error_name(word: str) -> str:
+    """The name of a Kafka or ZooKeeper error, or NONE."""
+    from emulator.protocol.errors import ERRORS
+    from emulator.zookeeper.errors import ZooKeeperError
+
+    kazoo_names = [error.__name__ for error in ZooKeeperError.__subclasses__()]
+    return one_of(word, [*ERRORS, *kazoo_names], "error")

@@ -1,0 +1,1 @@
+"""The scenarios and scripts that come with the program."""

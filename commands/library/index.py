@@ -1,0 +1,177 @@
+"""The library of scenarios that comes with the program: flows of replication, and known failures.
+
+Each is one script in ``commands/library/scenarios/``, whose first comments say what it is: a
+``title``, what to ``watch``, what to ``ask`` oneself before stepping on, and the ``versions`` for
+which its expectations are written (all if left out). Some put every release to test: these have
+``outcomes``, which is what is known of real Kafka, so that a run which says something else can be
+told, and the ``change`` that made it end. What comes out of them is never written down for
+printing: ``tidegauge matrix`` runs them and looks.
+"""
+
+import re
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+from msgspec import Struct
+
+from commands.language.values import BadWord, nearest
+from emulator.releases.profiles import DEFAULT_VERSION, PROFILES, VERSIONS, neighbours
+from emulator.releases.versions import is_since
+
+FOLDER: Final = Path(__file__).parent / "scenarios"
+
+OK: Final = "ok"
+LOSS: Final = "loss"
+DIVERGE: Final = "diverge"
+BOTH: Final = f"{LOSS}+{DIVERGE}"
+SHORT: Final = "ISR member short"
+
+MEANINGS: Final = {
+    OK: "no acknowledged record is missing, all logs agree, each ISR member has what is committed",
+    LOSS: "a record that was acknowledged is not in the leader's log",
+    DIVERGE: "two replicas hold different records at one offset",
+    SHORT: "a member of the ISR lacks a committed record, which is lost if it is elected",
+}
+"""What the words of an outcome say; ``loss+diverge`` is both."""
+
+GROUPS: Final = {
+    "A": "HW and LEO",
+    "B": "consistency and epochs",
+    "C": "the write path",
+    "D": "when HW and LEO move",
+    "E": "high availability",
+    "": "known failures",
+}
+"""The parts of the library by how names begin: flows by a letter, failures by what they are."""
+
+_FLOW = re.compile(r"([A-E])\d")
+_HEAD = re.compile(r"# (title|watch|ask|versions|change|outcomes): (.*)")
+_FURTHER = re.compile(r"#   +(.*)")
+
+
+class Scenario(Struct, frozen=True):
+    """One script. ``watch`` says what to look at while it runs, ``change`` what made it end.
+
+    ``questions`` are to be answered before one steps on. ``outcomes`` are (since release, outcome),
+    oldest first, as known of real Kafka; empty where none is judged.
+    """
+
+    path: Path
+    title: str
+    watch: str
+    questions: tuple[str, ...]
+    versions: tuple[str, ...] = VERSIONS
+    change: str = ""
+    outcomes: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The file's name without its ending."""
+        return self.path.stem
+
+    @property
+    def group(self) -> str:
+        """The part of the library that it belongs to."""
+        match = _FLOW.match(self.name)
+        return GROUPS[match[1] if match else ""]
+
+    @property
+    def version(self) -> str:
+        """The release that it is shown on unless another is asked for."""
+        return DEFAULT_VERSION if DEFAULT_VERSION in self.versions else self.versions[-1]
+
+    def known(self, version: str) -> str:
+        """What is known to come out on a release."""
+        numbers = PROFILES[version].numbers
+        return [what for since, what in self.outcomes if is_since(numbers, since)][-1]
+
+    def is_written_for(self, version: str) -> bool:
+        """Whether the expectations hold on a release, as far as its neighbours tell."""
+        return set(neighbours(version)) <= set(self.versions)
+
+    def text(self) -> str:
+        """The script as it stands in its file."""
+        return self.path.read_text(encoding="utf-8")
+
+    def script(self, version: str) -> str:
+        """The whole script for one release, as ``tidegauge run -`` takes it."""
+        return self.text().replace("\ncluster ", f"\ncluster --version {version} ", 1)
+
+
+def read(path: Path) -> Scenario:
+    """The scenario in a file."""
+    heads: dict[str, list[str]] = {}
+    last: list[str] = []
+    for line in path.read_text(encoding="utf-8").splitlines():
+        if not line.startswith("#"):
+            break
+        if head := _HEAD.match(line):
+            last = heads.setdefault(head[1], [])
+            last.append(head[2])
+        elif last and (further := _FURTHER.match(line)):
+            last[-1] += f" {further[1]}"
+    outcomes = (each.partition(" ") for each in "".join(heads.get("outcomes", ())).split(", "))
+    return Scenario(
+        path,
+        heads["title"][0],
+        heads["watch"][0],
+        tuple(heads["ask"]),
+        tuple(heads["versions"][0].split()) if "versions" in heads else VERSIONS,
+        "".join(heads.get("change", ())),
+        tuple((since, outcome) for since, _, outcome in outcomes if since),
+    )
+
+
+JUDGED: Final = (
+    "V7-stale-hw-restart",
+    "V8-literal",
+    "V10-power-loss-divergence",
+    "V11-fast-failover",
+    "V12-hw-fallback",
+    "KAFKA-7128-early-isr-expand",
+    "V14-stale-epoch-fetch",
+    "V16-unclean",
+    "V24-last-replica-power-loss",
+    "V6-acks-1",
+)
+"""The scenarios that ``tidegauge matrix`` runs on every release, in the order of its rows."""
+
+SCENARIOS: Final = tuple(read(FOLDER / f"{name}.tide") for name in JUDGED)
+
+
+@cache
+def library() -> tuple[Scenario, ...]:
+    """Every scenario: flows in order, then failures, those first that every release is put to."""
+    return tuple(sorted(map(read, FOLDER.glob("*.tide")), key=_place))
+
+
+def _place(scenario: Scenario) -> tuple[int, int, list[tuple[int, str]]]:
+    numbers = re.findall(r"(\d*)(\D*)", scenario.name)
+    natural = [(int(digits or 0), rest) for digits, rest in numbers]
+    judged = JUDGED.index(scenario.name) if scenario.name in JUDGED else len(JUDGED)
+    return list(GROUPS.values()).index(scenario.group), judged, natural
+
+
+def find(name: str, among: Sequence[Scenario] = SCENARIOS) -> Scenario:
+    """The scenario of that name, or the one whose name begins so.
+
+    Raises:
+        BadWord: there is none, or more than one.
+    """
+    wanted = name.lower()
+    exact = [each for each in among if each.name.lower() == wanted]
+    found = exact or [each for each in among if f"{each.name.lower()}-".startswith(f"{wanted}-")]
+    if len(found) > 1:
+        several = ", ".join(each.name for each in found)
+        raise BadWord(f"'{name}' may be any of {several}")
+    if not found:
+        names = [each.name for each in among]
+        listed = f" ({', '.join(names)})" if among is SCENARIOS else _listed_by()
+        raise BadWord(f"there is no scenario '{name}'{nearest(name, names) or listed}")
+    return found[0]
+
+
+def _listed_by() -> str:
+    return " ('tidegauge scenarios list' lists them)"

@@ -1,0 +1,22 @@
+"""What an error means to whoever runs the program: an exit status and one sentence."""
+
+from commands.exits import CommandError, ExitCode
+
+TRACEBACK = "TIDEGAUGE_TRACEBACK"
+"""Set this in the environment to see where an unexpected error came from."""
+
+
+def judged(error: Exception) -> tuple[ExitCode, str]:
+    """The status and the sentence of an error."""
+    if isinstance(error, CommandError):
+        return error.code, error.message
+    if isinstance(error, OSError):
+        where = f" '{error.filename}'" if error.filename else ""
+        return ExitCode.UNREACHABLE, f"{(error.strerror or str(error)).lower()}{where}"
+    from sessions.format.errors import SessionError, SessionMissingError
+
+    if isinstance(error, SessionError):  # itself: a recording that cannot be made or written
+        unreachable = type(error) in (SessionError, SessionMissingError)
+        return (ExitCode.UNREACHABLE if unreachable else ExitCode.BAD_SESSION), str(error)
+    kind = type(error).__name__
+    return ExitCode.FAILED, f"a fault of this program: {kind}: {error} ({TRACEBACK}=1 shows where)"

@@ -1,0 +1,108 @@
+"""Tables as plain data, and as text: the same rows serve the terminal, pipes and JSON."""
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from sessions.text import clean
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+Cell = str | int | list[int] | list[str] | None
+
+GAP = "  "
+
+
+class Grid(Struct, frozen=True):
+    """A titled table; ``empty`` is what stands in place of rows that there are none of."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: list[tuple[Cell, ...]]
+    empty: str = "none"
+
+    def plain(self) -> list[dict[str, Cell]]:
+        """The rows as objects, keyed by column in small letters."""
+        keys = [column.lower().replace(" ", "_") for column in self.columns]
+        return [dict(zip(keys, row, strict=True)) for row in self.rows]
+
+    @property
+    def heading(self) -> str:
+        """The title, with what stands for rows that there are none of."""
+        return self.title if self.rows or not self.empty else f"{self.title}: {self.empty}"
+
+    @property
+    def numeric(self) -> list[bool]:
+        """Which columns hold numbers alone, and so stand right."""
+        return [all(isinstance(cell, int | None) for cell in cells) for cells in self._columns()]
+
+    def _columns(self) -> list[tuple[Cell, ...]]:
+        return list(zip(*self.rows, strict=True)) if self.rows else [()] * len(self.columns)
+
+
+def shown(cell: Cell) -> str:
+    """A cell as text: lists with commas, nothing as ``-``, control characters escaped."""
+    if cell is None or cell == []:
+        return "-"
+    if isinstance(cell, list):
+        return ",".join(shown(item) for item in cell)
+    return clean(str(cell))
+
+
+def as_text(grids: Sequence[Grid]) -> str:
+    """The tables one below the other, each under its title, ending in a newline; never cut."""
+    return "\n\n".join("\n".join(_lines(grid)) for grid in grids) + "\n"
+
+
+def _lines(grid: Grid) -> Iterator[str]:
+    yield clean(grid.heading)
+    if not grid.rows:
+        return
+    table = [list(grid.columns), *([shown(cell) for cell in row] for row in grid.rows)]
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    numeric = grid.numeric
+    for row in table:
+        cells = (
+            cell.rjust(width) if is_number else cell.ljust(width)
+            for cell, width, is_number in zip(row, widths, numeric, strict=True)
+        )
+        yield GAP.join(cells).rstrip()
+
+
+def for_terminal(grids: Sequence[Grid], width: int) -> str:
+    """The same for a terminal of ``width`` columns: long cells are folded, headings stand out."""
+    from io import StringIO
+
+    from rich.console import Console
+
+    out = StringIO()
+    console = Console(
+        file=out,
+        width=width,
+        force_terminal=True,
+        no_color=True,
+        color_system="standard",
+        markup=False,
+        emoji=False,
+        highlight=False,
+        legacy_windows=False,
+    )
+    for at, grid in enumerate(grids):
+        console.print("\n" * bool(at) + clean(grid.heading), style="bold")
+        if grid.rows:
+            console.print(_table(grid))
+    return out.getvalue()
+
+
+def _table(grid: Grid) -> "Table":
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    for column, is_number in zip(grid.columns, grid.numeric, strict=True):
+        table.add_column(column, justify="right" if is_number else "left", overflow="fold")
+    for row in grid.rows:
+        table.add_row(*(Text(shown(cell)) for cell in row))
+    return table

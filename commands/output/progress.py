@@ -1,0 +1,76 @@
+"""A bar on standard error for what takes a while, where somebody watches."""
+
+import shutil
+from collections.abc import Callable
+from time import monotonic
+from types import TracebackType
+from typing import Final
+
+from commands.output import streams
+
+Tell = Callable[[str], object]
+"""Is told a passing line; an empty one takes it away."""
+
+SECONDS: Final = 0.2
+"""How often the bar is drawn anew."""
+BAR_CELLS: Final = 24
+
+
+class Progress:
+    """Call it with how much of ``total`` is done; as a context it takes its line away at the end.
+
+    What took less than a moment never shows a bar.
+    """
+
+    def __init__(
+        self,
+        what: str,
+        unit: str,
+        total: int,
+        clock: Callable[[], float] = monotonic,
+        tell: Tell | None = None,
+    ) -> None:
+        """Measure from now; ``tell`` shows the line instead of standard error."""
+        self._tell = tell
+        self.what = what
+        self.unit = unit
+        self.total = max(1, total)
+        self._clock = clock
+        self._began = self._shown = clock()
+
+    def __call__(self, done: int) -> None:
+        """So much is done."""
+        now = self._clock()
+        if now - self._shown >= SECONDS:
+            self._shown = now
+            self._show(self.line(done, now - self._began)[: _columns() - 1])
+
+    def line(self, done: int, seconds: float) -> str:
+        """``exporting a  [#####-----]  45%  1,200 of 2,400 events  312 /s  4 s left``."""
+        done = min(done, self.total)
+        full = BAR_CELLS * done // self.total
+        bar = "#" * full + "-" * (BAR_CELLS - full)
+        rate = done / seconds if seconds > 0 else 0.0
+        left = f"  {(self.total - done) / rate:,.0f} s left" if rate else ""
+        return (
+            f"{self.what}  [{bar}] {100 * done // self.total:3}%  "
+            f"{done:,} of {self.total:,} {self.unit}  {rate:,.0f} /s{left}"
+        )
+
+    def __enter__(self) -> "Progress":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._show("")
+
+    def _show(self, text: str) -> None:
+        (self._tell or streams.progress)(text)
+
+
+def _columns() -> int:
+    return shutil.get_terminal_size().columns

@@ -1,0 +1,94 @@
+"""What is told of two sessions that were compared."""
+
+from typing import Any, Final
+
+import msgspec
+
+from commands.output.grids import Cell, Grid
+from emulator.events import Event
+from sessions.playback.diff import Change, Comparison
+from sessions.text import clock
+
+CHARACTERS_MAX: Final = 80
+"""A longer value is cut in a table; JSON has all of it."""
+ROWS_MAX: Final = 200
+"""More values than this are counted and not shown; JSON has all of them."""
+
+
+def as_plain(found: Comparison) -> dict[str, Any]:
+    """The comparison as plain data."""
+    difference = found.difference
+    return {
+        "first": str(found.first),
+        "second": str(found.second),
+        "same": found.same,
+        "asked": msgspec.to_builtins(found.asked),
+        "events": found.events,
+        "difference": None
+        if difference is None
+        else {
+            "seq": difference.seq,
+            "first": _plain_event(difference.recorded),
+            "second": _plain_event(difference.again),
+        },
+        "state": msgspec.to_builtins(found.state),
+    }
+
+
+def _plain_event(event: Event | None) -> dict[str, Any] | None:
+    if event is None:
+        return None
+    fields = {name: getattr(event, name) for name in event.__struct_fields__}
+    return {"type": type(event).__name__, **msgspec.to_builtins(fields)}
+
+
+def told(found: Comparison) -> list[Grid]:
+    """The comparison as tables, the first with nothing but a sentence for its title."""
+    difference = found.difference
+    tables = [Grid(_sentence(found), (), [], empty="")]
+    if found.asked:
+        tables.append(_table("asked", found.asked))
+    if difference is not None:
+        tables.append(_events(difference.seq, difference.recorded, difference.again))
+        title = f"state after event {difference.seq:,}"
+        if len(found.state) > ROWS_MAX:
+            title += f" ({ROWS_MAX} of {len(found.state):,} values that differ)"
+        tables.append(_table(title, found.state[:ROWS_MAX], empty="no difference"))
+    return tables
+
+
+def _sentence(found: Comparison) -> str:
+    both = f"{found.first} and {found.second}"
+    if found.difference is not None:
+        seq = found.difference.seq
+        return f"{both} are the same up to event {seq - 1:,}; event {seq:,} differs"
+    also = ", though not the same was asked" if found.asked else ""
+    return f"{both}: all {found.events:,} events are the same{also}"
+
+
+def _table(title: str, changes: list[Change], empty: str = "none") -> Grid:
+    rows: list[tuple[Cell, ...]] = [
+        (change.name, _cell(change.first), _cell(change.second)) for change in changes
+    ]
+    return Grid(title, ("WHAT", "FIRST", "SECOND"), rows, empty)
+
+
+def _cell(value: object) -> Cell:
+    if value is None or isinstance(value, int):
+        return str(value).lower() if isinstance(value, bool) else value
+    text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
+    return text if len(text) <= CHARACTERS_MAX else f"{text[:CHARACTERS_MAX]}.."
+
+
+def _events(seq: int, first: Event | None, second: Event | None) -> Grid:
+    """The two events field by field; those that are the same in both, too."""
+    plain = [_plain_event(event) or {"type": "no such event"} for event in (first, second)]
+    for each in plain:
+        if "time_us" in each:
+            each["time_us"] = clock(each["time_us"])
+    names = list(dict.fromkeys(name for each in plain for name in each if name != "seq"))
+    rows: list[tuple[Cell, ...]] = [
+        (name.replace("time_us", "time"), *(_cell(each.get(name)) for each in plain))
+        for name in names
+    ]
+    return Grid(f"event {seq:,}", ("FIELD", "FIRST", "SECOND"), rows)

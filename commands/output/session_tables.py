@@ -1,0 +1,162 @@
+"""What is told of session files: a folder's list, and all about one."""
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from commands.language.statements.show import Show
+from commands.output.grids import Cell, Grid
+from commands.output.show_tables import grids
+from sessions.format.catalog import Listed, list_sessions, show_session
+from sessions.format.chunks import Chunks
+from sessions.format.file import SessionFile
+from sessions.format.metadata import Origin
+from sessions.format.schema import SUFFIX
+from sessions.playback.replay import Replay
+from sessions.text import clock
+
+COLUMNS = ("FILE", "BYTES", "VERSION", "SEED", "EVENTS", "TIME", "ENDED", "FAILED", "LOST")
+
+
+def as_json(value: object) -> str:
+    """A value as one line of JSON."""
+    return msgspec.json.encode(value).decode() + "\n"
+
+
+def listing(folder: Path) -> Grid:
+    """A row a session, by name; one that cannot be read has the reason in its row.
+
+    Raises:
+        SessionError: there is no such folder.
+    """
+    rows = [_row(each) for each in list_sessions(folder)]
+    return Grid(f"sessions in {folder}", COLUMNS, rows, empty=f"none (files named *{SUFFIX})")
+
+
+def listed_plain(folder: Path) -> list[dict[str, Any]]:
+    """The same as plain data, with more about each: keys of the table, then numbers and names.
+
+    Raises:
+        SessionError: there is no such folder.
+    """
+    found = list_sessions(folder)
+    rows = Grid("", COLUMNS, [_row(each) for each in found]).plain()
+    return [row | _more(each) for row, each in zip(rows, found, strict=True)]
+
+
+def _more(listed: Listed) -> dict[str, Any]:
+    outcome = listed.outcome
+    return {
+        "path": str(listed.path),
+        "first_event": listed.extent.first_seq,
+        "time_ms": listed.time_us // 1_000,
+        "bookmarks": listed.bookmarks,
+        "problem": listed.problem,
+        "origin": None if listed.origin is None else _origin(listed.origin),
+        "outcome": None if outcome is None else msgspec.to_builtins(outcome),
+    }
+
+
+def _origin(origin: Origin) -> dict[str, Any]:
+    """Where a session comes from, without all that its cluster was made of."""
+    return {name: value for name, value in msgspec.to_builtins(origin).items() if name != "cluster"}
+
+
+def _row(listed: Listed) -> tuple[Cell, ...]:
+    origin, outcome = listed.origin, listed.outcome
+    if origin is None:
+        return (listed.path.name, listed.size_bytes, *[None] * 4, listed.problem, None, None)
+    return (
+        listed.path.name,
+        listed.size_bytes,
+        origin.version,
+        origin.seed,
+        listed.events,
+        clock(listed.time_us),
+        listed.ended,
+        None if outcome is None else outcome.failed,
+        None if outcome is None else outcome.lost,
+    )
+
+
+def facts(session: SessionFile) -> dict[str, Any]:
+    """Everything that a session says of itself, as plain data."""
+    outcome = session.outcome
+    return {
+        "path": str(session.path),
+        "damage": session.damage,
+        "ended": show_session(session.path).ended,
+        "origin": msgspec.to_builtins(session.origin),
+        "size_bytes": session.path.stat().st_size,
+        "events": session.last_seq - session.first_seq + 1,
+        "first_event": session.first_seq,
+        "last_event": session.last_seq,
+        "keyframes": len(session.keyframes),
+        "time_ms": session.last_us // 1_000,
+        "outcome": None if outcome is None else msgspec.to_builtins(outcome),
+        "inputs": [
+            {
+                "seq": each.seq,
+                "time_ms": each.time_us // 1_000,
+                "line": each.line,
+                "text": each.text,
+            }
+            for each in session.inputs()
+        ],
+        "bookmarks": [
+            {
+                "seq": each.seq,
+                "time_ms": each.time_us // 1_000,
+                "name": each.name,
+                "note": each.note,
+            }
+            for each in session.bookmarks()
+        ],
+    }
+
+
+def described(session: SessionFile) -> list[Grid]:
+    """The same as tables, with the partitions and the audit as they were at the end."""
+    replay = Replay(Chunks(session))
+    replay.seek_seq(session.last_seq)
+    tables = [Grid(str(session.path), ("WHAT", "VALUE"), _plain_facts(session))]
+    inputs: list[tuple[Cell, ...]] = [
+        (each.seq, clock(each.time_us), each.line or None, each.text) for each in session.inputs()
+    ]
+    tables.append(Grid("statements", ("EVENT", "TIME", "LINE", "STATEMENT"), inputs))
+    bookmarks: list[tuple[Cell, ...]] = [
+        (each.seq, clock(each.time_us), each.name, each.note) for each in session.bookmarks()
+    ]
+    if bookmarks:
+        tables.append(Grid("bookmarks", ("EVENT", "TIME", "NAME", "NOTE"), bookmarks))
+    return [*tables, *grids(Show("partitions"), replay.view), *grids(Show("audit"), replay.view)]
+
+
+def _events(session: SessionFile) -> Cell:
+    first, last = session.first_seq, session.last_seq
+    if first == 1 and not session.extent.is_trimmed:
+        return last
+    of = f" of {session.extent.last_seq:,}" if session.extent.is_trimmed else ""
+    return f"{last - first + 1:,}: {first:,} to {last:,}{of}"
+
+
+def _plain_facts(session: SessionFile) -> list[tuple[Cell, ...]]:
+    origin, outcome = session.origin, session.outcome
+    rows: list[tuple[Cell, ...]] = [
+        ("name", origin.name),
+        ("version", origin.version),
+        ("seed", origin.seed),
+        ("recorded", origin.began or None),
+        ("script", origin.script or None),
+        ("variables", [f"{name}={value}" for name, value in origin.variables.items()]),
+        ("events", _events(session)),
+        ("time", clock(session.last_us)),
+        ("ended", show_session(session.path).ended),
+    ]
+    if outcome is not None:
+        rows += [
+            ("expectations", f"{outcome.passed} held, {outcome.failed} failed"),
+            ("state hash", outcome.state_hash),
+        ]
+    return rows

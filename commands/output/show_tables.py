@@ -1,0 +1,249 @@
+"""What ``show`` shows, and the end of a run: tables made from the read model alone."""
+
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from commands.language.statements.show import Show
+from commands.language.values import BadWord, nearest
+from commands.output.grids import Cell, Grid
+from emulator.releases.profiles import Profile
+from sessions.model.cluster_view import ClusterView
+from sessions.model.states import PartitionState, ReplicaState
+from sessions.model.truths import truths
+from sessions.text import clock, hexadecimal
+
+WORDS: Final = {"leader_epoch": "epoch", "zk_version": "version"}
+"""Columns that are called otherwise than what stands in them."""
+
+
+def grids(show: Show, view: ClusterView) -> list[Grid]:
+    """The tables of a ``show``.
+
+    Raises:
+        BadWord: what it names does not exist; one sentence with the nearest that does.
+    """
+    return TABLES[show.what](view, show.target)
+
+
+def _cluster(view: ClusterView, _target: str) -> list[Grid]:
+    state, counts = view.state, view.counts()
+    rows: list[tuple[Cell, ...]] = [
+        ("version", state.version),
+        ("seed", state.seed),
+        ("time", clock(state.time_us)),
+        ("events", state.seq),
+        ("controller", state.controller.broker),
+        ("controller epoch", state.controller.epoch),
+        ("brokers up", f"{counts.brokers_up} of {counts.brokers}"),
+        ("partitions", counts.partitions),
+        ("offline", counts.offline),
+        ("under min ISR", counts.under_min_isr),
+        ("under-replicated", counts.under_replicated),
+        ("links cut or slow", len(state.links)),
+    ]
+    return [Grid("cluster", ("WHAT", "VALUE"), rows)]
+
+
+def _partitions(view: ClusterView, topic: str) -> list[Grid]:
+    partitions = list(view.state.partitions.values())
+    if topic:
+        partitions = [partition for partition in partitions if partition.topic == topic]
+        if not partitions:
+            known = {partition.topic for partition in view.state.partitions.values()}
+            raise BadWord(f"there is no topic '{topic}'{nearest(topic, known)}")
+    partitions.sort(key=lambda partition: (partition.topic, partition.partition))
+    columns = ("PARTITION", "STATE", "LEADER", "EPOCH", "REPLICAS", "ISR", "OSR", "HW", "LEO", "IS")
+    return [Grid("partitions", columns, [_partition_row(view, each) for each in partitions])]
+
+
+def _partition_row(view: ClusterView, partition: PartitionState) -> tuple[Cell, ...]:
+    leader = partition.leader_replica
+    return (
+        partition.name,
+        partition.state,
+        partition.leader,
+        partition.leader_epoch,
+        partition.replicas,
+        partition.isr,
+        partition.osr,
+        None if leader is None else leader.high_watermark,
+        None if leader is None else leader.log_end_offset,
+        view.status(partition).replace("_", " "),
+    )
+
+
+def _topics(view: ClusterView, _target: str) -> list[Grid]:
+    partitions: dict[str, list[PartitionState]] = {}
+    for partition in view.state.partitions.values():
+        partitions.setdefault(partition.topic, []).append(partition)
+    rows: list[tuple[Cell, ...]] = [
+        (
+            topic,
+            len(each),
+            max(len(partition.replicas) for partition in each),
+            [f"{k}={v}" for k, v in sorted(view.state.topic_configs.get(topic, {}).items())],
+        )
+        for topic, each in sorted(partitions.items())
+    ]
+    return [Grid("topics", ("TOPIC", "PARTITIONS", "REPLICAS", "CONFIG"), rows)]
+
+
+def _brokers(view: ClusterView, _target: str) -> list[Grid]:
+    leads: dict[int | None, int] = {}
+    holds: dict[int, int] = {}
+    for partition in view.state.partitions.values():
+        leads[partition.leader] = leads.get(partition.leader, 0) + 1
+        for broker in partition.replicas:
+            holds[broker] = holds.get(broker, 0) + 1
+    rows: list[tuple[Cell, ...]] = [
+        (
+            broker.id,
+            broker.state,
+            broker.rack,
+            hexadecimal(broker.session) if broker.session else None,
+            broker.broker_epoch or None,
+            leads.get(broker.id, 0),
+            holds.get(broker.id, 0),
+            "controller" if view.state.controller.broker == broker.id else "",
+        )
+        for _, broker in sorted(view.state.brokers.items())
+    ]
+    columns = ("BROKER", "STATE", "RACK", "SESSION", "EPOCH", "LEADS", "REPLICAS", "ROLE")
+    return [Grid("brokers", columns, rows)]
+
+
+def _producers(view: ClusterView, _target: str) -> list[Grid]:
+    rows: list[tuple[Cell, ...]] = [
+        (
+            name,
+            producer.acked,
+            producer.failed,
+            producer.retries,
+            producer.pending,
+            list(_counted(producer.errors)),
+        )
+        for name, producer in sorted(view.state.producers.items())
+    ]
+    columns = ("PRODUCER", "ACKED", "FAILED", "RETRIES", "PENDING", "ERRORS")
+    return [Grid("producers", columns, rows)]
+
+
+def _consumers(view: ClusterView, _target: str) -> list[Grid]:
+    rows: list[tuple[Cell, ...]] = [
+        (name, sum(count for _, count in consumer.runs), consumer.position, consumer.error)
+        for name, consumer in sorted(view.state.consumers.items())
+    ]
+    return [Grid("consumers", ("CONSUMER", "RECORDS", "POSITION", "ERROR"), rows)]
+
+
+def _audit(view: ClusterView, _target: str) -> list[Grid]:
+    state = view.state
+    kinds = ("lost", "duplicated", "diverged", "consumed_lost")
+    totals = dict.fromkeys(kinds, 0)
+    rows: list[tuple[Cell, ...]] = []
+    for partition in state.partitions.values():
+        for kind in kinds:
+            records: list[tuple[int, int]] = getattr(partition, kind)
+            totals[kind] += len(records)
+            rows.extend(
+                (kind.replace("_", " "), partition.name, offset, view.value(record))
+                for offset, record in records
+            )
+    violated: list[tuple[Cell, ...]] = [
+        (seq, name, tp, "yes" if known else "no", detail)
+        for seq, name, tp, detail, known in state.invariants
+    ]
+    counts: list[tuple[Cell, ...]] = [(state.acked, *totals.values(), len(violated))]
+    found = [
+        Grid("audit", ("ACKED", *(kind.upper() for kind in kinds), "INVARIANTS_VIOLATED"), counts)
+    ]
+    if rows:
+        found.append(
+            Grid("records", ("WHAT", "PARTITION", "OFFSET", "VALUE"), sorted(rows, key=str))
+        )
+    if violated:
+        columns = ("EVENT", "INVARIANT", "PARTITION", "KNOWN", "DETAIL")
+        found.append(Grid("invariants violated", columns, violated))
+    return found
+
+
+def _epochs(view: ClusterView, tp: str) -> list[Grid]:
+    partition = _known_partition(view, tp)
+    rows: list[tuple[Cell, ...]] = [
+        (
+            broker,
+            replica.role,
+            f"leader epochs exist since {Profile.first_with('leader_epochs')}"
+            if replica.epochs is None
+            else [f"{epoch}:{start}" for epoch, start in replica.epochs],
+        )
+        for broker, replica in sorted(partition.replica_states.items())
+    ]
+    return [Grid(f"leader epochs of {tp}", ("BROKER", "ROLE", "EPOCH:START"), rows)]
+
+
+def _log(view: ClusterView, target: str) -> list[Grid]:
+    tp, _, broker = target.partition("@")
+    partition = _known_partition(view, tp)
+    replica = partition.replica_states.get(int(broker))
+    if replica is None:
+        raise BadWord(f"broker {broker} holds no log of {tp}")
+    title = f"log of {target}: HW {replica.high_watermark}, LEO {replica.log_end_offset}"
+    rows = list(_records(view, replica))
+    return [Grid(title, ("OFFSET", "EPOCH", "BELOW HW", "KEY", "VALUE"), rows, empty="empty")]
+
+
+def _records(view: ClusterView, replica: ReplicaState) -> Iterator[tuple[Cell, ...]]:
+    for run in replica.log:
+        for at in range(run.count):
+            record, offset = run.first_record + at, run.base_offset + at
+            batch = view.batch(record)
+            key = batch.keys[record - batch.first_record] if batch and batch.keys else None
+            epoch = None if run.leader_epoch < 0 else run.leader_epoch
+            below = "yes" if offset < replica.high_watermark else "no"
+            yield (offset, epoch, below, key, view.value(record))
+
+
+def _truths(view: ClusterView, tp: str) -> list[Grid]:
+    rows: list[tuple[Cell, ...]] = [
+        (
+            truth.who,
+            truth.leader,
+            truth.leader_epoch,
+            truth.isr,
+            truth.zk_version,
+            truth.high_watermark,
+            truth.log_end_offset,
+            [WORDS.get(name, name) for name in truth.disagrees],
+        )
+        for truth in truths(view, _known_partition(view, tp))
+    ]
+    columns = ("WHO", "LEADER", "EPOCH", "ISR", "VERSION", "HW", "LEO", "DISAGREES")
+    return [Grid(f"truths of {tp}", columns, rows)]
+
+
+def _known_partition(view: ClusterView, tp: str) -> PartitionState:
+    partition = view.state.partitions.get(tp)
+    if partition is None:
+        raise BadWord(f"there is no partition '{tp}'{nearest(tp, view.state.partitions)}")
+    return partition
+
+
+def _counted(names: list[str]) -> Iterator[str]:
+    """``NAME x3`` for each name, in order of first appearance."""
+    for name in dict.fromkeys(names):
+        yield f"{name} x{names.count(name)}"
+
+
+TABLES: Final[dict[str, Callable[[ClusterView, str], list[Grid]]]] = {
+    "cluster": _cluster,
+    "partitions": _partitions,
+    "topics": _topics,
+    "brokers": _brokers,
+    "producers": lambda view, target: [*_producers(view, target), *_consumers(view, target)],
+    "audit": _audit,
+    "epochs": _epochs,
+    "log": _log,
+    "truths": _truths,
+}
+"""Each table by the word that asks for it."""

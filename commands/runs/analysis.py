@@ -1,0 +1,94 @@
+"""Running the Spark jobs for the terminal: their tables as text, their errors as sentences."""
+
+from collections.abc import Callable
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any
+
+from commands.exits import CommandError, ExitCode
+from commands.output import streams
+from commands.output.grids import Cell, Grid
+
+if TYPE_CHECKING:
+    from sessions.analysis.run import AnalysisReport
+
+
+def analysis(
+    dataset: str,
+    out: str,
+    master: str | None,
+    remote: str | None,
+    jobs: tuple[str, ...] = (),
+    tell: Callable[[str], None] = streams.narrate,
+) -> "AnalysisReport":
+    """The results of jobs (none named: all) over a dataset; ``tell`` is told what is being done.
+
+    Raises:
+        CommandError: no such job, no Java, no Spark, no dataset, or Spark failed.
+    """
+    from sessions.analysis.errors import AnalysisError
+    from sessions.analysis.jobs import JOBS
+    from sessions.dataset.layout import DatasetError, DatasetUnreadable
+
+    for job in jobs:
+        if job not in JOBS:
+            near = get_close_matches(job, JOBS, n=1, cutoff=0)
+            message = f"there is no job {job!r}; the nearest is {near[0]!r} of {', '.join(JOBS)}"
+            raise CommandError(ExitCode.USAGE, message)
+    try:
+        from sessions.analysis.run import analyze
+        from sessions.report.page import NAME
+
+        report = analyze(dataset, out, master, remote, tell, jobs)
+        tell(f"all of it as a page: {report.out / NAME}")
+    except ImportError as error:
+        message = f"analysis needs the 'spark' extra (pip install 'tidegauge[spark]'): {error}"
+        raise CommandError(ExitCode.UNREACHABLE, message) from None
+    except DatasetUnreadable as error:
+        raise CommandError(ExitCode.BAD_SESSION, str(error)) from None
+    except (AnalysisError, DatasetError) as error:
+        raise CommandError(ExitCode.UNREACHABLE, str(error)) from None
+    return report
+
+
+def tables(report: "AnalysisReport") -> list[Grid]:
+    """Every result's worst rows, with what was read and where all rows are."""
+    summary: list[tuple[Cell, ...]] = [(report.sessions, report.events, str(report.out))]
+    found = [Grid(f"analysis of {report.dataset}", ("SESSIONS", "EVENTS", "RESULTS"), summary)]
+    for table in report.tables:
+        if table.headers:
+            rows = [tuple(_cell(value) for value in row) for row in table.rows]
+            shown = f"{len(rows)} of {table.rows_in_all:,} rows"
+            found.append(Grid(f"{table.title} ({shown})", table.headers, rows, empty=""))
+    return found
+
+
+def plain(report: "AnalysisReport") -> dict[str, Any]:
+    """The same as one object: what was read, and by result its folder and its worst rows."""
+    return {
+        "dataset": str(report.dataset),
+        "out": str(report.out),
+        "sessions": report.sessions,
+        "events": report.events,
+        "results": {
+            table.name: {
+                "job": table.job,
+                "title": table.title,
+                "path": str(table.path),
+                "rows": table.rows_in_all,
+                "worst": [
+                    dict(zip(map(_key, table.headers), row, strict=True)) for row in table.rows
+                ],
+            }
+            for table in report.tables
+        },
+    }
+
+
+def _key(header: str) -> str:
+    return header.lower().replace(" ", "_")
+
+
+def _cell(value: object) -> Cell:
+    if value is None or isinstance(value, int | str):
+        return value
+    return f"{value:.3f}" if isinstance(value, float) else str(value)

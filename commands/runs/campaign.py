@@ -1,0 +1,131 @@
+"""Running a campaign for the terminal: how far it has come, its matrix, and what to look at."""
+
+from pathlib import Path
+from time import monotonic
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from commands.exits import CommandError, ExitCode
+from commands.output import streams
+from commands.output.grids import Cell, Grid
+from commands.output.progress import Progress
+
+if TYPE_CHECKING:
+    from sessions.campaign.outcome import CampaignReport, VariantReport
+    from sessions.campaign.plan import Plan
+    from sessions.campaign.runner import Progress as Reached
+
+SCHEMA: Final = 1
+"""The version of the shape of ``--json``."""
+LINE_SECONDS: Final = 60
+"""How often a line is written where nobody watches."""
+US_PER_SECOND: Final = 1_000_000
+HEADERS: Final = (
+    *("RUNS", "FAILED", "RAISED", "HUNG", "LOST", "DUPLICATED", "DIVERGED"),
+    *("RECORDS LOST", "UNAVAILABLE", "AT MOST"),
+)
+
+
+def campaign(
+    plan: "Plan", out: str, limit_us: int, master: str | None, remote: str | None
+) -> "CampaignReport | None":
+    """Run a campaign and tell how far it has come; None if it was broken off.
+
+    Raises:
+        CommandError: no Java, no Spark, or a dataset that cannot be used.
+    """
+    from sessions.analysis.errors import AnalysisError
+    from sessions.dataset.layout import DatasetError, DatasetUnreadable
+
+    progress = _Progress()
+    limit_s = limit_us / US_PER_SECOND
+    try:
+        from sessions.campaign.runner import CampaignError, run_campaign
+
+        return run_campaign(plan, Path(out), limit_s, master, remote, progress)
+    except ImportError as error:
+        message = f"campaigns need the 'spark' extra (pip install 'tidegauge[spark]'): {error}"
+        raise CommandError(ExitCode.UNREACHABLE, message) from None
+    except DatasetUnreadable as error:
+        raise CommandError(ExitCode.BAD_SESSION, str(error)) from None
+    except (AnalysisError, CampaignError, DatasetError) as error:
+        raise CommandError(ExitCode.UNREACHABLE, str(error)) from None
+    except KeyboardInterrupt:
+        streams.progress("")
+        streams.narrate(f"stopped: {progress.said}; the same command goes on from there")
+        return None
+    finally:
+        streams.progress("")
+
+
+class _Progress:
+    """A bar for who watches, else a line a minute; of what was missing when this began."""
+
+    def __init__(self) -> None:
+        self.said = "no run has ended"
+        self._bar: Progress | None = None
+        self._there = 0
+        self._began = self._line = monotonic()
+
+    def __call__(self, reached: "Reached") -> None:
+        """So far it is now."""
+        now = monotonic()
+        bar = self._bar
+        if bar is None:
+            bar = self._bar = Progress("campaign", "runs", reached.runs - reached.done, monotonic)
+            self._there, self._began = reached.done, now
+            if reached.done:
+                streams.narrate(f"{reached.done:,} of {reached.runs:,} runs are there already")
+        raised = f", {reached.raised:,} raised or hung" if reached.raised else ""
+        self.said = f"{reached.done:,} of {reached.runs:,} runs{raised}"
+        bar(reached.done - self._there)
+        if not streams.watched() and now - self._line >= LINE_SECONDS:
+            self._line = now
+            streams.narrate(bar.line(reached.done - self._there, now - self._began) + raised)
+
+
+# ---- showing
+
+
+def matrix(report: "CampaignReport") -> Grid:
+    """A row for each combination; lost, duplicated and diverged count the runs with any."""
+    names = tuple(report.variants[0].values)
+    rows = [_row(names, variant) for variant in report.variants]
+    title = f"campaign {report.script}: {report.runs:,} runs, in {report.dataset}"
+    return Grid(title, (*(name.upper() for name in names), *HEADERS), rows)
+
+
+def _row(names: tuple[str, ...], of: "VariantReport") -> tuple[Cell, ...]:
+    return (
+        *(of.values[name] for name in names),
+        of.runs,
+        *(of.outcomes[outcome] for outcome in ("failed", "raised", "hung")),
+        *(loss.runs for loss in (of.lost, of.duplicated, of.diverged)),
+        of.lost.records,
+        _seconds(of.unavailable_mean_us),
+        _seconds(of.unavailable_max_us),
+    )
+
+
+def _seconds(time_us: float | None) -> str:
+    return "-" if time_us is None else f"{time_us / US_PER_SECOND:.3f}s"
+
+
+def to_look_at(report: "CampaignReport") -> str:
+    """The runs to look at, each as the command that opens it, with why."""
+    if not report.failing_in_all:
+        return "no run failed, lost, duplicated or diverged\n"
+    count, shown = report.failing_in_all, len(report.failing)
+    which = "" if shown == count else f" (the worst {shown}; all in {report.failing_file})"
+    lines = [f"{count:,} run{'s' * (count > 1)} to look at{which}:"]
+    for each in report.failing:
+        why = ", ".join(each.findings) + (f": {each.error}" if each.error else "")
+        lines.append(f"{each.command}  # {' '.join(why.split())}")
+    return "\n".join(lines) + "\n"
+
+
+def as_json(report: "CampaignReport") -> str:
+    """The report as one JSON object; keys may be added, none renamed."""
+    made: dict[str, Any] = msgspec.to_builtins(report, enc_hook=str)
+    return msgspec.json.encode({"schema": SCHEMA, **made}).decode() + "\n"

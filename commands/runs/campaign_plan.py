@@ -1,0 +1,144 @@
+"""A campaign's plan: its script, read once for each combination of what is varied."""
+
+import shlex
+from collections.abc import Iterator, Sequence
+from importlib.metadata import PackageNotFoundError, version
+from itertools import product
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from commands.cli.options import cluster_options
+from commands.exits import CommandError, ExitCode
+from commands.language import values as words
+from commands.language.parser import Script, parse_script, read_text
+from commands.language.ranges import CONFIG, Seeds, Variation, seeds
+from commands.language.values import BadWord, Setting
+from emulator.inputs.statements import Statement
+from sessions.campaign.plan import Around, Plan, Variant, variant_ids
+
+COMMAND: Final = "'tidegauge campaign'"
+SEED: Final = "seed"
+VERSION: Final = "version"
+VARIANTS_MAX: Final = 1_000
+ANY_SEED: Final = 0
+"""Stands for a seed while the script is read."""
+
+
+class Given(NamedTuple):
+    """What the command line says of a campaign."""
+
+    file: str
+    seeds: Seeds | None
+    vary: Sequence[Variation]
+    variables: dict[str, str]
+    version: str | None
+    config: Sequence[Setting]
+
+
+def plan(given: Given) -> tuple[Plan, tuple[str, ...]]:
+    """The campaign, and variables that were given and that nothing in the script asks for.
+
+    Raises:
+        CommandError: the script does not parse with some combination, or something that is to be
+            varied makes no difference.
+    """
+    vary = {each.name: each.values for each in given.vary}
+    if len(vary) < len(given.vary):
+        raise _bad("--vary: a name is varied twice")
+    chosen = given.seeds
+    if SEED in vary:
+        if chosen is not None:
+            raise _bad("takes --seeds or --vary seed=.., not both")
+        chosen = _checked_seeds(vary.pop(SEED))
+    combinations = [dict(zip(vary, values, strict=True)) for values in product(*vary.values())]
+    if len(combinations) > VARIANTS_MAX:
+        raise _bad(f"--vary: {len(combinations):,} combinations are too many ({VARIANTS_MAX:,})")
+    source = read_text(Path(given.file))
+    read = [_Reading(given, source, combination) for combination in combinations]
+    ids = variant_ids(combinations)
+    made = Plan(
+        script=given.file,
+        source=source,
+        seeds=list(chosen or Seeds([(0, 99)])),
+        variants=[each.variant(name) for each, name in zip(read, ids, strict=True)],
+        program=_program(),
+    )
+    return made, read[0].script.unused
+
+
+def _checked_seeds(values: list[str]) -> Seeds:
+    try:
+        return seeds(",".join(values))
+    except BadWord as error:
+        raise _bad(f"--vary: {error}") from None
+
+
+class _Reading:
+    """The script as it is read with one combination."""
+
+    def __init__(self, given: Given, source: str, values: dict[str, str]) -> None:
+        self.given = given
+        self.values = values
+        self.variables = given.variables | {
+            name: value for name, value in values.items() if words.VARIABLE_NAME.fullmatch(name)
+        }
+        self.release = self._release()
+        self.config = [*given.config, *self._config()]
+        options = cluster_options(self.release, ANY_SEED, self.config)
+        self.script: Script = parse_script(source, given.file, self.variables, options)
+        for name in self.script.unused:
+            if name in values and name != VERSION:
+                raise _bad(f"--vary {name}: nothing in {given.file} asks for ${{{name}}}")
+
+    def variant(self, name: str) -> Variant:
+        """The combination as a part of a plan; its sessions' ids begin with ``name``."""
+        script = self.script
+        return Variant(
+            id=name,
+            values=self.values,
+            variables=self.variables,
+            cluster=script.spec,
+            text=_around(script.cluster.text, cluster_options(None, None, self.config)),
+            line=script.cluster.line,
+            steps=[step for step in script.steps if isinstance(step, Statement)],
+            command=self._command(),
+        )
+
+    def _release(self) -> str | None:
+        try:
+            chosen = self.values.get(VERSION)
+            return self.given.version if chosen is None else words.version(chosen)
+        except BadWord as error:
+            raise _bad(f"--vary: {error}") from None
+
+    def _config(self) -> Iterator[Setting]:
+        for name, value in self.values.items():
+            if name.startswith(CONFIG):
+                yield Setting(name.removeprefix(CONFIG), value)
+
+    def _command(self) -> Around:
+        """The command that opens a run in the console."""
+        settings = cluster_options(None, None, self.config)
+        for name, value in self.variables.items():
+            if name not in self.script.unused:
+                settings += ["--set", f"{name}={value}"]
+        begin = ["tidegauge", "console", self.given.file, "--from-start", "--paused"]
+        options = [*cluster_options(self.release, ANY_SEED, ()), *settings]
+        return _around(shlex.join([*begin, *options]), settings)
+
+
+def _around(text: str, after: list[str]) -> Around:
+    """A text that ends in a seed and the words after it, without the seed."""
+    end = f" {shlex.join(after)}" if after else ""
+    return Around(text.removesuffix(f"{ANY_SEED}{end}"), end)
+
+
+def _program() -> str:
+    try:
+        return f"tidegauge {version('tidegauge')}"
+    except PackageNotFoundError:
+        return "tidegauge"
+
+
+def _bad(message: str) -> CommandError:
+    return CommandError(ExitCode.USAGE, f"{COMMAND} {message}")

@@ -1,0 +1,218 @@
+"""What the console is handed to work with: the library, recordings, and scripts that are saved."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache, partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from commands.exits import CommandError, ExitCode
+from commands.language.parser import parse_script
+from commands.language.values import BadWord
+from commands.library.index import Scenario, find, library
+from commands.runs.driver import Pace
+from commands.runs.live import asked, completer
+from commands.runs.recording import recorder
+from commands.runs.script_from_session import Ending, Given, script_of, write_script
+from commands.runs.script_runner import ScriptRunner
+from console.model.library import BenchError, Card, Opened, Tell
+from emulator.events import Event
+from emulator.releases.profiles import VERSIONS
+from sessions.format.errors import SessionError
+from sessions.format.file import SessionFile
+from sessions.sources.live import LiveSource
+from sessions.sources.paired import TwinSource
+from sessions.sources.source import ReplaySource, Source
+
+if TYPE_CHECKING:
+    from sessions.recording.recorder import Recorder
+
+
+@contextmanager
+def _sentences() -> Iterator[None]:
+    """What goes wrong is told in the console's words."""
+    try:
+        yield
+    except (CommandError, BadWord, SessionError) as error:
+        raise BenchError(str(error)) from None
+
+
+class Workbench:
+    """The console's :class:`console.model.library.Bench`."""
+
+    def __init__(self, folder: Path = Path()) -> None:
+        """Look for sessions in ``folder``, and write scripts there."""
+        self.folder = folder
+
+    def versions(self) -> Sequence[str]:
+        """The releases, oldest first."""
+        return VERSIONS
+
+    def cards(self) -> Sequence[Card]:
+        """The library of scenarios."""
+        return [card_of(scenario) for scenario in library()]
+
+    def open_scenario(self, name: str, version: str, against: str | None = None) -> Opened:
+        """A scenario that has been run, with the cursor at its start."""
+        with _sentences():
+            scenario = find(name, library())
+            source, recording = _live(scenario, version)
+            if against is None:
+                source.seek_seq(start_of(source))
+                return _opened(source, [source], [recording], scenario)
+            other, other_recording = _live(scenario, against)
+            twin = TwinSource(source, other)
+            twin.seek_seq(start_of(source))
+            return _opened(twin, [source, other], [recording, other_recording], scenario)
+
+    def open_session(self, path: Path) -> Opened:
+        """A recording, with the cursor at its beginning."""
+        with _sentences():
+            source = ReplaySource(path)
+            return Opened(source, source.close, completer(source))
+
+    def save_script(self, source: Source, name: str) -> str:
+        """Write what was asked of a source as a script."""
+        with _sentences():
+            path = write_script(script_of_source(source), self.folder / name)
+            return f"saved as {path}: 'tidegauge run {path}' comes to the same state"
+
+    def export(self, path: Path, dataset: str, tell: Tell) -> str:
+        """Add a recording to a Parquet dataset."""
+        from commands.runs.export import export_file
+
+        with _sentences(), SessionFile(path) as session:
+            if session.damage and not session.last_seq:
+                raise CommandError(ExitCode.FAILED, f"{path}: there is no event to export")
+            return export_file(session, self.folder / dataset, tell)
+
+    def analyse(self, dataset: str, out: str, tell: Tell) -> str:
+        """Run Spark's jobs over a dataset."""
+        from commands.output.grids import as_text
+        from commands.runs.analysis import analysis, tables
+
+        with _sentences():
+            folder = self.folder
+            data, results = str(folder / dataset), str(folder / out)
+            return as_text(tables(analysis(data, results, None, None, tell=tell)))
+
+
+# ---- scenarios
+
+
+@cache
+def card_of(scenario: Scenario) -> Card:
+    """A scenario as the Lab shows it."""
+    return Card(
+        scenario.name,
+        scenario.title,
+        scenario.group,
+        scenario.watch,
+        scenario.questions,
+        scenario.versions,
+        scenario.version,
+        scenario.change,
+        apart(scenario),
+    )
+
+
+def apart(scenario: Scenario) -> tuple[str, str]:
+    """The two neighbouring releases between which it changes, as far as that is known."""
+    changes = [since for since, _ in scenario.outcomes[1:]]
+    after = changes[-1] if changes else scenario.versions[0]
+    if after == VERSIONS[0]:
+        after = VERSIONS[min(VERSIONS.index(scenario.versions[-1]) + 1, len(VERSIONS) - 1)]
+    return VERSIONS[VERSIONS.index(after) - 1], after
+
+
+def _live(scenario: Scenario, version: str) -> "tuple[LiveSource, Recorder]":
+    """A cluster on which the scenario has been run to its end."""
+    script = parse_script(scenario.text(), scenario.path.name, {}, ["--version", version])
+    recording = recorder(script, None, {})
+    runner = ScriptRunner(script, Pace(), recording)
+    runner.run(lambda step, outcome: None)
+    source = LiveSource(runner.runner, recording, partial(asked, variables={}))
+    source.name = f"{scenario.name} {version}"
+    return source, recording
+
+
+def start_of(source: Source) -> int:
+    """The event after which the cluster is made, and nothing has been asked of it yet."""
+    from emulator.events import InputFinished
+
+    for first in range(1, source.last_seq + 1, 256):
+        for event in source.events(first, first + 255):
+            if isinstance(event, InputFinished):
+                return event.seq
+    return source.last_seq
+
+
+def _opened(
+    source: Source,
+    sources: "Sequence[LiveSource]",
+    recordings: "Sequence[Recorder]",
+    scenario: Scenario,
+) -> Opened:
+    def close() -> None:
+        for each in sources:
+            each.close()
+        for recording in recordings:
+            recording.close("ok")
+
+    return Opened(source, close, completer(source), card_of(scenario))
+
+
+# ---- scripts
+
+
+def script_of_source(source: Source) -> str:
+    """What was asked of a source, as a script.
+
+    Raises:
+        CommandError: nothing is known of what was asked.
+    """
+    if isinstance(source, TwinSource):
+        return script_of_source(source.front)
+    if isinstance(source, LiveSource):
+        return script_of_live(source)
+    if isinstance(source, ReplaySource):
+        return script_of_recording(source)
+    raise CommandError(ExitCode.FAILED, f"of {source.name} it is not known what was asked")
+
+
+def script_of_live(source: LiveSource) -> str:
+    """What was asked of a live cluster up to now."""
+    runner = source.runner
+    source.recorder.flush()
+    with SessionFile(source.recorder.path) as session:
+        ending = Ending(runner.now_us, runner.steps, runner.state_hash)
+        return _script(session, source.name, ending, source)
+
+
+def script_of_recording(source: ReplaySource) -> str:
+    """What was asked in a recording, up to its end.
+
+    Raises:
+        CommandError: it does not begin with the making of its cluster.
+    """
+    session = source.session
+    ending = Ending(session.last_us, None)
+    if (outcome := session.outcome) is not None:
+        ending = Ending(outcome.time_us, outcome.steps, outcome.state_hash)
+    return _script(session, source.name, ending, source)
+
+
+def _script(session: SessionFile, name: str, ending: Ending, source: Source) -> str:
+    given = [
+        Given(each.seq, each.time_us, each.steps, each.line, each.text) for each in session.inputs()
+    ]
+    if not given or given[0].seq != 1:
+        raise CommandError(
+            ExitCode.FAILED, f"{session.path} does not hold what its cluster began with"
+        )
+
+    def event_at(seq: int) -> Event | None:
+        found = source.events(seq, seq)
+        return found[0] if found else None
+
+    return script_of(name, session.origin.cluster, given, ending, event_at)

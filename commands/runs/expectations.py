@@ -1,0 +1,61 @@
+"""Which expectations held, and what fails a run.
+
+An assertion counts as it is checked. A statement that was refused, and a ``wait until`` that ran
+out, counts as failed unless the very next statement is ``expect error`` with its name.
+"""
+
+from typing import Any
+
+from msgspec import Struct, field
+
+from commands.language.parser import Step
+from emulator.inputs.statements import Expect, ExpectError, Statement
+from emulator.scenario.outcome import Outcome
+
+
+class Failure(Struct, frozen=True):
+    """What did not hold: the script's line, the condition or statement, and the value there was."""
+
+    line: int
+    text: str
+    actual: Any
+
+
+class Tally(Struct):
+    """The count so far; ``pending`` is a refused statement whose next line is not known yet."""
+
+    passed: int = 0
+    failed: list[Failure] = field(default_factory=list)
+    pending: tuple[Failure, str] | None = None
+
+    def note(self, step: Step, outcome: Outcome) -> None:
+        """Count how a statement ended."""
+        self._settle(step)
+        if outcome.refused:
+            actual = outcome.error if outcome.passed is None else outcome.actual
+            self.pending = Failure(step.line, step.text, actual), outcome.error
+        elif outcome.passed:
+            self.passed += 1
+        elif outcome.passed is not None:
+            self.failed.append(Failure(step.line, asserted(step), outcome.actual))
+
+    def close(self) -> None:
+        """No statement follows."""
+        self._settle(None)
+
+    def _settle(self, step: Step | None) -> None:
+        """The next statement is known: does it expect the refusal?"""
+        if self.pending is None:
+            return
+        failure, error = self.pending
+        self.pending = None
+        expected = step.input if isinstance(step, Statement) else None
+        if not (isinstance(expected, ExpectError) and expected.error == error):
+            self.failed.append(failure)
+
+
+def asserted(step: Step) -> str:
+    """What an ``expect`` asserts, without that word."""
+    if isinstance(step, Statement) and isinstance(step.input, Expect | ExpectError):
+        return step.text.removeprefix("expect").strip()
+    return step.text

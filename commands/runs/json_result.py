@@ -1,0 +1,69 @@
+"""What a run yields on standard output: the JSON object, or its final tables."""
+
+from typing import Any, Final
+
+import msgspec
+
+from commands.language.statements.show import Show
+from commands.language.values import UNITS_US
+from commands.output.grids import Grid
+from commands.output.show_tables import grids
+from commands.runs.expectations import Tally
+from commands.runs.script_runner import ScriptRunner
+from sessions.model.summary import contract, mark
+
+ROWS_MAX: Final = 100
+"""How many rows of a table stand at the end of a run."""
+
+
+def json_object(runner: ScriptRunner) -> dict[str, Any]:
+    """The object of ``run --json``: schema 1; keys may be added, none renamed."""
+    facts = {
+        "time_ms": runner.cluster.now_us // UNITS_US["ms"],
+        "state_hash": runner.runner.state_hash,
+        "expectations": expectations(runner.tally),
+        "marks": {name: mark(view) for name, view in runner.marks.items()},
+        "outputs": [msgspec.structs.asdict(each) for each in runner.outputs],
+    }
+    return contract(runner.view, facts)
+
+
+def expectations(tally: Tally) -> dict[str, Any]:
+    """How many held, and those that did not."""
+    failed = [msgspec.structs.asdict(failure) for failure in tally.failed]
+    return {"passed": tally.passed, "failed": failed}
+
+
+def as_json(made: dict[str, Any]) -> str:
+    """One line of JSON, in UTF-8."""
+    return msgspec.json.encode(made).decode() + "\n"
+
+
+def final_tables(runner: ScriptRunner) -> list[Grid]:
+    """Partitions (if there are very many, some), clients, audit and failed expectations."""
+    view = runner.view
+    found = [_shortened(grid) for grid in grids(Show("partitions"), view)]
+    found += [grid for grid in grids(Show("producers"), view) if grid.rows]
+    found += [_shortened(grid) for grid in grids(Show("audit"), view)]
+    return [*found, _failures(runner.tally)]
+
+
+def _shortened(grid: Grid) -> Grid:
+    """The table with its first rows only; ``show`` prints all of them."""
+    if len(grid.rows) <= ROWS_MAX:
+        return grid
+    title = f"{grid.title} ({ROWS_MAX} of {len(grid.rows):,})"
+    return Grid(title, grid.columns, grid.rows[:ROWS_MAX], grid.empty)
+
+
+def _failures(tally: Tally) -> Grid:
+    rows = [
+        (failure.line, failure.text, msgspec.json.encode(failure.actual).decode())
+        for failure in tally.failed
+    ]
+    return Grid(
+        f"expectations: {tally.passed} held, {len(rows)} failed",
+        ("LINE", "WHAT", "WAS"),
+        list(rows),
+        empty="",
+    )

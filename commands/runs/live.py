@@ -1,0 +1,98 @@
+"""What the console shows: a cluster that a script has made and that goes on, or a recording.
+
+The console knows no parser: the ``:`` line's is handed to its source from here.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+
+from commands.exits import ExitCode
+from commands.language.completion import complete_line
+from commands.language.parser import (
+    AtStatement,
+    ScriptError,
+    ShowStatement,
+    parse_line,
+    parse_script,
+    read_text,
+)
+from commands.language.statements.show import Show
+from commands.language.values import BadWord
+from commands.output.grids import as_text
+from commands.output.show_tables import grids
+from commands.runs.driver import Pace
+from commands.runs.recording import recorder
+from commands.runs.run import driven, started
+from sessions.model.cluster_view import ClusterView
+from sessions.recording.recorder import Recorder
+from sessions.sources.live import Asked, LiveSource
+from sessions.sources.source import ReplaySource, Reply, Source
+
+DEMO = Path(__file__).parents[1] / "library" / "scripts" / "demo.tide"
+"""What the console shows if it is given no script."""
+
+
+def live_source(
+    path: Path | None,
+    record: Path | None,
+    variables: dict[str, str],
+    options: Sequence[str],
+    limit_bytes: int | None = None,
+) -> tuple[LiveSource, Recorder]:
+    """A live cluster on which a script has been run to its end, and its recorder.
+
+    ``options`` are words for the ``cluster`` statement. Without ``record`` the recording is a
+    temporary file that goes with the recorder; ``limit_bytes`` is how large it may become. Both
+    are the caller's to close.
+
+    Raises:
+        CommandError: the script does not parse or cannot be read, or there is no place to record.
+        KeyboardInterrupt: ctrl-c while the script ran.
+    """
+    path = path or DEMO
+    script = parse_script(read_text(path), str(path), variables, options)
+    recording = recorder(script, record, variables, limit_bytes)
+    runner = started(script, Pace(), recording)
+    if driven(runner, None, json=True) is ExitCode.INTERRUPTED:
+        recording.close("interrupted")
+        raise KeyboardInterrupt
+    return LiveSource(runner.runner, recording, partial(asked, variables=variables)), recording
+
+
+def replay_source(path: Path) -> ReplaySource:
+    """A recording, with the cursor at its beginning.
+
+    Raises:
+        SessionError: it cannot be read.
+    """
+    return ReplaySource(path)
+
+
+def asked(text: str, variables: dict[str, str] | None = None) -> list[Asked]:
+    """What a line of the console asks: statements for the cluster, and looks at the view.
+
+    Raises:
+        ValueError: the line is wrong; its text is one sentence.
+    """
+    try:
+        steps = parse_line(text, variables)
+    except ScriptError as error:
+        raise ValueError(error.problems[0]) from None
+    return [
+        partial(_shown, step.show) if isinstance(step, ShowStatement) else step
+        for step in steps
+        if not isinstance(step, AtStatement)
+    ]
+
+
+def completer(source: Source) -> Callable[[str], list[str]]:
+    """Completions of a line that is being typed, with the names that the source shows."""
+    return lambda text: complete_line(text, source.view)
+
+
+def _shown(show: Show, view: ClusterView) -> Reply:
+    try:
+        return Reply(output=as_text(grids(show, view)))
+    except BadWord as error:
+        return Reply("UNKNOWN_TOPIC_OR_PARTITION", str(error))

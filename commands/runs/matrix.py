@@ -1,0 +1,141 @@
+"""Every scenario on every release, run and judged: by the audit, and by what the replicas hold."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from commands.language.parser import Script, Step, parse_script
+from commands.library.index import DIVERGE, LOSS, MEANINGS, OK, SHORT, Scenario
+from commands.output.grids import Grid
+from commands.runs.driver import Pace
+from commands.runs.script_runner import ScriptRunner
+from sessions.model import summary
+from sessions.model.cluster_view import ClusterView
+from sessions.model.states import PartitionState, ReplicaState
+
+
+class Cell(Struct, frozen=True):
+    """One scenario on one release.
+
+    ``lost`` and ``diverged`` are the audit's lists as ``run --json`` has them, ``script`` is the
+    whole text that was run. ``wrong`` says what did not go as it has to for the outcome to count,
+    and whether the outcome is another one than is known of Kafka.
+    """
+
+    scenario: str
+    version: str
+    outcome: str
+    lost: list[dict[str, Any]]
+    diverged: list[dict[str, Any]]
+    script: str
+    wrong: list[str]
+
+
+def cells(scenarios: Iterable[Scenario], versions: Sequence[str]) -> Iterator[Cell]:
+    """Run each scenario on each release, one after another."""
+    for scenario in scenarios:
+        steps: tuple[Step, ...] = ()
+        for version in versions:
+            script = _read(scenario, version, steps)
+            steps = script.steps
+            yield _run(scenario, version, script)
+
+
+def run_cell(scenario: Scenario, version: str) -> Cell:
+    """Run one scenario on one release, as ``tidegauge run`` does, and judge it."""
+    return _run(scenario, version, _read(scenario, version))
+
+
+def _read(scenario: Scenario, version: str, steps: tuple[Step, ...] = ()) -> Script:
+    """The script; what follows the cluster statement is the same on every release: read it once."""
+    text, name = scenario.script(version), scenario.path.name
+    if not steps:
+        return parse_script(text, name)
+    end = text.index("\n", text.index("\ncluster ") + 1)
+    return replace(parse_script(text[:end], name), steps=steps)
+
+
+def _run(scenario: Scenario, version: str, script: Script) -> Cell:
+    runner = ScriptRunner(script, Pace())
+    runner.run(lambda step, outcome: None)
+    view = runner.view
+    outcome, known = judged(view), scenario.known(version)
+    wrong = [f"line {each.line}: {each.text}" for each in runner.tally.failed]
+    wrong += [f"{name}: {detail}" for _, name, _, detail, mild in view.state.invariants if not mild]
+    wrong += [] if outcome == known else [f"'{known}' is what is known of Kafka"]
+    audit = summary.audit(view)
+    text = scenario.script(version)
+    return Cell(scenario.name, version, outcome, audit["lost"], audit["diverged"], text, wrong)
+
+
+# ---- judging
+
+
+def judged(view: ClusterView) -> str:
+    """What has become of the records: one of :data:`commands.library.index.MEANINGS`, or two."""
+    partitions = view.state.partitions.values()
+    found = {
+        LOSS: any(partition.lost for partition in partitions),
+        DIVERGE: any(partition.diverged for partition in partitions),
+    }
+    words = [word for word, holds in found.items() if holds]
+    if not words and any(short_members(partition) for partition in partitions):
+        words = [SHORT]
+    return "+".join(words) or OK
+
+
+def short_members(partition: PartitionState) -> list[int]:
+    """The members of the ISR (the znode's) that lack a record below the leader's HW."""
+    leader = partition.leader_replica
+    if leader is None:
+        return []
+    committed = _records(leader, leader.high_watermark)
+    short = []
+    for broker in partition.isr:
+        replica = partition.replica_states.get(broker)
+        held = {} if replica is None else _records(replica, leader.high_watermark)
+        if any(held.get(offset) != record for offset, record in committed.items()):
+            short.append(broker)
+    return short
+
+
+def _records(replica: ReplicaState, below: int) -> dict[int, int]:
+    """The record at each offset below a bound."""
+    return {
+        run.base_offset + at: run.first_record + at
+        for run in replica.log
+        for at in range(run.count)
+        if run.base_offset + at < below
+    }
+
+
+# ---- showing
+
+
+def grid(found: Sequence[Cell], titles: dict[str, str], each: bool) -> Grid:
+    """A row a scenario, a column a release; with ``each`` even if neighbours agree in everything.
+
+    ``titles`` by scenario name.
+    """
+    outcomes: dict[str, dict[str, str]] = {}
+    for cell in found:
+        outcomes.setdefault(cell.version, {})[cell.scenario] = cell.outcome
+    versions = list(outcomes)
+    if each:
+        columns = [[version] for version in versions]
+    else:
+        columns = [list(group) for _, group in groupby(versions, key=outcomes.__getitem__)]
+    heads = [group[0] if len(group) == 1 else f"{group[0]} to {group[-1]}" for group in columns]
+    names = dict.fromkeys(cell.scenario for cell in found)
+    rows = [(titles[name], *(outcomes[group[0]][name] for group in columns)) for name in names]
+    return Grid("matrix", ("SCENARIO", *heads), list(rows))
+
+
+def legend(found: Iterable[Cell]) -> str:
+    """What the words that came up mean."""
+    seen = {word for cell in found for word in cell.outcome.split("+")}
+    lines = [f"  {word:16}  {MEANINGS[word]}\n" for word in MEANINGS if word in seen]
+    return "".join(lines)

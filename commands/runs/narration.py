@@ -1,0 +1,58 @@
+"""What a run tells people while it goes: a line a statement, and progress where somebody looks."""
+
+from collections.abc import Callable
+from time import monotonic
+from typing import Final
+
+from commands.language.parser import Step
+from commands.output import streams
+from emulator.scenario.outcome import Outcome
+from sessions.text import clean, clock
+
+PROGRESS_SECONDS: Final = 0.5
+"""How long a statement takes before progress is shown, and how often it is."""
+
+
+class Narrator:
+    """Narrates one run. ``now`` gives virtual time in microseconds and the number of events."""
+
+    def __init__(self, now: Callable[[], tuple[int, int]]) -> None:
+        """Begin to watch the clock."""
+        self._now = now
+        self._shown = monotonic()
+        self._watched = streams.watched()
+        self._standing = False
+
+    def finished(self, step: Step, outcome: Outcome) -> None:
+        """A statement has ended."""
+        self._clear()
+        time_us, _ = self._now()
+        text = " ".join(step.text.split())
+        streams.narrate(f"{clock(time_us)}  {clean(text)}  {told(outcome)}")
+        self._shown = monotonic()
+
+    def look(self) -> None:
+        """Show how far a long statement has come."""
+        if self._watched and monotonic() - self._shown >= PROGRESS_SECONDS:
+            self._shown = monotonic()
+            self._standing = True
+            time_us, events = self._now()
+            streams.progress(f"{clock(time_us)}  .. {events:,} events")
+
+    def _clear(self) -> None:
+        if self._standing:
+            streams.progress("")
+            self._standing = False
+
+
+def told(outcome: Outcome) -> str:
+    """How a statement ended, in a few words."""
+    said = f": {clean(outcome.message)}" if outcome.message else ""
+    if outcome.refused:
+        name = "" if outcome.error == "NONE" else f" {outcome.error}"
+        return f"REFUSED{name}{said}"
+    if outcome.passed is False:
+        return f"FAILED{said}"
+    if outcome.passed:
+        return "holds"
+    return f"ok{said}" if outcome.error == "NONE" else f"{outcome.error}{said}"

@@ -1,0 +1,109 @@
+"""Where a run is recorded: the file that ``--record`` means, and the recorder that writes it."""
+
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from commands.exits import CommandError, ExitCode
+from commands.language.parser import Script
+from sessions.format.metadata import Origin
+from sessions.format.schema import SUFFIX
+from sessions.recording.recorder import Recorder
+from sessions.text import clean
+
+NUMBERS_MAX: Final = 100_000
+TEMPORARY_BYTES_MAX: Final = 1 << 30
+"""How large a recording may become for which nobody asked."""
+
+
+def recorder(
+    script: Script,
+    target: Path | None,
+    variables: dict[str, str],
+    limit_bytes: int | None = None,
+) -> Recorder:
+    """A recorder of this script's run; without a target into a file that goes with the process.
+
+    With ``limit_bytes`` the file keeps about that size: the oldest events are dropped. One that
+    goes with the process always has a limit.
+
+    Raises:
+        CommandError: the target is there already, or cannot be written.
+    """
+    path = None if target is None else session_path(target, stem_of(script.name))
+    spec = script.spec
+    origin = Origin(
+        name=clean(stem_of(script.name) if path is None else path.name.removesuffix(SUFFIX)),
+        program="tidegauge",
+        version=spec.version,
+        seed=spec.seed,
+        cluster=spec,
+        began=datetime.now(UTC).isoformat(timespec="seconds"),
+        script=clean(script.name),
+        variables=variables,
+    )
+    if path is None and limit_bytes is None:
+        limit_bytes = TEMPORARY_BYTES_MAX
+    return Recorder(path, origin, limit_bytes=limit_bytes)
+
+
+def session_path(target: Path, stem: str) -> Path:
+    """The file to be written: the target itself, or one with a free name in the folder it names.
+
+    Raises:
+        CommandError: the file exists, or its folder cannot be written.
+    """
+    if target.name.endswith(SUFFIX):
+        return new_session(target)
+    folder = _folder(target)
+    names = (stem, *(f"{stem}-{number}" for number in range(2, NUMBERS_MAX)))
+    return _writable(
+        next(path for name in names if not (path := folder / f"{name}{SUFFIX}").exists())
+    )
+
+
+def new_session(target: Path) -> Path:
+    """The name of a session file that is about to be written.
+
+    Raises:
+        CommandError: it is no such name, the file exists, or its folder cannot be written.
+    """
+    if not target.name.endswith(SUFFIX):
+        message = f"'{target}' is no name for a session: a session file is named *{SUFFIX}"
+        raise CommandError(ExitCode.USAGE, message)
+    if target.exists():
+        message = f"'{target}' exists already; a recording never overwrites a file"
+        raise CommandError(ExitCode.UNREACHABLE, message)
+    return _writable(target)
+
+
+def _writable(target: Path) -> Path:
+    """The target, if files can be made in its folder."""
+    folder = target.parent
+    if not folder.is_dir():
+        raise CommandError(ExitCode.UNREACHABLE, f"cannot record: there is no folder '{folder}'")
+    if not os.access(folder, os.W_OK):
+        message = f"cannot record: the folder '{folder}' cannot be written"
+        raise CommandError(ExitCode.UNREACHABLE, message)
+    return target
+
+
+def stem_of(script_name: str) -> str:
+    """A session's name for a script: the file's without its ending; ``session`` for other texts."""
+    return Path(script_name).stem if script_name not in ("-", "-c", "") else "session"
+
+
+def _folder(target: Path) -> Path:
+    """The target as a folder, which is made if nothing is there."""
+    if target.is_dir():
+        return target
+    if target.exists() or target.suffix:
+        message = f"'{target}' is no folder, and a session file is named *{SUFFIX}"
+        raise CommandError(ExitCode.USAGE, message)
+    try:
+        target.mkdir(parents=True)
+    except OSError as error:
+        message = f"cannot make the folder '{target}': {(error.strerror or '').lower()}"
+        raise CommandError(ExitCode.UNREACHABLE, message) from None
+    return target

@@ -1,0 +1,38 @@
+"""The command line that comes back to where the console's time cursor stands."""
+
+import shlex
+from pathlib import Path
+
+from commands.exits import CommandError
+from commands.language.values import moment_text
+from commands.runs.console_library import script_of_source
+from sessions.format.errors import SessionError
+from sessions.sources.live import LiveSource
+from sessions.sources.paired import TwinSource
+from sessions.sources.source import ReplaySource, Source
+
+
+def command_line(source: Source) -> str:
+    """How a shell comes back here: the recording at this time, or the statements given so far.
+
+    Empty where neither is known.
+    """
+    if isinstance(source, TwinSource):
+        return command_line(source.front)
+    if isinstance(source, ReplaySource):
+        return _replayed(source.session.path, source.time_us)
+    if isinstance(source, LiveSource) and not source.recorder.temporary:
+        return _replayed(source.recorder.path, source.time_us)
+    try:
+        return _given_again(script_of_source(source))
+    except (CommandError, SessionError):
+        return ""
+
+
+def _replayed(path: Path, time_us: int) -> str:
+    return shlex.join(["tidegauge", "replay", str(path), "--at", moment_text(time_us), "--paused"])
+
+
+def _given_again(script: str) -> str:
+    statements = [row for row in script.splitlines() if row and not row.startswith("#")]
+    return shlex.join(["tidegauge", "run", "-c", "; ".join(statements)])

@@ -1,0 +1,95 @@
+"""A whole run as people and programs see it: narrated, printed, recorded, and judged."""
+
+from commands.exits import ExitCode
+from commands.language.parser import Script, Step
+from commands.output import streams
+from commands.runs.driver import Pace, TimeLimitError
+from commands.runs.json_result import as_json, final_tables, json_object
+from commands.runs.narration import Narrator
+from commands.runs.script_runner import ScriptRunner
+from emulator.inputs.statements import Statement
+from emulator.scenario.outcome import Outcome
+from sessions.garbage_collection import collector_resting
+from sessions.recording.recorder import Recorder
+
+
+def run_script(
+    script: Script,
+    pace: Pace,
+    recording: Recorder | None,
+    ending: Statement | None,
+    json: bool,
+) -> ExitCode:
+    """Run a script and print what it yields; ``ending`` is the statement of ``--until``.
+
+    Raises:
+        CommandError: the cluster cannot be made; there is no recording then.
+        SessionError: the recording failed; the run has been printed.
+    """
+    for name in script.unused:
+        streams.narrate(f"--set {name}: nothing in the script asks for ${{{name}}}")
+    with collector_resting():
+        runner = started(script, pace, recording)
+        code = driven(runner, ending, json)
+        if code is not ExitCode.INTERRUPTED:
+            _print(runner, json)
+    if recording is not None:
+        recording.close(code.name.lower())
+        streams.narrate(f"recorded: {recording.path}")
+    return code
+
+
+def started(script: Script, pace: Pace, recording: Recorder | None) -> ScriptRunner:
+    """The runner with its cluster; if that fails, the recording that was begun goes."""
+    try:
+        return ScriptRunner(script, pace, recording)
+    except BaseException:
+        if recording is not None:
+            recording.close()
+            recording.path.unlink(missing_ok=True)
+        raise
+
+
+def driven(runner: ScriptRunner, ending: Statement | None, json: bool) -> ExitCode:
+    """Run to the end, or to where it is broken off, and judge; ``json``: nothing is printed yet."""
+    narrator = Narrator(lambda: (runner.cluster.now_us, runner.cluster.sequence))
+    runner.watchers.append(narrator.look)
+    printed = 0
+
+    def finished(step: Step, outcome: Outcome) -> None:
+        nonlocal printed
+        narrator.finished(step, outcome)
+        if not json:
+            for each in runner.outputs[printed:]:
+                streams.emit(each.text if each.text.endswith("\n") else f"{each.text}\n")
+            printed = len(runner.outputs)
+
+    narrator.finished(runner.script.cluster, Outcome())
+    try:
+        runner.run(finished, ending)
+    except TimeLimitError:
+        streams.narrate("the time limit ran out; what follows is how things stood then")
+        return ExitCode.TIME_LIMIT
+    except KeyboardInterrupt:
+        streams.narrate("interrupted")
+        return ExitCode.INTERRUPTED
+    except Exception:
+        if runner.recorder is not None:
+            runner.recorder.close("fault")
+        raise
+    return _judged(runner)
+
+
+def _judged(runner: ScriptRunner) -> ExitCode:
+    if not runner.reached_until:
+        return ExitCode.TIME_LIMIT
+    if runner.tally.failed or runner.violations:
+        return ExitCode.FAILED
+    return ExitCode.OK
+
+
+def _print(runner: ScriptRunner, json: bool) -> None:
+    if json:
+        streams.emit(as_json(json_object(runner)))
+        return
+    streams.emit_tables(final_tables(runner))

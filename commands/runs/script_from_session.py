@@ -1,0 +1,111 @@
+"""A session as a script: what was asked of it, each statement at the moment at which it was given.
+
+The script comes to the very same state as the session: ``at`` says where time had come to, to the
+step. Where a statement followed at once on the end of the one before, as in a script, nothing needs
+saying.
+"""
+
+import os
+import shlex
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Final
+
+from msgspec import Struct
+
+from commands.exits import CommandError, ExitCode
+from commands.language.values import moment_text
+from emulator.events import Event, InputFinished
+from emulator.inputs.statements import CreateCluster
+from sessions.text import clean
+
+SUFFIX: Final = ".tide"
+"""How names of script files end."""
+
+
+class Given(Struct, frozen=True):
+    """A statement as it was given: the event that says so, and the place in time."""
+
+    seq: int
+    time_us: int
+    steps: int
+    line: int
+    text: str
+
+
+class Ending(Struct, frozen=True):
+    """How far the session had come; ``state_hash`` is empty where it is not known."""
+
+    time_us: int
+    steps: int | None
+    state_hash: str = ""
+
+
+EventAt = Callable[[int], Event | None]
+"""The event of a number."""
+
+
+def script_of(
+    name: str, spec: CreateCluster, given: Sequence[Given], ending: Ending, event_at: EventAt
+) -> str:
+    """The script of a session; ``given`` begins with the ``cluster`` statement."""
+    rows = [f"# what was done in {clean(name)}, at the same moments"]
+    if ending.state_hash:
+        rows.append(f"# 'tidegauge run' of it comes to the state hash {ending.state_hash}")
+    rows.append(cluster_text(spec))
+    for each in given[1:]:
+        if not _follows_at_once(each, event_at(each.seq - 1)):
+            rows.append(_at(each.time_us, each.steps))
+        rows.append(each.text)
+    rows.append(_at(ending.time_us, ending.steps))
+    return "\n".join(rows) + "\n"
+
+
+def _follows_at_once(each: Given, before: Event | None) -> bool:
+    """Whether a runner gives the statement here anyway; lines that are typed have the number 1."""
+    return each.line > 1 and isinstance(before, InputFinished) and before.time_us == each.time_us
+
+
+def _at(time_us: int, steps: int | None) -> str:
+    return f"at {moment_text(time_us)}" + ("" if steps is None else f" --steps {steps}")
+
+
+def cluster_text(spec: CreateCluster) -> str:
+    """The ``cluster`` statement that makes this cluster."""
+    words = ["cluster", "--brokers", str(spec.brokers), "--first-id", str(spec.first_id)]
+    words += ["--version", spec.version, "--seed", str(spec.seed)]
+    words += ["--racks", ",".join(spec.racks)] if spec.racks else []
+    for key, value in spec.config.items():
+        words += ["--config", f"{key}={value}"]
+    words += ["--stepwise"] if spec.stepwise else []
+    return " ".join(map(shlex.quote, words))
+
+
+def write_script(text: str, path: Path) -> Path:
+    """Write a script into a new file; ``.tide`` is added to a name without an ending.
+
+    Raises:
+        CommandError: there is such a file, or it cannot be written.
+    """
+    path = path.expanduser()
+    path = path if path.suffix else path.with_name(path.name + SUFFIX)
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError:
+        free = free_name(path)
+        message = f"'{path.name}' exists already; '{free.name}' is free"
+        raise CommandError(ExitCode.UNREACHABLE, message) from None
+    except (OSError, ValueError) as error:
+        reason = os.strerror(error.errno or 0).lower() if isinstance(error, OSError) else str(error)
+        raise CommandError(ExitCode.UNREACHABLE, f"cannot write '{path}': {reason}") from None
+    return path
+
+
+def free_name(path: Path) -> Path:
+    """The path itself, or the first of ``NAME-2``, ``NAME-3`` .. that no file has."""
+    number, free = 1, path
+    while free.exists():
+        number += 1
+        free = path.with_name(f"{path.stem}-{number}{path.suffix}")
+    return free

@@ -1,0 +1,204 @@
+"""Running a script on a cluster: statement by statement, with all that a run yields."""
+
+from collections.abc import Callable, Mapping
+from itertools import zip_longest
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from commands.exits import CommandError, ExitCode
+from commands.language.parser import AtStatement, Script, ShowStatement, Step
+from commands.language.values import BadWord, moment_text
+from commands.output.grids import as_text
+from commands.output.show_tables import grids
+from commands.runs.driver import Driver, Pace
+from commands.runs.expectations import Tally
+from emulator.cluster import Cluster
+from emulator.events import Event
+from emulator.inputs.statements import Mark, Statement
+from emulator.releases.config import ConfigError
+from emulator.scenario.outcome import Outcome
+from emulator.scenario.runner import Runner, Ticket
+from emulator.simulation.kernel import Observer
+from sessions.model.cluster_view import ClusterView
+from sessions.model.result_view import ResultView
+from sessions.recording.recorder import Recorder
+from sessions.text import clock
+
+UNKNOWN_SUBJECT = "UNKNOWN_TOPIC_OR_PARTITION"
+"""How a ``show`` of something that does not exist ends."""
+TOO_LATE = "TOO_LATE"
+"""How an ``at`` ends that lies in the past."""
+
+
+class Output(Struct, frozen=True):
+    """What a ``zk`` or ``show`` statement printed, as text and as plain data."""
+
+    line: int
+    statement: str
+    text: str
+    result: Any
+
+
+Finished = Callable[[Step, Outcome], None]
+"""Told of each statement that has ended, after everything that it did is in the view."""
+
+
+class ScriptRunner:
+    """One run of one script. What it yields is in its attributes, whole after each statement."""
+
+    def __init__(self, script: Script, pace: Pace, recorder: Recorder | None = None) -> None:
+        """Make the cluster; all its brokers have registered when this returns.
+
+        Raises:
+            CommandError: the cluster's configuration is not valid.
+        """
+        self.script = script
+        self.recorder = recorder
+        self._view: ClusterView = ClusterView() if _shows(script) else ResultView()
+        self.tally = Tally()
+        self.outputs: list[Output] = []
+        self.marks: dict[str, ClusterView] = {}
+        self.reached_until = True
+        text, line = script.cluster.text, script.cluster.line
+        observers, by_type = self._observers()
+        try:
+            self.cluster = Cluster(script.spec, observers, text, line, by_type)
+        except ConfigError as error:
+            raise CommandError(ExitCode.USAGE, f"{script.name}:{line}: {error}") from None
+        self.runner = Runner(self.cluster)
+        if recorder is not None:
+            recorder.follow(self.runner)
+        self.driver = Driver(self.runner, pace, self._look)
+        self.watchers: list[Callable[[], None]] = []
+        self._left: list[tuple[Step, Ticket]] = []
+
+    def _observers(self) -> tuple[tuple[Observer, ...], Mapping[type[Event], Observer]]:
+        """Who is told what happens: of everything, and by type of event."""
+        if self.recorder is not None:
+            return (self.recorder,), {}
+        if isinstance(self._view, ResultView):
+            return (), self._view.by_type
+        return (self._view.apply,), {}
+
+    def run(self, finished: Finished, until: Statement | None = None) -> None:
+        """Give all statements, then go on until a condition holds.
+
+        Raises:
+            KeyboardInterrupt: ctrl-c was pressed.
+            TimeLimitError: the wall clock's limit ran out.
+        """
+        try:
+            self._run(finished, until)
+        finally:
+            self.tally.close()
+
+    def _run(self, finished: Finished, until: Statement | None) -> None:
+        with self.driver:
+            steps = self.script.steps
+            for step, following in zip_longest(steps, steps[1:]):
+                if isinstance(step, Statement) and isinstance(following, AtStatement):
+                    self._begin(step)
+                elif isinstance(step, AtStatement):
+                    self._at(step, finished)
+                else:
+                    self._end(step, self.perform(step), finished)
+                self._end_what_was_left(finished)
+            if until is not None:
+                outcome = self.perform(until)
+                self.reached_until = outcome.passed is not False
+                finished(until, outcome)
+
+    def perform(self, step: Step) -> Outcome:
+        """Give one statement and let time pass until it has ended."""
+        if isinstance(step, ShowStatement):
+            return self._show(step)
+        assert isinstance(step, Statement)
+        if self.recorder is not None:
+            self.recorder.announce(step)
+        return self._performed(step, self.driver.execute(step))
+
+    def _performed(self, step: Statement, outcome: Outcome) -> Outcome:
+        """Keep what a statement that has ended put out."""
+        if outcome.output is not None or outcome.result is not None:
+            self._put_out(step, outcome.output or "", outcome.result)
+        if isinstance(step.input, Mark):
+            return self._mark(step.input.name, outcome)
+        return outcome
+
+    def _mark(self, name: str, outcome: Outcome) -> Outcome:
+        """Keep the moment; of two with one name the later one, which the outcome says."""
+        before = self.marks.get(name)
+        self.marks[name] = self.view.copy()
+        if before is None:
+            return outcome
+        message = f"in place of the mark of this name at {clock(before.time_us)}"
+        return msgspec.structs.replace(outcome, message=message)
+
+    # ---- statements that go on while others are given
+
+    def _begin(self, step: Statement) -> None:
+        """Give a statement whose end the script does not wait for: ``at`` says when to go on."""
+        if self.recorder is not None:
+            self.recorder.announce(step)
+        self._left.append((step, self.driver.begin(step)))
+
+    def _at(self, step: AtStatement, finished: Finished) -> None:
+        """Go to a moment; only one that is past is worth a word."""
+        if not self.driver.go_to(step.at.time_us, step.at.steps):
+            now = moment_text(self.cluster.now_us)
+            self._end(step, Outcome(TOO_LATE, f"it is {now} already", refused=True), finished)
+
+    def _end_what_was_left(self, finished: Finished) -> None:
+        """Take note of the statements that have ended meanwhile."""
+        for step, ticket in list(self._left):
+            if ticket.outcome is not None:
+                self._left.remove((step, ticket))
+                assert isinstance(step, Statement)
+                self._end(step, self._performed(step, ticket.outcome), finished)
+
+    def _end(self, step: Step, outcome: Outcome, finished: Finished) -> None:
+        self.tally.note(step, outcome)
+        finished(step, outcome)
+
+    # ---- tables
+
+    def _show(self, step: ShowStatement) -> Outcome:
+        try:
+            found = grids(step.show, self.view)
+        except BadWord as error:
+            return Outcome(UNKNOWN_SUBJECT, str(error), refused=True)
+        plain: Any = [grid.plain() for grid in found]
+        if len(found) == 1:
+            plain = plain[0]
+        self._put_out(step, as_text(found), plain)
+        return Outcome()
+
+    def _put_out(self, step: Step, text: str, result: object) -> None:
+        self.outputs.append(Output(step.line, step.text, text, result))
+
+    def _look(self) -> None:
+        if self.recorder is not None:
+            self.recorder.tick()
+        for watch in self.watchers:
+            watch()
+
+    @property
+    def view(self) -> ClusterView:
+        """The read model after the last event."""
+        if self.recorder is not None:
+            return self.recorder.view
+        if isinstance(self._view, ResultView):
+            self._view.come_to(self.cluster.sequence, self.cluster.now_us)
+        return self._view
+
+    @property
+    def violations(self) -> int:
+        """Invariants that were broken although the profile is not known to break them."""
+        return sum(not known for *_, known in self.view.state.invariants)
+
+
+def _shows(script: Script) -> bool:
+    """Whether a script prints tables, which may be of anything."""
+    return any(isinstance(step, ShowStatement) for step in script.steps)

@@ -1,0 +1,1 @@
+"""Everything a key or a click can do, in one table."""

@@ -1,0 +1,30 @@
+"""Textual's bindings, made from the registry: every key leads to ``dispatch`` with an id."""
+
+from collections.abc import Mapping
+
+from textual.binding import Binding
+
+from console.actions.lookup import Action, in_context
+
+NAMED_KEYS = {",": "comma"}
+"""Textual writes lists of keys with commas, so a comma needs its name."""
+
+
+def keymap(keys: Mapping[str, tuple[str, ...]]) -> dict[str, str]:
+    """The user's own keys by action id, as Textual takes them."""
+    return {id: ",".join(NAMED_KEYS.get(key, key) for key in own) for id, own in keys.items()}
+
+
+def bindings_for(context: str) -> list[Binding]:
+    """The bindings of one screen, or of the whole application (``anywhere``)."""
+    return [_binding(action, key) for action in in_context(context) for key in action.keys]
+
+
+def _binding(action: Action, key: str) -> Binding:
+    return Binding(
+        NAMED_KEYS.get(key, key),
+        f"app.dispatch({action.id!r})",
+        action.help,
+        id=action.id,
+        show=bool(action.label),
+    )

@@ -1,0 +1,76 @@
+"""The actions of the Lab, of recordings, and of runs side by side. A part of the registry."""
+
+from typing import Final
+
+from console.actions.action import everywhere, on
+
+GO: Final = [
+    everywhere("go.sessions", "6", "Sessions: what did we record?"),
+    everywhere("go.lab", "7", "Lab: what if?"),
+    everywhere("go.compare", "8", "Side by side, if two releases are open: where do they differ?"),
+]
+
+ACT: Final = [
+    everywhere(
+        "act.fault",
+        "x",
+        "Break the selected object, or mend it; each fault with its predicted effect",
+        "fault",
+        writes=True,
+    ),
+    everywhere("act.save", "S", "Save what was done as a script that does it again", files=True),
+    everywhere("source.brief", "i", "What the scenario that is open is about, and what to watch"),
+    everywhere("source.close", "Q", "Close what was opened last, back to what was there before"),
+]
+
+SCREEN: Final = [
+    *on(("sessions",), "drill", "enter", "Open the recording; Q comes back", "open"),
+    *on(("sessions",), "session.verify", "v", "Run the recording again and compare", "verify"),
+    *on(
+        ("sessions",),
+        "session.export",
+        "E",
+        "Add the recording to a dataset",
+        "dataset",
+        files=True,
+    ),
+    *on(
+        ("sessions",),
+        "session.analyse",
+        "R",
+        "Analyse a dataset with Spark",
+        "analyse",
+        files=True,
+    ),
+    *on(("sessions",), "session.refresh", "r", "Read the folder again"),
+    *on(
+        ("lab",),
+        "drill",
+        "enter",
+        "Open the scenario, inflict the fault, or take the statement into the line",
+        "open",
+    ),
+    *on(("lab",), "lab.compare", "c", "Open the scenario on two releases, side by side", "compare"),
+    *on(("lab",), "lab.version", "v", "Choose the release that scenarios open on", "release"),
+    *on(("lab",), "lab.object", "o", "Choose the object of the faults", "object"),
+    *on(("faults",), "inflict", "enter", "Do it, after its name if it costs", "do it", writes=True),
+    *on(("compare",), "drill", "enter", "Open the first run's event", "event"),
+    *on(
+        ("sessions", "lab", "faults"),
+        "filter.open",
+        "/",
+        "Show only lines that have all the words",
+        "filter",
+    ),
+]
+
+READ: Final = ("sessions", "lab", "faults", "compare")
+"""Screens from which one can copy."""
+
+COPY: Final = [
+    *on(READ, "copy.cell", "y", "Copy the name, path or statement"),
+    *on(READ, "copy.row", "Y", "Copy the line's text"),
+]
+
+LAB: Final = [*ACT, *SCREEN, *COPY]
+"""All but the keys of the screens themselves."""

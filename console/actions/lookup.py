@@ -1,0 +1,125 @@
+"""What is read from the one registry of everything a key can do.
+
+Bindings, footer, help screen, command palette, ``tidegauge keys``, the keys page of the docs and
+the read-only gate come from here. Nothing heavy is imported, so keys are listed without a console.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from msgspec.structs import replace
+
+from console.actions.registry import ACTIONS, ANYWHERE, FOOTER, GROUPS, PROMPT, SCREENS, Action
+
+__all__ = ["ACTIONS", "ANYWHERE", "FOOTER", "PROMPT", "SCREENS", "Action"]
+
+OVERLAYS = ("menu", "page", "notice")
+"""Screens that one leaves as soon as one has seen them."""
+
+
+def in_context(context: str) -> list[Action]:
+    """The actions that belong to one screen (or :data:`ANYWHERE`, or :data:`PROMPT`) itself."""
+    return [action for action in ACTIONS.values() if context in action.contexts]
+
+
+def available(context: str) -> list[Action]:
+    """The actions that keys reach on a screen: its own and those that work anywhere."""
+    own = in_context(context)
+    return own if context in (ANYWHERE, PROMPT) else own + in_context(ANYWHERE)
+
+
+def footer_actions(context: str) -> list[Action]:
+    """The actions that the footer of a screen shows, the most useful first."""
+    shown = [action for action in available(context) if action.label]
+    places = {verb: place for place, verb in enumerate(FOOTER)}
+    if context in OVERLAYS:
+        places["go.back"] = -1
+    return sorted(shown, key=lambda action: places.get(action.verb, len(FOOTER)))
+
+
+def refusal(action: Action, *, read_only: bool, guarded: bool = False) -> str | None:
+    """The read-only gate: a sentence that refuses the action, or None if it may be done.
+
+    ``guarded``: the console was started to look only, so it writes no files either.
+    """
+    if action.files and guarded:
+        return (
+            f"READ-ONLY: this console only looks, so '{action.keys[0]}' writes no files here. "
+            "Start it without --read-only."
+        )
+    if action.writes and read_only:
+        return (
+            f"READ-ONLY: nothing can be changed from here, so '{action.keys[0]}' does nothing. "
+            "Statements need a live cluster, and a console without --read-only."
+        )
+    return None
+
+
+def clashes(actions: Iterable[Action] | None = None) -> list[tuple[str, str, list[str]]]:
+    """Keys that two actions share in one context, as (context, key, ids); there must be none."""
+    chosen = list(ACTIONS.values() if actions is None else actions)
+    found = []
+    for context in (*SCREENS, ANYWHERE, PROMPT):
+        reach = (context,) if context in (ANYWHERE, PROMPT) else (context, ANYWHERE)
+        ids: dict[str, list[str]] = {}
+        for action in chosen:
+            if not set(reach).isdisjoint(action.contexts):
+                for key in action.keys:
+                    ids.setdefault(key, []).append(action.id)
+        found += [(context, key, owners) for key, owners in ids.items() if len(owners) > 1]
+    return found
+
+
+def with_keys(actions: Iterable[Action], keys: Mapping[str, tuple[str, ...]]) -> list[Action]:
+    """The actions, with other keys for those whose id is named."""
+    return [
+        replace(action, keys=keys[action.id], shown="") if action.id in keys else action
+        for action in actions
+    ]
+
+
+def remap(keys: Mapping[str, tuple[str, ...]]) -> None:
+    """Give actions other keys, for this process and all that reads the registry in it."""
+    ACTIONS.update({action.id: action for action in with_keys(list(ACTIONS.values()), keys)})
+
+
+def headings(actions: Iterable[Action]) -> dict[str, list[Action]]:
+    """The actions under the headings of help, in the registry's order."""
+    found: dict[str, list[Action]] = {}
+    for action in actions:
+        found.setdefault(GROUPS[action.group], []).append(action)
+    return found
+
+
+def keys_document(actions: Iterable[Action] | None = None) -> list[dict[str, Any]]:
+    """What ``tidegauge keys --json`` prints: id, keys, screens and help of every action."""
+    chosen = ACTIONS.values() if actions is None else actions
+    return [
+        {
+            "id": action.id,
+            "keys": list(action.keys),
+            "screens": list(action.contexts),
+            "help": action.help,
+        }
+        for action in chosen
+    ]
+
+
+def keys_page() -> str:
+    """The keys page of the docs, in Markdown."""
+    rows = [
+        "# Keys",
+        "",
+        "Every key of the console, as `tidegauge keys` lists them. `?` shows those of one screen,",
+        "`ctrl+p` finds any of them by name. Actions marked *live* need a running cluster.",
+    ]
+    for heading, actions in headings(ACTIONS.values()).items():
+        rows += ["", f"## {heading}", "", "| keys | where | what | id |", "|--|--|--|--|"]
+        rows += [_page_row(action) for action in actions]
+    return "\n".join(rows) + "\n"
+
+
+def _page_row(action: Action) -> str:
+    keys = " ".join(f"`{key}`" for key in action.keys)
+    note = " *live*" if action.writes else ""
+    return f"| {keys} | {', '.join(action.contexts)} | {action.help}{note} | `{action.id}` |"

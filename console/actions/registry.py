@@ -1,0 +1,248 @@
+"""Every action of the console, declared once: its id, its keys, where they work, and its help.
+
+An action's ``verb`` names the method that does it (``do_`` and the verb), which is looked for from
+the focused pane outwards, so one letter means one thing and each pane does it in its own way.
+Nothing else lists keys; :mod:`console.actions.lookup` reads this list for all who need it.
+"""
+
+from typing import Final
+
+from console.actions.action import ANYWHERE, PROMPT, Action, everywhere, on
+from console.actions.lab_actions import GO, LAB
+from console.actions.screen_actions import COPY, DRILL, LOG, TABLE, TAPES
+
+__all__ = ["ACTIONS", "ANYWHERE", "FOOTER", "GROUPS", "PROMPT", "SCREENS", "Action"]
+
+SCREENS: Final = (
+    "overview",
+    "partitions",
+    "partition",
+    "brokers",
+    "broker",
+    "znodes",
+    "znode",
+    "events",
+    "event",
+    "record",
+    "bookmarks",
+    "difference",
+    "sessions",
+    "lab",
+    "faults",
+    "compare",
+    "menu",
+    "page",
+    "notice",
+)
+"""Contexts that are screens; ``page`` is a screen of text (help, output)."""
+
+_GO = [
+    everywhere("go.overview", "1", "Overview: is it healthy, since when?"),
+    everywhere("go.partitions", "2", "Partitions: which ones, and how bad?"),
+    everywhere("go.brokers", "3", "Brokers: who is to blame?"),
+    everywhere("go.znodes", "4", "Znodes: what does ZooKeeper say?"),
+    everywhere("go.events", "5", "Events: what happened, and why?"),
+    *GO,
+    everywhere("go.back", "escape", "Back to the screen before; clears a filter first", "back"),
+    everywhere("go.last", "-", "Toggle between this screen and the last one"),
+]
+
+_MOVE = [
+    everywhere("move.up", "up k", "Up one line"),
+    everywhere("move.down", "down j", "Down one line"),
+    everywhere("move.left", "left h", "Left; close a branch; older offsets"),
+    everywhere("move.right", "right l", "Right; open a branch; newer offsets"),
+    everywhere("move.page_up", "pageup ctrl+u", "Up one page"),
+    everywhere("move.page_down", "pagedown ctrl+d", "Down one page"),
+    everywhere("move.first", "g home", "To the first line; in a table, stay with the first"),
+    everywhere("move.last", "G end", "To the last line; in a log, follow it"),
+    everywhere("pane.next", "tab", "To the next pane", "pane"),
+    everywhere("pane.previous", "shift+tab", "To the pane before"),
+    everywhere("pane.zoom", "z", "Give the whole screen to this pane, or take it back"),
+]
+
+_TIME = [
+    everywhere("time.pause", "space", "Pause or go on", "pause"),
+    everywhere("time.back", ",", "One event back", "step", shown=", ."),
+    everywhere("time.forward", ".", "One event forward"),
+    everywhere(
+        "time.previous_touch",
+        "<",
+        "To the event before that touches what is selected",
+        "touch",
+        shown="< >",
+    ),
+    everywhere("time.next_touch", ">", "To the next event that touches what is selected"),
+    everywhere("time.previous_mark", "[", "To the bookmark before", "mark", shown="[ ]"),
+    everywhere("time.next_mark", "]", "To the next bookmark"),
+    everywhere(
+        "time.previous_alert", "{", "To where the alert changed before", "alert", shown="{ }"
+    ),
+    everywhere("time.next_alert", "}", "To where the alert changes next"),
+    everywhere("time.slower", "(", "Half as fast, down to 1/16x", "speed", shown="( )"),
+    everywhere("time.faster", ")", "Twice as fast, up to 256x; then as fast as possible"),
+    everywhere(
+        "time.goto",
+        "t",
+        "Go to a time (12:04), a distance (-3m), an event (#18207) or a condition (when urp>5)",
+        "goto",
+    ),
+    everywhere("time.live", "L", "To the end of what exists, and follow it", "live"),
+]
+
+_MARK = [
+    everywhere("mark.set", "b", "Set or change the bookmark here, with a note if you like"),
+    everywhere("mark.list", "B", "List the bookmarks; enter goes to one"),
+    everywhere("mark.a", "a", "Set A here: where a difference begins"),
+    everywhere("mark.difference", "d", "What differs between A and here", "diff", shown="a d"),
+    *on(("bookmarks",), "remove", "delete", "Take the selected bookmark away", "remove"),
+]
+
+_FIND = [
+    everywhere("find.next", "n", "To the next line that matches what was typed after /"),
+    everywhere("find.previous", "N", "To the line before that matches"),
+]
+
+_ACT = [
+    everywhere(
+        "act.command",
+        ":",
+        "Give a statement of the command language",
+        "command",
+        writes=True,
+    ),
+    everywhere("app.palette", "ctrl+p", "Find any action by name"),
+    everywhere("app.export", "e", "Write this view to a file: CSV, JSON, or a picture", "export"),
+    everywhere("app.theme", "T", "The next colour theme"),
+    everywhere("app.help", "?", "This help", "help"),
+    everywhere("app.quit", "ctrl+q", "Quit"),
+    everywhere("app.interrupt", "ctrl+c", "Say how to quit"),
+]
+
+_PROMPT = [
+    Action(
+        "prompt.accept",
+        "prompt.accept",
+        ("enter",),
+        (PROMPT,),
+        "Take what was typed",
+        "prompt",
+        "accept",
+    ),
+    Action(
+        "prompt.cancel",
+        "prompt.cancel",
+        ("escape",),
+        (PROMPT,),
+        "Close the line",
+        "prompt",
+        "cancel",
+    ),
+    Action(
+        "prompt.older",
+        "prompt.older",
+        ("up",),
+        (PROMPT,),
+        "The line before in the history",
+        "prompt",
+        "history",
+    ),
+    Action(
+        "prompt.newer",
+        "prompt.newer",
+        ("down",),
+        (PROMPT,),
+        "The next line in the history",
+        "prompt",
+    ),
+    Action(
+        "prompt.complete",
+        "prompt.complete",
+        ("tab",),
+        (PROMPT,),
+        "Complete the word",
+        "prompt",
+        "complete",
+    ),
+]
+
+ACTIONS: Final[dict[str, Action]] = {
+    action.id: action
+    for action in (
+        *_GO,
+        *_MOVE,
+        *_TIME,
+        *_MARK,
+        *_FIND,
+        *_ACT,
+        *TABLE,
+        *DRILL,
+        *TAPES,
+        *LOG,
+        *COPY,
+        *LAB,
+        *_PROMPT,
+    )
+}
+"""Every action by its id, in the order of help and docs."""
+
+FOOTER: Final = (
+    "drill",
+    "inflict",
+    "session.verify",
+    "session.export",
+    "session.analyse",
+    "lab.compare",
+    "lab.version",
+    "lab.object",
+    "filter.open",
+    "faults",
+    "time.pause",
+    "time.back",
+    "time.previous_touch",
+    "act.command",
+    "act.fault",
+    "time.goto",
+    "cursor.here",
+    "sort.menu",
+    "why",
+    "time.live",
+    "pane.next",
+    "time.slower",
+    "time.previous_alert",
+    "time.previous_mark",
+    "mark.difference",
+    "remove",
+    "wide",
+    "app.export",
+    "go.back",
+    "app.help",
+)
+"""The verbs that the footer shows, the most useful first: the others give way."""
+
+GROUPS: Final = {
+    "go": "Screens",
+    "move": "Move",
+    "pane": "Panes",
+    "time": "Time",
+    "mark": "Mark",
+    "remove": "Mark",
+    "act": "Act",
+    "inflict": "Act",
+    "lab": "Lab",
+    "session": "Sessions",
+    "source": "Screens",
+    "filter": "Find",
+    "find": "Find",
+    "pin": "Find",
+    "faults": "Find",
+    "wide": "Find",
+    "sort": "Sort",
+    "drill": "Open",
+    "why": "Open",
+    "cursor": "Time",
+    "copy": "Copy",
+    "app": "Program",
+    "prompt": "Input line",
+}
+"""The heading under which help shows each group."""

@@ -1,0 +1,1 @@
+"""What the application does for its screens: navigation, time travel, notices, the terminal."""

@@ -1,0 +1,160 @@
+"""What the keys of bookmarks, alert edges, conditions and the A mark do, on every screen."""
+
+from typing import TYPE_CHECKING, Any
+
+from console.model.alerts import edges, nearest
+from console.model.conditions import Search
+from console.model.conditions import parse as parse_condition
+from console.model.filters import FilterError
+from console.model.workspace import Moment
+from console.screens.base import ConsoleScreen
+from console.screens.bookmarks import BookmarksScreen
+from console.screens.difference import DifferenceScreen
+from sessions.format.errors import SessionError
+from sessions.text import clock, number
+
+if TYPE_CHECKING:
+    from textual.notifications import SeverityLevel
+    from textual.screen import Screen
+
+    from console.model.workspace import Stage
+    from sessions.model.states import Bookmark
+
+SEARCH_BUDGET_MS = 30.0
+"""How long one frame may look for a condition."""
+
+
+class MarkKeys:
+    """Mixed into the application: names places, and goes to places by what is so there."""
+
+    stage: "Stage"
+
+    if TYPE_CHECKING:
+
+        @property
+        def screen(self) -> Screen[Any]: ...
+
+        def tell(self, text: str, *, severity: SeverityLevel = "information") -> None: ...
+
+        def seek(self, seq: int) -> None: ...
+
+        def show_screen(self, screen: Screen[Any]) -> None: ...
+
+    # ---- bookmarks
+
+    def do_mark_set(self) -> None:
+        """Type a bookmark's name, and a note if one likes; one that is here is changed."""
+        if not isinstance(self.screen, ConsoleScreen):
+            return
+        source = self.stage.source
+        marks = source.bookmarks()
+        here = next((mark for mark in marks if mark.seq == source.seq), None)
+        text = f"b{len(marks) + 1}" if here is None else f"{here.name} {here.note}".rstrip()
+        hint = "a name, then a note if you like; it is kept in the session"
+        self.screen.prompt.ask("bookmark", self._bookmark, text=text, hint=hint)
+
+    def _bookmark(self, text: str) -> str | None:
+        name, _, note = text.partition(" ")
+        try:
+            mark = self.stage.source.put_bookmark(name, note)
+        except SessionError as error:
+            return str(error)
+        self.tell(f"bookmark {mark.name} at #{number(mark.seq)}")
+        return None
+
+    def do_mark_list(self) -> None:
+        """All bookmarks, to choose from."""
+        self.show_screen(BookmarksScreen(self.stage))
+
+    def do_time_next_mark(self) -> None:
+        """The next bookmark."""
+        self._mark(1)
+
+    def do_time_previous_mark(self) -> None:
+        """The bookmark before."""
+        self._mark(-1)
+
+    def _mark(self, direction: int) -> None:
+        source = self.stage.source
+        marks = [mark for mark in source.bookmarks() if (mark.seq - source.seq) * direction > 0]
+        if not marks:
+            self.tell(
+                f"no bookmark {'after' if direction > 0 else 'before'} this place; b sets one"
+            )
+            return
+        mark: Bookmark = min(marks, key=lambda mark: mark.seq * direction)
+        self.seek(mark.seq)
+        self.tell(f"bookmark {mark.name} {mark.note}".rstrip())
+
+    # ---- alert edges
+
+    def do_time_next_alert(self) -> None:
+        """The next place at which the alert changes."""
+        self._alert(1)
+
+    def do_time_previous_alert(self) -> None:
+        """The place before at which the alert changed."""
+        self._alert(-1)
+
+    def _alert(self, direction: int) -> None:
+        source = self.stage.source
+        edge = nearest(edges(source.samples()), source.seq, direction)
+        if edge is None:
+            self.tell(f"no alert begins or ends {'later' if direction > 0 else 'earlier'}")
+            return
+        self.seek(edge.seq)
+        self.tell(f"{clock(edge.time_us)} {edge.now} (before: {edge.before})")
+
+    # ---- conditions
+
+    def look_for(self, text: str) -> str | None:
+        """Begin to look for the next event at which a condition begins to hold."""
+        try:
+            condition = parse_condition(text)
+        except FilterError as error:
+            return str(error)
+        self.stage.search = Search(self.stage.source, condition)
+        self.search_on()
+        return None
+
+    def search_on(self) -> None:
+        """Look further, if anything is being looked for; a live cluster is let run for it."""
+        search, source = self.stage.search, self.stage.source
+        if search is None:
+            return
+        found = search.work(SEARCH_BUDGET_MS)
+        text = search.condition.text
+        if found is not None:
+            self.stage.search = None
+            self.seek(found)
+            self.tell(f"#{number(found)}: {text}")
+        elif search.at_end and source.read_only:
+            self.stage.search = None
+            self.tell(f"after this place it never comes to {text}")
+        elif search.at_end and not search.waits:
+            search.waits = True
+            self.stage.pacer.live()
+            self.tell(f"it has not come to {text}: going on until it does (esc stops)")
+
+    def stop_search(self) -> bool:
+        """Look no further; False if nothing was looked for."""
+        search, self.stage.search = self.stage.search, None
+        if search is not None:
+            self.tell(f"looked for {search.condition.text} up to #{number(search.view.seq)}")
+        return search is not None
+
+    # ---- the difference between two moments
+
+    def do_mark_a(self) -> None:
+        """Differences begin here."""
+        stage = self.stage
+        source = stage.source
+        stage.mark_a = Moment(source.seq, source.time_us, source.view.copy())
+        self.tell(f"A is #{number(source.seq)}; go elsewhere, and d shows what differs")
+
+    def do_mark_difference(self) -> None:
+        """What differs between A and here."""
+        if self.stage.mark_a is None:
+            self.tell("a sets A first; then d shows what differs between A and here")
+        elif not isinstance(self.screen, DifferenceScreen):
+            self.show_screen(DifferenceScreen(self.stage))

@@ -1,0 +1,107 @@
+"""What the keys of the Lab do, on every screen: faults, scripts, scenarios."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from console.model.faults import Fault, faults_of, subject_of
+from console.model.library import BenchError
+from console.screens.base import ConsoleScreen
+from console.screens.faults import FaultsScreen
+from console.widgets.fault_list import FaultView
+
+if TYPE_CHECKING:
+    from textual.notifications import SeverityLevel
+    from textual.screen import Screen
+
+    from console.model.library import Bench
+    from console.model.workspace import Stage
+
+
+class LabKeys:
+    """Mixed into the application: breaks things, and keeps what was done."""
+
+    stage: "Stage"
+    bench: "Bench | None"
+
+    if TYPE_CHECKING:
+
+        @property
+        def screen(self) -> Screen[Any]: ...
+
+        def show_screen(self, screen: Screen[Any]) -> None: ...
+
+        def submit(self, text: str) -> str | None: ...
+
+        def tell(self, text: str, *, severity: SeverityLevel = "information") -> None: ...
+
+    # ---- faults
+
+    def subject(self) -> Sequence[str]:
+        """The names of what is selected, or was last: what faults are about."""
+        screen = self.screen
+        chosen = screen.selection() if isinstance(screen, ConsoleScreen) else ()
+        if chosen:
+            self.stage.subject = tuple(chosen)
+        return self.stage.subject
+
+    def do_act_fault(self) -> None:
+        """The palette of faults of the selected object."""
+        names = self.subject()
+        view = self.stage.present
+        faults = faults_of(view, names)
+        if not faults:
+            self.tell("there is no broker yet that could be broken")
+            return
+        self.show_screen(FaultsScreen(self.stage, subject_of(view, names), faults))
+
+    def inflict(self, palette: FaultView, done: Callable[[], None]) -> None:
+        """Do the fault under the cursor; what may cost something first has to be named."""
+        screen, fault = self.screen, palette.fault
+        if fault is None or not isinstance(screen, ConsoleScreen):
+            return
+        if not fault.confirm:
+            self._give(fault, done)
+            return
+        palette.asked = fault
+        ask = f"type '{fault.confirm}' to do it"
+        submit = partial(self._confirmed, fault, done)
+        screen.prompt.ask(ask, submit, hint=palette.warning(fault))
+
+    def _confirmed(self, fault: Fault, done: Callable[[], None], text: str) -> str | None:
+        """A complaint if it is not the name; nothing typed leaves it be."""
+        if not text:
+            return None
+        if text not in (fault.confirm, fault.confirm.removeprefix("broker ")):
+            return f"that is not its name: '{fault.confirm}' does it, esc leaves it be"
+        return self._give(fault, done)
+
+    def _give(self, fault: Fault, done: Callable[[], None]) -> str | None:
+        complaint = self.submit(fault.statement)
+        if complaint:
+            self.tell(f"{fault.title}: {complaint}", severity="warning")
+            return complaint
+        self.stage.statements.append(fault.statement)
+        self.tell(f"done: {fault.statement}")
+        done()
+        return None
+
+    # ---- scripts
+
+    def do_act_save(self) -> None:
+        """Type the name of a script that does what was done here."""
+        if self.bench is None:
+            self.tell("scripts cannot be saved here: the console was started without a folder")
+        elif isinstance(self.screen, ConsoleScreen):
+            name = str(self.stage.source.name).replace(" ", "-").replace("|", "or")
+            hint = f"a new file in {self.bench.folder.resolve()}; 'tidegauge run' takes it"
+            self.screen.prompt.ask("save as script", self._save, text=f"{name}.tide", hint=hint)
+
+    def _save(self, text: str) -> str | None:
+        if not text or self.bench is None:
+            return None
+        try:
+            self.tell(self.bench.save_script(self.stage.source, text))
+        except BenchError as error:
+            return str(error)
+        return None

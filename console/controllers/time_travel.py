@@ -1,0 +1,166 @@
+"""What the keys of time and of the command line do, on every screen."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from console.model.goto import GotoError, parse
+from console.screens.base import ConsoleScreen
+
+if TYPE_CHECKING:
+    from textual.notifications import SeverityLevel
+    from textual.screen import Screen
+
+    from console.model.workspace import Stage
+    from sessions.sources.source import Reply
+
+STATEMENT_HINT = (
+    "a statement:  broker crash 1   show partitions   zk ls /     tab completes, up recalls"
+)
+OUTPUT_TOAST_MAX = 3
+"""Output of more lines than this gets a page of its own."""
+
+
+def complaint(reply: "Reply") -> str:
+    """An error's name, and the sentence that explains it."""
+    return f"{reply.error}: {reply.message}" if reply.message else reply.error
+
+
+class TimeKeys:
+    """Mixed into the application: moves the source's cursor, gives statements."""
+
+    stage: "Stage"
+
+    if TYPE_CHECKING:
+
+        @property
+        def screen(self) -> Screen[Any]: ...
+
+        def tell(self, text: str, *, severity: SeverityLevel = "information") -> None: ...
+
+        def open_page(self, title: str, text: str) -> None: ...
+
+        def look_for(self, text: str) -> str | None: ...
+
+        def look_for_alarms(self, *, given: bool = False) -> None: ...
+
+        def pass_alarms(self) -> None: ...
+
+    # ---- the pacer
+
+    def do_time_pause(self) -> None:
+        """Hold still, or go on."""
+        self.stage.pacer.toggle()
+
+    def do_time_forward(self) -> None:
+        """One event forward."""
+        self.stage.pacer.step(1)
+
+    def do_time_back(self) -> None:
+        """One event back."""
+        self.stage.pacer.step(-1)
+
+    def do_time_faster(self) -> None:
+        """Twice as fast."""
+        self.stage.pacer.faster()
+
+    def do_time_slower(self) -> None:
+        """Half as fast."""
+        self.stage.pacer.slower()
+
+    def do_time_live(self) -> None:
+        """To the end, and follow."""
+        self.stage.pacer.live()
+        self.pass_alarms()
+
+    def seek(self, seq: int) -> None:
+        """Hold still at an event."""
+        self.stage.pacer.seek_seq(seq)
+
+    # ---- jumps
+
+    def do_time_next_touch(self) -> None:
+        """The next event that touches what is selected."""
+        self._touch(1)
+
+    def do_time_previous_touch(self) -> None:
+        """The event before that touched what is selected."""
+        self._touch(-1)
+
+    def _touch(self, direction: int) -> None:
+        screen = self.screen
+        objects: Sequence[str] = screen.selection() if isinstance(screen, ConsoleScreen) else ()
+        if not isinstance(screen, ConsoleScreen) or not objects:
+            self.stage.pacer.step(direction)
+            return
+        found = screen.next_touch(direction)
+        if found is None:
+            where = "later" if direction > 0 else "earlier"
+            self.tell(f"no {where} event touches {' or '.join(objects)}")
+            return
+        self.seek(found)
+
+    def do_time_goto(self) -> None:
+        """Type a place."""
+        if isinstance(self.screen, ConsoleScreen):
+            hint = "12:04   -3m   +10s   #18207   start   end   when urp>5   when orders-0.leader=2"
+            self.screen.prompt.ask("go to", self._goto, hint=hint)
+
+    def _goto(self, text: str) -> str | None:
+        source = self.stage.source
+        if not text:
+            return None
+        word, _, condition = text.partition(" ")
+        if word == "when":
+            return self.look_for(condition)
+        try:
+            target = parse(text, source.time_us, source.last_seq, source.last_time_us)
+        except GotoError as error:
+            return str(error)
+        if target.seq is not None:
+            self.seek(target.seq)
+        else:
+            self.stage.pacer.seek_time(target.time_us)
+        return None
+
+    # ---- statements
+
+    def do_act_command(self) -> None:
+        """Type a statement."""
+        if isinstance(self.screen, ConsoleScreen):
+            self.screen.prompt.ask(
+                ":",
+                self.submit,
+                history=self.stage.statements,
+                complete=self.stage.complete,
+                hint=STATEMENT_HINT,
+            )
+
+    def submit(self, text: str) -> str | None:
+        """Give a statement to the cluster; a complaint keeps it in the line, output is shown."""
+        if not text:
+            return None
+        reply = self.stage.source.submit(text)
+        self.look_for_alarms(given=True)
+        if reply.error != "NONE":
+            return complaint(reply)
+        if reply.pending and self.stage.pacer.paused:
+            self.tell(f"{text}: waits for time to go on (space)")
+        else:
+            self._show_output(text, reply)
+        return None
+
+    def show_replies(self) -> None:
+        """Show what statements have come to that needed time; a recording has none."""
+        replies = getattr(self.stage.source, "replies", list)
+        for text, reply in replies():
+            if reply.error != "NONE":
+                self.tell(f"{text}: {complaint(reply)}", severity="warning")
+            else:
+                self._show_output(text, reply)
+
+    def _show_output(self, text: str, reply: "Reply") -> None:
+        output = reply.output or reply.message
+        if output and len(output.splitlines()) > OUTPUT_TOAST_MAX:
+            self.open_page(text, output)
+        elif output:
+            self.tell(output)

@@ -1,0 +1,61 @@
+"""Alert edges: where the worst of all partitions and brokers became another.
+
+A function of the places at which the source's counts changed, so it costs no reading of events.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+
+if TYPE_CHECKING:
+    from sessions.model.health import Counts
+
+LEVELS: Final = (
+    ("offline", "offline"),
+    ("under_min_isr", "under min ISR"),
+    ("unclean", "unclean leader"),
+    ("diverged", "diverged"),
+    ("at_min_isr", "at min ISR"),
+    ("under_replicated", "under-replicated"),
+)
+"""Counts that alert, the worst first, with what people call them."""
+BROKER_DOWN: Final = "broker down"
+CALM: Final = "all is well"
+
+
+class Edge(Struct, frozen=True):
+    """A place at which the alert changed, and what it was before and is now."""
+
+    seq: int
+    time_us: int
+    before: str
+    now: str
+
+
+def alert_of(counts: "Counts") -> str:
+    """The worst that can be said."""
+    for name, word in LEVELS:
+        if getattr(counts, name):
+            return word
+    return BROKER_DOWN if counts.brokers_up < counts.brokers else CALM
+
+
+def edges(samples: "Sequence[tuple[int, int, Counts]]") -> list[Edge]:
+    """All places at which the alert changed; a cluster's brokers that start are no alert."""
+    found: list[Edge] = []
+    alert = CALM
+    has_begun = False
+    for seq, time_us, counts in samples:
+        has_begun = has_begun or counts.brokers_up == counts.brokers > 0
+        now = alert_of(counts) if has_begun else CALM
+        if now != alert:
+            found.append(Edge(seq, time_us, alert, now))
+            alert = now
+    return found
+
+
+def nearest(found: Sequence[Edge], seq: int, direction: int) -> Edge | None:
+    """The first edge after ``seq``, or (-1) the last one before it."""
+    beyond = [edge for edge in found if (edge.seq - seq) * direction > 0]
+    return min(beyond, key=lambda edge: edge.seq * direction, default=None)

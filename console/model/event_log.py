@@ -1,0 +1,218 @@
+"""Which events a log shows, found without reading a whole recording.
+
+:class:`AllEvents` is arithmetic: line n is event n. :class:`FoundEvents` looks for what matches,
+from the time cursor both ways, a slice at a time, so a filter over a million events shows its
+nearest matches at once and goes on while keys stay quick.
+"""
+
+from bisect import bisect_left, bisect_right, insort
+from collections.abc import Callable, Sequence
+from time import perf_counter
+from typing import TYPE_CHECKING, Final, Protocol
+
+from console.model.reader import EventReader
+from console.render.event_text import CHANGE, level_of
+from emulator.events import Event
+
+if TYPE_CHECKING:
+    from sessions.sources.source import Source
+
+SLICE: Final = 256
+"""Events looked at before the clock is."""
+BUDGET_MS: Final = 12.0
+"""How long one frame may search."""
+FOUND_MAX: Final = 200_000
+"""A log of matches grows no longer than this."""
+CAUSES_MAX: Final = 16
+"""Links of a chain that a log shows with an event."""
+
+Wanted = Callable[[Event], bool]
+
+
+class EventLog(Protocol):
+    """An ascending list of event numbers that may still grow at both ends."""
+
+    def __len__(self) -> int: ...
+
+    def seq_at(self, index: int) -> int:
+        """The event on a line."""
+        ...
+
+    def index_of(self, seq: int) -> int:
+        """The line of the last event at or before ``seq``; -1 if there is none."""
+        ...
+
+    def work(self, budget_ms: float = BUDGET_MS) -> bool:
+        """Look further; says whether lines came."""
+        ...
+
+    @property
+    def complete(self) -> bool:
+        """Whether everything has been looked at."""
+        ...
+
+
+class AllEvents:
+    """Every event of the source, one a line."""
+
+    complete = True
+
+    def __init__(self, source: "Source") -> None:
+        self.source = source
+        self._first = source.first_seq
+        self._seen = source.last_seq
+
+    def __len__(self) -> int:
+        return self._seen - self._first + 1
+
+    def seq_at(self, index: int) -> int:
+        """Line 0 is the first event that there was when the list was begun."""
+        return index + self._first
+
+    def index_of(self, seq: int) -> int:
+        """The first event is line 0."""
+        return max(-1, min(seq, self._seen) - self._first)
+
+    def work(self, budget_ms: float = BUDGET_MS) -> bool:
+        """Notice new events at the end."""
+        before, self._seen = self._seen, self.source.last_seq
+        return self._seen != before
+
+
+class FixedEvents:
+    """A given list of events, such as a chain of causes."""
+
+    complete = True
+
+    def __init__(self, seqs: Sequence[int]) -> None:
+        self.seqs = list(seqs)
+
+    def __len__(self) -> int:
+        return len(self.seqs)
+
+    def seq_at(self, index: int) -> int:
+        """The event on a line."""
+        return self.seqs[index]
+
+    def index_of(self, seq: int) -> int:
+        """The line of the last event at or before ``seq``."""
+        return bisect_right(self.seqs, seq) - 1
+
+    def work(self, budget_ms: float = BUDGET_MS) -> bool:
+        """Nothing is left to find."""
+        return False
+
+
+class Scan(Protocol):
+    """A way to look for events: each call says what it found, and how far it has looked."""
+
+    def older(self, below: int) -> tuple[list[int], int]:
+        """Matches before ``below``, and the number from which on everything has been looked at."""
+        ...
+
+    def newer(self, above: int, last: int) -> tuple[list[int], int]:
+        """Matches after ``above``, and the number up to which everything has been looked at."""
+        ...
+
+
+class PageScan:
+    """Reads event after event."""
+
+    def __init__(self, reader: EventReader, wanted: Wanted) -> None:
+        self.reader = reader
+        self.wanted = wanted
+
+    def older(self, below: int) -> tuple[list[int], int]:
+        """The matches in the slice before ``below``."""
+        first = max(1, below - SLICE)
+        return self._matches(first, below - 1), first
+
+    def newer(self, above: int, last: int) -> tuple[list[int], int]:
+        """The matches in the slice after ``above``."""
+        end = min(last, above + SLICE)
+        return self._matches(above + 1, end), end
+
+    def _matches(self, first: int, last: int) -> list[int]:
+        return [event.seq for event in self.reader.page(first, last) if self.wanted(event)]
+
+
+class TouchScan:
+    """Jumps from one event that touches the objects to the next.
+
+    The source does so without reading what lies between.
+    """
+
+    def __init__(self, reader: EventReader, objects: Sequence[str], wanted: Wanted) -> None:
+        self.reader = reader
+        self.objects = objects
+        self.wanted = wanted
+
+    def older(self, below: int) -> tuple[list[int], int]:
+        """The nearest event before ``below``."""
+        found = self.reader.source.touching(self.objects, below, -1)
+        return ([], 1) if found is None else (self._kept(found), found)
+
+    def newer(self, above: int, last: int) -> tuple[list[int], int]:
+        """The nearest event after ``above``."""
+        found = self.reader.source.touching(self.objects, above, 1)
+        return ([], last) if found is None else (self._kept(found), found)
+
+    def _kept(self, seq: int) -> list[int]:
+        event = self.reader.get(seq)
+        return [seq] if event is not None and self.wanted(event) else []
+
+
+class FoundEvents:
+    """The events that a scan finds, with (``with_causes``) the changes that led to them."""
+
+    def __init__(self, reader: EventReader, scan: Scan, *, with_causes: bool = False) -> None:
+        self.reader = reader
+        self.scan = scan
+        self.with_causes = with_causes
+        self.seqs: list[int] = []
+        self._low = reader.source.seq + 1
+        self._high = reader.source.seq
+
+    def __len__(self) -> int:
+        return len(self.seqs)
+
+    def seq_at(self, index: int) -> int:
+        """The event on a line."""
+        return self.seqs[index]
+
+    def index_of(self, seq: int) -> int:
+        """The line of the last match at or before ``seq``."""
+        return bisect_right(self.seqs, seq) - 1
+
+    @property
+    def complete(self) -> bool:
+        """Whether everything has been looked at."""
+        return (
+            self._low <= self.reader.source.first_seq and self._high >= self.reader.source.last_seq
+        )
+
+    def work(self, budget_ms: float = BUDGET_MS) -> bool:
+        """Look further both ways until the budget is used up."""
+        before = len(self.seqs)
+        deadline = perf_counter() + budget_ms / 1_000
+        while not self.complete and len(self.seqs) < FOUND_MAX and perf_counter() < deadline:
+            if self._low > self.reader.source.first_seq:
+                found, self._low = self.scan.older(self._low)
+                self._add(found)
+            last = self.reader.source.last_seq
+            if self._high < last:
+                found, self._high = self.scan.newer(self._high, last)
+                self._add(found)
+        return len(self.seqs) != before
+
+    def _add(self, found: list[int]) -> None:
+        for seq in found:
+            chain = self._chain(seq) if self.with_causes else (seq,)
+            for one in chain:
+                place = bisect_left(self.seqs, one)
+                if place == len(self.seqs) or self.seqs[place] != one:
+                    insort(self.seqs, one)
+
+    def _chain(self, seq: int) -> list[int]:
+        chain = self.reader.causes(seq, CAUSES_MAX)
+        return [event.seq for event in chain if event.seq == seq or level_of(event) >= CHANGE]

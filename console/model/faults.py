@@ -1,0 +1,136 @@
+"""What can be broken, and mended, at the selected object: the fault palette's lines.
+
+Each is a statement of the command language. What may cost availability or records asks for the
+object's name before it is given.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+
+from emulator.releases.config import resolve
+
+if TYPE_CHECKING:
+    from sessions.model.cluster_view import ClusterView
+    from sessions.model.states import BrokerState, PartitionState
+
+UNCLEAN: Final = "unclean.leader.election.enable"
+DELAY: Final = "500ms"
+"""How late messages become on a link that is delayed from the palette."""
+LINKS_MAX: Final = 6
+"""To how many other brokers links are offered."""
+BROKER: Final = re.compile(r"broker\.(\d+)|/brokers/ids/(\d+)")
+PARTITION_PATH: Final = re.compile(r"/brokers/topics/([^/]+)/partitions/(\d+)")
+
+
+class Fault(Struct, frozen=True):
+    """One thing to do: ``statement`` does it.
+
+    ``confirm`` is the object's name, which has to be typed first; empty where nothing can be lost.
+    """
+
+    title: str
+    statement: str
+    confirm: str = ""
+
+
+def faults_of(view: "ClusterView", names: Sequence[str]) -> list[Fault]:
+    """The faults of the objects of these names; of the controller's broker if none is known."""
+    found: dict[str, Fault] = {}
+    partitions, brokers = _objects(view, names)
+    for tp in partitions:
+        found |= {each.statement: each for each in _of_partition(view, view.state.partitions[tp])}
+    for broker in brokers:
+        found |= {each.statement: each for each in _of_broker(view, view.state.brokers[broker])}
+    return list(found.values())
+
+
+def subject_of(view: "ClusterView", names: Sequence[str]) -> str:
+    """What the palette is about, in words."""
+    partitions, brokers = _objects(view, names)
+    if partitions:
+        return partitions[0]
+    return f"broker {brokers[0]}" if brokers else "nothing"
+
+
+def _objects(view: "ClusterView", names: Sequence[str]) -> tuple[list[str], list[int]]:
+    """The partitions that are meant, and the brokers: a partition means its leader's too."""
+    state = view.state
+    partitions: list[str] = []
+    brokers: list[int] = []
+    for selected in names:
+        path = PARTITION_PATH.match(selected)
+        name = f"{path[1]}-{path[2]}" if path else selected
+        if match := BROKER.fullmatch(name):
+            brokers.append(int(match[1] or match[2]))
+        elif name in state.partitions:
+            partitions.append(name)
+            leader = state.partitions[name].leader
+            brokers.append(-1 if leader is None else leader)
+    known = [each for each in dict.fromkeys(brokers) if each in state.brokers]
+    if not partitions and not known:
+        office = state.controller.broker
+        known = [office] if office is not None else list(state.brokers)[:1]
+    return partitions, known
+
+
+# ---- brokers
+
+
+def _of_broker(view: "ClusterView", broker: "BrokerState") -> Iterator[Fault]:
+    number, name = broker.id, f"broker {broker.id}"
+    if broker.state == "frozen":
+        yield Fault(f"thaw {name}", f"broker thaw {number}")
+    if broker.state in ("crashed", "stopped"):
+        yield Fault(f"start {name}", f"broker start {number}")
+        yield Fault(f"start {name} with empty disks", f"broker start {number} --clean", name)
+        return
+    yield Fault(f"crash {name}", f"broker crash {number}", name)
+    yield Fault(f"power off {name}", f"broker crash {number} --lose-unflushed", name)
+    if broker.state == "running":
+        yield Fault(f"stop {name} in order", f"broker stop {number}", name)
+        yield Fault(f"freeze {name}", f"broker freeze {number}", name)
+    if broker.session:
+        yield Fault(f"expire session of {name}", f"zk expire {number}", name)
+    yield from _of_links(view, number, name)
+
+
+def _of_links(view: "ClusterView", number: int, name: str) -> Iterator[Fault]:
+    yield Fault(f"cut {name} from ZooKeeper", f"network cut {number} zk", name)
+    yield Fault(f"isolate {name}", f"network isolate {number}", name)
+    others = [each for each in view.state.brokers if each != number][:LINKS_MAX]
+    for other in others:
+        link = f"{number} {other}"
+        yield Fault(f"cut link {number} to {other}", f"network cut {link}", name)
+        yield Fault(f"delay link {number} to {other} by {DELAY}", f"network delay {link} {DELAY}")
+    if any(number in (each.source, each.destination) for each in view.state.links):
+        yield Fault("heal all links", "network heal")
+
+
+# ---- partitions
+
+
+def _of_partition(view: "ClusterView", partition: "PartitionState") -> Iterator[Fault]:
+    tp, leader = partition.name, partition.leader
+    for broker, replica in sorted(partition.replica_states.items()):
+        if replica.paused:
+            yield Fault(f"let follower {broker} fetch again", f"replica resume {tp}@{broker}")
+        elif replica.role == "follower" and broker != leader:
+            yield Fault(f"slow follower: {broker} stops fetching", f"replica pause {tp}@{broker}")
+    yield _unclean(view, partition)
+    if partition.state == "offline":
+        yield Fault(f"elect a leader for {tp} uncleanly", f"election unclean {tp}", tp)
+    elif partition.replicas and leader != partition.replicas[0]:
+        yield Fault("elect the preferred leader", f"election preferred {tp}")
+
+
+def _unclean(view: "ClusterView", partition: "PartitionState") -> Fault:
+    """The switch, over to what it is not."""
+    topic = partition.topic
+    own = view.state.topic_configs.get(topic, {}).get(UNCLEAN)
+    usual = resolve(view.state.version, view.state.config).unclean_leader_election_enable
+    if own == "true" or (not own and usual):
+        return Fault(f"unclean election off for {topic}", f"topic config {topic} {UNCLEAN}=false")
+    return Fault(f"unclean election on for {topic}", f"topic config {topic} {UNCLEAN}=true", topic)

@@ -1,0 +1,81 @@
+"""The recent past of the counts, second by second, for sparklines: a function of source and cursor.
+
+The source says where the counts changed; between two such places they stood still.
+"""
+
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from sessions.text import US_PER_SECOND
+
+if TYPE_CHECKING:
+    from sessions.model.health import Counts
+    from sessions.sources.source import Source
+
+
+class History:
+    """What the counts were at any time, as far as the source tells."""
+
+    def __init__(self, source: "Source") -> None:
+        self.source = source
+        self._times: list[int] = []
+        self._counts: list[Counts] = []
+        self._seen = -1
+
+    def _refresh(self) -> None:
+        if self.source.last_seq != self._seen:
+            self._seen = self.source.last_seq
+            samples = self.source.samples()
+            self._times = [time_us for _, time_us, _ in samples]
+            self._counts = [counts for _, _, counts in samples]
+
+    def values(
+        self, name: str, time_us: int, seconds: int, worst: Callable[[list[int]], int] = max
+    ) -> list[int | None]:
+        """The worst of one count in each of the last ``seconds``; None before anything was."""
+        self._refresh()
+        end = time_us // US_PER_SECOND
+        return [
+            self._worst_in(name, second, time_us, worst)
+            for second in range(end - seconds + 1, end + 1)
+        ]
+
+    def _worst_in(
+        self, name: str, second: int, now_us: int, worst: Callable[[list[int]], int]
+    ) -> int | None:
+        """What held when the second began counts as well as what changed in it."""
+        begin_us = second * US_PER_SECOND
+        end_us = min(begin_us + US_PER_SECOND - 1, now_us)
+        first = max(0, bisect_right(self._times, begin_us) - 1)
+        last = bisect_right(self._times, end_us)
+        if last == 0 or end_us < 0:
+            return None
+        return worst([getattr(counts, name) for counts in self._counts[first:last]])
+
+    def since(self, time_us: int, holds: "Callable[[Counts], bool]") -> int | None:
+        """Since when something has held of the counts without a break; None if it does not."""
+        self._refresh()
+        place = bisect_right(self._times, time_us) - 1
+        found = None
+        while place >= 0 and holds(self._counts[place]):
+            found = self._times[place]
+            place -= 1
+        return found
+
+
+def sparkline(values: Sequence[int | None], sparks: str, top: int | None = None) -> str:
+    """The values as a row of bars, scaled to ``top`` (their highest if left out).
+
+    A blank where nothing is known, the lowest bar for 0.
+    """
+    highest = max((value for value in values if value is not None), default=0)
+    scale = max(1, highest if top is None else top)
+    steps = len(sparks) - 1
+
+    def bar(value: int | None) -> str:
+        if value is None:
+            return " "
+        return sparks[min(steps, -(-value * steps // scale))] if value > 0 else sparks[0]
+
+    return "".join(map(bar, values))

@@ -1,0 +1,78 @@
+"""What the console asks of whoever starts it: scenarios, recordings, scripts. It knows no parser.
+
+``commands`` hands a :class:`Bench` in; without one the Lab says that there is none.
+"""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from msgspec import Struct
+
+if TYPE_CHECKING:
+    from sessions.sources.source import Source
+
+Tell = Callable[[str], None]
+"""Told how far a long piece of work has come."""
+
+
+class BenchError(Exception):
+    """What was asked for cannot be done; its text is one sentence that says why."""
+
+
+class Card(Struct, frozen=True):
+    """A scenario as the Lab shows it. ``version`` is the release that it is shown on by itself.
+
+    ``questions`` are to be answered before one steps on; ``since`` says what made it end, if
+    anything did; ``apart`` are two neighbouring releases on which it is not the same.
+    """
+
+    name: str
+    title: str
+    group: str
+    watch: str
+    questions: tuple[str, ...]
+    versions: tuple[str, ...]
+    version: str
+    since: str = ""
+    apart: tuple[str, str] = ("", "")
+
+
+class Opened(Struct, frozen=True):
+    """Something to show: its source, completions for the ``:`` line, and how to be rid of it."""
+
+    source: "Source"
+    close: Callable[[], None]
+    complete: Callable[[str], Sequence[str]] | None = None
+    card: Card | None = None
+
+
+class Bench(Protocol):
+    """Everything that the Lab and the Sessions screen can have done.
+
+    Every method raises :class:`BenchError` if it cannot.
+    """
+
+    folder: Path
+    """Where sessions are looked for, and scripts are written."""
+
+    def versions(self) -> Sequence[str]:
+        """The releases, oldest first."""
+
+    def cards(self) -> Sequence[Card]:
+        """The library of scenarios."""
+
+    def open_scenario(self, name: str, version: str, against: str | None = None) -> Opened:
+        """A scenario that was run, with the cursor at its start; ``against``: on two releases."""
+
+    def open_session(self, path: Path) -> Opened:
+        """A recording, with the cursor at its beginning."""
+
+    def save_script(self, source: "Source", name: str) -> str:
+        """Write what was asked of a source as a script; returns a sentence that names the file."""
+
+    def export(self, path: Path, dataset: str, tell: Tell) -> str:
+        """Add a recording to a Parquet dataset; returns a sentence."""
+
+    def analyse(self, dataset: str, out: str, tell: Tell) -> str:
+        """Run Spark's jobs over a dataset; returns their tables as text."""

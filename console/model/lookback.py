@@ -1,0 +1,67 @@
+"""Finding an event of the past by what it says: page by page from the time cursor back."""
+
+from collections.abc import Callable
+from time import perf_counter
+from typing import Final
+
+from console.model.reader import EventReader
+from emulator.events import Event, RecordsAppended
+
+PAGE: Final = 512
+"""Events read at once."""
+BUDGET_MS: Final = 15.0
+"""How long one look may take."""
+KEPT_MAX: Final = 256
+
+Wanted = Callable[[Event], bool]
+
+
+def last_match(
+    reader: EventReader, seq: int, wanted: Wanted, budget_ms: float = BUDGET_MS
+) -> Event | None:
+    """The last event up to ``seq`` that is wanted; None if there is none near enough."""
+    deadline = perf_counter() + budget_ms / 1_000
+    last = seq
+    while last > 0 and perf_counter() < deadline:
+        first = max(1, last - PAGE + 1)
+        for event in reversed(reader.page(first, last)):
+            if wanted(event):
+                return event
+        last = first - 1
+    return None
+
+
+class Writes:
+    """When a replica wrote a record: what was found is kept, so a tape asks again for nothing."""
+
+    def __init__(self, reader: EventReader) -> None:
+        self.reader = reader
+        self._found: dict[tuple[str, int, int], Event] = {}
+        self._missed: dict[tuple[str, int, int], int] = {}
+
+    def find(self, tp: str, broker: int, offset: int, seq: int) -> Event | None:
+        """The last append up to ``seq`` that wrote an offset of a replica, if it is near enough."""
+        key = (tp, broker, offset)
+        kept = self._found.get(key)
+        if kept is not None and kept.seq <= seq:
+            return kept
+        if seq - self._missed.get(key, -PAGE) in range(PAGE):
+            return None
+        found = last_match(self.reader, seq, lambda event: _wrote(event, tp, broker, offset))
+        if len(self._found) + len(self._missed) > KEPT_MAX:
+            self._found.clear()
+            self._missed.clear()
+        if found is None:
+            self._missed[key] = seq
+        else:
+            self._found[key] = found
+        return found
+
+
+def _wrote(event: Event, tp: str, broker: int, offset: int) -> bool:
+    return (
+        type(event) is RecordsAppended
+        and event.broker == broker
+        and event.tp == tp
+        and event.base_offset <= offset < event.base_offset + event.count
+    )

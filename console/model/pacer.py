@@ -1,0 +1,90 @@
+"""How the time cursor moves: by the wall clock at a chosen speed, or held still.
+
+The pacer owns the only two facts about time that are not in the source: whether it runs, and how
+fast. It never decides what happens, only how far to go in a frame, and it does so within a budget
+so that keys stay quick.
+"""
+
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from sessions.sources.source import Source
+
+SPEEDS: Final = tuple(2.0**power for power in range(-4, 9))
+"""Virtual seconds per wall second: 1/16 to 256."""
+FASTEST: Final = 2.0**14
+"""As fast as the machine can: more than a frame's budget allows wherever anything happens."""
+FRAMES_PER_SECOND: Final = 10
+FRAME_BUDGET_MS: Final = 40.0
+"""How long one frame may work on moving the cursor."""
+CATCH_UP_MAX_S: Final = 0.5
+"""A frame never asks for more wall time than this, however long the machine was away."""
+
+
+class Pacer:
+    """Moves a source's cursor frame by frame."""
+
+    def __init__(self, source: "Source", *, paused: bool = False, speed: float = 1.0) -> None:
+        self.source = source
+        self.paused = paused
+        self.speed = speed
+
+    def frame(self, wall_seconds: float) -> int:
+        """Advance by one frame that took ``wall_seconds``; says how many events were applied."""
+        if self.paused:
+            return 0
+        if self.source.read_only and self.source.at_tail:
+            self.paused = True
+            return 0
+        wall_seconds = min(wall_seconds, CATCH_UP_MAX_S)
+        return self.source.advance(wall_seconds, self.speed, FRAME_BUDGET_MS)
+
+    def faster(self) -> None:
+        """Double the speed, up to 256; after that, as fast as possible."""
+        self.speed = FASTEST if self.speed >= SPEEDS[-1] else self.speed * 2
+
+    def slower(self) -> None:
+        """Halve the speed, down to 1/16."""
+        self.speed = SPEEDS[-1] if self.speed == FASTEST else max(self.speed / 2, SPEEDS[0])
+
+    def toggle(self) -> None:
+        """Pause or go on; playing at the end of a recording starts it again from its beginning."""
+        if self.paused and self.source.read_only and self.source.at_tail:
+            self.source.seek_seq(0)
+        self.paused = not self.paused
+
+    def step(self, events: int) -> None:
+        """Hold still, and move by single events."""
+        self.paused = True
+        self.source.step(events)
+
+    def seek_seq(self, seq: int) -> None:
+        """Hold still at an event."""
+        self.paused = True
+        self.source.seek_seq(max(0, min(seq, self.source.last_seq)))
+
+    def seek_time(self, time_us: int) -> None:
+        """Hold still at a virtual time."""
+        self.paused = True
+        self.source.seek_time(max(0, min(time_us, self.source.last_time_us)))
+
+    def live(self) -> None:
+        """Go to the end of what exists and follow it."""
+        self.source.to_tail()
+        self.paused = self.source.read_only
+
+    @property
+    def mode(self) -> str:
+        """``LIVE`` follows the cluster, ``PAUSED`` holds its cursor, ``REPLAY`` shows the past."""
+        if self.source.kind == "REPLAY":
+            return "REPLAY"
+        if self.paused:
+            return "PAUSED"
+        return "LIVE" if self.source.at_tail else "REPLAY"
+
+
+def speed_text(speed: float) -> str:
+    """``1x``, ``256x``, ``1/16x``, ``max``."""
+    if speed == FASTEST:
+        return "max"
+    return f"{speed:.0f}x" if speed >= 1 else f"1/{1 / speed:.0f}x"

@@ -1,0 +1,139 @@
+"""What keeps 100,000 partitions quick: their severity, and tallies by broker, change by change.
+
+Every frame :meth:`PartitionIndex.refresh` finds out which partitions differ from what was seen
+last. While time goes forward the read model tells; after a jump the ``changed`` numbers are
+compared, which say it as well, because a partition's content is a function of the last event that
+touched it.
+"""
+
+from collections import Counter
+from typing import TYPE_CHECKING, NamedTuple
+
+from console.render.state_words import HEALTHY, RANKS
+
+if TYPE_CHECKING:
+    from sessions.model.cluster_view import ClusterView
+    from sessions.model.states import PartitionState
+
+
+class Facts(NamedTuple):
+    """What one partition adds to the tallies."""
+
+    severity: int
+    leader: int | None
+    replicas: tuple[int, ...]
+    out_of_sync: tuple[int, ...]
+    audit: tuple[int, int, int, int]
+
+
+NO_AUDIT = (0, 0, 0, 0)
+
+
+class PartitionIndex:
+    """Severity of every partition, and sums over all of them, kept up to date change by change.
+
+    ``audit`` counts lost, duplicated, diverged and read-and-lost records. ``generation`` grows when
+    partitions come or go.
+    """
+
+    def __init__(self) -> None:
+        self.keys: list[str] = []
+        self.generation = 0
+        self.severity: dict[str, int] = {}
+        self.leaders: Counter[int] = Counter()
+        self.replicas: Counter[int] = Counter()
+        self.out_of_sync: Counter[int] = Counter()
+        self.faults = 0
+        self.audit = list(NO_AUDIT)
+        self._facts: dict[str, Facts] = {}
+        self._versions: dict[str, int] = {}
+        self._lagging: set[str] = set()
+        self._view: ClusterView | None = None
+        self._seq = -1
+        self._time_us = -1
+
+    def refresh(self, view: "ClusterView") -> set[str]:
+        """Take in what has changed since the last call, and name it."""
+        if self.is_at(view):
+            return set()
+        state = view.state
+        partitions = state.partitions
+        if view is self._view and state.seq >= self._seq:
+            changed = set(view.changed_partitions_since(self._seq))
+        else:
+            changed = self._differences(partitions)
+        changed |= self._lagging
+        self._view, self._seq, self._time_us = view, state.seq, state.time_us
+        if len(partitions) != len(self._facts) or not changed <= self._facts.keys():
+            self._reload_keys(partitions)
+        for tp in changed:
+            if tp in partitions:
+                self._take(tp, partitions[tp], view)
+        return changed
+
+    def is_at(self, view: "ClusterView") -> bool:
+        """Whether nothing has happened since the last call of :meth:`refresh`."""
+        state = view.state
+        return view is self._view and (state.seq, state.time_us) == (self._seq, self._time_us)
+
+    def _differences(self, partitions: "dict[str, PartitionState]") -> set[str]:
+        version = self._versions.get
+        changed = {tp for tp, partition in partitions.items() if version(tp) != partition.changed}
+        return changed | (self._versions.keys() - partitions.keys())
+
+    def _reload_keys(self, partitions: "dict[str, PartitionState]") -> None:
+        for tp in [tp for tp in self._facts if tp not in partitions]:
+            self._count(self._facts.pop(tp), -1)
+            del self.severity[tp], self._versions[tp]
+            self._lagging.discard(tp)
+        self.keys = sorted(
+            partitions, key=lambda tp: (partitions[tp].topic, partitions[tp].partition)
+        )
+        self.generation += 1
+
+    def _take(self, tp: str, partition: "PartitionState", view: "ClusterView") -> None:
+        leader = partition.leader_replica
+        lagging = leader is not None and leader.log_end_offset > leader.high_watermark
+        suspect = lagging or view.flags(tp)
+        severity = RANKS[view.status(partition)] if suspect else HEALTHY
+        new = facts_of(partition, severity)
+        old = self._facts.get(tp)
+        if old != new:
+            if old is not None:
+                self._count(old, -1)
+            self._count(new, 1)
+            self._facts[tp] = new
+            self.severity[tp] = severity
+        self._versions[tp] = partition.changed
+        if lagging:
+            self._lagging.add(tp)
+        else:
+            self._lagging.discard(tp)
+
+    def _count(self, facts: Facts, sign: int) -> None:
+        severity, leader, replicas, out_of_sync, audit = facts
+        self.faults += sign * (severity < HEALTHY)
+        if leader is not None and leader >= 0:
+            self.leaders[leader] += sign
+        tally = self.replicas
+        for broker in replicas:
+            tally[broker] += sign
+        for broker in out_of_sync:
+            self.out_of_sync[broker] += sign
+        if audit is not NO_AUDIT:
+            self.audit = [total + sign * n for total, n in zip(self.audit, audit, strict=True)]
+
+
+def facts_of(partition: "PartitionState", severity: int) -> Facts:
+    """What a partition adds to the tallies."""
+    audit = NO_AUDIT
+    if partition.lost or partition.duplicated or partition.diverged or partition.consumed_lost:
+        audit = (
+            len(partition.lost),
+            len(partition.duplicated),
+            len(partition.diverged),
+            len(partition.consumed_lost),
+        )
+    replicas, isr = partition.replicas, partition.isr
+    out = tuple(b for b in replicas if b not in isr) if len(isr) < len(replicas) else ()
+    return Facts(severity, partition.leader, tuple(replicas), out, audit)

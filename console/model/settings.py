@@ -1,0 +1,231 @@
+"""What the user has set for the console, and where each value comes from.
+
+An option beats the environment, the environment beats the file, the file beats the default. What is
+wrong in the file is told and passed over: a typing error must not keep anybody from a cluster.
+"""
+
+import os
+import re
+import tomllib
+from collections.abc import Callable, Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, Final
+
+from msgspec import Struct
+
+from console.actions.lookup import ACTIONS, clashes, with_keys
+
+FILE_VARIABLE: Final = "TIDEGAUGE_CONFIG"
+"""The environment variable that names another file."""
+KEYS: Final = "keys"
+"""The table of the file in which keys are given to actions."""
+KEY: Final = re.compile(r"(?:(?:ctrl|shift|alt)\+)*(?:\S|[a-z][a-z_0-9]+)")
+TRUE: Final = ("1", "true", "yes", "on")
+FALSE: Final = ("0", "false", "no", "off")
+SPEEDS: Final = (1 / 16, 256.0)
+"""The slowest and the fastest pace, in virtual seconds per second."""
+
+
+class Setting(Struct, frozen=True):
+    """One value and its origin: ``default``, a file, an environment variable or an option."""
+
+    name: str
+    value: Any
+    origin: str
+
+
+class Configuration(Struct, frozen=True):
+    """All settings by name, the user's own keys by action id, and what was wrong with them."""
+
+    settings: dict[str, Setting]
+    keys: dict[str, tuple[str, ...]]
+    problems: tuple[str, ...]
+    path: Path
+
+    def value(self, name: str) -> Any:  # noqa: ANN401 - each setting has a type of its own
+        """A setting's value."""
+        return self.settings[name].value
+
+
+class Wrong(ValueError):
+    """A value that a setting cannot have; the message is a clause, such as ``'x' is no number``."""
+
+
+def _theme(value: object) -> str:
+    from console.styles.themes import theme_names
+
+    names = theme_names()
+    if value not in names:
+        raise Wrong(f"{value!r} is no theme{_nearest(str(value), names)}")
+    return str(value)
+
+
+def _truth(value: object) -> bool:
+    if isinstance(value, bool):
+        return value
+    word = str(value).lower()
+    if word in (*TRUE, *FALSE):
+        return word in TRUE
+    raise Wrong(f"{value!r} is neither true nor false")
+
+
+def _speed(value: object) -> float:
+    slowest, fastest = SPEEDS
+    try:
+        number = float(str(value))
+    except ValueError:
+        raise Wrong(f"{value!r} is no number") from None
+    if not slowest <= number <= fastest:
+        raise Wrong(f"{value!r} is not between 0.0625 (1/16) and 256")
+    return number
+
+
+class Kind(Struct, frozen=True):
+    """What a setting is: how a value is read, what it is if nobody says, and what it means."""
+
+    read: Callable[[object], Any]
+    default: Any
+    help: str
+
+
+SETTINGS: Final[Mapping[str, Kind]] = {
+    "theme": Kind(_theme, "dark", "colours: dark, light, high-contrast, colour-blind, ..."),
+    "ascii": Kind(_truth, default=False, help="draw with plain ASCII"),
+    "read_only": Kind(_truth, default=False, help="give no statement to a live cluster"),
+    "mouse": Kind(_truth, default=True, help="take the mouse; never needed"),
+    "speed": Kind(_speed, 1.0, "virtual seconds per second to begin with, 1/16 to 256"),
+}
+"""Every setting of the file, of ``TIDEGAUGE_NAME`` and of the options that are named like it."""
+
+
+def _nearest(word: str, names: list[str]) -> str:
+    found = get_close_matches(word, names, n=1, cutoff=0.5)
+    return f"; did you mean {found[0]!r}?" if found else ""
+
+
+def default_path() -> Path:
+    """Where the file is looked for if the environment names no other."""
+    from platformdirs import user_config_path
+
+    return user_config_path("tidegauge", appauthor=False) / "config.toml"
+
+
+def defaults() -> Configuration:
+    """What holds where nobody has set anything."""
+    settings = {name: Setting(name, kind.default, "default") for name, kind in SETTINGS.items()}
+    return Configuration(settings, {}, (), default_path())
+
+
+def example_file() -> str:
+    """A file that says what holds anyway, to be changed."""
+    lines = ["# What the tidegauge console begins with. Every line may be left out.", ""]
+    for name, kind in SETTINGS.items():
+        value = kind.default if not isinstance(kind.default, bool) else str(kind.default).lower()
+        shown = f'"{value}"' if isinstance(kind.default, str) else value
+        lines += [f"# {kind.help}", f"{name} = {shown}", ""]
+    lines += [
+        f"[{KEYS}]",
+        "# An action's id (see: tidegauge keys) and the keys that it shall have instead.",
+        '# "time.pause" = ["space", "f5"]',
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def configuration(
+    options: Mapping[str, object] | None = None, environment: Mapping[str, str] | None = None
+) -> Configuration:
+    """Put together what options (None: not given), environment, file and defaults say."""
+    environment = os.environ if environment is None else environment
+    named = environment.get(FILE_VARIABLE)
+    path = Path(named) if named else default_path()
+    problems: list[str] = []
+    written = _read(path, must_exist=bool(named), problems=problems)
+    said = {
+        **{name: (value, str(path)) for name, value in written.items() if name != KEYS},
+        **{
+            name: (environment[variable], variable)
+            for name in SETTINGS
+            if (variable := f"TIDEGAUGE_{name.upper()}") in environment
+        },
+    }
+    for name in set(said) - set(SETTINGS):
+        known = [*SETTINGS, KEYS]
+        problems.append(f"{said.pop(name)[1]}: unknown setting {name!r}{_nearest(name, known)}")
+    settings = {
+        name: _setting(name, kind, said.get(name), problems) for name, kind in SETTINGS.items()
+    }
+    for name, value in (options or {}).items():
+        if value is not None:
+            settings[name] = Setting(name, SETTINGS[name].read(value), f"--{name}")
+    keys = _keys(written.get(KEYS, {}), str(path), problems)
+    return Configuration(settings, keys, tuple(problems), path)
+
+
+def _read(path: Path, *, must_exist: bool, problems: list[str]) -> dict[str, Any]:
+    try:
+        with path.open("rb") as file:
+            return tomllib.load(file)
+    except FileNotFoundError:
+        if must_exist:
+            problems.append(f"{path}: there is no such file ({FILE_VARIABLE} names it)")
+    except OSError as error:
+        problems.append(f"{path}: cannot be read: {error.strerror}")
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        problems.append(f"{path}: not TOML: {error}")
+    return {}
+
+
+def _setting(
+    name: str, kind: Kind, said: tuple[object, str] | None, problems: list[str]
+) -> Setting:
+    if said is not None:
+        value, origin = said
+        try:
+            return Setting(name, kind.read(value), origin)
+        except Wrong as error:
+            problems.append(f"{origin}: {name}: {error}")
+    return Setting(name, kind.default, "default")
+
+
+def _keys(given: object, origin: str, problems: list[str]) -> dict[str, tuple[str, ...]]:
+    """The user's keys that are sound; one that would share its key with another action is not."""
+    if not isinstance(given, dict):
+        problems.append(f"{origin}: {KEYS} is no table; write [{KEYS}] and then id = 'key'")
+        return {}
+    taken: dict[str, tuple[str, ...]] = {}
+    for id, value in given.items():
+        keys = tuple(value) if isinstance(value, list) else (value,)
+        wrong = _wrong_key(id, keys)
+        if wrong:
+            problems.append(f"{origin}: {KEYS}: {wrong}")
+        else:
+            taken[id] = keys
+    while shared := clashes(with_keys(ACTIONS.values(), taken)):
+        context, key, ids = shared[0]
+        problems.append(
+            f"{origin}: {KEYS}: {key!r} would be both {' and '.join(ids)} (on {context}); "
+            "their keys stay as they were"
+        )
+        for id in ids:
+            taken.pop(id, None)
+    return taken
+
+
+def _wrong_key(id: str, keys: tuple[Any, ...]) -> str:
+    if id not in ACTIONS:
+        return f"unknown action {id!r}{_nearest(id, list(ACTIONS))}"
+    for key in keys:
+        if not isinstance(key, str) or not KEY.fullmatch(key) or not _is_known(key):
+            return f"{id}: {key!r} is no key; write such as 'x', 'ctrl+x', 'f5', 'space'"
+    return "" if keys else f"{id}: an action needs at least one key"
+
+
+def _is_known(key: str) -> bool:
+    """Whether a terminal has that key: one character, or a name that Textual knows."""
+    name = key.rpartition("+")[2] or "+"
+    if len(name) == 1:
+        return True
+    from textual.keys import Keys
+
+    return any(name == known.value.rpartition("+")[2] for known in Keys)

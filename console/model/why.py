@@ -1,0 +1,150 @@
+"""Why is it so: the event that explains a partition's state, and the chain that led to it."""
+
+from typing import TYPE_CHECKING, Final
+
+from console.model.event_log import FoundEvents, TouchScan
+from console.model.lookback import last_match
+from console.model.reader import EventReader
+from console.render.event_text import describe
+from console.render.lines import Line, Span, cut, line
+from console.render.partition_columns import spokesman
+from console.styles.glyphs import Glyphs
+from emulator import events
+from emulator.events import AuditChanged, Event, PartitionStateChanged
+from sessions.text import clock
+
+if TYPE_CHECKING:
+    from sessions.model.states import PartitionState, ViewState
+
+AUDIT_BUDGET_MS: Final = 5.0
+"""How long one look may search for the last audit."""
+NEARBY: Final = 2
+"""How far a znode's write and what it says of the partition may stand apart."""
+SHOWN_MAX: Final = 8
+"""Links of the chain that are shown; the newest ones, and always the root."""
+
+
+WRITTEN_BY: Final[dict[str, tuple[type[Event], ...]]] = {
+    "hw": (events.HighWatermarkChanged,),
+    "leo": (events.RecordsAppended, events.LogTruncated),
+    "lag": (events.HighWatermarkChanged, events.RecordsAppended),
+    "leader_isr": (events.IsrChanged,),
+    "replicas": (events.ReplicasAssigned, events.TopicCreated, events.PartitionsAdded),
+    "min": (events.ConfigChanged, events.TopicCreated),
+    "lost": (AuditChanged,),
+    "duplicated": (AuditChanged,),
+    "diverged": (AuditChanged,),
+    "leader": (PartitionStateChanged,),
+    "epoch": (PartitionStateChanged,),
+    "osr": (PartitionStateChanged,),
+    "isr": (PartitionStateChanged,),
+    "controller_epoch": (PartitionStateChanged,),
+    "version": (PartitionStateChanged,),
+}
+"""The events that a column's cell comes from; those of replicas count on the leader's only."""
+OF_LEADER: Final = (events.HighWatermarkChanged, events.RecordsAppended, events.LogTruncated)
+
+
+def _speaks_of(event: Event, kinds: tuple[type[Event], ...], partition: "PartitionState") -> bool:
+    if not isinstance(event, kinds):
+        return False
+    if isinstance(event, OF_LEADER):
+        replica = spokesman(partition)
+        if replica is not None and event.broker != replica.broker:
+            return False
+    if isinstance(event, events.ConfigChanged):
+        return (event.entity, event.name) == ("topic", partition.topic)
+    if isinstance(event, events.TopicCreated | events.PartitionsAdded):
+        return event.topic == partition.topic
+    return getattr(event, "tp", None) == partition.name
+
+
+def state_path(partition: "PartitionState") -> str:
+    """The partition's ``state`` znode."""
+    return f"/brokers/topics/{partition.topic}/partitions/{partition.partition}/state"
+
+
+class Explainer:
+    """Finds the event that says why a partition is as it is.
+
+    That is the last word about lost or diverged records, where there are any; else what its
+    ``state`` znode says, since fetches and HW moves touch a partition all the time without changing
+    what it *is*; and before it has one, the last event that touched it.
+    """
+
+    def __init__(self, reader: EventReader) -> None:
+        self.reader = reader
+        self._tp = ""
+        self._audits: FoundEvents | None = None
+
+    def seq(self, state: "ViewState", partition: "PartitionState") -> int:
+        """The number of that event, at the time cursor."""
+        if partition.lost or partition.duplicated or partition.diverged or partition.consumed_lost:
+            audited = self._last_audit(partition.name, state.seq)
+            if audited is not None:
+                return audited
+        znode = state.znodes.get(state_path(partition))
+        if znode is None or not znode.changed:
+            return partition.changed
+        return self._said_by(partition, znode.changed)
+
+    def of_cell(self, state: "ViewState", partition: "PartitionState", column: str) -> int:
+        """The event behind one column's cell; behind the state, where there is none of its own."""
+        kinds = WRITTEN_BY.get(column)
+        if kinds is not None:
+            found = last_match(
+                self.reader, state.seq, lambda event: _speaks_of(event, kinds, partition)
+            )
+            if found is not None:
+                return found.seq
+        return self.seq(state, partition)
+
+    def _last_audit(self, tp: str, seq: int) -> int | None:
+        if self._audits is None or tp != self._tp:
+            self._tp = tp
+            scan = TouchScan(self.reader, [tp], lambda event: isinstance(event, AuditChanged))
+            self._audits = FoundEvents(self.reader, scan)
+        self._audits.work(AUDIT_BUDGET_MS)
+        index = self._audits.index_of(seq)
+        return self._audits.seq_at(index) if index >= 0 else None
+
+    def _said_by(self, partition: "PartitionState", written: int) -> int:
+        """The event that says what the write of the znode means; else the write itself."""
+        for event in self.reader.page(written - NEARBY, written + NEARBY):
+            if isinstance(event, PartitionStateChanged) and event.tp == partition.name:
+                return event.seq
+        return written
+
+
+def chain(reader: EventReader, seq: int) -> list[Event]:
+    """What led to an event, the root first: the last links, and the root."""
+    links = reader.causes(seq)
+    if len(links) <= SHOWN_MAX:
+        return links
+    return [links[0], *links[-(SHOWN_MAX - 1) :]]
+
+
+def chain_lines(events: list[Event], width: int, glyphs: Glyphs) -> list[Line]:
+    """One line a link, each one further in than what caused it."""
+    rows = []
+    for depth, event in enumerate(events):
+        told = describe(event)
+        arrow = f"{'  ' if depth else ''}{glyphs.because} " if depth else ""
+        rows.append(
+            cut(
+                line(
+                    Span(f" {event.seq:>7,} ", "muted"),
+                    Span(arrow, "faint"),
+                    Span(f"{told.word} ", told.role),
+                    told.text,
+                ),
+                width,
+                glyphs.more,
+            )
+        )
+    return rows
+
+
+def moment(event: Event) -> str:
+    """An event's time and number."""
+    return f"{clock(event.time_us)} #{event.seq:,}"

@@ -1,0 +1,123 @@
+"""What all screens of one console share: source, pacer, index, and how things are drawn."""
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from console.model.history import History
+from console.model.lookback import Writes
+from console.model.pacer import Pacer
+from console.model.partition_index import PartitionIndex
+from console.model.reader import EventReader
+from console.model.why import Explainer
+from console.render.time_bar import TimeBar
+from console.styles.glyphs import UNICODE, Glyphs
+from sessions.garbage_collection import collect_while_drawing
+
+if TYPE_CHECKING:
+    from console.model.conditions import Search
+    from console.model.library import Card
+    from sessions.model.cluster_view import ClusterView
+    from sessions.sources.source import Source
+
+Complete = Callable[[str], Sequence[str]]
+"""Completions of the last word of a statement that is being typed, as whole lines."""
+
+
+Reproduce = Callable[["Source"], str]
+"""The command line that comes back to a source's time cursor; empty where nobody knows one."""
+
+
+class Moment(Struct):
+    """A place in time with the read model as it was there."""
+
+    seq: int
+    time_us: int
+    view: "ClusterView"
+
+
+def no_command(source: "Source") -> str:
+    """Where nobody knows one."""
+    return ""
+
+
+def no_completion(text: str) -> Sequence[str]:
+    """Where no completion was given."""
+    return ()
+
+
+class Stage:
+    """The shared state of a console.
+
+    What is selected is a name that events can touch: a partition, ``broker``'s id, a path.
+    ``mark_a`` is the moment that differences begin at; ``search`` looks for a condition, frame by
+    frame.
+    ``subject`` are the names that were selected last, ``card`` is the scenario that is open.
+    """
+
+    def __init__(
+        self,
+        source: "Source",
+        *,
+        glyphs: Glyphs = UNICODE,
+        paused: bool = False,
+        complete: Complete | None = None,
+        reproduce: Reproduce | None = None,
+    ) -> None:
+        self.source = source
+        self.glyphs = glyphs
+        self.complete = complete or no_completion
+        self.reproduce = reproduce or no_command
+        self.guarded = False
+        self.pacer = Pacer(source, paused=paused)
+        self.index = PartitionIndex()
+        self.history = History(source)
+        self.time_bar = TimeBar()
+        self.reader = EventReader(source)
+        self.explainer = Explainer(self.reader)
+        self.writes = Writes(self.reader)
+        self.statements: list[str] = []
+        self.mark_a: Moment | None = None
+        self.search: Search | None = None
+        self.subject: tuple[str, ...] = ()
+        self.card: Card | None = None
+        self.turn = 0
+
+    @property
+    def read_only(self) -> bool:
+        """Whether the cluster may not be changed from here: a recording, or ``--read-only``."""
+        return self.source.read_only or self.guarded
+
+    @property
+    def present(self) -> "ClusterView":
+        """The read model where statements take effect: at the end of a live cluster."""
+        found: ClusterView = getattr(self.source, "present", self.view)
+        return found
+
+    @property
+    def view(self) -> "ClusterView":
+        """The read model at the time cursor."""
+        return self.source.view
+
+    def command_line(self) -> str:
+        """The command line that comes back to the time cursor; empty if nobody knows one."""
+        return self.reproduce(self.source)
+
+    @property
+    def is_followed(self) -> bool:
+        """Whether the index is at the time cursor."""
+        return self.index.is_at(self.view)
+
+    def settle(self) -> None:
+        """Index what is there, and take it out of the garbage collector's sight."""
+        self.follow()
+        collect_while_drawing()
+
+    def follow(self) -> set[str]:
+        """Bring the index to the cursor; names the partitions that changed.
+
+        ``turn`` counts these calls, so that who was not on screen knows that it has missed some.
+        """
+        self.turn += 1
+        return self.index.refresh(self.view)

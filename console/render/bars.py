@@ -1,0 +1,172 @@
+"""The lines above and below every screen: header, tabs, footer, and the titles of panes.
+
+Pure functions of a width.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from console.actions.lookup import Action, footer_actions, refusal
+from console.model.pacer import speed_text
+from console.render.lines import Line, Span, cut, data, fit, join_ends, line, width_of
+from console.render.state_words import RANKS, STATE_WORDS, glyph_of
+from sessions.text import clean, clock, number
+
+if TYPE_CHECKING:
+    from console.model.workspace import Stage
+
+TABS: Final = (
+    ("1", "overview", "Overview"),
+    ("2", "partitions", "Partitions"),
+    ("3", "brokers", "Brokers"),
+    ("4", "znodes", "Znodes"),
+    ("5", "events", "Events"),
+    ("6", "sessions", "Sessions"),
+    ("7", "lab", "Lab"),
+)
+"""Key, mode and title of every screen that has a key of its own."""
+COMPARE: Final = ("8", "compare", "Side by side")
+"""The screen that there is only if two runs are open."""
+HEADER_COUNTS: Final = (
+    ("offline", "offl"),
+    ("under_min_isr", "<min"),
+    ("unclean", "uncl"),
+    ("diverged", "divg"),
+    ("at_min_isr", "=min"),
+    ("under_replicated", "urp"),
+)
+NAME_WIDTH_MAX: Final = 24
+KEY_NAMES: Final = {
+    "escape": "esc",
+    "pageup": "pgup",
+    "pagedown": "pgdn",
+    "shift+left": "s-left",
+    "shift+right": "s-right",
+    "shift+tab": "s-tab",
+}
+
+
+def key_name(key: str) -> str:
+    """How a key is written in footer and help: ``^p`` for ``ctrl+p``."""
+    return KEY_NAMES.get(key, key.replace("ctrl+", "^"))
+
+
+def source_name(stage: "Stage") -> str:
+    """What the source calls itself; its kind if it has no name."""
+    name = str(getattr(stage.source, "name", "") or stage.source.kind.lower())
+    return fit(clean(name), NAME_WIDTH_MAX, more=stage.glyphs.more).rstrip()
+
+
+def header_line(stage: "Stage", width: int) -> Line:
+    """Name, seed, how time goes, where the cursor is, and what is wrong.
+
+    Where there is little room, details give way one after another: counts of zero, words, the name.
+    Seed, virtual time and event number always stay.
+    """
+    long, short = _time(stage, roomy=True), _time(stage, roomy=False)
+    candidates = (
+        (_title(stage, named=True), long, _counts(stage, zeros=True, words=True)),
+        (_title(stage, named=True), long, _counts(stage, zeros=False, words=True)),
+        (_title(stage, named=True), short, _counts(stage, zeros=False, words=False)),
+        (_title(stage, named=False), short, _counts(stage, zeros=False, words=False)),
+        (_title(stage, named=False), short, ()),
+    )
+    for title, time, counts in candidates:
+        left = line(*title, " ", *time)
+        if width_of(left) + width_of(counts) < width:
+            return join_ends(left, counts, width, stage.glyphs.more)
+    return cut(line(*candidates[-1][0], " ", *short), width, stage.glyphs.more)
+
+
+def _title(stage: "Stage", *, named: bool) -> Line:
+    seed = stage.view.state.seed
+    name = Span(f" {source_name(stage)}", "strong") if named else ""
+    return line(name, Span(f" seed {seed}", "muted"))
+
+
+def _time(stage: "Stage", *, roomy: bool) -> Line:
+    source, pacer, glyphs = stage.source, stage.pacer, stage.glyphs
+    mode = pacer.mode
+    sign = glyphs.pause if pacer.paused else glyphs.play
+    end = f"/{number(source.last_seq)}" if roomy and not source.at_tail else ""
+    gap = "  " if roomy else " "
+    return line(
+        " " if roomy else "",
+        Span(f" {mode} {sign} ", f"mode-{mode.lower()}"),
+        f" {speed_text(pacer.speed)}{gap}",
+        Span(clock(source.time_us), "strong"),
+        f"{gap}#{number(source.seq)}{end}",
+        Span(f"{gap}READ-ONLY", "read-only") if stage.read_only else "",
+    )
+
+
+def _counts(stage: "Stage", *, zeros: bool, words: bool) -> Line:
+    counts = stage.view.counts()
+    down = counts.brokers - counts.brokers_up
+    brokers = f"brk {counts.brokers_up}/{counts.brokers} "
+    spans = [Span(brokers, "error" if down else "muted")]
+    for name, label in HEADER_COUNTS:
+        count = getattr(counts, name)
+        if count or zeros:
+            word = STATE_WORDS[RANKS[name]]
+            glyph = glyph_of(word, stage.glyphs)
+            shown = f"{glyph} {label} {number(count)}" if words else f"{glyph}{number(count)}"
+            spans += [Span(" "), Span(shown, word.role if count else "faint"), Span(" " * words)]
+    return line(*spans)
+
+
+def tabs_line(stage: "Stage", mode: str, trail: str, width: int) -> Line:
+    """The screens by their keys, the one that is shown set off, and where in it one is."""
+    end = line(Span("? help  ^p find ", "muted"))
+    for short in (False, True):
+        left = _tabs(stage, mode, trail, short=short)
+        if width_of(left) + width_of(end) < width:
+            break
+    return join_ends(left, end, width, stage.glyphs.more)
+
+
+def _tabs(stage: "Stage", mode: str, trail: str, *, short: bool) -> Line:
+    spans: list[Span] = [Span(" ")]
+    twins = hasattr(stage.source, "pairing")
+    for key, name, title in (*TABS, COMPARE) if twins else TABS:
+        here = name == mode
+        shown = f" {key} " if short and not here else f" {key} {title} "
+        spans.append(Span(shown, "tab-here" if here else "tab"))
+    return line(*spans, data(f" {stage.glyphs.here} {trail}" if trail else "", "strong"))
+
+
+def footer_line(context: str, width: int, *, read_only: bool, more: str) -> Line:
+    """The most useful keys of a screen, as many as fit; what cannot be done now is faint."""
+    spans: list[Span] = []
+    room = width - 1
+    for action in footer_actions(context):
+        entry = _footer_entry(action, read_only=read_only)
+        if width_of(entry) <= room:
+            spans += entry
+            room -= width_of(entry)
+    return cut((Span(" "), *spans), width, more)
+
+
+def _footer_entry(action: Action, *, read_only: bool) -> Line:
+    refused = refusal(action, read_only=read_only) is not None
+    keys = action.shown or key_name(action.keys[0])
+    return line(
+        Span(keys, "faint" if refused else "key"),
+        Span(f" {action.label}  ", "faint" if refused else "muted"),
+    )
+
+
+def rule_line(
+    stage: "Stage", title: str, parts: Sequence[str], width: int, *, focused: bool = False
+) -> Line:
+    """A pane's title in a rule: ``── partitions 9/96 ── faults only ────``."""
+    dash = stage.glyphs.horizontal
+    spans: list[Span] = [
+        Span(dash * 2, "rule"),
+        data(f" {title} ", "title-sorted" if focused else "title"),
+    ]
+    for part in parts:
+        if part:
+            spans += [Span(dash * 2, "rule"), data(f" {part} ", "muted")]
+    head = cut(spans, width, stage.glyphs.more)
+    return (*head, Span(dash * (width - width_of(head)), "rule"))

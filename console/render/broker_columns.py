@@ -1,0 +1,206 @@
+"""The brokers table's columns, and all that is known of one broker as lines."""
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final
+
+from console.model.filters import Field
+from console.render.columns import Cell, Column
+from console.render.event_words import host
+from console.render.lines import BLANK, Line, Span, cut, data, line
+from sessions.text import age, clean, hexadecimal, number
+
+if TYPE_CHECKING:
+    from console.model.workspace import Stage
+    from sessions.model.states import BrokerState, LinkState
+
+STATE_ROLES: Final = {
+    "running": "ok",
+    "starting": "warning",
+    "controlled_shutdown": "warning",
+    "frozen": "error",
+    "crashed": "offline",
+    "stopped": "error",
+}
+"""Colour role of each state of a broker process."""
+STATE_ORDER: Final = tuple(reversed(STATE_ROLES))
+"""The worst first."""
+
+
+def broker_object(key: str) -> str:
+    """A broker's name as an object that events touch."""
+    return f"broker.{key}"
+
+
+def oldest_fetch_us(stage: "Stage", broker: "BrokerState") -> int | None:
+    """Microseconds since the fetch that lies furthest back, over the leaders it fetches from."""
+    if broker.state != "running" or not broker.fetch_sent_us:
+        return None
+    return stage.source.time_us - min(broker.fetch_sent_us.values())
+
+
+def fields(stage: "Stage") -> "Mapping[str, Field[BrokerState]]":
+    """What a query such as ``leaders>10`` can name."""
+    index = stage.index
+    return {
+        "id": Field(lambda broker: broker.id),
+        "state": Field(lambda broker: broker.state, "word"),
+        "rack": Field(lambda broker: broker.rack or "", "word"),
+        "leaders": Field(lambda broker: index.leaders[broker.id]),
+        "replicas": Field(lambda broker: index.replicas[broker.id]),
+        "out": Field(lambda broker: index.out_of_sync[broker.id]),
+        "epoch": Field(lambda broker: broker.broker_epoch),
+    }
+
+
+def columns(stage: "Stage") -> "list[Column[BrokerState]]":
+    """State and id first, then what it carries, then how it is connected."""
+    return [*process_columns(stage), *load_columns(stage), *connection_columns(stage)]
+
+
+def process_columns(stage: "Stage") -> "list[Column[BrokerState]]":
+    """Whether it runs, and whether it controls."""
+
+    def state_cell(broker: "BrokerState") -> Cell:
+        glyph = stage.glyphs.up if broker.state == "running" else stage.glyphs.offline
+        return f"{glyph} {broker.state.replace('_', ' ')}", STATE_ROLES.get(broker.state, "")
+
+    def is_controller(broker: "BrokerState") -> bool:
+        return stage.view.state.controller.broker == broker.id
+
+    def controller_cell(broker: "BrokerState") -> Cell:
+        epoch = stage.view.state.controller.epoch
+        return (f"epoch {epoch}", "primary") if is_controller(broker) else ("", "")
+
+    return [
+        Column("state", "STATE", 21, state_cell, lambda b: _state_rank(b.state)),
+        Column("id", "BROKER", 6, lambda b: (str(b.id), "strong"), lambda b: b.id, right=True),
+        Column("controller", "CONTROLLER", 10, controller_cell, lambda b: not is_controller(b)),
+    ]
+
+
+def load_columns(stage: "Stage") -> "list[Column[BrokerState]]":
+    """How many partitions it leads and holds, and how many of them are out of sync."""
+    index, quiet = stage.index, stage.glyphs.no_record
+
+    def tally(id: str, title: str, counts: Counter[int]) -> "Column[BrokerState]":
+        return Column(
+            id, title, 8, lambda b: (number(counts[b.id]), ""), lambda b: -counts[b.id], right=True
+        )
+
+    def out_cell(broker: "BrokerState") -> Cell:
+        count = index.out_of_sync[broker.id]
+        return (number(count), "warning") if count else (quiet, "faint")
+
+    return [
+        tally("leaders", "LEADERS", index.leaders),
+        tally("replicas", "REPLICAS", index.replicas),
+        Column("out", "OSR", 6, out_cell, lambda b: -index.out_of_sync[b.id], right=True),
+    ]
+
+
+def connection_columns(stage: "Stage") -> "list[Column[BrokerState]]":
+    """How it stands with ZooKeeper and with its leaders."""
+
+    def session_cell(broker: "BrokerState") -> Cell:
+        return (hexadecimal(broker.session), "muted") if broker.session else ("none", "warning")
+
+    def zookeeper_cell(broker: "BrokerState") -> Cell:
+        return broker.zk_connection, _connection_role(broker)
+
+    def fetch_age(broker: "BrokerState") -> int:
+        return oldest_fetch_us(stage, broker) or 0
+
+    def fetch_cell(broker: "BrokerState") -> Cell:
+        return age(oldest_fetch_us(stage, broker)), "muted"
+
+    def epoch_cell(broker: "BrokerState") -> Cell:
+        return number(broker.broker_epoch), "muted"
+
+    def rack_cell(broker: "BrokerState") -> Cell:
+        return clean(broker.rack or ""), "muted"
+
+    return [
+        Column("session", "SESSION", 10, session_cell, lambda b: b.session, drop=2),
+        Column("zk", "ZOOKEEPER", 12, zookeeper_cell, lambda b: b.zk_connection, drop=3),
+        Column("epoch", "EPOCH", 6, epoch_cell, lambda b: b.broker_epoch, right=True, drop=4),
+        Column("fetch", "FETCH", 6, fetch_cell, lambda b: -fetch_age(b), right=True, drop=1),
+        Column("rack", "RACK", 10, rack_cell, lambda b: b.rack or "", wide=True),
+    ]
+
+
+def _state_rank(state: str) -> int:
+    return STATE_ORDER.index(state) if state in STATE_ORDER else len(STATE_ORDER)
+
+
+def _connection_role(broker: "BrokerState") -> str:
+    return "muted" if broker.zk_connection == "connected" else "warning"
+
+
+def broker_lines(stage: "Stage", broker: "BrokerState", width: int) -> list[Line]:
+    """All that is known of one broker."""
+    index, state = stage.index, stage.view.state
+    rows = [
+        line(
+            Span(broker.state.replace("_", " "), STATE_ROLES.get(broker.state, "")),
+            Span("  registered " if broker.registered else "  not registered ", "muted"),
+            Span(f"epoch {broker.broker_epoch}" if broker.registered else "", "muted"),
+        ),
+        line(
+            Span("leads ", "muted"),
+            number(index.leaders[broker.id]),
+            Span("  replicas ", "muted"),
+            number(index.replicas[broker.id]),
+            Span("  out of sync ", "muted"),
+            Span(
+                number(index.out_of_sync[broker.id]),
+                "warning" if index.out_of_sync[broker.id] else "",
+            ),
+        ),
+        line(
+            Span("session ", "muted"),
+            hexadecimal(broker.session) if broker.session else "none",
+            Span("  ZooKeeper ", "muted"),
+            Span(broker.zk_connection, _connection_role(broker)),
+        ),
+        *([line(Span("rack ", "muted"), data(broker.rack))] if broker.rack else []),
+        *_fetches(stage, broker),
+        *_links(state.links, broker.id),
+        *_configuration(state.broker_configs.get(broker.id, {})),
+    ]
+    return [cut(row, width, stage.glyphs.more) for row in rows]
+
+
+def _fetches(stage: "Stage", broker: "BrokerState") -> list[Line]:
+    now_us = stage.source.time_us
+    rows = [
+        line(f"  from {leader:>3} ", Span(f"{age(now_us - sent_us):>6} ago", "muted"))
+        for leader, sent_us in sorted(broker.fetch_sent_us.items())
+    ]
+    return [BLANK, line(Span("LAST FETCH", "title")), *rows] if rows else []
+
+
+def _links(links: "list[LinkState]", broker: int) -> list[Line]:
+    rows = [
+        line(f"  {host(link.source)} > {host(link.destination)} ", Span(_condition(link), "error"))
+        for link in links
+        if broker in (link.source, link.destination)
+    ]
+    return [BLANK, line(Span("LINKS", "title")), *rows] if rows else []
+
+
+def _condition(link: "LinkState") -> str:
+    parts = ["cut"] if link.cut else []
+    parts += [f"slow {age(link.delay_us)}"] if link.delay_us else []
+    parts += [f"drops {link.drop_percent:g}%"] if link.drop_percent else []
+    parts += [f"holds {clean(' '.join(link.holding))}"] if link.holding else []
+    parts += [f"{link.waiting} waiting"] if link.waiting else []
+    return ", ".join(parts)
+
+
+def _configuration(values: dict[str, str]) -> list[Line]:
+    rows = [
+        line(Span(f"  {clean(key)} ", "muted"), data(value))
+        for key, value in sorted(values.items())
+    ]
+    return [BLANK, line(Span("CONFIG", "title")), *rows] if rows else []

@@ -1,0 +1,414 @@
+"""What each class of events says happened, in one clause.
+
+Raw text: :func:`console.render.event_text.describe` makes it safe to print.
+"""
+
+from emulator import events
+from emulator.events import CLIENTS, ZOOKEEPER
+from sessions.text import brackets, hexadecimal, number
+
+SHOWN_MAX = 4
+"""How many items of a list a line names before it only counts them."""
+
+
+def host(number: int) -> str:
+    """A host's name in the command language: a broker id, ``zk`` or ``clients``."""
+    return {ZOOKEEPER: "zk", CLIENTS: "clients"}.get(number, str(number))
+
+
+def replica(tp: str, broker: int) -> str:
+    """``orders-0@2``."""
+    return f"{tp}@{broker}"
+
+
+def records(count: int) -> str:
+    """``1 record``, ``12 records``."""
+    return f"{number(count)} record{'' if count == 1 else 's'}"
+
+
+def some(items: list[str]) -> str:
+    """The first few items, and how many more there are."""
+    rest = len(items) - SHOWN_MAX
+    return " ".join(items[:SHOWN_MAX]) + (f" and {rest} more" if rest > 0 else "")
+
+
+def cluster_created(event: events.ClusterCreated) -> str:
+    """The cluster's own first event."""
+    mode = ", stepwise" if event.stepwise else ""
+    size = f"cluster of {len(event.brokers)} brokers made"
+    return f"{size}, release {event.version}, seed {event.seed}{mode}"
+
+
+def input_received(event: events.InputReceived) -> str:
+    """A statement, as it was written."""
+    return f"{event.text}  (line {event.line})" if event.line else event.text
+
+
+def input_finished(event: events.InputFinished) -> str:
+    """How a statement ended."""
+    return f"{event.text}: {'done' if event.error == 'NONE' else event.error}"
+
+
+def expectation_checked(event: events.ExpectationChecked) -> str:
+    """An assertion."""
+    return f"{event.text}: {'held' if event.passed else f'FAILED, was {event.actual}'}"
+
+
+def bookmark_set(event: events.BookmarkSet) -> str:
+    """A bookmark."""
+    return f"{event.name}  {event.note}" if event.note else event.name
+
+
+def timer_fired(event: events.TimerFired) -> str:
+    """A periodic task."""
+    return f"{host(event.host)}: {event.task}"
+
+
+def topic_created(event: events.TopicCreated) -> str:
+    """A new topic."""
+    settings = " ".join(f"{key}={value}" for key, value in event.config.items())
+    factor = len(event.assignment[0]) if event.assignment else 0
+    return f"topic {event.topic} created, {len(event.assignment)} x {factor} {settings}".rstrip()
+
+
+def partitions_added(event: events.PartitionsAdded) -> str:
+    """A grown topic."""
+    return f"topic {event.topic} grew to {event.first + len(event.assignment)} partitions"
+
+
+def topic_deleted(event: events.TopicDeleted) -> str:
+    """A topic that is gone."""
+    return f"topic {event.topic} deleted"
+
+
+def replicas_assigned(event: events.ReplicasAssigned) -> str:
+    """A reassignment's step."""
+    moves = f" adding {brackets(event.adding)}" if event.adding else ""
+    moves += f" removing {brackets(event.removing)}" if event.removing else ""
+    return f"{event.tp} assigned to {brackets(event.replicas)}{moves}"
+
+
+def config_changed(event: events.ConfigChanged) -> str:
+    """A configuration value."""
+    change = f"{event.key}={event.value}" if event.value else f"{event.key} removed"
+    return f"{event.entity} {event.name}: {change}"
+
+
+def broker_state_changed(event: events.BrokerStateChanged) -> str:
+    """A broker process."""
+    return f"broker {event.broker} {event.state.replace('_', ' ')}"
+
+
+def broker_registered(event: events.BrokerRegistered) -> str:
+    """A broker's znode."""
+    session = hexadecimal(event.session)
+    return f"broker {event.broker} registered, session {session}, epoch {event.broker_epoch}"
+
+
+def link_changed(event: events.LinkChanged) -> str:
+    """A link's new condition."""
+    parts = ["cut"] if event.cut else []
+    parts += [f"delayed {event.delay_us // 1000}ms"] if event.delay_us else []
+    parts += [f"drops {event.drop_percent:g}%"] if event.drop_percent else []
+    parts += [f"holds {' '.join(event.holding)}"] if event.holding else []
+    return f"link {host(event.source)} > {host(event.destination)} {', '.join(parts) or 'whole'}"
+
+
+def message_sent(event: events.MessageSent) -> str:
+    """A message; what it says of partitions, shortened."""
+    what = some([f"{item[0]}:{'/'.join(map(str, item[1:]))}" for item in event.detail if item])
+    return f"{host(event.source)} > {host(event.destination)} {event.name} {what}".rstrip()
+
+
+def message_lost(event: events.MessageLost) -> str:
+    """A message that will not arrive."""
+    return f"message #{event.message} lost: {event.reason}"
+
+
+def message_held(event: events.MessageHeld) -> str:
+    """A message that waits."""
+    return f"message #{event.message} waits on its link"
+
+
+def message_released(event: events.MessageReleased) -> str:
+    """A message that goes on."""
+    return f"message #{event.message} goes on"
+
+
+def log_created(event: events.LogCreated) -> str:
+    """A new log folder."""
+    return f"{replica(event.tp, event.broker)} log created"
+
+
+def log_deleted(event: events.LogDeleted) -> str:
+    """A removed log folder."""
+    return f"{replica(event.tp, event.broker)} log deleted"
+
+
+def log_loaded(event: events.LogLoaded) -> str:
+    """What a starting broker found on disk."""
+    return (
+        f"{replica(event.tp, event.broker)} loaded: LEO {number(event.log_end_offset)} "
+        f"HW {number(event.high_watermark)}"
+    )
+
+
+def replica_role_changed(event: events.ReplicaRoleChanged) -> str:
+    """A replica's new role."""
+    of = f" of {event.leader}" if event.role == "follower" else ""
+    return f"{replica(event.tp, event.broker)} became {event.role}{of}, epoch {event.leader_epoch}"
+
+
+def records_appended(event: events.RecordsAppended) -> str:
+    """A write to a log."""
+    end = event.base_offset + event.count
+    epoch = f", epoch {event.leader_epoch}" if event.leader_epoch >= 0 else ""
+    return (
+        f"{replica(event.tp, event.broker)} +{number(event.count)} at {number(event.base_offset)}, "
+        f"LEO {number(end)}{epoch}"
+    )
+
+
+def high_watermark_changed(event: events.HighWatermarkChanged) -> str:
+    """An HW that moved."""
+    return (
+        f"{replica(event.tp, event.broker)} HW {number(event.previous)} > "
+        f"{number(event.high_watermark)} ({event.occasion})"
+    )
+
+
+def remote_leo_changed(event: events.RemoteLogEndOffsetChanged) -> str:
+    """The leader's memory of a follower."""
+    known = "unknown" if event.log_end_offset < 0 else number(event.log_end_offset)
+    return f"{replica(event.tp, event.broker)} remembers {event.follower} at LEO {known}"
+
+
+def log_truncated(event: events.LogTruncated) -> str:
+    """A cut log."""
+    gone = event.previous - event.log_end_offset
+    return (
+        f"{replica(event.tp, event.broker)} cut {records(gone)}: LEO {number(event.previous)} > "
+        f"{number(event.log_end_offset)} ({event.reason})"
+    )
+
+
+def log_start_changed(event: events.LogStartOffsetChanged) -> str:
+    """A log's new first offset."""
+    return f"{replica(event.tp, event.broker)} log start {number(event.log_start)}"
+
+
+def epoch_cache_changed(event: events.EpochCacheChanged) -> str:
+    """A leader-epoch cache."""
+    entries = " ".join(f"e{epoch}:{start}" for epoch, start in event.entries[-SHOWN_MAX:])
+    return f"{replica(event.tp, event.broker)} epochs {entries or 'none'}"
+
+
+def checkpointed(event: events.HighWatermarksCheckpointed) -> str:
+    """A checkpoint file."""
+    entries = some([f"{tp}:{offset}" for tp, offset in event.high_watermarks.items()])
+    return f"broker {event.broker} checkpointed HW {entries}"
+
+
+def isr_change_started(event: events.IsrChangeStarted) -> str:
+    """A request for another ISR."""
+    return (
+        f"{replica(event.tp, event.broker)} asks to {event.change} to {brackets(event.isr)} "
+        f"for {event.replica}"
+    )
+
+
+def isr_changed(event: events.IsrChanged) -> str:
+    """The ISR that a leader acts on."""
+    return f"{replica(event.tp, event.broker)} ISR {brackets(event.isr)}, v{event.zk_version}"
+
+
+def fetch_paused(event: events.ReplicaFetchPaused) -> str:
+    """A slow follower, on purpose."""
+    return f"{replica(event.tp, event.broker)} fetching {'paused' if event.paused else 'resumed'}"
+
+
+def znode_created(event: events.ZnodeCreated) -> str:
+    """A new znode."""
+    owner = f" (ephemeral {hexadecimal(event.session)})" if event.session else ""
+    return f"created {event.path}{owner}"
+
+
+def znode_changed(event: events.ZnodeChanged) -> str:
+    """A znode's new data."""
+    return f"set {event.path} v{event.version} {event.data if event.data is not None else 'null'}"
+
+
+def znode_deleted(event: events.ZnodeDeleted) -> str:
+    """A znode that is gone."""
+    return f"deleted {event.path}"
+
+
+def session_created(event: events.SessionCreated) -> str:
+    """A ZooKeeper session."""
+    return (
+        f"session {hexadecimal(event.session)} for {host(event.host)}, timeout {event.timeout_ms}ms"
+    )
+
+
+def session_ended(event: events.SessionEnded) -> str:
+    """The end of a ZooKeeper session."""
+    return f"session {hexadecimal(event.session)} of {host(event.host)} {event.reason}"
+
+
+def watch_fired(event: events.WatchFired) -> str:
+    """A watch."""
+    return f"{host(event.host)} told {event.kind} {event.path}"
+
+
+def zk_connection_changed(event: events.ZkConnectionChanged) -> str:
+    """A broker's view of ZooKeeper."""
+    return f"broker {event.broker} {event.state} (ZooKeeper)"
+
+
+def partition_state_changed(event: events.PartitionStateChanged) -> str:
+    """The state znode's new words."""
+    leader = "none" if event.leader < 0 else str(event.leader)
+    return (
+        f"{event.tp} leader {leader}, epoch {event.leader_epoch}, ISR {brackets(event.isr)}, "
+        f"v{event.zk_version}"
+    )
+
+
+def partition_state_removed(event: events.PartitionStateRemoved) -> str:
+    """A state znode that is gone."""
+    return f"{event.tp} has no state any more"
+
+
+def controller_elected(event: events.ControllerElected) -> str:
+    """A new controller."""
+    return f"broker {event.broker} became controller, epoch {event.epoch}"
+
+
+def controller_resigned(event: events.ControllerResigned) -> str:
+    """A controller that is none any more."""
+    return f"broker {event.broker} resigned as controller, epoch {event.epoch}: {event.reason}"
+
+
+def controller_step(event: events.ControllerStep) -> str:
+    """One step of a controller's procedure."""
+    return f"{event.broker}: {event.procedure} {event.step} {event.name} {event.detail}".rstrip()
+
+
+def partition_cached(event: events.PartitionCached) -> str:
+    """A controller that has learnt, or written, another state."""
+    leader = "none" if event.leader < 0 else str(event.leader)
+    return (
+        f"controller {event.broker} takes {event.tp} to have leader {leader}, "
+        f"epoch {event.leader_epoch}, ISR {brackets(event.isr)}, v{event.zk_version}"
+    )
+
+
+def metadata_updated(event: events.MetadataUpdated) -> str:
+    """A broker that tells clients other metadata."""
+    alive = brackets(event.live_brokers)
+    return f"broker {event.broker} took metadata from controller {event.controller}, alive {alive}"
+
+
+def leader_elected(event: events.LeaderElected) -> str:
+    """An election's result."""
+    return (
+        f"{event.tp} leader {event.leader}, epoch {event.leader_epoch}, ISR {brackets(event.isr)} "
+        f"({event.strategy})"
+    )
+
+
+def election_failed(event: events.ElectionFailed) -> str:
+    """An election without a result."""
+    return f"{event.tp} no leader ({event.strategy}): {event.reason}"
+
+
+def election_held(event: events.ElectionHeld) -> str:
+    """How an election went, candidate by candidate."""
+    leader = f"leader {event.leader}" if event.leader >= 0 else "nobody"
+    order = ", ".join(f"{broker} {verdict}" for broker, verdict in event.candidates)
+    return (
+        f"{event.tp} {event.strategy} election by controller {event.controller}: {leader} "
+        f"of {order} (ISR {brackets(event.isr)}, alive {brackets(event.live)})"
+    )
+
+
+def request_refused(event: events.RequestRefused) -> str:
+    """A request, or one partition of it, that a broker refused."""
+    what = f"{event.tp} of the request" if event.tp else "the request"
+    return (
+        f"broker {event.broker} refused {what} of broker {event.source}: {event.error} "
+        f"({event.given}, it has {event.known})"
+    )
+
+
+def zookeeper_refused(event: events.ZooKeeperRefused) -> str:
+    """A write that ZooKeeper refused."""
+    versions = ""
+    if event.expected >= 0:
+        versions = f" (version {event.expected} expected, it is {event.actual})"
+    return (
+        f"{event.operation} {event.path} of broker {event.broker} refused: {event.error}{versions}"
+    )
+
+
+def produce_sent(event: events.ProduceSent) -> str:
+    """A batch on its way."""
+    acks = "all" if event.acks < 0 else str(event.acks)
+    return f"{event.producer} sent {event.tp} {some(event.values)}, acks={acks}"
+
+
+def produce_retried(event: events.ProduceRetried) -> str:
+    """Another attempt."""
+    counted = "" if event.counted else " (not counted)"
+    record = f"{event.tp} record {event.first_record}"
+    return f"{event.producer} tries {record} again: {event.error}{counted}"
+
+
+def produce_acknowledged(event: events.ProduceAcknowledged) -> str:
+    """A success, for the producer."""
+    where = f"at {number(event.base_offset)}" if event.base_offset >= 0 else "unconfirmed"
+    return f"{event.producer} {event.tp} {records(event.count)} acknowledged {where}"
+
+
+def produce_failed(event: events.ProduceFailed) -> str:
+    """A failure, for the producer."""
+    return f"{event.producer} {event.tp} {records(event.count)} failed: {event.error}"
+
+
+def records_consumed(event: events.RecordsConsumed) -> str:
+    """What a consumer was given."""
+    count = sum(length for _, length in event.runs)
+    return f"{event.consumer} read {event.tp} {records(count)} from {number(event.offset)}"
+
+
+def consume_finished(event: events.ConsumeFinished) -> str:
+    """The end of a read."""
+    ending = "" if event.error == "NONE" else f": {event.error}"
+    return f"{event.consumer} at {event.tp} {number(event.position)}{ending}"
+
+
+def consumer_truncation_detected(event: events.ConsumerTruncationDetected) -> str:
+    """A position that the log was cut below."""
+    ends = "is unknown" if event.end_offset < 0 else f"ends at {number(event.end_offset)}"
+    return (
+        f"{event.consumer} at {event.tp} {number(event.position)}:"
+        f" epoch {event.epoch} {ends} in the leader's log"
+    )
+
+
+def audit_changed(event: events.AuditChanged) -> str:
+    """Ground truth about a partition."""
+    counts = {
+        "lost": len(event.lost),
+        "duplicated": len(event.duplicated),
+        "diverged": len(event.diverged),
+        "read and lost": len(event.consumed_lost),
+    }
+    found = ", ".join(f"{count} {what}" for what, count in counts.items() if count)
+    return f"{event.tp} {found or 'clean again'}"
+
+
+def invariant_violated(event: events.InvariantViolated) -> str:
+    """A broken invariant."""
+    known = " (known of this release)" if event.known else ""
+    return f"{event.name} {event.tp}: {event.detail}{known}"

@@ -1,0 +1,254 @@
+"""The inspector: everything that is known of one partition, as lines of a given width.
+
+Several truths stand side by side and may disagree: what the znode says, what the leader acts on
+(its ISR, what it remembers of its followers), what each replica itself holds, and what the
+controller and the clients believe.
+"""
+
+from typing import TYPE_CHECKING, Final
+
+from console.model.tape_window import EPOCH_ROLES
+from console.model.why import chain, chain_lines, state_path
+from console.render.lines import BLANK, Line, Span, cut, line
+from console.render.partition_columns import leader_number
+from console.render.state_words import STATE_WORDS, glyph_of
+from console.render.tapes import tape_order
+from sessions.model.truths import truths
+from sessions.text import age, brackets, number, plain
+
+if TYPE_CHECKING:
+    from console.model.workspace import Stage
+    from sessions.model.states import PartitionState, ReplicaState
+
+EPOCHS_SHOWN_MAX: Final = 5
+TRUTH_WORDS: Final = {
+    "leader": "leader",
+    "leader_epoch": "epoch",
+    "isr": "isr",
+    "zk_version": "version",
+}
+"""The fields in which somebody may disagree with the znode, and what they are called."""
+
+
+def partition_lines(stage: "Stage", partition: "PartitionState", width: int) -> list[Line]:
+    """The whole inspector for one partition."""
+    sections = [
+        heading(stage, partition),
+        replica_table(stage, partition),
+        epoch_caches(partition),
+        znode(stage, partition),
+        disagreements(stage, partition),
+        audit(partition),
+        why(stage, partition, width),
+    ]
+    rows: list[Line] = []
+    for section in sections:
+        if section:
+            rows += [BLANK] * bool(rows) + section
+    return [cut(row, width, stage.glyphs.more) for row in rows]
+
+
+def heading(stage: "Stage", partition: "PartitionState") -> list[Line]:
+    """State in words, leader and epochs, ISR and OSR as the znode says them."""
+    severity = stage.index.severity.get(partition.name, len(STATE_WORDS) - 1)
+    word = STATE_WORDS[severity]
+    leader = leader_number(partition)
+    rows = [
+        line(
+            Span(f"{glyph_of(word, stage.glyphs)} {word.word} ".lstrip(), word.role),
+            Span(word.meaning, "muted"),
+        ),
+        line(
+            Span("leader ", "muted"),
+            Span(
+                "none" if leader is None else str(leader), "error" if leader is None else "strong"
+            ),
+            Span("  epoch ", "muted"),
+            plain(partition.leader_epoch),
+            Span("  controller epoch ", "muted"),
+            plain(partition.controller_epoch),
+        ),
+        line(
+            Span("ISR ", "muted"),
+            brackets(partition.isr),
+            Span("  OSR ", "muted"),
+            Span(brackets(partition.osr), "warning" if partition.osr else ""),
+            Span("  min ", "muted"),
+            str(partition.min_isr),
+        ),
+    ]
+    if sorted(partition.leader_isr) != sorted(partition.isr) and leader is not None:
+        rows.append(
+            line(
+                Span("the leader acts on ISR ", "muted"),
+                Span(brackets(partition.leader_isr), "warning"),
+            )
+        )
+    if partition.adding or partition.removing:
+        rows.append(
+            line(
+                Span("moving: adding ", "muted"),
+                brackets(partition.adding),
+                Span(" removing ", "muted"),
+                brackets(partition.removing),
+            )
+        )
+    return rows
+
+
+def replica_table(stage: "Stage", partition: "PartitionState") -> list[Line]:
+    """One line a replica: role, LEO, HW, the leader's memory of it, its distance, its fetch."""
+    title = f"{'REPLICA':<13}{'LEO':>8}{'HW':>8}{'REMOTE':>8}{'BEHIND':>7}{'FETCH':>6}"
+    rows = [line(Span(title, "title"))]
+    for broker in tape_order(partition):
+        replica = partition.replica_states.get(broker)
+        if replica is None:
+            rows.append(line(f"  {broker:>2} ", Span("no log here", "muted")))
+        else:
+            rows.append(replica_line(stage, partition, replica))
+    return rows
+
+
+def replica_line(stage: "Stage", partition: "PartitionState", replica: "ReplicaState") -> Line:
+    """One replica of the table."""
+    glyphs = stage.glyphs
+    leader = partition.leader_replica
+    is_leader = leader is replica
+    down = replica.role == "offline"
+    mark = glyphs.offline if down else glyphs.up
+    word = (
+        "down" if down else "leader" if is_leader else "paused" if replica.paused else replica.role
+    )
+    role = (
+        "error" if down else "warning" if replica.broker in partition.osr or replica.paused else ""
+    )
+    remembered = None if leader is None or is_leader else leader_memory(partition, replica.broker)
+    behind = None if leader is None or is_leader else leader.log_end_offset - replica.log_end_offset
+    return line(
+        Span(f"{mark}{replica.broker:>3} {word[:8]:<8}", role),
+        f"{number(replica.log_end_offset):>8}",
+        Span(f"{number(replica.high_watermark):>8}", "hw"),
+        Span(f"{'' if is_leader else _remote(remembered):>8}", "muted"),
+        Span(f"{'' if not behind else number(behind):>7}", "warning"),
+        Span(
+            f"{'' if is_leader or down else age(fetch_age(stage, partition, replica.broker)):>6}",
+            "muted",
+        ),
+    )
+
+
+def _remote(remembered: int | None) -> str:
+    return "?" if remembered is None or remembered < 0 else number(remembered)
+
+
+def leader_memory(partition: "PartitionState", follower: int) -> int | None:
+    """The LEO that the present leader remembers of a follower; None or -1: it does not know."""
+    leader = partition.leader_replica
+    return None if leader is None else leader.remote_leo.get(follower)
+
+
+def fetch_age(stage: "Stage", partition: "PartitionState", follower: int) -> int | None:
+    """Microseconds since the follower last sent the leader a fetch; None if it never did."""
+    broker = stage.view.state.brokers.get(follower)
+    sent_us = None
+    if broker is not None and partition.leader is not None:
+        sent_us = broker.fetch_sent_us.get(partition.leader)
+    return None if sent_us is None else stage.source.time_us - sent_us
+
+
+def caught_up_age(stage: "Stage", partition: "PartitionState", follower: int) -> int | None:
+    """Microseconds since the follower was last caught up, as far as the leader knows.
+
+    That is the last time at which the offset that it asked for was the leader's LEO or more: before
+    the leader wrote the record that it lacks first. 0: it is caught up; None: the leader knows
+    nothing of it, or nobody knows when that was.
+    """
+    leader = partition.leader_replica
+    remembered = leader_memory(partition, follower)
+    if leader is None or remembered is None or remembered < 0:
+        return None
+    if remembered >= leader.log_end_offset:
+        return 0
+    source = stage.source
+    written = stage.writes.find(partition.name, leader.broker, remembered, source.seq)
+    return None if written is None else source.time_us - written.time_us
+
+
+def epoch_caches(partition: "PartitionState") -> list[Line]:
+    """Leader-epoch caches, epoch and start offset, one line a replica."""
+    rows = [line(Span("LEADER-EPOCH CACHE", "title"), Span(" epoch:start", "muted"))]
+    for broker in tape_order(partition):
+        replica = partition.replica_states.get(broker)
+        if replica is None:
+            continue
+        if replica.epochs is None:
+            return [line(Span("LEADER-EPOCH CACHE", "title"), Span(" none before 0.11", "muted"))]
+        shown = replica.epochs[-EPOCHS_SHOWN_MAX:]
+        spans = [
+            Span(f" e{epoch}:{number(start)}", f"epoch{epoch % EPOCH_ROLES}")
+            for epoch, start in shown
+        ]
+        rows.append(line(f"  {broker:>2} ", *(spans or [Span(" empty", "muted")])))
+    return rows
+
+
+def znode(stage: "Stage", partition: "PartitionState") -> list[Line]:
+    """The ``state`` znode: its version and data."""
+    node = stage.view.state.znodes.get(state_path(partition))
+    title = Span("ZNODE", "title")
+    if node is None:
+        return [line(title, Span(" no state znode", "muted"))]
+    head = line(
+        title,
+        Span(f" ..{state_path(partition)[len('/brokers/topics') :]}", "muted"),
+        f" v{node.version}",
+    )
+    said = [Span(f" leader {partition.leader} leader_epoch {partition.leader_epoch}")]
+    return [head, line(*said, f" isr {brackets(partition.isr)}")]
+
+
+def disagreements(stage: "Stage", partition: "PartitionState") -> list[Line]:
+    """Who takes the state to be another than the znode says; nothing while all agree."""
+    rows: list[Line] = []
+    for truth in truths(stage.view, partition):
+        if truth.disagrees:
+            said = [
+                f" {name} {_word(getattr(truth, field))}"
+                for field, name in TRUTH_WORDS.items()
+                if field in truth.disagrees
+            ]
+            rows.append(line(f"  {truth.who}", Span("".join(said), "warning")))
+    title = line(Span("DISAGREE", "title"), Span(" with the znode", "muted"))
+    return [title, *rows] if rows else []
+
+
+def _word(value: int | list[int] | None) -> str:
+    """One thing that somebody believes."""
+    if value is None:
+        return "unknown"
+    if isinstance(value, list):
+        return brackets(value)
+    return "none" if value < 0 else str(value)
+
+
+def audit(partition: "PartitionState") -> list[Line]:
+    """What has been lost, duplicated or diverged; nothing while nothing has."""
+    found = {
+        "lost": partition.lost,
+        "duplicated": partition.duplicated,
+        "diverged": partition.diverged,
+        "read and lost": partition.consumed_lost,
+    }
+    parts = [
+        Span(f" {len(entries):,} {what} (offset {entries[0][0]}..)", "error")
+        for what, entries in found.items()
+        if entries
+    ]
+    return [line(Span("AUDIT", "title"), *parts)] if parts else []
+
+
+def why(stage: "Stage", partition: "PartitionState", width: int) -> list[Line]:
+    """The chain of causes behind the state, the root first."""
+    events = chain(stage.reader, stage.explainer.seq(stage.view.state, partition))
+    title = line(Span("WHY", "title"), Span(" the root first", "muted"))
+    return [title, *chain_lines(events, width, stage.glyphs)] if events else []

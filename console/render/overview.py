@@ -1,0 +1,213 @@
+"""The overview's figures: every count with its last minute, control, audit, invariants."""
+
+from itertools import groupby
+from typing import TYPE_CHECKING, Final
+
+from console.model.history import sparkline
+from console.render.lines import BLANK, Line, Span, cut, fit, line
+from console.render.state_words import RANKS, STATE_WORDS, glyph_of
+from emulator.audit.invariants import INVARIANTS
+from sessions.text import clean, clock, number, plural
+
+if TYPE_CHECKING:
+    from console.model.workspace import Stage
+    from sessions.model.health import Counts
+
+COUNTED: Final = (
+    ("offline", "offline"),
+    ("under_min_isr", "under min ISR"),
+    ("unclean", "unclean leader"),
+    ("diverged", "diverged"),
+    ("at_min_isr", "at min ISR"),
+    ("under_replicated", "under-replicated"),
+    ("non_preferred", "not preferred"),
+)
+"""The counts, worst first, as the read model and as people call them."""
+BETTER_MORE: Final = frozenset({"brokers_up", "partitions"})
+"""Counts whose lowest value is their worst."""
+LABEL_WIDTH: Final = 20
+FIGURE_WIDTH: Final = 9
+MINUTE: Final = 60
+NARROW: Final = 60
+"""Narrower panes say the same in fewer words."""
+
+
+def health_lines(stage: "Stage", width: int) -> list[Line]:
+    """Brokers and each count with a bar a second for the last minute."""
+    counts = stage.view.counts()
+    bars = max(10, min(MINUTE, width - LABEL_WIDTH - FIGURE_WIDTH - 6))
+    down = counts.brokers - counts.brokers_up
+    rows = [
+        line(
+            Span(fit("", 3)),
+            Span(fit("", LABEL_WIDTH)),
+            Span(f"{'now':>{FIGURE_WIDTH}}", "title"),
+            Span(f"  last {bars} s", "title"),
+        ),
+        _count_line(
+            stage,
+            "brokers_up",
+            "brokers up",
+            f"{counts.brokers_up}/{counts.brokers}",
+            bars,
+            "error" if down else "ok",
+            top=counts.brokers,
+        ),
+    ]
+    for name, label in COUNTED:
+        value = getattr(counts, name)
+        word = STATE_WORDS[RANKS[name]]
+        rows.append(
+            _count_line(
+                stage,
+                name,
+                label,
+                number(value),
+                bars,
+                word.role if value else "",
+                glyph=glyph_of(word, stage.glyphs),
+            )
+        )
+    rows.append(_count_line(stage, "partitions", "partitions", number(counts.partitions), bars, ""))
+    return [cut(row, width, stage.glyphs.more) for row in rows]
+
+
+def _count_line(
+    stage: "Stage",
+    name: str,
+    label: str,
+    figure: str,
+    bars: int,
+    role: str,
+    *,
+    glyph: str = " ",
+    top: int | None = None,
+) -> Line:
+    worst = min if name in BETTER_MORE else max
+    values = stage.history.values(name, stage.source.time_us, bars, worst)
+    lit = "error" if role == "offline" else role or "muted"
+    return line(
+        Span(f" {glyph} ", role or "faint"),
+        Span(fit(label, LABEL_WIDTH), "" if role else "muted"),
+        Span(f"{figure:>{FIGURE_WIDTH}}", role or "muted"),
+        "  ",
+        *_bars(sparkline(values, stage.glyphs.sparks, top), stage.glyphs.sparks[0], lit),
+    )
+
+
+def _bars(bars: str, zero: str, role: str) -> list[Span]:
+    """The bars, with those that stand for nothing in the background."""
+    return [
+        Span("".join(run), "faint" if empty else role)
+        for empty, run in groupby(bars, key=lambda bar: bar == zero)
+    ]
+
+
+def control_lines(stage: "Stage", width: int) -> list[Line]:
+    """Controller, audit, expectations, clients, configuration."""
+    state = stage.view.state
+    controller = state.controller
+    who = "none" if controller.broker is None else f"broker {controller.broker}"
+    rows = [
+        _pair(
+            "controller",
+            who,
+            "" if controller.broker is not None else "error",
+            f"epoch {controller.epoch}" if controller.epoch is not None else "",
+        ),
+        _pair("cluster", f"{state.version or '?'}", "", "stepwise" if state.stepwise else ""),
+        BLANK,
+        *audit_lines(stage),
+        BLANK,
+        *invariant_lines(stage),
+        _expectations(stage),
+        _clients(stage),
+        *_links(stage),
+    ]
+    return [cut(row, width, stage.glyphs.more) for row in rows]
+
+
+def audit_lines(stage: "Stage") -> list[Line]:
+    """What the ground truth says of every acknowledged record."""
+    lost, duplicated, diverged, read_and_lost = stage.index.audit
+    return [
+        _pair("acknowledged", number(stage.view.state.acked)),
+        _pair("lost", number(lost), "error" if lost else "ok"),
+        _pair("duplicated", number(duplicated), "warning" if duplicated else "ok"),
+        _pair("diverged", number(diverged), "error" if diverged else "ok"),
+        _pair("read, then lost", number(read_and_lost), "error" if read_and_lost else "ok"),
+    ]
+
+
+def invariant_lines(stage: "Stage") -> list[Line]:
+    """How many of the invariants hold, and the last one that was broken."""
+    broken = stage.view.state.invariants
+    total = len(INVARIANTS)
+    if not broken:
+        return [_pair("invariants", f"{total} of {total} hold", "ok")]
+    names = {violation[1] for violation in broken}
+    held = f"{max(0, total - len(names))} of {total} hold"
+    seq, name, tp, detail, known = broken[-1]
+    note = "known of this release" if known else "the run's seed and inputs reproduce it"
+    return [
+        _pair("invariants", held, "error", f"{len(broken)} broken"),
+        line(Span(f"   #{seq:,} {clean(name)} {clean(tp)}: {clean(detail)}", "error")),
+        line(Span(f"   {note}", "muted")),
+    ]
+
+
+def _expectations(stage: "Stage") -> Line:
+    held = stage.view.state.expectations
+    failed = len(held.failed)
+    return _pair(
+        "expectations",
+        f"{held.passed} held",
+        "error" if failed else "",
+        f"{failed} failed" if failed else "",
+    )
+
+
+def _clients(stage: "Stage") -> Line:
+    state = stage.view.state
+    failed = sum(producer.failed for producer in state.producers.values())
+    pending = sum(producer.pending for producer in state.producers.values())
+    return _pair(
+        "clients",
+        f"{len(state.producers)} producing, {len(state.consumers)} consuming",
+        "error" if failed else "",
+        f"{number(failed)} failed, {number(pending)} pending" if failed or pending else "",
+    )
+
+
+def _links(stage: "Stage") -> list[Line]:
+    count = len(stage.view.state.links)
+    return [_pair("links", f"{count} not whole", "warning")] if count else []
+
+
+def _pair(label: str, value: str, role: str = "", note: str = "") -> Line:
+    return line(
+        Span(fit(f" {label}", LABEL_WIDTH), "muted"),
+        Span(value, role),
+        Span(f"  {note}" if note else "", "muted"),
+    )
+
+
+def is_calm(counts: "Counts") -> bool:
+    """Whether none of the counted states holds of any partition."""
+    return not any(getattr(counts, name) for name, _ in COUNTED)
+
+
+def healthy_sentence(stage: "Stage") -> str:
+    """What an empty list of faults says: how many are healthy, and since when.
+
+    A dead broker is no partition's fault before ZooKeeper gives up its session, but no calm either.
+    """
+    total = len(stage.index.keys)
+    if not total:
+        return "There are no partitions yet."
+    since_us = stage.history.since(stage.source.time_us, is_calm)
+    since = "" if since_us is None else f" since {clock(since_us)}"
+    counts = stage.view.counts()
+    down = counts.brokers - counts.brokers_up
+    said = f"{plural(down, 'broker')} down." if down else "No faults."
+    return f"{said} {total:,} of {total:,} partitions healthy{since}."

@@ -1,0 +1,235 @@
+"""The partitions table's columns and its filter's fields: pure functions of one partition."""
+
+from collections.abc import Callable, Mapping
+from operator import attrgetter
+from typing import TYPE_CHECKING, Final
+
+from console.model.filters import NO_VALUE, Field
+from console.render.columns import Cell, Column
+from console.render.state_words import HEALTHY, STATE_WORDS, glyph_of
+from sessions.text import brackets, broker_list, clean, number
+
+if TYPE_CHECKING:
+    from console.styles.glyphs import Glyphs
+    from sessions.model.states import PartitionState, ReplicaState
+
+LESS: Final = -2
+"""What rows without a figure are sorted by: it is below every offset, epoch and broker."""
+
+
+def leader_number(partition: "PartitionState") -> int | None:
+    """The leader's id; None while there is none."""
+    return None if partition.leader is None or partition.leader < 0 else partition.leader
+
+
+def spokesman(partition: "PartitionState") -> "ReplicaState | None":
+    """The replica whose HW and LEO stand for the partition.
+
+    That is its leader, or while it is offline the fullest of the ISR.
+    """
+    states, leader = partition.replica_states, partition.leader
+    if leader is not None and leader in states:
+        return states[leader]
+    held = [states[broker] for broker in partition.isr if broker in states]
+    return max(held, key=lambda replica: replica.log_end_offset, default=None)
+
+
+# The next three are asked of every partition at once when a table is sorted by them: they look
+# for the leader's replica themselves, since that is the usual case and a call costs as much.
+
+
+def high_watermark(partition: "PartitionState") -> int | None:
+    """The partition's HW."""
+    states, leader = partition.replica_states, partition.leader
+    replica = states[leader] if leader in states else spokesman(partition)
+    return None if replica is None else replica.high_watermark
+
+
+def log_end_offset(partition: "PartitionState") -> int | None:
+    """The partition's LEO."""
+    states, leader = partition.replica_states, partition.leader
+    replica = states[leader] if leader in states else spokesman(partition)
+    return None if replica is None else replica.log_end_offset
+
+
+def lag(partition: "PartitionState") -> int:
+    """Records in the leader's log that are not committed yet."""
+    states, leader = partition.replica_states, partition.leader
+    replica = states[leader] if leader in states else spokesman(partition)
+    if replica is None:
+        return 0
+    behind = replica.log_end_offset - replica.high_watermark
+    return behind if behind > 0 else 0
+
+
+def _number(read: "Callable[[PartitionState], int | None]") -> "Field[PartitionState]":
+    """A number that there may not be."""
+
+    def number_or_none(partition: "PartitionState") -> float:
+        value = read(partition)
+        return NO_VALUE if value is None else value
+
+    return Field(number_or_none)
+
+
+FIELDS: "Final[Mapping[str, Field[PartitionState]]]" = {
+    "topic": Field(attrgetter("topic"), "word"),
+    "partition": Field(attrgetter("partition")),
+    "state": Field(attrgetter("state"), "word"),
+    "leader": _number(leader_number),
+    "epoch": _number(attrgetter("leader_epoch")),
+    "replicas": Field(attrgetter("replicas"), "list"),
+    "isr": Field(attrgetter("isr"), "list"),
+    "osr": Field(attrgetter("osr"), "list"),
+    "min": Field(attrgetter("min_isr")),
+    "hw": _number(high_watermark),
+    "leo": _number(log_end_offset),
+    "lag": Field(lag),
+    "version": _number(attrgetter("zk_version")),
+    "unclean": Field(lambda partition: int(partition.unclean)),
+    "preferred": Field(lambda partition: int([partition.leader] == partition.replicas[:1])),
+    "lost": Field(lambda partition: len(partition.lost)),
+    "duplicated": Field(lambda partition: len(partition.duplicated)),
+    "diverged": Field(lambda partition: len(partition.diverged)),
+}
+"""What a query such as ``isr<min and topic~orders`` can name."""
+
+
+def state_cell(severity: int, glyphs: "Glyphs") -> Cell:
+    """The state's glyph and word."""
+    word = STATE_WORDS[severity]
+    return (f"{glyph_of(word, glyphs)} {word.word}", word.role)
+
+
+def columns(glyphs: "Glyphs", severity_of: Mapping[str, int]) -> "list[Column[PartitionState]]":
+    """The table's columns; blank OSR and the dot under LAG mean healthy."""
+    return [
+        *identity_columns(glyphs, severity_of),
+        *replica_columns(),
+        *offset_columns(glyphs.no_record),
+        *wide_columns(glyphs.no_record),
+    ]
+
+
+def identity_columns(
+    glyphs: "Glyphs", severity_of: Mapping[str, int]
+) -> "list[Column[PartitionState]]":
+    """Which partition, in which state, under whom."""
+
+    def severity(partition: "PartitionState") -> int:
+        return severity_of.get(partition.name, HEALTHY)
+
+    def leader_cell(partition: "PartitionState") -> Cell:
+        leader = leader_number(partition)
+        return ("-", "error") if leader is None else (str(leader), "")
+
+    name = Column["PartitionState"](
+        "name", "TOPIC-PART", 14, lambda p: (clean(p.name), "strong"), grows=True
+    )
+    state = Column("state", "STAT", 6, lambda p: state_cell(severity(p), glyphs), severity)
+    leader = Column(
+        "leader", "LDR", 3, leader_cell, lambda p: _or_less(leader_number(p)), right=True
+    )
+    return [state, name, leader, _figure("epoch", "EP", 3, attrgetter("leader_epoch"), drop=4)]
+
+
+def replica_columns() -> "list[Column[PartitionState]]":
+    """Where it is, and who is out of sync."""
+    return [
+        Column(
+            "replicas",
+            "REPLICAS",
+            8,
+            lambda p: (broker_list(p.replicas), "muted"),
+            attrgetter("replicas"),
+            drop=5,
+        ),
+        Column(
+            "osr",
+            "OSR",
+            5,
+            lambda p: (broker_list(p.osr), "warning"),
+            lambda p: len(p.isr) - len(p.replicas),
+        ),
+        _figure("min", "MIN", 3, attrgetter("min_isr"), role="muted", drop=3),
+    ]
+
+
+def offset_columns(quiet: str) -> "list[Column[PartitionState]]":
+    """How far its log goes, and how much of it is not committed."""
+    return [
+        _figure("hw", "HW", 9, high_watermark, drop=2),
+        _figure("leo", "LEO", 9, log_end_offset, drop=1),
+        _count("lag", "LAG", 5, lag, quiet, role="warning"),
+    ]
+
+
+def wide_columns(quiet: str) -> "list[Column[PartitionState]]":
+    """What only the wide view has room for: whole ISRs, versions, losses."""
+    return [
+        Column("isr", "ISR", 9, lambda p: (brackets(p.isr), ""), lambda p: len(p.isr), wide=True),
+        Column(
+            "leader_isr",
+            "LDR-ISR",
+            9,
+            lambda p: (brackets(p.leader_isr), _disagreement(p)),
+            lambda p: len(p.leader_isr),
+            wide=True,
+        ),
+        _figure("controller_epoch", "C-EP", 4, attrgetter("controller_epoch"), wide=True),
+        _figure("version", "ZKV", 4, attrgetter("zk_version"), wide=True),
+        _count("lost", "LOST", 4, lambda p: len(p.lost), quiet, wide=True),
+        _count("duplicated", "DUP", 4, lambda p: len(p.duplicated), quiet, wide=True),
+        _count("diverged", "DIVG", 4, lambda p: len(p.diverged), quiet, wide=True),
+    ]
+
+
+def _figure(
+    id: str,
+    title: str,
+    width: int,
+    read: "Callable[[PartitionState], int | None]",
+    *,
+    role: str = "",
+    drop: int = 0,
+    wide: bool = False,
+) -> "Column[PartitionState]":
+    """A number; a dash where there is none."""
+    return Column(
+        id,
+        title,
+        width,
+        lambda p: (number(read(p)), role),
+        lambda p: LESS if (value := read(p)) is None else value,
+        right=True,
+        drop=drop,
+        wide=wide,
+    )
+
+
+def _count(
+    id: str,
+    title: str,
+    width: int,
+    read: "Callable[[PartitionState], int]",
+    quiet: str,
+    *,
+    role: str = "error",
+    wide: bool = False,
+) -> "Column[PartitionState]":
+    """How many of something that there should be none of; the most first."""
+
+    def cell(partition: "PartitionState") -> Cell:
+        count = read(partition)
+        return (number(count), role) if count else (quiet, "faint")
+
+    return Column(id, title, width, cell, lambda p: -read(p), right=True, wide=wide)
+
+
+def _or_less(value: int | None) -> int:
+    return LESS if value is None else value
+
+
+def _disagreement(partition: "PartitionState") -> str:
+    """The ISR that the leader acts on may differ from what the znode says."""
+    return "" if sorted(partition.leader_isr) == sorted(partition.isr) else "warning"

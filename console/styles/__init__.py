@@ -1,0 +1,1 @@
+"""Themes, colours, glyphs and the style sheet."""

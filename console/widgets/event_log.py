@@ -1,0 +1,256 @@
+"""A log of events: any number of lines, read from the source as they come into sight.
+
+The line of the event under the time cursor has a mark; later events are there as well, but faint.
+While the log follows, its own cursor stays with the time cursor.
+"""
+
+from collections.abc import Hashable, Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+from msgspec import structs
+from textual.message import Message
+
+from console.model.event_log import (
+    AllEvents,
+    EventLog,
+    FixedEvents,
+    FoundEvents,
+    PageScan,
+    TouchScan,
+)
+from console.model.filters import Filter
+from console.render.empty import nothing_lines
+from console.render.event_text import CHANGE, FAULT, TRAFFIC, describe, level_of
+from console.render.lines import Line, Span, cut, fit, join_ends, line
+from console.widgets.filtered import Filtered
+from console.widgets.virtual_view import VirtualView
+from emulator.events import Event
+from sessions.text import json_text, number, plural, short_clock
+
+if TYPE_CHECKING:
+    from console.model.workspace import Stage
+
+CAUSE_MIN_WIDTH = 70
+"""A narrower log leaves the cause column out."""
+NUMBER_WIDTH = 9
+
+
+class EventView(Filtered, VirtualView):
+    """Events as lines: time, number, kind, what happened, cause."""
+
+    filter_hint: ClassVar[str] = "words, re:pattern or !not, in kind and text of the event"
+
+    class Found(Message):
+        """The log shows other events than before: titles around it may want to say so."""
+
+    def __init__(self, stage: "Stage", *, id: str | None = None) -> None:
+        super().__init__(stage, id=id)
+        self.log_: EventLog = AllEvents(stage.source)
+        self.objects: Sequence[str] = ()
+        self.filter: Filter[Event] = Filter()
+        self.least = TRAFFIC
+        self.levels = (CHANGE, TRAFFIC)
+        self.with_causes = True
+        self.following = True
+        self.seq = 0
+        self._marked = -1
+
+    def is_busy(self) -> bool:
+        """Whether the search goes on."""
+        return not self.log_.complete
+
+    # ---- which events
+
+    def show_all(self) -> None:
+        """Show the whole source."""
+        self.objects = ()
+        self.look_again()
+
+    def show_touching(self, objects: Sequence[str]) -> None:
+        """Show what touches the objects, with the changes that led to it."""
+        if list(objects) != list(self.objects):
+            self.objects = tuple(objects)
+            self.look_again()
+
+    def show_fixed(self, seqs: Sequence[int]) -> None:
+        """Show these events and no others."""
+        self.log_ = FixedEvents(seqs)
+        self.following = False
+        self._shown_anew()
+
+    def choose(self) -> None:
+        """Show what matches the filter."""
+        self.look_again()
+
+    def look_again(self) -> None:
+        """Begin the search anew."""
+        reader = self.stage.reader
+        if self.objects:
+            scan = TouchScan(reader, self.objects, self._wanted)
+            self.log_ = FoundEvents(reader, scan, with_causes=self.with_causes)
+        elif self.filter or self.least > TRAFFIC:
+            self.log_ = FoundEvents(reader, PageScan(reader, self._wanted))
+        else:
+            self.log_ = AllEvents(self.stage.source)
+        self.log_.work()
+        self._shown_anew()
+
+    def _wanted(self, event: Event) -> bool:
+        if self.least > TRAFFIC and level_of(event) < self.least:
+            return False
+        if not self.filter:
+            return True
+        return self.filter.matches(searched(event), event)
+
+    def _shown_anew(self) -> None:
+        self.resize()
+        if self.following:
+            self.show_line(max(0, self.log_.index_of(self.stage.source.seq)))
+        self.refresh()
+        self.post_message(self.Found())
+
+    def follow(self) -> None:
+        """Look further for matches, and go with the time cursor."""
+        anchor = self.log_.seq_at(self.top) if self.top < len(self.log_) else None
+        if self.log_.work():
+            self.resize()
+            if anchor is not None and not self.following:
+                self.scroll_to(y=self.log_.index_of(anchor), animate=False)
+            self.refresh()
+            self.post_message(self.Found())
+        if not len(self.log_):
+            self.say_empty(nothing_lines(*self.why_empty(), self.columns))
+        here = self.log_.index_of(self.stage.source.seq)
+        self.resize()
+        if self.following:
+            self.show_line(max(0, here))
+        if here != self._marked:
+            self._marked = here
+            self.refresh()
+
+    def why_empty(self) -> tuple[str, str]:
+        """Why there is no line, and which key helps."""
+        if not self.log_.complete:
+            return "Looking for events..", "esc goes back"
+        if self.filter:
+            return f"No event matches {self.filter.text!r}.", "esc clears the filter"
+        if self.least == FAULT:
+            return "Nothing has gone wrong, and nothing was broken.", "f shows every change"
+        if self.least == CHANGE:
+            return "Nothing has changed it.", "f shows traffic as well"
+        return "There are no events.", "L goes to the end of what exists"
+
+    # ---- lines
+
+    def count(self) -> int:
+        """How many events are there, as far as they have been found."""
+        return len(self.log_)
+
+    def event_at(self, index: int) -> Event | None:
+        """The event on a line."""
+        return self.stage.reader.get(self.log_.seq_at(index)) if index < len(self.log_) else None
+
+    def version(self, index: int) -> Hashable:
+        """Events never change; only where the time cursor is does."""
+        seq = self.log_.seq_at(index)
+        return seq, index == self._marked, seq > self.stage.source.seq
+
+    def draw(self, index: int) -> Line:
+        """One event."""
+        event = self.event_at(index)
+        if event is None:
+            return ()
+        return event_line(event, self.stage, self.columns, here=index == self._marked)
+
+    # ---- the cursor is an event
+
+    def cursor_index(self) -> int | None:
+        """The selected event's line; the time cursor's while the log follows."""
+        if not len(self.log_):
+            return None
+        seq = self.stage.source.seq if self.following else self.seq
+        return max(0, self.log_.index_of(seq))
+
+    def set_cursor(self, index: int) -> None:
+        """Stay with the event on this line; on the last one, follow."""
+        self.seq = self.log_.seq_at(index)
+        self.following = False
+
+    @property
+    def selected(self) -> Event | None:
+        """The event under the cursor."""
+        index = self.cursor_index()
+        return None if index is None else self.event_at(index)
+
+    def do_move_last(self) -> None:
+        """To the time cursor, and follow it; if it is there already, to the last line."""
+        if self.following or isinstance(self.log_, FixedEvents):
+            super().do_move_last()
+            return
+        self.following = True
+        self._shown_anew()
+
+    # ---- what keys do
+
+    def do_faults(self) -> None:
+        """Show only the lesser, or the other of the log's two levels."""
+        fewer, more = self.levels
+        self.least = more if self.least == fewer else fewer
+        self.look_again()
+
+    def is_match(self, index: int, wanted: Filter[Event]) -> bool:
+        """What kind and text of the event say."""
+        event = self.event_at(index)
+        return event is not None and wanted.matches(searched(event), event)
+
+    def cell_text(self) -> str:
+        """The selected event as a line of text."""
+        event = self.selected
+        if event is None:
+            return ""
+        told = describe(event)
+        return f"{short_clock(event.time_us)} #{event.seq} {told.word} {told.text}"
+
+    def row_text(self) -> str:
+        """The selected event as JSON."""
+        event = self.selected
+        if event is None:
+            return ""
+        return json_text({"event": type(event).__name__, **structs.asdict(event)})
+
+    def status(self) -> str:
+        """How many events are shown, and whether the search goes on."""
+        shown = number(len(self.log_))
+        if isinstance(self.log_, AllEvents):
+            text = plural(len(self.log_), "event")
+        else:
+            text = f"{shown} of {number(self.stage.source.last_seq)}"
+        text += "" if self.log_.complete else " so far"
+        text += ", changes only" if self.least == CHANGE else ""
+        text += f", filter {self.filter.text}" if self.filter else ""
+        return text + (", following" if self.following else "")
+
+
+def searched(event: Event) -> str:
+    """What a filter's words are looked for in, in small letters."""
+    told = describe(event)
+    return f"{told.word}\n{told.text}".lower()
+
+
+def event_line(event: Event, stage: "Stage", width: int, *, here: bool = False) -> Line:
+    """One event as a line of at most ``width`` columns."""
+    told = describe(event)
+    glyphs = stage.glyphs
+    future = event.seq > stage.source.seq
+    faint = "faint" if future else ""
+    left = line(
+        Span(f"{glyphs.here if here else ' '}", "here"),
+        Span(short_clock(event.time_us), faint or "muted"),
+        Span(f"{number(event.seq):>{NUMBER_WIDTH}} ", faint or "muted"),
+        Span(fit(told.word, 7), faint or told.role),
+        Span(told.text, faint or ("muted" if told.level < CHANGE else "")),
+    )
+    if width < CAUSE_MIN_WIDTH:
+        return cut(left, width, glyphs.more)
+    cause = f"{glyphs.because} {number(event.cause)}" if event.cause else "root"
+    return join_ends(left, line(Span(f"{cause:>{NUMBER_WIDTH + 2}} ", "faint")), width, glyphs.more)

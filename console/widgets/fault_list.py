@@ -1,0 +1,103 @@
+"""The fault palette as a list: each fault with the effect that it would have."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from console.model.faults import Fault
+from console.model.forecasts import Foresight
+from console.render.lines import Line, Span, fit, line
+from console.widgets.pick_list import Pick, PickView
+
+if TYPE_CHECKING:
+    from console.model.workspace import Stage
+    from console.widgets.prompt import Prompt
+
+TITLE_WIDTH = 34
+UNKNOWN = "looking ahead on a copy"
+MANY_PARTITIONS = 5_000
+"""Of a cluster with more partitions than this only what is chosen is looked into."""
+
+
+class FaultView(PickView):
+    """Faults; the effect of the one under the cursor is worked out first."""
+
+    def __init__(self, stage: "Stage", *, id: str) -> None:
+        super().__init__(stage, id=id)
+        self.faults: dict[str, Fault] = {}
+        self.foresight = Foresight(stage.source)
+        self.asked: Fault | None = None
+        self.warned = ""
+
+    def show_faults(self, faults: Sequence[Fault]) -> None:
+        """Show these, and begin to foresee what each would do."""
+        self.faults = {fault.statement: fault for fault in faults}
+        self.foresight = Foresight(self.stage.source)
+        self.refresh_effects()
+
+    def refresh_effects(self) -> None:
+        """Say of each fault what is known by now."""
+        width = max(TITLE_WIDTH, *(len(each.title) for each in self.faults.values()), 0)
+        self.offer([self._pick(fault, width) for fault in self.faults.values()])
+
+    def _pick(self, fault: Fault, width: int) -> Pick:
+        shown = line(Span(fit(fault.title, width), "strong" if fault.confirm else ""), "  ")
+        effect = self.effect(fault)
+        return Pick(fault.statement, (*shown, *effect), f"{fault.title} {fault.statement}")
+
+    def effect(self, fault: Fault) -> Line:
+        """The effect in words, or how far looking for it has come."""
+        if not self.foresight.possible:
+            why = "a recording cannot be changed" if self.stage.read_only else "not foreseeable"
+            return line(Span(why, "muted"))
+        known = self.foresight.known(fault.statement)
+        if known is not None:
+            return line(Span(known, "muted" if known.startswith("0 partitions") else "warning"))
+        share = self.foresight.share(fault.statement)
+        if share is None and self.is_large:
+            return line(Span("foreseen when it is chosen", "faint"))
+        return line(Span("" if share is None else f"{UNKNOWN} {share:.0%}", "faint"))
+
+    def warning(self, fault: Fault) -> str:
+        """What is said while the fault's object has to be named."""
+        return f"{fault.title}: {self.foresight.known(fault.statement) or f'{UNKNOWN} ..'}"
+
+    @property
+    def fault(self) -> Fault | None:
+        """The fault under the cursor."""
+        return self.faults.get(self.selected)
+
+    def is_busy(self) -> bool:
+        """Whether there is more to foresee."""
+        return self.foresight.possible and self._next() is not None
+
+    def _next(self) -> str | None:
+        """The statement to be looked into next: the cursor's, then the others in order.
+
+        The others wait until somebody is here. To copy a large cluster takes seconds, in which the
+        screen stands still: there only what has been chosen is looked into.
+        """
+        if self.is_large:
+            order = [] if self.asked is None else [self.asked.statement]
+        else:
+            order = [self.selected, *(self.faults if self.has_focus else ())]
+        return next((each for each in order if each and self.foresight.known(each) is None), None)
+
+    @property
+    def is_large(self) -> bool:
+        """Whether looking ahead holds the screen up."""
+        return len(self.stage.index.keys) > MANY_PARTITIONS
+
+    def look_ahead(self) -> None:
+        """Work on the next forecast for a moment."""
+        statement = self._next() if self.foresight.possible else None
+        if statement is not None:
+            self.foresight.go_on(statement)
+            self.refresh_effects()
+
+    def warn(self, prompt: "Prompt") -> None:
+        """Say above the line what the fault that is being confirmed would do, once it is known."""
+        if self.asked is None or not prompt.is_open:
+            self.asked, self.warned = None, ""
+        elif self.warning(self.asked) != self.warned:
+            self.warned = self.warning(self.asked)
+            prompt.say(self.warned)

@@ -1,0 +1,32 @@
+"""What the views have in common that hide the lines which do not match a filter."""
+
+from typing import TYPE_CHECKING, Any
+
+from console.model.filters import Filter, FilterError
+
+
+class Filtered:
+    """Mixed into a view: keeps its filter, and chooses its lines anew when there is another."""
+
+    filter: Filter[Any]
+
+    if TYPE_CHECKING:
+
+        def wanted(self, pattern: str) -> Filter[Any]: ...
+
+    def choose(self) -> None:
+        """Find out which lines match now."""
+        raise NotImplementedError
+
+    def filter_text(self) -> str:
+        """The filter as it was typed."""
+        return self.filter.text
+
+    def set_filter(self, text: str) -> str | None:
+        """Show only what matches; what cannot be understood is answered with why."""
+        try:
+            self.filter = self.wanted(text)
+        except FilterError as error:
+            return str(error)
+        self.choose()
+        return None

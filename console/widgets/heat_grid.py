@@ -1,0 +1,194 @@
+"""Brokers by partitions as a grid: one sign for what a broker is to a partition.
+
+Only the part in sight is looked at, so 100,000 partitions cost no more than a hundred.
+"""
+
+from collections.abc import Hashable
+from typing import TYPE_CHECKING
+
+from console.render.lines import Line, Span, fit, line
+from console.widgets.virtual_view import VirtualView
+from sessions.text import clean
+
+if TYPE_CHECKING:
+    from console.model.workspace import Stage
+    from console.styles.glyphs import Glyphs
+    from sessions.model.states import PartitionState
+
+LABEL_WIDTH = 9
+"""Columns before the grid, for the brokers' ids."""
+PAGE = 16
+"""Partitions that a page goes on by."""
+
+
+def sign(partition: "PartitionState", broker: int, glyphs: "Glyphs") -> tuple[str, str]:
+    """What a broker is to a partition: its leader, in the ISR, out of it, down, or nothing."""
+    replica = partition.replica_states.get(broker)
+    if broker not in partition.replicas and replica is None:
+        return glyphs.no_record, "faint"
+    if replica is None or replica.role == "offline":
+        return glyphs.offline, "error"
+    if partition.leader == broker:
+        return glyphs.up, "ok"
+    if broker in partition.isr:
+        return glyphs.in_sync, "muted"
+    return glyphs.under_replicated, "warning"
+
+
+class HeatView(VirtualView):
+    """A line a broker; the cursor is a broker and a partition."""
+
+    def __init__(self, stage: "Stage", *, id: str | None = None) -> None:
+        super().__init__(stage, id=id)
+        self.row = 0
+        self.tp: str | None = None
+        self.first = 0
+
+    @property
+    def keys(self) -> list[str]:
+        """The partitions, by topic and number."""
+        return self.stage.index.keys
+
+    def brokers(self) -> list[int]:
+        """The brokers by id."""
+        return sorted(self.stage.view.state.brokers)
+
+    @property
+    def room(self) -> int:
+        """How many partitions fit."""
+        return max(1, self.columns - LABEL_WIDTH)
+
+    @property
+    def column(self) -> int:
+        """The place of the partition under the cursor."""
+        keys = self.keys
+        if self.tp is None or not keys:
+            return 0
+        if self.tp in self.stage.index.severity:
+            return keys.index(self.tp)
+        return 0
+
+    def follow(self) -> None:
+        """Repaint what is in sight."""
+        self._fit()
+        self.resize()
+        self.refresh_fixed()
+        self.refresh_lines_of(self.in_sight())
+
+    def _fit(self) -> None:
+        """Scroll sideways so that the cursor is in sight."""
+        column = self.column
+        if column < self.first:
+            self.first = column
+        elif column >= self.first + self.room:
+            self.first = column - self.room + 1
+        self.first = max(0, min(self.first, len(self.keys) - self.room))
+
+    def shown(self) -> list[str]:
+        """The partitions in sight."""
+        return self.keys[self.first : self.first + self.room]
+
+    # ---- lines
+
+    @property
+    def fixed_lines(self) -> int:
+        """The topics' names."""
+        return 1
+
+    def draw_fixed(self) -> list[Line]:
+        """Each topic's name where its partitions begin."""
+        text = ""
+        before = None
+        for place, tp in enumerate(self.shown()):
+            topic = clean(tp.rpartition("-")[0])
+            if topic != before and place >= len(text):
+                text = text.ljust(place) + topic + " "
+            before = topic
+        return [line(Span(" " * LABEL_WIDTH), Span(text, "title"))]
+
+    def count(self) -> int:
+        """How many brokers there are."""
+        return len(self.stage.view.state.brokers)
+
+    def version(self, index: int) -> Hashable:
+        """The line itself: it is cheap to draw."""
+        return self.draw(index)
+
+    def draw(self, index: int) -> Line:
+        """One broker: its sign for each partition in sight."""
+        broker, glyphs = self.brokers()[index], self.stage.glyphs
+        partitions = self.stage.view.state.partitions
+        here = self.tp if index == self.cursor_index() else None
+        spans = []
+        for tp in self.shown():
+            glyph, role = sign(partitions[tp], broker, glyphs)
+            spans.append(Span(glyph, "cursor2" if tp == here else role))
+        mark = glyphs.cursor if index == self.cursor_index() else " "
+        return line(Span(fit(f"{mark} {broker:>5}  ", LABEL_WIDTH), "key"), *spans)
+
+    # ---- the cursor
+
+    def cursor_index(self) -> int | None:
+        """The broker's line."""
+        return min(self.row, self.count() - 1) if self.count() else None
+
+    def set_cursor(self, index: int) -> None:
+        """Go to a broker."""
+        self.row = index
+
+    def shade(self, index: int) -> str:
+        """The cursor is a cell and not a line."""
+        return ""
+
+    @property
+    def place(self) -> tuple[int, str] | None:
+        """The broker and the partition under the cursor."""
+        index, keys = self.cursor_index(), self.keys
+        if index is None or not keys:
+            return None
+        return self.brokers()[index], self.keys[self.column]
+
+    def _sideways(self, step: int) -> None:
+        if self.keys:
+            self.tp = self.keys[max(0, min(self.column + step, len(self.keys) - 1))]
+            self.follow()
+
+    def do_move_left(self) -> None:
+        """The partition before."""
+        self._sideways(-1)
+
+    def do_move_right(self) -> None:
+        """The next partition."""
+        self._sideways(1)
+
+    def do_move_page_up(self) -> None:
+        """Some partitions back."""
+        self._sideways(-PAGE)
+
+    def do_move_page_down(self) -> None:
+        """Some partitions on."""
+        self._sideways(PAGE)
+
+    def do_move_first(self) -> None:
+        """The first partition."""
+        self._sideways(-len(self.keys))
+
+    def do_move_last(self) -> None:
+        """The last partition."""
+        self._sideways(len(self.keys))
+
+    def cell_text(self) -> str:
+        """Which replica is under the cursor."""
+        return "" if self.place is None else f"{self.place[1]}@{self.place[0]}"
+
+    def row_text(self) -> str:
+        """The same."""
+        return self.cell_text()
+
+    def legend(self) -> str:
+        """What the signs mean."""
+        glyphs = self.stage.glyphs
+        return (
+            f"{glyphs.up} leader  {glyphs.in_sync} in sync  {glyphs.under_replicated} out of sync  "
+            f"{glyphs.offline} down"
+        )

@@ -1,0 +1,103 @@
+"""A list to pick from: any lines, each with a key, narrowed by words while they are typed."""
+
+from collections.abc import Hashable, Sequence
+from typing import ClassVar, NamedTuple
+
+from console.model.workspace import Stage
+from console.render.lines import Line, Span, line
+from console.widgets.virtual_view import VirtualView
+
+
+class Pick(NamedTuple):
+    """One line: its key, what it says, and what filters and copying take for its text."""
+
+    key: str
+    shown: Line
+    text: str
+
+
+class PickView(VirtualView):
+    """Lines with a cursor that stays with its key while others come and go."""
+
+    filter_hint: ClassVar[str] = "words of it"
+    filters_live: ClassVar[bool] = True
+
+    def __init__(self, stage: Stage, *, id: str) -> None:
+        super().__init__(stage, id=id)
+        self.all: Sequence[Pick] = ()
+        self.picks: list[Pick] = []
+        self.key = ""
+        self.words = ""
+
+    # ---- what there is
+
+    def offer(self, picks: Sequence[Pick]) -> None:
+        """Show these; the cursor stays with its key, or goes to the first line."""
+        if picks != self.all:
+            before = len(self.picks)
+            self.all = picks
+            self._narrow()
+            self.resize()
+            if len(self.picks) != before:
+                self.forget()
+
+    def _narrow(self) -> None:
+        words = self.words.lower().split()
+        kept = [each for each in self.all if all(word in each.text.lower() for word in words)]
+        changed = [n for n, (a, b) in enumerate(zip(self.picks, kept, strict=False)) if a != b]
+        self.picks = kept
+        if kept and not any(each.key == self.key for each in kept):
+            self.key = kept[0].key
+        self.refresh_lines_of(changed)
+
+    @property
+    def selected(self) -> str:
+        """The key under the cursor; empty if there is nothing."""
+        return self.key if self.picks else ""
+
+    # ---- lines
+
+    def count(self) -> int:
+        """How many lines match."""
+        return len(self.picks)
+
+    def version(self, index: int) -> Hashable:
+        """The line, and whether the cursor's mark stands before it."""
+        return self.picks[index], index == self.cursor_index()
+
+    def draw(self, index: int) -> Line:
+        """The line behind the cursor's mark, because a colour alone says nothing to some."""
+        mark = self.stage.glyphs.cursor if index == self.cursor_index() else " "
+        return line(Span(f"{mark} ", "key"), *self.picks[index].shown)
+
+    def cursor_index(self) -> int | None:
+        """The line under the cursor."""
+        found = (n for n, each in enumerate(self.picks) if each.key == self.key)
+        return next(found, None)
+
+    def set_cursor(self, index: int) -> None:
+        """Put it on a line."""
+        self.key = self.picks[index].key
+
+    # ---- finding and copying
+
+    def filter_text(self) -> str:
+        """The words that lines are narrowed by."""
+        return self.words
+
+    def set_filter(self, text: str) -> str | None:
+        """Show only lines that have all words."""
+        self.words = text
+        self._narrow()
+        self.resize()
+        self.forget()
+        self.post_message(self.Selected(self))
+        return None
+
+    def cell_text(self) -> str:
+        """The key."""
+        return self.selected
+
+    def row_text(self) -> str:
+        """The line as text."""
+        return next((each.text for each in self.picks if each.key == self.key), "")

@@ -1,0 +1,157 @@
+"""The line at the bottom in which statements, filters, places and bookmarks are typed."""
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Horizontal, Vertical
+from textual.widgets import Input
+
+from console.actions.bindings import bindings_for
+from console.render.lines import Span, data, line
+from console.widgets.text import LabelView
+
+if TYPE_CHECKING:
+    from textual.widget import Widget
+
+    from console.model.workspace import Stage
+
+Submit = Callable[[str], str | None]
+"""Takes what was typed; answers with a sentence if it cannot."""
+
+
+class PromptInput(Input):
+    """The text being typed."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings_for("prompt")]
+
+
+class Prompt(Vertical):
+    """One line of input with a sign before it, and a line above for completions and complaints."""
+
+    def __init__(self, stage: "Stage") -> None:
+        super().__init__(id="prompt")
+        self.stage = stage
+        self.sign = LabelView(stage, id="prompt-sign")
+        self.input = PromptInput(id="prompt-input", compact=True)
+        self.hint = LabelView(stage, id="prompt-hint")
+        self._submit: Submit = lambda text: None
+        self._live: Submit | None = None
+        self._complete: Callable[[str], Sequence[str]] | None = None
+        self._history: list[str] | None = None
+        self._place = 0
+        self._before = ""
+        self._opener: Widget | None = None
+
+    def compose(self) -> ComposeResult:
+        """The hint above, sign and input below."""
+        yield self.hint
+        with Horizontal(id="prompt-line"):
+            yield self.sign
+            yield self.input
+
+    @property
+    def is_open(self) -> bool:
+        """Whether something is being typed."""
+        return self.has_class("-open")
+
+    def ask(
+        self,
+        sign: str,
+        submit: Submit,
+        *,
+        text: str = "",
+        hint: str = "",
+        live: Submit | None = None,
+        history: list[str] | None = None,
+        complete: Callable[[str], Sequence[str]] | None = None,
+    ) -> None:
+        """Open the line.
+
+        ``live`` is told of every change, and of the old text if the line is closed without taking
+        it.
+        """
+        self._submit, self._live, self._before = submit, live, text
+        self._history, self._complete = history, complete
+        self._place = len(history or ())
+        self._opener = self.screen.focused
+        self.sign.styles.width = len(sign) + 2
+        self.sign.show([line(Span(f" {sign} ", "key"))])
+        self.say(hint)
+        self.add_class("-open")
+        self.input.value = text
+        self.input.action_end()
+        self.screen.set_focus(self.input)
+
+    def say(self, text: str, role: str = "muted") -> None:
+        """Put a sentence above the line."""
+        self.hint.set_class(not text, "-empty")
+        self.hint.show([line(data(f" {text}", role))] if text else [])
+
+    def close(self) -> None:
+        """Put the line away, and give the keys back."""
+        self.remove_class("-open")
+        if self._opener is not None and self._opener.is_attached:
+            self.screen.set_focus(self._opener, scroll_visible=False)
+
+    def on_input_changed(self, message: Input.Changed) -> None:
+        """Tell who wants to know while it is typed."""
+        message.stop()
+        if self.is_open and self._live is not None:
+            complaint = self._live(message.value)
+            self.say(complaint or "", "warning")
+
+    def do_prompt_accept(self) -> None:
+        """Take what was typed; a complaint keeps the line open."""
+        if not self.is_open:
+            return
+        text = self.input.value.strip()
+        complaint = self._submit(text)
+        if complaint:
+            self.say(complaint, "warning")
+            return
+        if self._history is not None and text and self._history[-1:] != [text]:
+            self._history.append(text)
+        self.close()
+
+    def do_prompt_cancel(self) -> None:
+        """Close the line; what it did while it was typed is undone."""
+        if self._live is not None and self.input.value != self._before:
+            self._live(self._before)
+        self.close()
+
+    def do_prompt_older(self) -> None:
+        """The statement before."""
+        self._recall(-1)
+
+    def do_prompt_newer(self) -> None:
+        """The next statement."""
+        self._recall(1)
+
+    def _recall(self, step: int) -> None:
+        history = self._history or []
+        self._place = max(0, min(self._place + step, len(history)))
+        self.input.value = history[self._place] if self._place < len(history) else ""
+        self.input.action_end()
+
+    def do_prompt_complete(self) -> None:
+        """Complete as far as all completions agree, and list them."""
+        found = list(self._complete(self.input.value)) if self._complete is not None else []
+        if not found:
+            self.say("nothing to complete here")
+            return
+        common = _common_start(found)
+        if len(common) > len(self.input.value):
+            self.input.value = common
+            self.input.action_end()
+        last_words = sorted({entry.split(" ")[-1] or entry for entry in found})
+        self.say("  ".join(last_words) if len(found) > 1 else "")
+
+
+def _common_start(texts: Sequence[str]) -> str:
+    shortest = min(texts, key=len)
+    for position, character in enumerate(shortest):
+        if any(text[position] != character for text in texts):
+            return shortest[:position]
+    return shortest

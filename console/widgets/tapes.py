@@ -1,0 +1,213 @@
+"""The tapes of one partition as a pane, with a cursor that goes from record to record."""
+
+from typing import TYPE_CHECKING
+
+from msgspec import structs
+
+from console.model.tape_window import pan_to
+from console.render.inspector import caught_up_age
+from console.render.lines import BLANK, Line, Span, cut, data, line
+from console.render.record import ACKS, record_at
+from console.render.tapes import Drawing, fitted, legend, room_for, tape_lines, tape_order
+from console.widgets.text import TextView
+from sessions.text import age, clock, json_text, number
+
+if TYPE_CHECKING:
+    from console.model.workspace import Stage
+    from sessions.model.states import PartitionState, ReplicaState
+
+PAGE_STEP = 8
+"""Offsets that a page moves the cursor by."""
+
+
+class TapeView(TextView):
+    """The tapes at the time cursor; the cursor is a replica and an offset.
+
+    While it has not been moved sideways it stays with the end of its tape.
+    """
+
+    filter_hint = ""
+
+    def __init__(self, stage: "Stage", tp: str, *, id: str | None = None) -> None:
+        super().__init__(stage, id=id)
+        self.tp = tp
+        self.pan = 0
+        self.shows_values = False
+        self.broker: int | None = None
+        self.at: int | None = None
+
+    @property
+    def partition(self) -> "PartitionState | None":
+        """The partition at the time cursor."""
+        return self.stage.view.state.partitions.get(self.tp)
+
+    # ---- the cursor
+
+    def tapes(self) -> list[int]:
+        """The brokers whose tapes are shown, in order."""
+        partition = self.partition
+        return [] if partition is None else tape_order(partition)
+
+    def place(self) -> tuple[int, int] | None:
+        """The broker and the offset under the cursor."""
+        tapes, partition = self.tapes(), self.partition
+        if partition is None or not tapes:
+            return None
+        broker = self.broker if self.broker in tapes else tapes[0]
+        assert broker is not None
+        replica = partition.replica_states.get(broker)
+        end = 0 if replica is None else replica.log_end_offset
+        low, high = self._bounds(partition)
+        offset = end - 1 if self.at is None else self.at
+        return broker, max(low, min(offset, high))
+
+    def _bounds(self, partition: "PartitionState") -> tuple[int, int]:
+        """The oldest and the newest offset that any replica holds."""
+        replicas = partition.replica_states.values()
+        low = min((replica.log_start for replica in replicas), default=0)
+        high = max((replica.log_end_offset for replica in replicas), default=0) - 1
+        return low, max(low, high)
+
+    def record_id(self) -> int | None:
+        """The record under the cursor; the leader's, where that replica has none there."""
+        place, partition = self.place(), self.partition
+        if place is None or partition is None:
+            return None
+        replica = partition.replica_states.get(place[0])
+        found = None if replica is None else record_at(replica, place[1])
+        leader = partition.leader_replica
+        return record_at(leader, place[1]) if found is None and leader is not None else found
+
+    # ---- drawing
+
+    def show_partition(self, partition: "PartitionState") -> None:
+        """Draw the tapes at the time cursor; what the event under it cut off is shown going."""
+        stage, width = self.stage, self.columns
+
+        def lag_of(follower: int) -> str:
+            lag_us = caught_up_age(stage, partition, follower)
+            return "now" if lag_us == 0 else age(lag_us)
+
+        drawing = Drawing(
+            glyphs=stage.glyphs,
+            event=stage.reader.get(stage.source.seq),
+            value_of=stage.view.value if self.shows_values else None,
+            lag_of=lag_of,
+            cursor=self.place() if self.has_focus else None,
+            caches=True,
+        )
+        drawing = structs.replace(drawing, pan=self._pan(partition, drawing))
+        rows: list[Line] = tape_lines(partition, width, drawing)
+        rows += [self._record_line(), legend(stage.glyphs, width)]
+        if self.styles.height is None or self.styles.height.value != len(rows):
+            self.styles.height = len(rows)
+        self.show([cut(row, width, stage.glyphs.more) for row in rows])
+
+    def _pan(self, partition: "PartitionState", drawing: Drawing) -> int:
+        """How far the window has to lie from the end to show the cursor.
+
+        What is marked in it decides how much fits, so it is placed twice.
+        """
+        place = self.place()
+        if self.at is None or place is None:
+            self.pan = 0
+            return 0
+        for _ in range(2):
+            shown = structs.replace(drawing, pan=self.pan)
+            window, _ = fitted(partition, room_for(self.columns), shown)
+            self.pan = pan_to(window, place[1], self.pan)
+        return self.pan
+
+    def _record_line(self) -> Line:
+        """What is known of the record under the cursor."""
+        place, record = self.place(), self.record_id()
+        if place is None:
+            return BLANK
+        where = Span(f" {place[0]}@{number(place[1])}  ", "key" if self.has_focus else "muted")
+        if record is None:
+            return line(where, Span("no record", "muted"))
+        batch = self.stage.view.batch(record)
+        if batch is None:
+            return line(where, Span(f"record {number(record)}", "muted"))
+        index = record - batch.first_record
+        key = batch.keys[index] if batch.keys else None
+        acks = ACKS.get(batch.acks, str(batch.acks))
+        told = f"  sent by {batch.producer} {clock(batch.sent_us)} acks {acks}  enter opens it"
+        return line(
+            where,
+            Span("" if key is None else "key ", "muted"),
+            data("" if key is None else f"{key} "),
+            data(batch.values[index], "strong"),
+            data(told, "muted"),
+        )
+
+    # ---- what keys do
+
+    def _move(self, offsets: int) -> None:
+        place, partition = self.place(), self.partition
+        if place is None or partition is None:
+            return
+        low, high = self._bounds(partition)
+        self.broker = place[0]
+        self.at = max(low, min(place[1] + offsets, high))
+
+    def do_move_left(self) -> None:
+        """The record before."""
+        self._move(-1)
+
+    def do_move_right(self) -> None:
+        """The next record."""
+        self._move(1)
+
+    def do_move_page_up(self) -> None:
+        """Some records back."""
+        self._move(-PAGE_STEP)
+
+    def do_move_page_down(self) -> None:
+        """Some records on."""
+        self._move(PAGE_STEP)
+
+    def do_move_first(self) -> None:
+        """The oldest record."""
+        if (partition := self.partition) is not None:
+            self.at = self._bounds(partition)[0]
+
+    def do_move_last(self) -> None:
+        """The end of the tape, and stay with it."""
+        self.at = None
+
+    def do_move_up(self) -> None:
+        """The tape above."""
+        self._beside(-1)
+
+    def do_move_down(self) -> None:
+        """The tape below."""
+        self._beside(1)
+
+    def _beside(self, step: int) -> None:
+        place, tapes = self.place(), self.tapes()
+        if place is not None:
+            index = max(0, min(tapes.index(place[0]) + step, len(tapes) - 1))
+            self.broker = tapes[index]
+            self.show_line(1 + 2 * index)
+
+    def do_wide(self) -> None:
+        """Show values, or epochs."""
+        self.shows_values = not self.shows_values
+
+    def cell_text(self) -> str:
+        """The value of the record under the cursor."""
+        record = self.record_id()
+        return "" if record is None else self.stage.view.value(record)
+
+    def row_text(self) -> str:
+        """The partition as JSON."""
+        partition = self.partition
+        return "" if partition is None else json_text(partition)
+
+    def replica(self) -> "ReplicaState | None":
+        """The replica under the cursor."""
+        place, partition = self.place(), self.partition
+        if place is None or partition is None:
+            return None
+        return partition.replica_states.get(place[0])

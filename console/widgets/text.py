@@ -1,0 +1,96 @@
+"""Panes of ready-made lines: inspectors, tapes, help and output."""
+
+from collections.abc import Hashable, Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import events
+from textual.message import Message
+
+from console.model.filters import Filter, FilterError
+from console.render.lines import Line, text_of, width_of
+from console.widgets.virtual_view import VirtualView
+
+if TYPE_CHECKING:
+    from console.model.workspace import Stage
+
+
+class TextView(VirtualView):
+    """Shows given lines, and repaints only those that are given differently the next time."""
+
+    has_cursor: ClassVar[bool] = False
+    filter_hint: ClassVar[str] = "words, re:pattern or !not; n and N go from line to line"
+
+    def __init__(
+        self, stage: "Stage", *, id: str | None = None, classes: str | None = None
+    ) -> None:
+        super().__init__(stage, id=id, classes=classes)
+        self.lines: list[Line] = []
+
+    def show(self, lines: Sequence[Line]) -> None:
+        """Show these lines."""
+        before, self.lines = self.lines, list(lines)
+        if len(before) != len(self.lines):
+            self.resize()
+            self.refresh()
+            return
+        changed = [
+            index
+            for index, (old, new) in enumerate(zip(before, self.lines, strict=True))
+            if old != new
+        ]
+        self.refresh_lines_of(changed)
+
+    def count(self) -> int:
+        """How many lines were given."""
+        return len(self.lines)
+
+    def version(self, index: int) -> Hashable:
+        """The line itself."""
+        return self.lines[index]
+
+    def draw(self, index: int) -> Line:
+        """The line as it was given."""
+        return self.lines[index]
+
+    def set_filter(self, text: str) -> str | None:
+        """Go to the first line that matches; none is hidden."""
+        try:
+            Filter(text)
+        except FilterError as error:
+            return str(error)
+        self.pattern, self.found = text, -1
+        if text:
+            self.do_find_next()
+        return None
+
+    def cell_text(self) -> str:
+        """All of it."""
+        return "\n".join(text_of(row).rstrip() for row in self.lines)
+
+    def sideways(self) -> int:
+        """As wide as the widest line, unless it was cut to fit."""
+        widest = max(map(width_of, self.lines), default=0)
+        return widest if widest > self.columns else 0
+
+
+class LabelView(TextView, can_focus=False):
+    """Lines that never take the keys: titles, bars, legends."""
+
+    filter_hint: ClassVar[str] = ""
+
+
+class TimeBarView(LabelView, can_focus=False):
+    """The time bar; a click on it names a time."""
+
+    class Pointed(Message):
+        """Somebody pointed at a place in time."""
+
+        def __init__(self, time_us: int) -> None:
+            self.time_us = time_us
+            super().__init__()
+
+    def on_click(self, event: events.Click) -> None:
+        """Say which time is there."""
+        event.stop()
+        event.prevent_default()
+        self.post_message(self.Pointed(self.stage.time_bar.time_at(event.x, self.size.width)))

@@ -1,0 +1,362 @@
+"""The table for 100,000 rows: sorted, filtered, repainted row by row.
+
+Its rows are keys in a :class:`console.model.row_order.RowOrder`; a row is looked up and drawn only
+when it is in sight. The cursor is a key, so it stays with its row while others move past; until it
+is moved it rests on the first row, which by default is the most severe.
+"""
+
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, Protocol, TypeVar
+
+from textual.message import Message
+from textual.strip import Strip
+
+from console.model.filters import Field, Filter
+from console.model.row_order import RowOrder, everything
+from console.render.columns import Column, Placed, place, row_line, title_line, total_width
+from console.render.lines import Line, Span, line
+from console.widgets.filtered import Filtered
+from console.widgets.virtual_view import VirtualView
+from sessions.text import json_text
+
+if TYPE_CHECKING:
+    from console.model.workspace import Stage
+
+Row = TypeVar("Row")
+BEHIND: Final = -1
+"""No turn of the stage: everything is to be looked at anew."""
+MARK_WIDTH = 2
+"""Columns before each row, where the cursor's mark stands."""
+
+
+class Rows(Protocol[Row]):
+    """Where a table's rows come from; keys are names of objects that events can touch.
+
+    The plural methods say of all rows at once, in the order of :meth:`keys`, what the others say of
+    one: going through 100,000 rows is quick only without a call for each.
+    """
+
+    columns: Sequence[Column[Row]]
+    fields: Mapping[str, Field[Row]]
+
+    def keys(self) -> Sequence[str]:
+        """All rows, in the order that rows of equal value keep."""
+        ...
+
+    def generation(self) -> Hashable:
+        """Changes when rows come or go."""
+        ...
+
+    def row(self, key: str) -> Row:
+        """One row."""
+        ...
+
+    def rows(self) -> Sequence[Row]:
+        """All rows."""
+        ...
+
+    def version(self, key: str) -> Hashable:
+        """Changes when the row's cells may."""
+        ...
+
+    def text(self, key: str) -> str:
+        """What a filter's words are looked for in, in small letters."""
+        ...
+
+    def texts(self) -> Sequence[str]:
+        """The texts of all rows."""
+        ...
+
+    def is_fault(self, key: str) -> bool:
+        """Whether ``f`` keeps the row."""
+        ...
+
+    def value_of(self, column: Column[Row]) -> Callable[[str], Any]:
+        """What a row is sorted by."""
+        ...
+
+    def values(self, column: Column[Row]) -> list[Any]:
+        """What all rows are sorted by."""
+        ...
+
+
+class VirtualTable(Filtered, VirtualView, Generic[Row]):
+    """A sortable, filterable table over :class:`Rows`."""
+
+    filters_live: ClassVar[bool] = True
+
+    class Arranged(Message):
+        """Sort, filter or number of rows changed: titles around the table may want to say so."""
+
+    def __init__(self, stage: "Stage", rows: Rows[Row], *, id: str | None = None) -> None:
+        super().__init__(stage, id=id)
+        self.rows = rows
+        self.order: RowOrder[str] = RowOrder()
+        self.sorted_by = rows.columns[0]
+        self.filter: Filter[Row] = Filter()
+        self.faults_only = False
+        self.wide = False
+        self.key: str | None = None
+        self.pins: list[str] = []
+        self.placed: list[Placed[Row]] = []
+        self._generation: Hashable = None
+        self._turn = BEHIND
+
+    # ---- lines
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether rows may have come or gone that the table has not followed yet."""
+        return not self.stage.is_followed or self.rows.generation() != self._generation
+
+    def render_line(self, y: int) -> Strip:
+        """Draw a line; while the table is behind, nothing is known of its rows.
+
+        A terminal may want a pane drawn between the move of the time cursor and the next frame, and
+        before a screen that comes back to the front has followed.
+        """
+        if self.is_behind:
+            self._turn = BEHIND
+            return self.paint((), "", self.columns)
+        return super().render_line(y)
+
+    def count(self) -> int:
+        """How many rows are shown."""
+        return len(self.order)
+
+    def version(self, index: int) -> Hashable:
+        """The row, its content's version, and the layout."""
+        key = self.order[index]
+        layout = len(self.placed), self.sorted_by.id, key in self.pins
+        return key, self.rows.version(key), layout
+
+    def draw(self, index: int) -> Line:
+        """One row; the cursor's has a mark, because a colour alone says nothing to some."""
+        key, glyphs = self.order[index], self.stage.glyphs
+        mark = glyphs.cursor if index == self.cursor_index() else ""
+        pin = glyphs.pin if key in self.pins else ""
+        return self._row_line(key, f"{mark:1}{pin}")
+
+    def _row_line(self, key: str, mark: str) -> Line:
+        cells = row_line(self.placed, self.rows.row(key), self.stage.glyphs.more)
+        return line(Span(mark.ljust(MARK_WIDTH), "key"), *cells)
+
+    @property
+    def fixed_lines(self) -> int:
+        """The titles, and the pinned rows."""
+        return 1 + len(self.pinned()) if self.pins else 1
+
+    def pinned(self) -> list[str]:
+        """The pinned rows that exist, as many as leave room for others."""
+        room = max(0, self.scrollable_content_region.height // 2 - 1)
+        return [key for key in self.pins if key in self.order][:room]
+
+    def draw_fixed(self) -> list[Line]:
+        """The column titles, and below them the pinned rows, whatever filter and order are."""
+        glyphs = self.stage.glyphs
+        arrow = glyphs.descending if self.order.reverse else glyphs.ascending
+        titles = (Span(" " * MARK_WIDTH), *title_line(self.placed, self.sorted_by.id, arrow))
+        return [titles, *(self._row_line(key, f" {glyphs.pin}") for key in self.pinned())]
+
+    def sideways(self) -> int:
+        """In the wide view the table may be wider than its pane."""
+        return MARK_WIDTH + total_width(self.rows.columns) if self.wide else 0
+
+    def resize(self) -> None:
+        """Choose the columns that fit."""
+        self.placed = place(self.rows.columns, self.columns - MARK_WIDTH, wide=self.wide)
+        self._fixed_shown = []
+        super().resize()
+
+    # ---- the cursor is a key
+
+    @property
+    def selected(self) -> str | None:
+        """The row under the cursor; the first one while it has not been moved.
+
+        None in an empty table.
+        """
+        if self.key is not None and self.order.position(self.key) is not None:
+            return self.key
+        return self.order[0] if len(self.order) else None
+
+    def cursor_index(self) -> int | None:
+        """Where the cursor's row is now."""
+        if self.key is not None and (position := self.order.position(self.key)) is not None:
+            return position
+        return 0 if len(self.order) else None
+
+    def set_cursor(self, index: int) -> None:
+        """Stay with the row on this line."""
+        self.key = self.order[index]
+
+    def do_move_first(self) -> None:
+        """To the first row, whichever that will be."""
+        super().do_move_first()
+        self.key = None
+
+    # ---- content
+
+    def follow(self, changed: Collection[str]) -> None:
+        """Take in changed rows, and repaint those in sight."""
+        missed = self.stage.turn != self._turn + 1
+        self._turn = self.stage.turn
+        if missed or self.rows.generation() != self._generation:
+            self.arrange_rows()
+            return
+        if self.pins:
+            self.refresh_fixed()
+        if not changed:
+            return
+        if self.order.update(changed):
+            self._shown_anew()
+            self.post_message(self.Arranged())
+        else:
+            sight = self.in_sight()
+            self.refresh_lines_of([index for index in sight if self.order[index] in changed])
+
+    def arrange_rows(self) -> None:
+        """Sort and filter all rows anew."""
+        rows = self.rows
+        if rows.generation() != self._generation:
+            self._generation = rows.generation()
+            self.order.load(rows.keys())
+        self.order.revalue(rows.value_of(self.sorted_by), rows.values(self.sorted_by))
+        self.choose()
+
+    def choose(self) -> None:
+        """Filter all rows anew; what they are sorted by has not changed."""
+        self.order.choose(self._wanted(), self._chosen_ranks())
+        self.resize()
+        self._shown_anew()
+        self.refresh_fixed()
+        self.post_message(self.Arranged())
+
+    def _chosen_ranks(self) -> list[int] | None:
+        rows, keys = self.rows, self.order.keys
+        if self.filter:
+            ranks = self.filter.select(rows.texts, rows.rows, len(keys))
+        elif self.faults_only:
+            ranks = list(range(len(keys)))
+        else:
+            return None
+        return [rank for rank in ranks if rows.is_fault(keys[rank])] if self.faults_only else ranks
+
+    def _shown_anew(self) -> None:
+        super().resize()
+        if self.key is not None and (index := self.cursor_index()) is not None:
+            self.show_line(index)
+        self.refresh()
+
+    def _wanted(self) -> Callable[[str], bool]:
+        if not self.filter and not self.faults_only:
+            return everything
+        rows, chosen, faults_only = self.rows, self.filter, self.faults_only
+
+        def wanted(key: str) -> bool:
+            if faults_only and not rows.is_fault(key):
+                return False
+            return not chosen or chosen.matches(rows.text(key), rows.row(key))
+
+        return wanted
+
+    # ---- what keys do
+
+    def do_faults(self) -> None:
+        """Show only faults, or all."""
+        self.faults_only = not self.faults_only
+        self.choose()
+
+    def do_wide(self) -> None:
+        """Show all columns, or as many as fit."""
+        self.wide = not self.wide
+        self.scroll_to(x=0, animate=False)
+        self.resize()
+        self.refresh_fixed()
+        self.refresh()
+
+    def do_pin(self) -> None:
+        """Keep the selected row in sight above the others, or let it go."""
+        key = self.selected
+        if key is None:
+            return
+        if key in self.pins:
+            self.pins.remove(key)
+        else:
+            self.pins.append(key)
+        self._fixed_shown = []
+        self._shown_anew()
+
+    def wanted(self, pattern: str) -> Filter[Row]:
+        """A pattern may be a query on the row's fields."""
+        return Filter(pattern, self.rows.fields)
+
+    def is_match(self, index: int, wanted: Filter[Row]) -> bool:
+        """What the row's text and fields say."""
+        key = self.order[index]
+        return wanted.matches(self.rows.text(key), self.rows.row(key))
+
+    def do_sort_next(self) -> None:
+        """Sort by the column to the right."""
+        self._sort_beside(1)
+
+    def do_sort_previous(self) -> None:
+        """Sort by the column to the left."""
+        self._sort_beside(-1)
+
+    def do_sort_reverse(self) -> None:
+        """Turn the order round."""
+        self.order.reverse = not self.order.reverse
+        self._shown_anew()
+        self.refresh_fixed()
+        self.post_message(self.Arranged())
+
+    def _sort_beside(self, step: int) -> None:
+        columns = [one.column for one in self.placed]
+        ids = [column.id for column in columns]
+        place_now = ids.index(self.sorted_by.id) if self.sorted_by.id in ids else 0
+        self.sort_by(columns[(place_now + step) % len(columns)])
+
+    def sort_by(self, column: Column[Row]) -> None:
+        """Sort by a column; by the same one again: turn the order round."""
+        if column.id == self.sorted_by.id:
+            self.do_sort_reverse()
+            return
+        self.sorted_by = column
+        self.order.reverse = False
+        self.arrange_rows()
+
+    def click_fixed(self, y: int, x: int) -> None:
+        """A click on a title sorts by it; one on a pinned row goes to it."""
+        if y > 0:
+            position = self.order.position(self.pinned()[y - 1])
+            if position is not None:
+                self.move_to(position)
+            return
+        for one in self.placed:
+            if one.x <= x - MARK_WIDTH <= one.x + one.width:
+                self.sort_by(one.column)
+                return
+
+    def cell_text(self) -> str:
+        """The selected row's cell in the sorted column."""
+        key = self.selected
+        return "" if key is None else self.sorted_by.cell(self.rows.row(key))[0].strip()
+
+    def row_text(self) -> str:
+        """The selected row as JSON."""
+        key = self.selected
+        return "" if key is None else json_text(self.rows.row(key))
+
+    def titles(self) -> list[str]:
+        """Every column, in sight or not."""
+        return [column.id for column in self.rows.columns]
+
+    def cells(self, index: int) -> list[str]:
+        """A row's cells in all columns."""
+        row = self.rows.row(self.order[index])
+        return [column.cell(row)[0].strip() for column in self.rows.columns]
+
+    def record(self, index: int) -> Row:
+        """A row, whole."""
+        return self.rows.row(self.order[index])

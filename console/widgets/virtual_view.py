@@ -1,0 +1,400 @@
+"""A pane of lines drawn as they come into sight: the base of tables, logs, trees and texts.
+
+Textual's own table keeps a widget's worth of state for every row; this keeps none. A subclass says
+how many lines there are and draws one; what is drawn is cached under a key that names everything it
+depends on, so a repaint touches what changed. Roles become styles through component classes, so the
+style sheet alone knows colours.
+"""
+
+from collections.abc import Hashable
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
+
+from rich.segment import Segment
+from rich.style import Style
+from textual import events
+from textual.cache import LRUCache
+from textual.geometry import Region, Size
+from textual.message import Message
+from textual.scroll_view import ScrollView
+from textual.scrollbar import ScrollBarRender
+from textual.strip import Strip
+
+from console.model.filters import Filter
+from console.render.lines import Line, cut, text_of, width_of
+from console.styles.roles import component, over
+from console.widgets.export import Exportable
+
+if TYPE_CHECKING:
+    from console.app import TidegaugeApp
+    from console.model.workspace import Stage
+
+STRIPS_KEPT: Final = 1_024
+SIDEWAYS: Final = 8
+"""Columns that left and right scroll by."""
+FIND_SECONDS: Final = 0.2
+"""How long one press of a key may look for a match."""
+FIND_LINES: Final = 64
+"""Lines looked at before the clock is."""
+
+
+class PlainBars(ScrollBarRender):
+    """Scrollbars of whole cells, which need no glyphs."""
+
+    VERTICAL_BARS: ClassVar[list[str]] = [" "]
+    HORIZONTAL_BARS: ClassVar[list[str]] = [" "]
+
+
+class VirtualView(Exportable, ScrollView, can_focus=True, inherit_bindings=False):
+    """Lines on demand, with a cursor if ``has_cursor``, below ``fixed_lines`` of titles.
+
+    ``pattern`` is the last filter that was typed: what ``n`` looks for, also once the filter is
+    taken away. ``found`` is the line that it found in a pane without a cursor. ``empty`` is what is
+    said while there are no lines: why, and which key helps.
+    """
+
+    has_cursor: ClassVar[bool] = True
+    filter_hint: ClassVar[str] = ""
+    """What can be typed after ``/``; empty where nothing can be filtered."""
+    filters_live: ClassVar[bool] = False
+    """Whether the filter works while it is typed."""
+
+    class Selected(Message):
+        """The cursor moved to another line."""
+
+        def __init__(self, view: "VirtualView") -> None:
+            self.view = view
+            super().__init__()
+
+        @property
+        def control(self) -> "VirtualView":
+            """The pane it happened in."""
+            return self.view
+
+    class Chosen(Selected):
+        """A line was double-clicked."""
+
+    class Resized(Selected):
+        """The pane has another size, for which some of it may have to be drawn anew."""
+
+    def __init__(
+        self, stage: "Stage", *, id: str | None = None, classes: str | None = None
+    ) -> None:
+        super().__init__(id=id, classes=classes)
+        self.stage = stage
+        self._strips: LRUCache[Hashable, Strip] = LRUCache(STRIPS_KEPT)
+        self._styles: dict[tuple[str, str], Style] = {}
+        self._fixed_shown: list[Line] = []
+        self.pattern = ""
+        self.found = -1
+        self.empty: list[Line] = []
+
+    @property
+    def desk(self) -> "TidegaugeApp":
+        """The application that the pane is on."""
+        return cast("TidegaugeApp", self.app)
+
+    def on_mount(self) -> None:
+        """Draw scrollbars with nothing but blanks."""
+        for bar in (self.vertical_scrollbar, self.horizontal_scrollbar):
+            bar.renderer = PlainBars  # type: ignore[misc]
+
+    # ---- what a subclass says
+
+    @property
+    def fixed_lines(self) -> int:
+        """How many lines above the others stay where they are."""
+        return 0
+
+    def count(self) -> int:
+        """How many lines there are."""
+        return 0
+
+    def version(self, index: int) -> Hashable:
+        """Everything that a line's text depends on; lines of equal version look the same."""
+        return index
+
+    def draw(self, index: int) -> Line:
+        """The line's text."""
+        return ()
+
+    def draw_fixed(self) -> list[Line]:
+        """The titles, ``fixed_lines`` of them."""
+        return []
+
+    def cursor_index(self) -> int | None:
+        """The cursor's line; None if there is none."""
+        return None
+
+    def set_cursor(self, index: int) -> None:
+        """Put the cursor on a line."""
+
+    def sideways(self) -> int:
+        """How wide the lines are; more than the pane's width can be scrolled to."""
+        return 0
+
+    def is_busy(self) -> bool:
+        """Whether there is more to show as soon as there is time."""
+        return False
+
+    def filter_text(self) -> str:
+        """The filter as it was typed; empty if everything is shown."""
+        return ""
+
+    def set_filter(self, text: str) -> str | None:
+        """Show only lines that match; a sentence says why the filter cannot be understood."""
+        return None
+
+    def is_match(self, index: int, wanted: Filter[Any]) -> bool:
+        """Whether ``n`` stops at a line."""
+        return wanted.matches(text_of(self.draw(index)).lower(), None)
+
+    def cell_text(self) -> str:
+        """What ``y`` copies."""
+        return ""
+
+    def row_text(self) -> str:
+        """What ``Y`` copies: the selected thing as JSON."""
+        return ""
+
+    # ---- drawing
+
+    @property
+    def page(self) -> int:
+        """Lines that fit, without the titles."""
+        return max(1, self.scrollable_content_region.height - self.fixed_lines)
+
+    @property
+    def columns(self) -> int:
+        """Columns that fit."""
+        return max(1, self.scrollable_content_region.width)
+
+    @property
+    def top(self) -> int:
+        """The first line in sight."""
+        return self.scroll_offset.y
+
+    def in_sight(self) -> range:
+        """The lines in sight."""
+        return range(self.top, min(self.count(), self.top + self.page))
+
+    def render_line(self, y: int) -> Strip:
+        """Draw one line of the pane."""
+        width = self.columns
+        if y < self.fixed_lines:
+            fixed = self._fixed_shown or self.draw_fixed()
+            return self.paint(fixed[y] if y < len(fixed) else (), "", width)
+        index = self.top + y - self.fixed_lines
+        if index >= self.count():
+            return self.paint(self._empty_line(y), "", width)
+        shade = self.shade(index)
+        key = (self.version(index), shade, width, self.scroll_offset.x)
+        strip = self._strips.get(key)
+        if strip is None:
+            strip = self._strips[key] = self.paint(self.draw(index), shade, width)
+        return strip
+
+    def _empty_line(self, y: int) -> Line:
+        place = y - self.fixed_lines
+        return self.empty[place] if not self.count() and place < len(self.empty) else ()
+
+    def say_empty(self, lines: list[Line]) -> None:
+        """What to show while there are no lines."""
+        if lines != self.empty:
+            self.empty = lines
+            self.refresh()
+
+    def shade(self, index: int) -> str:
+        """How the line is set off: ``cursor`` in the focused pane, ``selected`` elsewhere."""
+        here = self.cursor_index() if self.has_cursor else self.found
+        if index != here:
+            return ""
+        return "cursor" if self.has_focus else "selected"
+
+    def paint(self, spans: Line, shade: str, width: int) -> Strip:
+        """Spans as a strip of exactly ``width`` columns, scrolled sideways."""
+        x = self.scroll_offset.x
+        if not x:
+            spans = cut(spans, width, self.stage.glyphs.more)
+        segments = [Segment(span.text, self.style_of(span.role, shade)) for span in spans]
+        line, end = Strip(segments, width_of(spans)), x + width
+        return line.extend_cell_length(end, self.style_of("", shade)).crop(x, end)
+
+    def style_of(self, role: str, shade: str) -> Style:
+        """The style of a role on a line that is set off."""
+        style = self._styles.get((role, shade))
+        if style is None:
+            style = self.rich_style
+            for name in (shade, role):
+                if name:
+                    style = over(style, self.app.get_component_styles(component(name)))
+            self._styles[role, shade] = style
+        return style
+
+    def notify_style_update(self) -> None:
+        """Forget what was painted in other colours."""
+        super().notify_style_update()
+        self.forget()
+
+    def forget(self) -> None:
+        """Draw every line anew."""
+        self._styles.clear()
+        self._strips.clear()
+        self.refresh()
+
+    def refresh_lines_of(self, indexes: "list[int] | range") -> None:
+        """Repaint some lines, as far as they are in sight."""
+        width, sight = self.size.width, self.in_sight()
+        above = sight.start - self.fixed_lines - self.gutter.top
+        for index in indexes:
+            if index in sight:
+                self.refresh(Region(0, index - above, width, 1))
+
+    def refresh_fixed(self) -> None:
+        """Repaint the titles if they say something else."""
+        fixed = self.draw_fixed()
+        if fixed != self._fixed_shown:
+            self._fixed_shown = fixed
+            self.refresh(Region(0, self.gutter.top, self.size.width, self.fixed_lines))
+
+    def resize(self) -> None:
+        """Tell the scrollbars how much there is."""
+        size = Size(self.sideways(), self.count() + self.fixed_lines)
+        if size != self.virtual_size:
+            self.virtual_size = size
+
+    # ---- moving
+
+    def move_to(self, index: int) -> None:
+        """Put the cursor on a line, in sight; without a cursor, bring the line to the top."""
+        if not self.count():
+            return
+        self.resize()
+        index = max(0, min(index, self.count() - 1))
+        if not self.has_cursor:
+            self.scroll_to(y=index, animate=False)
+            return
+        before = self.cursor_index()
+        self.set_cursor(index)
+        self.show_line(index)
+        if before is not None:
+            self.refresh_lines_of([before])
+        self.refresh_lines_of([index])
+        self.post_message(self.Selected(self))
+
+    def show_line(self, index: int) -> None:
+        """Scroll as little as brings the line into sight."""
+        if index < self.top:
+            self.scroll_to(y=index, animate=False)
+        elif index >= self.top + self.page:
+            self.scroll_to(y=index - self.page + 1, animate=False)
+
+    def _place(self) -> int:
+        """Where moving starts from."""
+        if not self.has_cursor:
+            return self.top
+        return self.cursor_index() or 0
+
+    def do_move_up(self) -> None:
+        """One line up."""
+        self.move_to(self._place() - 1)
+
+    def do_move_down(self) -> None:
+        """One line down."""
+        self.move_to(self._place() + 1)
+
+    def do_move_page_up(self) -> None:
+        """One page up."""
+        self.move_to(self._place() - self.page)
+
+    def do_move_page_down(self) -> None:
+        """One page down."""
+        self.move_to(self._place() + self.page)
+
+    def do_move_first(self) -> None:
+        """To the first line."""
+        self.move_to(0)
+
+    def do_move_last(self) -> None:
+        """To the last line."""
+        self.move_to(self.count() - 1)
+
+    def do_move_left(self) -> None:
+        """Show what is further left."""
+        self.scroll_to(x=max(0, self.scroll_offset.x - SIDEWAYS), animate=False)
+
+    def do_move_right(self) -> None:
+        """Show what is further right."""
+        self.scroll_to(x=self.scroll_offset.x + SIDEWAYS, animate=False)
+
+    # ---- finding
+
+    def do_find_next(self) -> None:
+        """To the next line that matches what was typed after ``/``."""
+        self._find(1)
+
+    def do_find_previous(self) -> None:
+        """To the line before that matches."""
+        self._find(-1)
+
+    def _find(self, step: int) -> None:
+        if not self.pattern:
+            self.desk.tell("nothing to look for yet: / and some words, then n and N")
+            return
+        wanted = self.wanted(self.pattern)
+        count, deadline = self.count(), perf_counter() + FIND_SECONDS
+        begin = self._place() if self.has_cursor or self.found < 0 else self.found
+        if not self.has_cursor and self.found < 0:
+            begin -= step
+        for distance in range(1, count + 1):
+            index = (begin + step * distance) % count
+            if self.is_match(index, wanted):
+                self.show_found(index)
+                return
+            if distance % FIND_LINES == 0 and perf_counter() > deadline:
+                self.show_found(index)
+                self.desk.tell(f"no match in {distance:,} lines; once more to look further")
+                return
+        self.desk.tell(f"no line matches {self.pattern}")
+
+    def wanted(self, pattern: str) -> Filter[Any]:
+        """What a pattern means in this pane."""
+        return Filter(pattern)
+
+    def show_found(self, index: int) -> None:
+        """Bring a line into sight; without a cursor it is set off."""
+        self.move_to(index)
+        if not self.has_cursor:
+            self.found = index
+            self.refresh()
+
+    # ---- events of the terminal
+
+    def watch_has_focus(self, value: bool) -> None:
+        """The cursor looks different in the pane that has the keys."""
+        super().watch_has_focus(value)
+        if (index := self.cursor_index()) is not None:
+            self.refresh_lines_of([index])
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Fit the lines to the new size."""
+        self.resize()
+        self.refresh()
+        if self.has_cursor and (index := self.cursor_index()) is not None:
+            self.call_after_refresh(self.show_line, index)
+        self.post_message(self.Resized(self))
+
+    def on_click(self, event: events.Click) -> None:
+        """Put the cursor where the mouse is; a double click opens."""
+        y = event.y - self.gutter.top
+        if y < self.fixed_lines:
+            self.click_fixed(y, event.x - self.gutter.left + self.scroll_offset.x)
+            return
+        index = self.top + y - self.fixed_lines
+        if self.has_cursor and index < self.count():
+            self.move_to(index)
+            if event.chain > 1:
+                self.post_message(self.Chosen(self))
+
+    def click_fixed(self, y: int, x: int) -> None:
+        """A click on the titles."""

@@ -1,0 +1,129 @@
+"""The state that a session ends in, rebuilt from its events alone: the last word on each value."""
+
+from typing import TYPE_CHECKING, Final
+
+from sessions.analysis.events import facts
+from sessions.analysis.logs import PARTITION, REPLICA, final_assignment
+from sessions.analysis.tables import Source
+from sessions.dataset.schema import SESSION
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+ABOUT_REPLICAS: Final = (
+    "LogCreated",
+    "LogDeleted",
+    "LogLoaded",
+    "ReplicaRoleChanged",
+    "LogTruncated",
+    "LogStartOffsetChanged",
+)
+GROWTH: Final = ("RecordsAppended", "HighWatermarkChanged")
+"""What else is told of replicas, very often: only the last of each is looked at."""
+REPLICAS: Final = "replicas"
+PARTITIONS: Final = "partitions"
+ZNODES: Final = "znodes"
+"""By which names what is rebuilt is kept."""
+STATE_PATH: Final = "^/brokers/topics/(.+)/partitions/([0-9]+)/state$"
+
+
+def final_replicas(source: Source) -> "DataFrame":
+    """Each replica that is on a disk at the end: role, epoch, ``leo``, ``hw`` and ``log_start``.
+
+    What was said before a log was deleted is void.
+    """
+    from pyspark.sql import functions as F
+
+    told = facts(source, *ABOUT_REPLICAS).unionByName(_last_growth(source), True)
+    appended = F.when(F.col("count") > 0, F.col("base_offset") + F.col("count"))
+    values: dict[str, tuple[Column, object]] = {
+        "role": (F.col("role"), "offline"),
+        "leader_epoch": (F.when(F.col("role").isNotNull(), F.col("leader_epoch")), -1),
+        "leo": (F.coalesce(appended, "log_end_offset"), 0),
+        "hw": (F.col("high_watermark"), 0),
+        "log_start": (F.col("log_start"), 0),
+    }
+    deleted = F.max(F.when(F.col("type") == "LogDeleted", F.col("seq")))
+    last = told.groupBy(*REPLICA).agg(
+        F.coalesce(deleted, F.lit(0)).alias("deleted_seq"),
+        F.max("seq").alias("seq"),
+        *(
+            F.max(F.when(value.isNotNull(), F.struct("seq", value.alias("value")))).alias(name)
+            for name, (value, _) in values.items()
+        ),
+    )
+    known = [
+        F.when(F.col(f"{name}.seq") > F.col("deleted_seq"), F.col(f"{name}.value"))
+        .otherwise(F.lit(default))
+        .alias(name)
+        for name, (_, default) in values.items()
+    ]
+    return last.where("seq > deleted_seq").select(*REPLICA, "seq", *known)
+
+
+def _last_growth(source: Source) -> "DataFrame":
+    """Of each replica the last events of :data:`GROWTH`."""
+    from pyspark.sql import functions as F
+
+    grown = F.coalesce(F.col("count") > 0, F.lit(False)).alias("grown")
+    told = facts(source, *GROWTH).groupBy(*REPLICA, "type", grown)
+    values = ("base_offset", "count", "high_watermark")
+    return told.agg(
+        F.max("seq").alias("seq"), *(F.max_by(name, "seq").alias(name) for name in values)
+    ).drop("grown")
+
+
+def final_partitions(source: Source) -> "DataFrame":
+    """Each partition that exists at the end: assignment, state znode, its leader's HW and LEO."""
+    from pyspark.sql import functions as F
+
+    told = facts(source, "PartitionStateChanged", "PartitionStateRemoved")
+    names = ("leader", "leader_epoch", "controller_epoch", "zk_version", "isr")
+    last = told.groupBy(*PARTITION).agg(F.max(F.struct("seq", "type", *names)).alias("last"))
+    znodes = last.where("last.type = 'PartitionStateChanged'").select(
+        *PARTITION, "last.seq", *(f"last.{name}" for name in names)
+    )
+    leaders = source.kept(REPLICAS, final_replicas).select(
+        *PARTITION, F.col("broker").alias("leader"), "hw", "leo"
+    )
+    state = F.when(F.col("leader") < 0, "offline").when(F.col("leader") >= 0, "online")
+    return (
+        final_assignment(source)
+        .join(znodes, [*PARTITION], "left")
+        .join(leaders, [*PARTITION, "leader"], "left")
+        .withColumn("state", F.coalesce(state, F.lit("nonexistent")))
+        .withColumn("isr", F.coalesce("isr", F.array().cast("array<int>")))
+    )
+
+
+def final_znodes(source: Source) -> "DataFrame":
+    """Each znode that stands at the end: ``path``, ``data``, ``version``."""
+    from pyspark.sql import functions as F
+
+    told = facts(source, "ZnodeCreated", "ZnodeChanged", "ZnodeDeleted")
+    last = told.groupBy(SESSION, "path").agg(
+        F.max(F.struct("seq", "type", "data", "version")).alias("last")
+    )
+    return last.where("last.type <> 'ZnodeDeleted'").select(
+        SESSION,
+        "path",
+        "last.seq",
+        "last.data",
+        F.coalesce("last.version", F.lit(0)).alias("version"),
+    )
+
+
+def states_in(znodes: "DataFrame") -> "DataFrame":
+    """What the partitions' state znodes say, read from their data."""
+    from pyspark.sql import functions as F
+
+    fields = "leader INT, leader_epoch INT, controller_epoch INT, isr ARRAY<INT>"
+    found = znodes.where(F.col("path").rlike(STATE_PATH))
+    topic, number = (F.regexp_extract("path", STATE_PATH, group) for group in (1, 2))
+    return found.select(
+        SESSION,
+        F.concat(topic, F.lit("-"), number).alias("tp"),
+        "seq",
+        F.from_json("data", fields).alias("state"),
+        F.col("version").alias("zk_version"),
+    ).select(*PARTITION, "seq", "state.*", "zk_version")

@@ -1,0 +1,67 @@
+"""Stretches of events and time in which something holds, by window functions.
+
+The dataset's tables of states have a row for each value for as long as it holds; what an outage is,
+or a time in office, spans many such rows. A row counts +1 at its first event and -1 at the event
+that ended it. Where one row ends and the next begins, the two cancel out, so that what is left over
+is as few rows as there are real beginnings and ends; only these have to be put in order.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from sessions.analysis.windows import earlier
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+def edges(rows: "DataFrame", keys: Sequence[str]) -> "DataFrame":
+    """Where more or fewer rows begin to hold: ``keys``, ``seq``, ``us`` and ``change``.
+
+    ``rows`` have the columns of validity, ``from_seq``, .. ``to_us``; one that holds until the
+    session's end has no edge there.
+    """
+    from pyspark.sql import functions as F
+
+    begin = F.struct(
+        F.col("from_seq").alias("seq"), F.col("from_us").alias("us"), F.lit(1).alias("change")
+    )
+    end = F.struct(
+        F.col("to_seq").alias("seq"), F.col("to_us").alias("us"), F.lit(-1).alias("change")
+    )
+    both = rows.select(*keys, F.explode(F.array(begin, end)).alias("edge")).select(*keys, "edge.*")
+    counted = both.where("seq is not null").groupBy(*keys, "seq")
+    return counted.agg(F.max("us").alias("us"), F.sum("change").cast("int").alias("change")).where(
+        "change <> 0"
+    )
+
+
+def stretches(rows: "DataFrame", keys: Sequence[str]) -> "DataFrame":
+    """The longest stretches in which at least one row holds: ``keys`` and columns of validity."""
+    from pyspark.sql import Window
+    from pyspark.sql import functions as F
+
+    line = Window.partitionBy(*keys).orderBy("seq")
+    level = F.sum("change").over(earlier(keys, now=0))
+    levels = edges(rows, keys).withColumn("level", level)
+    turns = levels.where("level = 0 or level = change")
+    return (
+        turns.select(
+            *keys,
+            "level",
+            F.col("seq").alias("from_seq"),
+            F.col("us").alias("from_us"),
+            F.lead("seq").over(line).alias("to_seq"),
+            F.lead("us").over(line).alias("to_us"),
+        )
+        .where("level > 0")
+        .drop("level")
+    )
+
+
+def lasted(rows: "DataFrame", ends: "DataFrame") -> "DataFrame":
+    """The rows with how long they held, ``lasted_us``, at most until their session's end."""
+    from pyspark.sql import functions as F
+
+    until = F.coalesce("to_us", "end_us") - F.col("from_us")
+    return rows.join(ends, "session").withColumn("lasted_us", until).drop("end_us")

@@ -1,0 +1,131 @@
+"""Exporting by two processes: the tables that take the longest are made beside the others.
+
+The second process reads the same session file. It has the lock of the hidden folder too, hears of
+the first one's end by its standard input, and answers on its standard output.
+"""
+
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+import msgspec
+from msgspec import Struct
+
+from sessions.dataset.export import Export, ExportReport, require_arrow
+from sessions.dataset.layout import Hidden
+from sessions.dataset.rows.sessions import SessionFacts
+from sessions.dataset.tables import EVENTS, REQUESTS
+from sessions.format.errors import SessionDamagedError, SessionError
+from sessions.format.file import SessionFile
+from sessions.garbage_collection import collect_seldom, collector_paused
+
+BESIDE: Final = (EVENTS.name, REQUESTS.name)
+"""What the second process makes: about half of the work."""
+
+WORTH_EVENTS: Final = 100_000
+"""From so many events on a second process saves more time than it takes to start."""
+
+
+class Answer(Struct, omit_defaults=True):
+    """What the second process says at its end: what it wrote, or in a sentence why it did not."""
+
+    report: ExportReport | None = None
+    unreadable: str = ""
+    unwritable: str = ""
+
+
+class Beside:
+    """A second process at work on the tables :data:`BESIDE`."""
+
+    def __init__(self, process: "subprocess.Popen[bytes]") -> None:
+        self._process = process
+
+    def report(self) -> ExportReport:
+        """What was written, when all of it is.
+
+        Raises:
+            SessionDamagedError: the session cannot be read.
+            OSError: something cannot be written.
+        """
+        assert self._process.stdout is not None
+        said = self._process.stdout.read()
+        if not said:
+            status = self._process.wait()
+            raise OSError(f"the process that writes {EVENTS.name} ended with status {status}")
+        answer = msgspec.json.decode(said, type=Answer)
+        if answer.unreadable:
+            raise SessionDamagedError(answer.unreadable)
+        if answer.report is None:
+            raise OSError(answer.unwritable)
+        return answer.report
+
+
+@contextmanager
+def exporting_beside(session: SessionFile, hidden: Hidden) -> Iterator[Beside]:
+    """Have a second process begin; if it is still at work at the end of the block, it is ended."""
+    arguments = (str(session.path), str(session.last_seq), str(hidden.path))
+    with subprocess.Popen(
+        [sys.executable, "-m", __name__, *arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        pass_fds=(hidden.lock,),
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        start_new_session=True,  # ctrl-c is the first process's affair
+    ) as process:
+        try:
+            yield Beside(process)
+        finally:
+            process.kill()
+
+
+def add_chunks(export: Export, session: SessionFile, last_seq: int) -> Iterator[int]:
+    """Export the session up to an event; yields now and then how many events that are so far."""
+    for chunk in session.chunks:
+        if chunk.first_seq > last_seq:
+            break
+        with collector_paused():
+            block = session.unpacked(chunk, export.columns).up_to(last_seq)
+            export.add(block, block.events(export.kinds))
+        yield export.events
+
+
+def _answer(path: Path, last_seq: int, folder: Path) -> Answer:
+    try:
+        require_arrow()
+        with SessionFile(path, check=False) as session, Export(folder, BESIDE) as export:
+            for _ in add_chunks(export, session, last_seq):
+                pass
+            return Answer(report=export.finish(SessionFacts("")))
+    except SessionError as error:
+        return Answer(unreadable=str(error))
+    except OSError as error:
+        return Answer(unwritable=error.strerror or str(error))
+    except Exception as error:
+        return Answer(unwritable=f"{type(error).__name__}: {error}")
+
+
+def _end_with_the_first() -> None:
+    """End this process when nobody is left at the other end of its standard input."""
+    sys.stdin.buffer.read()
+    os._exit(1)
+
+
+def main() -> None:
+    """The second process."""
+    threading.Thread(target=_end_with_the_first, daemon=True).start()
+    collect_seldom()
+    path, last_seq, folder = sys.argv[1:]
+    answer = _answer(Path(path), int(last_seq), Path(folder))
+    sys.stdout.buffer.write(msgspec.json.encode(answer))
+    sys.stdout.flush()
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

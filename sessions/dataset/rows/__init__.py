@@ -1,0 +1,1 @@
+"""The rows of the dataset's tables, one file per table."""

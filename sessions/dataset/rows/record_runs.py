@@ -1,0 +1,88 @@
+"""Rows for records, made from runs: consecutive records that share most of their columns.
+
+A batch of a hundred records is one run and a hundred rows; the rows are made by Arrow, so that they
+cost next to nothing here.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Final
+
+from sessions.dataset.rows.events import split_partitions
+from sessions.dataset.schema import Table, arrow_schema
+from sessions.dataset.writer import ROW_GROUP_ROWS, SPLIT, Row
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+COUNTED: Final = frozenset({"record", "offset"})
+"""Columns of which a run has the first value, and each further record the next one."""
+LISTED: Final = frozenset({"key", "value"})
+"""Columns of which a run has a list, with a value a record."""
+
+
+def runs_to_table(table: Table, runs: Sequence[Row]) -> "pa.Table":
+    """Runs as Arrow columns with a row a record.
+
+    A run has a value a column as in a plain row, and its count at the end.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    schema = arrow_schema(table)
+    if not runs:
+        return schema.empty_table()
+    given = [name for name in schema.names if name not in SPLIT]
+    *values, counts = zip(*runs, strict=True)
+    parent, index = _positions(counts)
+    columns: dict[str, Any] = {}
+    for name, column in zip(given, values, strict=True):
+        type_ = schema.field(name).type
+        if name in LISTED:
+            columns[name] = pa.array(_flat(column, counts), type_)
+        elif name in COUNTED:
+            columns[name] = pc.add(pa.array(column, type_).take(parent), index)
+        elif name == "tp":
+            split = split_partitions(pa.array(column, type_))
+            columns |= {part: array.take(parent) for part, array in split.items()}
+        else:
+            columns[name] = pa.array(column, type_).take(parent)
+    return pa.Table.from_arrays([columns[name] for name in schema.names], schema=schema)
+
+
+def portions(runs: Sequence[Row], records_max: int = ROW_GROUP_ROWS) -> Iterator[list[Row]]:
+    """The runs in portions of about ``records_max`` records: long runs may not fill memory."""
+    portion: list[Row] = []
+    records = 0
+    for run in runs:
+        portion.append(run)
+        records += run[-1]
+        if records >= records_max:
+            yield portion
+            portion, records = [], 0
+    if portion:
+        yield portion
+
+
+def _positions(counts: Sequence[int]) -> "tuple[pa.Array, pa.Array]":
+    """For each record which run it belongs to, and which one of that run it is, counted from 0."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    ends = pc.cumulative_sum(pa.array(counts, pa.int64()))
+    total = ends[-1].as_py()
+    starts = pc.subtract(ends, pa.array(counts, pa.int64()))
+    offsets = pa.concat_arrays([starts, pa.array([total], pa.int64())])
+    runs = pa.LargeListArray.from_arrays(offsets, pa.nulls(total))
+    parent = pc.list_parent_indices(runs)
+    number = pc.subtract(pc.cumulative_sum(pa.repeat(pa.scalar(1, pa.int64()), total)), 1)
+    return parent, pc.subtract(number, starts.take(parent))
+
+
+def _flat(lists: Iterable[Sequence[str | None]], counts: Sequence[int]) -> list[str | None]:
+    """The values of all runs in a row; an empty list stands for a run without any value."""
+    return list(
+        chain.from_iterable(
+            values or [None] * count for values, count in zip(lists, counts, strict=True)
+        )
+    )

@@ -1,0 +1,1 @@
+"""The session file: its schema, its codec, how it is written and read."""

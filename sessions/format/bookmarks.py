@@ -1,0 +1,94 @@
+"""Bookmarks: places that somebody named, by a ``mark`` statement or by hand.
+
+A session's table of bookmarks is a notebook beside its events: what is written there by hand is no
+event, so it changes neither what happened nor whether the session verifies. There is one bookmark
+an event; a later one takes its place.
+"""
+
+import sqlite3
+from collections.abc import Iterable, Mapping
+from contextlib import closing
+from pathlib import Path
+from typing import Final
+
+from sessions.format.errors import SessionError
+from sessions.format.file import SessionFile
+from sessions.model.states import Bookmark
+
+NAME_CHARACTERS_MAX: Final = 128
+NOTE_CHARACTERS_MAX: Final = 1_024
+BUSY_SECONDS: Final = 2.0
+"""How long to wait for a recorder that is writing the file just now."""
+
+ByHand = Mapping[int, Bookmark | None]
+"""What was written by hand, by event; None: the bookmark there was taken away."""
+
+PUT: Final = "INSERT OR REPLACE INTO bookmarks (name, note, seq, time_us) VALUES (?, ?, ?, ?)"
+REMOVE: Final = "DELETE FROM bookmarks WHERE seq = ?"
+
+
+class BookmarkError(SessionError):
+    """A bookmark cannot be kept; the message says why."""
+
+
+def bookmark(name: str, note: str, seq: int, time_us: int) -> Bookmark:
+    """A bookmark after event ``seq`` (0: before the first), spaces at the ends taken off.
+
+    Raises:
+        BookmarkError: there is no name, or it or the note is too long.
+    """
+    name, note = name.strip(), note.strip()
+    if not name:
+        raise BookmarkError("A bookmark needs a name.")
+    for what, text, most in (
+        ("name", name, NAME_CHARACTERS_MAX),
+        ("note", note, NOTE_CHARACTERS_MAX),
+    ):
+        if len(text) > most:
+            raise BookmarkError(
+                f"A bookmark's {what} has at most {most:,} characters; this one has {len(text):,}."
+            )
+    return Bookmark(name, note, seq, time_us)
+
+
+def merged(marked: Iterable[Bookmark], by_hand: ByHand) -> list[Bookmark]:
+    """Bookmarks of ``mark`` statements and those by hand, which count where both are, in order."""
+    found: dict[int, Bookmark | None] = {mark.seq: mark for mark in marked}
+    found |= by_hand
+    return [mark for _, mark in sorted(found.items()) if mark is not None]
+
+
+def put_bookmark(session: SessionFile, mark: Bookmark) -> None:
+    """Write a bookmark into a session's file, in the place of one at the same event.
+
+    The file may be one that is being recorded, here or by another process.
+
+    Raises:
+        BookmarkError: the session is damaged, or its file cannot be written.
+    """
+    _change(session, PUT, (mark.name, mark.note, mark.seq, mark.time_us))
+
+
+def remove_bookmark(session: SessionFile, seq: int) -> bool:
+    """Take the bookmark at an event out of a session's file; False if there is none.
+
+    Raises:
+        BookmarkError: the session is damaged, or its file cannot be written.
+    """
+    return _change(session, REMOVE, (seq,)) > 0
+
+
+def _change(session: SessionFile, statement: str, values: tuple[object, ...]) -> int:
+    """Do one statement in a transaction of its own; says how many rows it changed."""
+    if session.damage:
+        raise BookmarkError(f"{session.path} takes no bookmarks because it is damaged.")
+    try:
+        with closing(_opened(session.path)) as database:
+            return database.execute(statement, values).rowcount
+    except sqlite3.Error as error:
+        raise BookmarkError(f"{session.path} takes no bookmarks: {error}.") from error
+
+
+def _opened(path: Path) -> sqlite3.Connection:
+    uri = f"{path.absolute().as_uri()}?mode=rw"
+    return sqlite3.connect(uri, uri=True, isolation_level=None, timeout=BUSY_SECONDS)

@@ -1,0 +1,118 @@
+"""A folder of sessions: what there is, and how each came out, without reading their events."""
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+from msgspec import Struct
+
+from sessions.format.errors import SessionError, SessionMissingError
+from sessions.format.file import SessionFile
+from sessions.format.header import require_session
+from sessions.format.metadata import Extent, Origin, Outcome
+from sessions.format.schema import SUFFIX
+from sessions.format.writer import delete_files
+from sessions.model.health import Counts
+
+
+class Listed(Struct, frozen=True):
+    """One session file. ``problem`` says why it could not be opened, or up to where it could.
+
+    ``origin`` None: nothing could be read; ``outcome`` None: it is still being written, or its
+    writer was killed. ``events`` are those in the file, ``extent`` says if they are a part of more.
+    ``alerts`` are the changes of the counts, for a strip of where it hurt.
+    """
+
+    path: Path
+    size_bytes: int
+    origin: Origin | None = None
+    outcome: Outcome | None = None
+    events: int = 0
+    time_us: int = 0
+    bookmarks: int = 0
+    alerts: list[tuple[int, int, Counts]] = []
+    problem: str = ""
+    extent: Extent = Extent()
+
+    @property
+    def last_seq(self) -> int:
+        """The number of its last event."""
+        return self.extent.first_seq + self.events - 1
+
+    @property
+    def ended(self) -> str:
+        """How the recording ended, in a word or two."""
+        if self.problem:
+            return "damaged" if self.origin is not None else "unreadable"
+        if self.outcome is None:
+            return "trimmed" if self.extent.is_trimmed else "not closed"
+        return self.outcome.outcome or "closed"
+
+
+def list_sessions(folder: Path | str) -> list[Listed]:
+    """All sessions of a folder by name, those that cannot be opened with the reason.
+
+    Raises:
+        SessionMissingError: there is no such folder.
+    """
+    folder = Path(folder)
+    try:
+        paths = sorted(path for path in folder.iterdir() if path.name.endswith(SUFFIX))
+    except OSError as error:
+        raise SessionMissingError(
+            f"The folder {folder} cannot be read: {error.strerror or error}."
+        ) from error
+    return [show_session(path) for path in paths]
+
+
+def delete_session(path: Path | str) -> None:
+    """Delete a session's file, with what a killed recorder left beside it.
+
+    Damaged sessions and those of other versions are deleted, too; what is no session is not.
+
+    Raises:
+        SessionError: it is no session, is being used, or cannot be deleted.
+    """
+    path = Path(path)
+    require_session(path)
+    if _is_in_use(path):
+        raise SessionError(f"{path} is being recorded or read just now, so it was not deleted.")
+    try:
+        delete_files(path)
+    except OSError as error:
+        reason = error.strerror or error
+        raise SessionMissingError(f"{path} cannot be deleted: {reason}.") from error
+
+
+def _is_in_use(path: Path) -> bool:
+    """Whether another process has the file open for recording, or for reading such a one."""
+    try:
+        with closing(sqlite3.connect(path, isolation_level=None, timeout=0)) as database:
+            # Nobody but the last one who has the file open may end its log.
+            database.execute("PRAGMA journal_mode = DELETE")
+    except sqlite3.Error as error:
+        return "locked" in str(error)
+    return False
+
+
+def show_session(path: Path | str) -> Listed:
+    """One session's facts; a file that cannot be opened is described by its problem."""
+    path = Path(path)
+    size = path.stat().st_size if path.exists() else 0
+    try:
+        session = SessionFile(path, check=False)
+    except SessionError as error:
+        return Listed(path, size, problem=str(error))
+    with session:
+        return Listed(
+            path,
+            size,
+            session.origin,
+            session.outcome,
+            session.last_seq - session.first_seq + 1,
+            session.last_us,
+            len(session.bookmarks()),
+            session.summary(),
+            session.damage,
+            session.extent,
+        )

@@ -1,0 +1,236 @@
+"""Random access to a session's events by number: decoded chunks, the latest used ones kept."""
+
+from bisect import bisect_left, bisect_right
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from operator import attrgetter
+from typing import Final
+
+from emulator.events import Event, MessageSent
+from sessions.format.codec import BlockError
+from sessions.format.errors import SessionDamagedError, SessionDroppedError
+from sessions.format.file import Chunk, SessionFile
+from sessions.model.batches import batch_in
+from sessions.model.handlers.clients import NAMING, batch_of
+from sessions.model.states import Batch
+from sessions.model.touches import objects_of
+
+CACHED_WEIGHT_MAX: Final = 1 << 16
+"""How many decoded events are kept, and what they list; at about 180 bytes each."""
+
+_FIRST_SEQ: Final = attrgetter("first_seq")
+_FIRST_US: Final = attrgetter("first_us")
+_TIME: Final = attrgetter("time_us")
+
+Tail = Callable[[], list[Event]]
+
+
+class Chunks:
+    """The events of a session file and, of a recording that goes on, those that are not in it yet.
+
+    ``tail`` gives the recorder's open chunk (a growing list, perhaps empty): it is the truth from
+    its first event on.
+    """
+
+    def __init__(self, session: SessionFile, tail: Tail | None = None) -> None:
+        """Read from ``session``, which stays the caller's."""
+        self.session = session
+        self._tail = tail
+        self._cache: OrderedDict[int, list[Event]] = OrderedDict()
+        self._weights: dict[int, int] = {}
+        self._early: tuple[int, list[Batch]] = (1, [])
+        self._named: list[Batch] = []
+
+    # ---- by number
+
+    @property
+    def first_seq(self) -> int:
+        """The number of the first event that is kept."""
+        return self.session.first_seq
+
+    @property
+    def last_seq(self) -> int:
+        """The number of the last event."""
+        tail = self._open_chunk()
+        return tail[-1].seq if tail else self._refreshed().last_seq
+
+    @property
+    def last_us(self) -> int:
+        """The virtual time of the last event."""
+        tail = self._open_chunk()
+        return tail[-1].time_us if tail else self._refreshed().last_us
+
+    def time_of(self, seq: int) -> int:
+        """The virtual time of an event; for what lies before the first, of the one before it."""
+        if seq < self.first_seq:
+            return self.session.extent.before_us
+        chunk = self.containing(seq)
+        return chunk[seq - chunk[0].seq].time_us
+
+    def events(self, first: int, last: int) -> list[Event]:
+        """The events numbered ``first`` to ``last``, as far as they exist."""
+        found: list[Event] = []
+        first, last = max(first, self.first_seq), min(last, self.last_seq)
+        while first <= last:
+            try:
+                chunk = self.containing(first)
+            except SessionDroppedError:
+                first = self.first_seq
+                continue
+            begin = first - chunk[0].seq
+            part = chunk[begin : begin + last - first + 1]
+            found += part
+            first += len(part)
+        return found
+
+    def containing(self, seq: int) -> list[Event]:
+        """The whole chunk that holds an event which exists; the list is not to be changed."""
+        tail = self._open_chunk()
+        if tail and tail[0].seq <= seq <= tail[-1].seq:
+            return tail
+        return self._decoded(self._place(seq))
+
+    def remember(self, events: list[Event]) -> None:
+        """Keep a chunk that has just been written, so that it need not be decoded."""
+        if events[0].seq not in self._cache:
+            self._keep(events)
+
+    def _open_chunk(self) -> list[Event]:
+        return [] if self._tail is None else self._tail()
+
+    def _refreshed(self) -> SessionFile:
+        """The file, with what a recording that goes on has written: an open chunk that was full."""
+        if self._tail is not None:
+            self.session.refresh()
+        return self.session
+
+    def _place(self, seq: int) -> Chunk:
+        chunks = self.session.chunks
+        if self._tail is not None and (not chunks or seq > chunks[-1].last_seq):
+            self.session.refresh()
+        index = bisect_right(chunks, seq, key=_FIRST_SEQ) - 1
+        if index < 0 or seq > chunks[index].last_seq:
+            raise SessionDamagedError(f"{self.session.path} has no event {seq:,}.")
+        return chunks[index]
+
+    def _decoded(self, place: Chunk) -> list[Event]:
+        first = place.first_seq
+        events = self._cache.get(first)
+        if events is None or events[-1].seq < place.last_seq:
+            events = self.session.events(place)
+            self._keep(events)
+        else:
+            self._cache.move_to_end(first)
+        return events
+
+    def _keep(self, events: list[Event]) -> None:
+        first = events[0].seq
+        self._cache[first] = events
+        self._cache.move_to_end(first)
+        self._weights[first] = _weight(events)
+        while sum(self._weights.values()) > CACHED_WEIGHT_MAX and len(self._cache) > 1:
+            gone, _ = self._cache.popitem(last=False)
+            del self._weights[gone]
+
+    # ---- by time
+
+    def seq_at(self, time_us: int) -> int:
+        """The number of the last event at or before a virtual time; before the first if none is."""
+        tail = self._open_chunk()
+        if tail and tail[0].time_us <= time_us:
+            return tail[0].seq - 1 + bisect_right(tail, time_us, key=_TIME)
+        chunks = self.session.chunks
+        index = bisect_right(chunks, time_us, key=_FIRST_US) - 1
+        if index < 0:
+            return self.first_seq - 1
+        events = self._decoded(chunks[index])
+        return events[0].seq - 1 + bisect_right(events, time_us, key=_TIME)
+
+    # ---- by record
+
+    def batch(self, record_id: int) -> Batch | None:
+        """The batch that carried a record, from the event that named it."""
+        found = batch_in(self._named, record_id)
+        if found is not None:
+            return found
+        for chunk in tuple(self.session.chunks):
+            if chunk.first_record <= record_id <= chunk.last_record:
+                with suppress(SessionDroppedError):
+                    self._named = _batches(self._decoded(chunk))
+                    found = batch_in(self._named, record_id)
+                    if found is not None:
+                        return found
+        open_ones = _batches(self._open_chunk())
+        return batch_in(open_ones, record_id) or batch_in(self._beginning(), record_id)
+
+    def batches_before(self, seq: int, records: int) -> list[Batch]:
+        """The last batches that were named before an event, of so many records or a few more."""
+        found: list[Batch] = []
+        places = [place for place in self.session.chunks if place.first_seq < seq]
+        for place in reversed(places):
+            if place.last_record >= 0:
+                events = self._decoded(place)
+                found += reversed(_batches(event for event in events if event.seq < seq))
+            if sum(len(batch.values) for batch in found) >= records:
+                return found[::-1]
+        return [*self._beginning(), *found[::-1]]
+
+    def _beginning(self) -> list[Batch]:
+        """The batches that stand at the file's beginning."""
+        first = self.first_seq
+        if self._early[0] != first:
+            frame = self.session.beginning()
+            self._early = (first, [] if frame is None else frame.state.batches)
+        return self._early[1]
+
+    # ---- by object
+
+    def touching(self, names: set[str], seq: int, direction: int) -> int | None:
+        """The next (1) or previous (-1) event from ``seq`` on that touches one of the objects."""
+        for chunk in self._chunks_from(seq, direction, names):
+            for event in chunk if direction > 0 else reversed(chunk):
+                after = event.seq > seq if direction > 0 else event.seq < seq
+                if after and not names.isdisjoint(objects_of(event)):
+                    return event.seq
+        return None
+
+    def _chunks_from(self, seq: int, direction: int, names: set[str]) -> Iterator[list[Event]]:
+        """The chunks that may hold such an event, nearest first."""
+        tail = self._open_chunk()
+        if tail and direction < 0:
+            yield tail
+        if self._tail is not None:
+            self.session.refresh()
+        chunks = self.session.chunks
+        index = bisect_left(chunks, seq, key=_LAST_SEQ)
+        places = chunks[index:] if direction > 0 else chunks[index::-1]
+        if index >= len(chunks) and direction < 0:
+            places = chunks[::-1]
+        for place in places:
+            if (not tail or place.first_seq < tail[0].seq) and self._may_touch(place, names):
+                with suppress(SessionDroppedError):
+                    yield self._decoded(place)
+        if tail and direction > 0:
+            yield tail
+
+    def _may_touch(self, place: Chunk, names: set[str]) -> bool:
+        try:
+            objects = self.session.objects(place)
+        except (BlockError, SessionDamagedError):
+            return True
+        return any(b"\n%b\n" % name.encode() in objects for name in names)
+
+
+def _weight(events: list[Event]) -> int:
+    """How much memory events take, counted in events: some list very much."""
+    listed = (event.detail if type(event) is MessageSent else () for event in events)
+    return len(events) + sum(map(len, listed))
+
+
+def _batches(events: Iterable[Event]) -> list[Batch]:
+    """The batches that these events name."""
+    return [batch_of(event) for event in events if isinstance(event, NAMING)]
+
+
+_LAST_SEQ: Final = attrgetter("last_seq")

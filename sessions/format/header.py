@@ -1,0 +1,89 @@
+"""Telling a session file from others by its first 100 bytes, before any database code sees it."""
+
+from contextlib import suppress
+from pathlib import Path
+
+from msgspec import Struct
+
+from sessions.format.errors import (
+    NotASessionError,
+    SessionDamagedError,
+    SessionMissingError,
+    SessionNewerError,
+    SessionOlderError,
+)
+from sessions.format.nearest import nearest_file
+from sessions.format.schema import (
+    APPLICATION_ID,
+    APPLICATION_ID_AT,
+    HEADER_BYTES,
+    MAGIC,
+    OLDEST,
+    PAGE_SIZE_AT,
+    PAGES_AT,
+    SCHEMA,
+    USER_VERSION_AT,
+)
+
+
+class Header(Struct, frozen=True):
+    """What a session file's header says: its schema, and how many bytes it should have."""
+
+    schema: int
+    bytes_expected: int
+
+
+def read_header(path: Path) -> Header:
+    """The header of a session that this program can read.
+
+    Raises:
+        SessionMissingError: there is no such file, or it cannot be read.
+        NotASessionError: it is something else.
+        SessionDamagedError: it is cut off within the header.
+        SessionNewerError: a newer program wrote it.
+        SessionOlderError: an older program wrote it, which nobody reads any more.
+    """
+    try:
+        with path.open("rb") as file:
+            head = file.read(HEADER_BYTES)
+    except OSError as error:
+        reason = f"{error.strerror or error}."
+        if isinstance(error, FileNotFoundError) and (hint := nearest_file(path)):
+            reason = f"{error.strerror}{hint}"
+        raise SessionMissingError(f"{path} cannot be read: {reason}") from error
+    if not head:
+        raise NotASessionError(f"{path} is not a session: it is empty.")
+    if not head.startswith(MAGIC[: len(head)]):
+        raise NotASessionError(f"{path} is not a session: it is no database.")
+    if len(head) < HEADER_BYTES:
+        raise SessionDamagedError(f"{path} is damaged: it is cut off after {len(head)} bytes.")
+    if _number(head, APPLICATION_ID_AT) != APPLICATION_ID:
+        raise NotASessionError(f"{path} is not a session: it is another program's database.")
+    schema = _number(head, USER_VERSION_AT)
+    if schema > SCHEMA:
+        raise SessionNewerError(
+            f"{path} has schema {schema} and this program knows schemas up to {SCHEMA}: "
+            "open it with a newer tidegauge."
+        )
+    if schema < OLDEST:
+        raise SessionOlderError(
+            f"{path} has schema {schema} and this program reads schemas from {OLDEST} on: "
+            "open it with the tidegauge that recorded it, or record it again."
+        )
+    page_size = int.from_bytes(head[PAGE_SIZE_AT : PAGE_SIZE_AT + 2], "big")
+    return Header(schema, _number(head, PAGES_AT) * (65_536 if page_size == 1 else page_size))
+
+
+def require_session(path: Path) -> None:
+    """Make sure that a file is a session, be it damaged or of another version.
+
+    Raises:
+        SessionMissingError: there is no such file, or it cannot be read.
+        NotASessionError: it is something else.
+    """
+    with suppress(SessionDamagedError, SessionNewerError, SessionOlderError):
+        read_header(path)
+
+
+def _number(head: bytes, at: int) -> int:
+    return int.from_bytes(head[at : at + 4], "big")

@@ -1,0 +1,174 @@
+"""Keyframes: the read model every so many events, as what changed since the keyframe before.
+
+A full keyframe stands on nothing; the others stand on the one before, so that an idle cluster of
+any size costs nothing and each run of a log is written about once. Batches of records are left out:
+they stand in the chunks.
+"""
+
+from collections.abc import Iterable, Mapping
+from copy import copy
+from typing import Final
+
+import msgspec
+
+from emulator.simulation.packed_list import as_list, same_start
+from sessions.format import codec
+from sessions.model.changes import Changes
+from sessions.model.cluster_view import ClusterView
+from sessions.model.folding import Snapshot
+from sessions.model.states import Batch, PartitionState, ViewState
+
+
+class Keyframe(msgspec.Struct, array_like=True):
+    """The state after event ``seq`` on top of the keyframe ``base_seq`` (0: of nothing).
+
+    ``state`` holds only partitions, znodes, producers and consumers that changed since. ``kept``
+    says of a replica (``orders-0@2``) how many runs its log still has of those it had; ``log`` in
+    ``state`` is what follows them. ``gone_partitions`` and ``gone_znodes`` exist no more.
+    """
+
+    base_seq: int
+    state: ViewState
+    kept: list[tuple[str, int, int]]
+    gone_partitions: list[str]
+    gone_znodes: list[str]
+
+    @property
+    def seq(self) -> int:
+        """The number of the last event in it."""
+        return self.state.seq
+
+
+class Beginning(msgspec.Struct, frozen=True):
+    """What a recording that begins late begins with: a state, and batches that came before."""
+
+    snapshot: Snapshot
+    batches: list[Batch]
+
+
+EMPTY: Final = ClusterView().snapshot()
+"""What the first keyframe stands on."""
+
+
+def take(view: ClusterView, base: Snapshot, snapshot: Snapshot) -> Keyframe:
+    """The keyframe of ``snapshot``, just taken of ``view``, on top of ``base``."""
+    old, new = base.state, snapshot.state
+    since = base.seq
+    state = copy(new)
+    frame = Keyframe(since, state, [], [], [])
+    touched, frame.gone_partitions = _differences(
+        view.partition_changes, old.partitions, new.partitions, since
+    )
+    state.partitions = {
+        tp: _short(new.partitions[tp], old.partitions.get(tp), frame.kept)
+        for tp in touched
+        if new.partitions[tp].changed > since
+    }
+    touched, frame.gone_znodes = _differences(view.znode_changes, old.znodes, new.znodes, since)
+    state.znodes = {path: new.znodes[path] for path in touched if new.znodes[path].changed > since}
+    state.producers = {k: v for k, v in new.producers.items() if v.changed > since}
+    state.consumers = {k: v for k, v in new.consumers.items() if v.changed > since}
+    state.batches = []
+    return frame
+
+
+def _differences(
+    changes: Changes, before: Mapping[str, object], now: Mapping[str, object], since: int
+) -> tuple[list[str], list[str]]:
+    """Keys that may have changed, and keys that are gone, since the state ``before``."""
+    noted = changes.since(since)
+    keys = [*before, *(key for key in now if key not in before)] if noted is None else noted
+    return [key for key in keys if key in now], [
+        key for key in keys if key in before and key not in now
+    ]
+
+
+def _short(
+    partition: PartitionState, base: PartitionState | None, kept: list[tuple[str, int, int]]
+) -> PartitionState:
+    """The partition with only what its logs have more than those of ``base``."""
+    short = copy(partition)
+    replicas = short.replica_states = dict(partition.replica_states)
+    for broker, replica in partition.replica_states.items():
+        before = None if base is None else base.replica_states.get(broker)
+        if before is None or not before.log:
+            continue
+        same = same_start(before.log, replica.log)
+        if same:
+            rest = replicas[broker] = copy(replica)
+            rest.log = replica.log[same:]
+            kept.append((partition.name, broker, same))
+    return short
+
+
+def rebuild(base: Snapshot, frames: Iterable[Keyframe]) -> ClusterView:
+    """The view of the last of ``frames``: the first stands on ``base``, each on the one before.
+
+    The view takes the frames' objects over: a frame can be used once.
+    """
+    view = ClusterView.of(base)
+    touched: set[str] = set()
+    for frame in frames:
+        _lay_on(view, frame)
+        touched.update(frame.state.partitions)
+    for tp in touched & view.partitions.keys():
+        view.judge(tp, view.partitions[tp])
+    view.release_changed()
+    view.believers_changed()
+    view.count_brokers()
+    view.start_noting()
+    return view
+
+
+def _lay_on(view: ClusterView, frame: Keyframe) -> None:
+    """Bring a view's state from the keyframe that ``frame`` stands on to ``frame``."""
+    old, new = view.state, frame.state
+    _join_logs(view, frame)
+    for name in _WHOLE:
+        setattr(old, name, getattr(new, name))
+    for tp in frame.gone_partitions:
+        view.remove_partition(tp)
+    old.partitions.update(new.partitions)
+    for path in frame.gone_znodes:
+        old.znodes.pop(path, None)
+    old.znodes.update(new.znodes)
+    old.producers.update(new.producers)
+    old.consumers.update(new.consumers)
+    old.batches = []
+
+
+def _join_logs(view: ClusterView, frame: Keyframe) -> None:
+    """Put the frame's runs behind those that stay; a log of a snapshot is copied for that."""
+    before, now, frozen = view.state.partitions, frame.state.partitions, view.frozen
+    for tp, broker, runs in frame.kept:
+        old = before[tp].replica_states[broker]
+        new = now[tp].replica_states[broker]
+        log = old.log[:runs] if old.changed <= frozen else old.log
+        del log[runs:]
+        log += new.log
+        new.log = log
+
+
+_BY_OBJECT: Final = {"partitions", "znodes", "producers", "consumers", "batches"}
+_WHOLE: Final = tuple(name for name in ViewState.__struct_fields__ if name not in _BY_OBJECT)
+"""The parts of a state that every keyframe holds as a whole."""
+
+_ENCODE: Final = msgspec.msgpack.Encoder(enc_hook=as_list).encode
+_KEYFRAMES: Final = msgspec.msgpack.Decoder(Keyframe)
+
+
+def encode(frame: Keyframe) -> bytes:
+    """A keyframe as compressed bytes."""
+    return codec.compress(_ENCODE(frame))
+
+
+def decode(data: bytes) -> Keyframe:
+    """The keyframe that :func:`encode` was given.
+
+    Raises:
+        sessions.format.codec.BlockError: the bytes are none.
+    """
+    try:
+        return _KEYFRAMES.decode(codec.decompress(data))
+    except msgspec.MsgspecError as error:
+        raise codec.BlockError(str(error)) from error

@@ -1,0 +1,229 @@
+"""Writing a session file: rows into its tables, committed when told; when and why others know."""
+
+import sqlite3
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from emulator.events import Event
+from sessions.format import bookmarks, codec, keyframes
+from sessions.format.errors import SessionError, SessionMissingError
+from sessions.format.keyframes import Keyframe
+from sessions.format.metadata import Extent, Origin, Outcome, RecordedInput
+from sessions.format.schema import APPLICATION_ID, SCHEMA, TABLES
+from sessions.model import touches
+from sessions.model.handlers.clients import NAMING
+from sessions.model.health import Counts
+from sessions.model.states import Batch, Bookmark
+
+PAGE_BYTES: Final = 1024
+"""Small pages keep small sessions small: a campaign has thousands of them."""
+FREE_SHARE: Final = 20
+"""A file of which more than one page in so many is empty is rewritten when it is closed."""
+LOG_PAGES_MAX: Final = 8_000
+"""How long SQLite's log beside the file may grow before it is taken into it."""
+BESIDE: Final = ("-wal", "-shm", "-journal")
+"""What the files are called that SQLite may have beside a session's: its name and one of these."""
+
+_JSON: Final = msgspec.json.Encoder().encode
+
+
+class SessionWriter:
+    """One session file that is being written. What is not committed is lost with the process.
+
+    ``log_pages_max``: how long SQLite's log may grow; it takes room beside the file.
+
+    Raises:
+        SessionError: the file cannot be made or written.
+    """
+
+    def __init__(self, path: Path, origin: Origin, log_pages_max: int = LOG_PAGES_MAX) -> None:
+        """Make the file; one that is there already is refused."""
+        self.path = path
+        try:
+            path.open("xb").close()
+        except FileExistsError:
+            message = f"{path} exists already: a recording never overwrites a file."
+            raise SessionError(message) from None
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise SessionMissingError(f"{path} cannot be written: {reason}.") from error
+        self._begun = False
+        try:
+            self._database = _make(path, log_pages_max)
+            self.put_meta("origin", origin)
+            self.commit()
+        except sqlite3.Error as error:
+            delete_files(path)
+            raise SessionMissingError(f"{path} cannot be written: {error}.") from error
+
+    def put_meta(self, key: str, value: msgspec.Struct) -> None:
+        """Store one of the structs of :mod:`sessions.format.metadata`."""
+        self._execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, _text(value)))
+
+    def put_chunk(self, members: list[Event]) -> tuple[int, codec.Groups]:
+        """Store consecutive events, in place of a chunk that began with the same one.
+
+        Returns the number of bytes that they took, and the events by type.
+        """
+        groups = codec.group(members)
+        data = codec.encode(members, groups)
+        first, last = members[0], members[-1]
+        numbers = (first.seq, last.seq, first.time_us, last.time_us, *_records(groups))
+        self._execute(
+            "INSERT OR REPLACE INTO chunks VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (*numbers, codec.checksum(data, *numbers), data),
+        )
+        names: set[str] = set()
+        for kind, group in groups.items():
+            names |= touches.objects_of_all(kind, group)
+        objects = codec.compress("\n".join(sorted(names)).encode())
+        self._execute("INSERT OR REPLACE INTO touches VALUES (?, ?)", (first.seq, objects))
+        return len(data) + len(objects), groups
+
+    def put_input(self, given: RecordedInput) -> None:
+        """Store a statement that was given."""
+        stored = None if given.statement is None else _text(given.statement)
+        self._execute(
+            "INSERT OR REPLACE INTO inputs VALUES (?, ?, ?, ?, ?, ?)",
+            (given.seq, given.time_us, given.steps, given.line, given.text, stored),
+        )
+
+    def put_bookmark(self, mark: Bookmark) -> None:
+        """Store a named place, instead of one at the same event."""
+        self._execute(bookmarks.PUT, (mark.name, mark.note, mark.seq, mark.time_us))
+
+    def remove_bookmark(self, seq: int) -> None:
+        """Have no named place at an event."""
+        self._execute(bookmarks.REMOVE, (seq,))
+
+    def put_counts(self, changes: Iterable[tuple[int, int, Counts]]) -> None:
+        """Store what the time bar draws: event, time and counts after it."""
+        for seq, time_us, counts in changes:
+            self._execute(
+                "INSERT OR REPLACE INTO summary VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (seq, time_us, *msgspec.structs.astuple(counts)),
+            )
+
+    def put_keyframe(self, frame: Keyframe) -> int:
+        """Store a keyframe; returns its size in bytes."""
+        data = keyframes.encode(frame)
+        self._execute(
+            "INSERT OR REPLACE INTO keyframes VALUES (?, ?, ?, ?)",
+            (frame.seq, frame.base_seq, codec.checksum(data, frame.seq, frame.base_seq), data),
+        )
+        return len(data)
+
+    def put_batches(self, seq: int, batches: list[Batch]) -> None:
+        """Add batches to a keyframe, at which the file is to begin."""
+        query = "SELECT state FROM keyframes WHERE seq = ?"
+        (data,) = self._database.execute(query, (seq,)).fetchone()
+        frame = keyframes.decode(data)
+        frame.state.batches = batches
+        self.put_keyframe(frame)
+
+    def drop_before(self, extent: Extent) -> None:
+        """Let the file begin at the extent's first event, before which there is a full keyframe.
+
+        Statements stay: with them the session can still be run again.
+        """
+        first = extent.first_seq
+        for table in ("chunks", "touches"):
+            self._execute(f"DELETE FROM {table} WHERE first_seq < ?", (first,))
+        for table in ("keyframes", "bookmarks"):
+            self._execute(f"DELETE FROM {table} WHERE seq < ?", (first - 1,))
+        kept = "(SELECT max(seq) FROM summary WHERE seq < ?)"
+        self._execute(f"DELETE FROM summary WHERE seq < {kept}", (first,))
+        self.put_meta("extent", extent)
+
+    def replace_bookmarks(self, marks: Iterable[Bookmark]) -> None:
+        """Have these bookmarks and no others."""
+        self._execute("DELETE FROM bookmarks", ())
+        for mark in marks:
+            self.put_bookmark(mark)
+
+    @property
+    def used_bytes(self) -> int:
+        """How much of the file is in use; more than that it will not grow by what comes next."""
+        (pages,) = self._database.execute("PRAGMA page_count").fetchone()
+        (free,) = self._database.execute("PRAGMA freelist_count").fetchone()
+        return int(pages - free) * PAGE_BYTES
+
+    def commit(self) -> None:
+        """What was put is now safe from this process's death."""
+        if self._begun:
+            self._database.execute("COMMIT")
+            self._begun = False
+
+    def close(self, outcome: Outcome | None) -> None:
+        """End the recording and leave one plain file."""
+        try:
+            if outcome is not None:
+                self.put_meta("outcome", outcome)
+            self.commit()
+            # Fails while somebody reads the file: then the log beside it stays, which does no harm.
+            self._database.execute("PRAGMA journal_mode = DELETE")
+            self._squeeze()
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error):
+                raise
+        finally:
+            self._database.close()
+
+    def _squeeze(self) -> None:
+        """Give back the pages that rewritten chunks left behind, if they are worth it."""
+        (pages,) = self._database.execute("PRAGMA page_count").fetchone()
+        (free,) = self._database.execute("PRAGMA freelist_count").fetchone()
+        if free * FREE_SHARE > pages:
+            self._database.execute("VACUUM")
+
+    def _execute(self, statement: str, values: tuple[object, ...]) -> None:
+        if not self._begun:
+            self._database.execute("BEGIN")
+            self._begun = True
+        self._database.execute(statement, values)
+
+
+def delete_files(path: Path) -> None:
+    """Delete a session's file and what SQLite has beside it.
+
+    Raises:
+        OSError: it cannot be deleted.
+    """
+    for beside in BESIDE:
+        path.with_name(f"{path.name}{beside}").unlink(missing_ok=True)
+    path.unlink(missing_ok=True)
+
+
+def _make(path: Path, log_pages_max: int) -> sqlite3.Connection:
+    database = sqlite3.connect(path, isolation_level=None)
+    database.executescript(
+        f"PRAGMA page_size = {PAGE_BYTES};"
+        f"PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {SCHEMA};"
+        f"BEGIN; {TABLES} COMMIT;"
+    )
+    # The header is in the file itself from here on; what follows goes through the log beside it.
+    database.executescript(
+        "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;"
+        f"PRAGMA wal_autocheckpoint = {log_pages_max};"
+    )
+    return database
+
+
+def _records(groups: codec.Groups) -> tuple[int, int]:
+    """The lowest and highest id of the records that are named in these events; -1: none are."""
+    spans = [
+        (event.first_record, event.first_record + len(event.values) - 1)
+        for kind in NAMING
+        for event in groups.get(kind, ())
+        if isinstance(event, NAMING)
+    ]
+    if not spans:
+        return -1, -1
+    return min(first for first, _ in spans), max(last for _, last in spans)
+
+
+def _text(value: msgspec.Struct) -> str:
+    return _JSON(value).decode()

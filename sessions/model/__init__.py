@@ -1,0 +1,1 @@
+"""The read model: what the events of a cluster add up to."""

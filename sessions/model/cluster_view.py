@@ -1,0 +1,217 @@
+"""The read model: all that screens, summaries and jobs can know of a cluster, from events alone."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Final
+
+import msgspec
+
+from emulator.events import Event
+from emulator.simulation.packed_list import as_list
+from sessions.model import copies
+from sessions.model.batches import batch_in
+from sessions.model.folding import Model, Snapshot
+from sessions.model.handlers.table import HANDLERS
+from sessions.model.health import BY_FLAG, BY_MILD_FLAG, STATUSES, Counts
+from sessions.model.states import Batch, PartitionState, ReplicaState, Run, ViewState, ZnodeState
+
+__all__ = ["STATUSES", "ClusterView", "Counts"]
+
+LAG_TIME_MAX: Final = "replica.lag.time.max.ms"
+LAG_TIME_MAX_MS: Final = 10_000
+"""How long a HW may stand still below the LEO, where no configuration says it."""
+
+_ENCODER: Final = msgspec.msgpack.Encoder(enc_hook=as_list)
+_DECODER: Final = msgspec.msgpack.Decoder(ViewState)
+
+
+class ClusterView(Model):
+    """A cluster as it is after event :attr:`seq`.
+
+    Objects of :attr:`state` are for reading, and only until the next event: after it, look them up
+    again (an object that a snapshot shares is replaced when it changes). ``older_batches`` finds
+    the batch of a record that was produced before what :attr:`state` remembers.
+    """
+
+    def __init__(self, state: ViewState | None = None) -> None:
+        """Begin with ``state``, or with nothing but the root of a ZooKeeper."""
+        super().__init__(_nothing() if state is None else state)
+        self.older_batches: Callable[[int], Batch | None] | None = None
+        self._handlers = HANDLERS
+
+    # ---- folding
+
+    def apply(self, event: Event) -> None:
+        """Take the next event."""
+        state = self.state
+        state.seq = event.seq
+        state.time_us = event.time_us
+        self._handlers[type(event)](self, event)
+
+    def apply_all(self, events: Iterable[Event]) -> None:
+        """Take the next events in order."""
+        state, handlers = self.state, self._handlers
+        for event in events:
+            state.seq = event.seq
+            state.time_us = event.time_us
+            handlers[type(event)](self, event)
+
+    @property
+    def seq(self) -> int:
+        """The number of the last event that was taken."""
+        return self.state.seq
+
+    @property
+    def time_us(self) -> int:
+        """Its virtual time."""
+        return self.state.time_us
+
+    # ---- copies and codes
+
+    def copy(self) -> "ClusterView":
+        """A view that goes on from here on its own; costs little however large the cluster is."""
+        view = ClusterView.of(self.snapshot())
+        view.older_batches = self.older_batches
+        return view
+
+    @classmethod
+    def of(cls, snapshot: Snapshot) -> "ClusterView":
+        """A view that goes on from a snapshot, which stays as it is."""
+        view = cls.__new__(cls)
+        state = copies.view_state(snapshot.state)
+        view._begin(state, snapshot.flags.copy(), snapshot.totals.copy(), snapshot.seq)
+        view.older_batches = None
+        view._handlers = HANDLERS
+        return view
+
+    def encode(self) -> bytes:
+        """The whole state as MessagePack."""
+        return _ENCODER.encode(self.snapshot().state)
+
+    @classmethod
+    def decode(cls, data: bytes) -> "ClusterView":
+        """The view of an encoded state.
+
+        Raises:
+            msgspec.DecodeError: it is not one.
+        """
+        return cls(_DECODER.decode(data))
+
+    # ---- records
+
+    def batch(self, record_id: int) -> Batch | None:
+        """The batch that carried a record; None if nobody knows it."""
+        batches = self.state.batches
+        if batches and record_id >= batches[0].first_record:
+            return batch_in(batches, record_id)
+        return None if self.older_batches is None else self.older_batches(record_id)
+
+    def value(self, record_id: int) -> str:
+        """A record's value; ``#id`` if nobody knows it."""
+        return next(self._run_values(record_id, 1))
+
+    def values_of(self, runs: Iterable[tuple[int, int]]) -> list[str]:
+        """The values of runs of (first record id, count)."""
+        return [value for first, count in runs for value in self._run_values(first, count)]
+
+    def _run_values(self, first: int, count: int) -> Iterator[str]:
+        end = first + count
+        while first < end:
+            batch = self.batch(first)
+            if batch is None:
+                yield f"#{first}"
+                first += 1
+            else:
+                at = first - batch.first_record
+                found = batch.values[at : at + end - first]
+                yield from found
+                first += len(found)
+
+    def values(self, tp: str, broker: int) -> list[str]:
+        """All record values of one replica's log in offset order; empty if there is no such log."""
+        return self.log_values(self.log(tp, broker))
+
+    def log_values(self, log: Iterable[Run]) -> list[str]:
+        """All record values of a log in offset order."""
+        return self.values_of((run.first_record, run.count) for run in log)
+
+    @staticmethod
+    def log_epochs(log: Iterable[Run]) -> list[int | None]:
+        """The leader epoch of each record of a log (None before message format 2)."""
+        return [
+            None if run.leader_epoch < 0 else run.leader_epoch
+            for run in log
+            for _ in range(run.count)
+        ]
+
+    def log(self, tp: str, broker: int) -> Sequence[Run]:
+        """One replica's log; empty if there is none."""
+        replica = self.replica_state(tp, broker)
+        return [] if replica is None else replica.log
+
+    def replica_state(self, tp: str, broker: int) -> ReplicaState | None:
+        """One replica, None if the broker's disk does not hold the partition."""
+        partition = self.partitions.get(tp)
+        return None if partition is None else partition.replica_states.get(broker)
+
+    def role(self, replica: ReplicaState) -> str:
+        """A replica's role as the world sees it: that of a frozen broker's replicas is offline."""
+        broker = self.state.brokers.get(replica.broker)
+        return "offline" if broker is not None and broker.state == "frozen" else replica.role
+
+    # ---- what is wrong
+
+    def status(self, partition: PartitionState) -> str:
+        """The most severe state of the partition, one of :data:`STATUSES`."""
+        return next(self.statuses(partition), "healthy")
+
+    def statuses(self, partition: PartitionState) -> Iterator[str]:
+        """All states that hold of the partition, most severe first; none if it is healthy."""
+        flags = self.flags(partition.name)
+        if flags:
+            yield from (word for flag, word in BY_FLAG if flags & flag)
+        if self.hw_stalled(partition):
+            yield "hw_stalled"
+        if flags:
+            yield from (word for flag, word in BY_MILD_FLAG if flags & flag)
+
+    def hw_stalled(self, partition: PartitionState) -> bool:
+        """Whether records wait above a HW that has not moved for replica.lag.time.max.ms."""
+        leader = partition.leader_replica
+        if leader is None or leader.log_end_offset <= leader.high_watermark:
+            return False
+        allowed_ms = int(self.state.config.get(LAG_TIME_MAX, LAG_TIME_MAX_MS))
+        return self.state.time_us - partition.hw_moved_us > allowed_ms * 1000
+
+    # ---- what changed
+
+    def changed_partitions_since(self, seq: int) -> list[str]:
+        """The partitions that changed, came or went after event ``seq`` (long ago: all)."""
+        found = self.partition_changes.since(seq)
+        self.look()
+        if found is None:
+            return list(self.partitions)
+        partitions = self.partitions
+        return [tp for tp in found if (p := partitions.get(tp)) is None or p.changed > seq]
+
+    def changed_znodes_since(self, seq: int) -> list[str]:
+        """The paths of znodes that changed, came or went after event ``seq`` (long ago: all)."""
+        found = self.znode_changes.since(seq)
+        self.look()
+        if found is None:
+            return list(self.state.znodes)
+        znodes = self.state.znodes
+        return [path for path in found if (z := znodes.get(path)) is None or z.changed > seq]
+
+
+def _nothing() -> ViewState:
+    """A fresh ZooKeeper has only its own nodes; their cversion does not count their making."""
+    state = ViewState()
+    for path, names in (
+        ("/", ("zookeeper",)),
+        ("/zookeeper", ("quota", "config")),
+        ("/zookeeper/quota", ()),
+        ("/zookeeper/config", ()),
+    ):
+        children = dict.fromkeys(names)
+        state.znodes[path] = ZnodeState(path, "", cversion=-len(names), children=children)
+    return state

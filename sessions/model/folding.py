@@ -1,0 +1,249 @@
+"""The state that events are folded into: copy on write, notes of what changed, counts.
+
+Objects are shared between snapshots until they are touched. An object whose ``changed`` is at or
+below :attr:`Model.frozen` belongs to a snapshot too and is copied before it is changed; so a
+snapshot of 100,000 partitions costs a few milliseconds and later costs follow activity. Lists
+inside objects are replaced, never changed in place, but for those that
+:mod:`sessions.model.copies` copies.
+"""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from msgspec import Struct
+
+from emulator.events import Event, MessageSent
+from emulator.releases.profiles import PROFILES
+from sessions.model import copies
+from sessions.model.changes import Changes
+from sessions.model.health import COUNTED, Counts, flags_of
+from sessions.model.states import BrokerState, PartitionState, ReplicaState, ViewState, ZnodeState
+
+MIN_ISR: Final = "min.insync.replicas"
+CACHE: Final = -1
+"""The controller's cache, where others who believe something of a partition are broker ids."""
+
+Handlers = dict[type[Event], Callable[["Model", Any], None]]
+"""What each type of event does to a model."""
+
+
+class Snapshot(Struct, frozen=True):
+    """A state for good: shared with the views that went on from it, and never to be changed."""
+
+    state: ViewState
+    flags: dict[str, int]
+    totals: list[int]
+
+    @property
+    def seq(self) -> int:
+        """The number of the last event in it."""
+        return self.state.seq
+
+
+class Model:
+    """One state, owned; handlers reach its objects by methods that know what is about to change."""
+
+    def __init__(self, state: ViewState) -> None:
+        """Take over ``state``."""
+        self._begin(state, {}, [0] * len(COUNTED), frozen=-1)
+        for tp, partition in state.partitions.items():
+            self.judge(tp, partition)
+
+    def _begin(
+        self, state: ViewState, flags: dict[str, int], totals: list[int], frozen: int
+    ) -> None:
+        self.state = state
+        self.partitions = state.partitions
+        self.frozen = frozen
+        self.last_sent: MessageSent | None = None
+        self.has_epochs = False
+        self.history: list[tuple[int, int, Counts]] | None = None
+        self._flags = flags
+        self._totals = totals
+        self._moved: tuple[int, int] | None = None
+        self._counts: Counts | None = None
+        self.release_changed()
+        self.believers_changed()
+        self.count_brokers()
+        self.start_noting()
+
+    def start_noting(self) -> None:
+        """Know of changes from here on only."""
+        seq = self.state.seq
+        self.mark = seq
+        self.partition_changes = Changes(seq)
+        self.znode_changes = Changes(seq)
+
+    def snapshot(self) -> Snapshot:
+        """The state as it is now; what follows is done on copies of what it touches."""
+        self.look()
+        self.frozen = self.state.seq
+        if self.last_sent is not None:
+            sent = self.last_sent
+            self.state.sent = (sent.seq, sent.source, sent.destination)
+        return Snapshot(copies.view_state(self.state), self._flags.copy(), self._totals.copy())
+
+    def look(self) -> None:
+        """Note what is touched from here on anew."""
+        seq = self.state.seq
+        self.mark = seq
+        self.partition_changes.look(seq)
+        self.znode_changes.look(seq)
+
+    def release_changed(self) -> None:
+        """The cluster's release is known (now): remember what the folding asks of it."""
+        profile = PROFILES.get(self.state.version)
+        self.has_epochs = profile is not None and profile.has("leader_epochs")
+
+    def believers_changed(self) -> None:
+        """Other brokers than before have metadata: remember which, and the controller's cache."""
+        told = (b.id for b in self.state.brokers.values() if b.live_brokers is not None)
+        self.believers = (CACHE, *told)
+
+    # ---- objects, for change
+
+    def partition(self, tp: str, seq: int) -> PartitionState:
+        """The partition, about to be changed by event ``seq``; made if nobody named it yet."""
+        partition = self.partitions.get(tp)
+        if partition is None or partition.changed <= self.mark:
+            partition = self._first_touch(tp, partition)
+        partition.changed = seq
+        return partition
+
+    def _first_touch(self, tp: str, partition: PartitionState | None) -> PartitionState:
+        self.partition_changes.current.append(tp)
+        if partition is None:
+            topic, _, number = tp.rpartition("-")
+            partition = copies.new_partition(topic, int(number), self.state.time_us)
+        elif partition.changed <= self.frozen:
+            partition = copies.partition(partition)
+        else:
+            return partition
+        self.partitions[tp] = partition
+        return partition
+
+    def replica(self, tp: str, broker: int, seq: int) -> tuple[PartitionState, ReplicaState]:
+        """The partition and its replica on ``broker``, about to be changed by event ``seq``."""
+        partition = self.partitions.get(tp)
+        if partition is None or partition.changed <= self.mark:
+            partition = self._first_touch(tp, partition)
+        partition.changed = seq
+        replica = partition.replica_states.get(broker)
+        if replica is None:
+            replica = copies.new_replica(broker, seq, has_epochs=self.has_epochs)
+            partition.replica_states[broker] = replica
+        elif replica.changed <= self.frozen:
+            replica = partition.replica_states[broker] = copies.replica(replica)
+        replica.changed = seq
+        return partition, replica
+
+    def broker(self, broker: int, seq: int) -> BrokerState:
+        """The broker, about to be changed by event ``seq``."""
+        brokers = self.state.brokers
+        found = brokers.get(broker)
+        if found is None:
+            found = brokers[broker] = BrokerState(broker)
+        elif found.changed <= self.frozen:
+            found = brokers[broker] = copies.broker(found)
+        found.changed = seq
+        return found
+
+    def znode(self, path: str, seq: int) -> ZnodeState | None:
+        """The znode, about to be changed by event ``seq``; None if there is none."""
+        node = self.state.znodes.get(path)
+        if node is None:
+            return None
+        if node.changed <= self.mark:
+            self.znode_changes.current.append(path)
+            if node.changed <= self.frozen:
+                node = self.state.znodes[path] = copies.znode(node)
+        node.changed = seq
+        return node
+
+    def remove_partition(self, tp: str) -> None:
+        """Nothing is left of the partition."""
+        if self.partitions.pop(tp, None) is not None:
+            self.state.beliefs.pop(tp, None)
+            self.partition_changes.current.append(tp)
+            self._counts_move()
+            self._count_flags(self._flags.pop(tp, 0), -1)
+
+    # ---- what is wrong
+
+    def flags(self, tp: str) -> int:
+        """The partition's flags of :mod:`sessions.model.health`."""
+        return self._flags.get(tp, 0)
+
+    def judge(self, tp: str, partition: PartitionState) -> None:
+        """Work out the flags of a partition anew, after a change that may matter to them."""
+        flags = flags_of(partition)
+        before = self._flags.get(tp)
+        if before == flags:
+            return
+        self._counts_move()
+        self._flags[tp] = flags
+        if before:
+            self._count_flags(before, -1)
+        self._count_flags(flags, 1)
+
+    def _count_flags(self, flags: int, step: int) -> None:
+        if flags:
+            totals = self._totals
+            for index, (flag, _) in enumerate(COUNTED):
+                if flags & flag:
+                    totals[index] += step
+
+    def count_brokers(self) -> None:
+        """Count the running brokers anew."""
+        self._counts_move()
+        self._brokers_up = sum(b.state == "running" for b in self.state.brokers.values())
+
+    def _counts_move(self) -> None:
+        """The counts are about to change: keep what the last event that moved them left."""
+        if self.history is not None:
+            self._keep_history()
+        self._counts = None
+
+    def _keep_history(self) -> None:
+        state = self.state
+        moved = self._moved
+        if moved is not None and moved[0] != state.seq:
+            self.settle_history()
+        self._moved = (state.seq, state.time_us)
+
+    def settle_history(self) -> list[tuple[int, int, Counts]]:
+        """The counts after each event that moved them since :attr:`history` was emptied."""
+        history = [] if self.history is None else self.history
+        if self._moved is not None:
+            history.append((*self._moved, self.counts()))
+            self._moved = None
+        return history
+
+    def counts(self) -> Counts:
+        """How many brokers and partitions are in which state."""
+        if self._counts is None:
+            totals = dict(zip((name for _, name in COUNTED), self._totals, strict=True))
+            self._counts = Counts(
+                brokers_up=self._brokers_up,
+                brokers=len(self.state.brokers),
+                partitions=len(self.partitions),
+                **totals,
+            )
+        return self._counts
+
+    # ---- configuration
+
+    def min_isr(self, topic: str, leader: int | None) -> int:
+        """min.insync.replicas: the topic's, the leading broker's, the cluster's, or 1.
+
+        What an outsider wrote into a znode may be no number, and counts for nothing.
+        """
+        state = self.state
+        for values in (
+            state.topic_configs.get(topic),
+            None if leader is None else state.broker_configs.get(leader),
+            state.config,
+        ):
+            if values is not None and values.get(MIN_ISR, "").isdecimal():
+                return int(values[MIN_ISR])
+        return 1

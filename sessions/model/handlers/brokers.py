@@ -1,0 +1,161 @@
+"""Brokers, their sessions, the links between hosts and who controls."""
+
+from typing import Any, Final
+
+from emulator import events
+from emulator.releases.profiles import PROFILES
+from sessions.model.folding import Handlers, Model
+from sessions.model.handlers import cached_states
+from sessions.model.handlers.replicas import process_ended
+from sessions.model.states import BrokerState, LinkState
+
+
+def cluster_created(model: Model, event: events.ClusterCreated) -> None:
+    """The cluster's brokers, none of which runs yet."""
+    state = model.state
+    state.version, state.seed = event.version, event.seed
+    state.stepwise, state.config = event.stepwise, event.config
+    model.release_changed()
+    racks: list[Any] = list(event.racks) or [None] * len(event.brokers)
+    for broker, rack in zip(event.brokers, racks, strict=False):
+        state.brokers[broker] = BrokerState(broker, rack or None, changed=event.seq)
+    profile = PROFILES.get(event.version)
+    if profile is not None and not profile.has("zookeeper_config_node"):
+        _without_config_node(model, event.seq)
+    model.count_brokers()
+
+
+def _without_config_node(model: Model, seq: int) -> None:
+    node = model.znode("/zookeeper", seq)
+    if node is not None and node.children.pop("config", 0) is None:
+        node.cversion = -len(node.children)
+        del model.state.znodes["/zookeeper/config"]
+        model.znode_changes.current.append("/zookeeper/config")
+
+
+def broker_state_changed(model: Model, event: events.BrokerStateChanged) -> None:
+    """A process starts, runs, freezes or ends; at its end only its disk is left."""
+    broker = model.broker(event.broker, event.seq)
+    broker.state = event.state
+    if event.state in ("stopped", "crashed"):
+        broker.zk_connection = "disconnected"
+        broker.fetch_sent_us = {}
+        process_ended(model, event.broker, event.seq)
+        cached_states.forgotten(model, broker)
+    model.count_brokers()
+
+
+def broker_registered(model: Model, event: events.BrokerRegistered) -> None:
+    """The broker's znode is there."""
+    broker = model.broker(event.broker, event.seq)
+    broker.registered = True
+    broker.broker_epoch = event.broker_epoch
+    broker.session = event.session
+
+
+def session_created(model: Model, event: events.SessionCreated) -> None:
+    """A host has a ZooKeeper session."""
+    model.state.sessions[event.session] = event.host
+    if event.host in model.state.brokers:
+        model.broker(event.host, event.seq).session = event.session
+
+
+def session_ended(model: Model, event: events.SessionEnded) -> None:
+    """A session is over; its host may have another one already."""
+    model.state.sessions.pop(event.session, None)
+    known = model.state.brokers.get(event.host)
+    if known is not None and known.session == event.session:
+        model.broker(event.host, event.seq).session = 0
+
+
+def zk_connection_changed(model: Model, event: events.ZkConnectionChanged) -> None:
+    """What a broker thinks of its session."""
+    model.broker(event.broker, event.seq).zk_connection = event.state
+
+
+def controller_elected(model: Model, event: events.ControllerElected) -> None:
+    """A new controller."""
+    controller = model.state.controller
+    controller.broker, controller.epoch = event.broker, event.epoch
+    controller.epoch_zk_version = event.epoch_zk_version
+    controller.changed = event.seq
+
+
+# ---- messages and links
+
+
+def message_sent(model: Model, event: events.MessageSent) -> None:
+    """Remember the last one (it may be held at once) and when a broker fetched from whom."""
+    model.last_sent = event
+    if event.name == "FetchRequest" and event.source >= 0:
+        broker = model.broker(event.source, event.seq)
+        broker.fetch_sent_us[event.destination] = event.time_us
+    elif event.name == "UpdateMetadataRequest":
+        model.state.updates[event.seq] = event.detail
+    elif event.name == "UpdateMetadataResponse":
+        model.state.updates.pop(event.request, None)
+
+
+def message_held(model: Model, event: events.MessageHeld) -> None:
+    """A message waits on its link: it is the one that was sent last."""
+    state = model.state
+    sent = model.last_sent
+    if sent is not None and sent.seq == event.message:
+        state.held[event.message] = (sent.source, sent.destination)
+    elif state.sent[0] == event.message:
+        state.held[event.message] = state.sent[1:]
+    else:
+        return
+    _waiting(model, *state.held[event.message], 1)
+
+
+def message_gone(model: Model, event: events.MessageReleased | events.MessageLost) -> None:
+    """A message that waited waits no longer; what a lost one says nobody takes over."""
+    if isinstance(event, events.MessageLost):
+        model.state.updates.pop(event.message, None)
+    link = model.state.held.pop(event.message, None)
+    if link is not None:
+        _waiting(model, *link, -1)
+
+
+def _waiting(model: Model, source: int, destination: int, step: int) -> None:
+    for link in model.state.links:
+        if link.source == source and link.destination == destination:
+            link.waiting += step
+            _drop_if_plain(model, link)
+            return
+
+
+def link_changed(model: Model, event: events.LinkChanged) -> None:
+    """A link has other faults; one without any, on which nothing waits, is no longer listed."""
+    state = model.state
+    key = (event.source, event.destination)
+    link = next((k for k in state.links if (k.source, k.destination) == key), None)
+    if link is None:
+        link = LinkState(*key, cut=False, delay_us=0, drop_percent=0.0, holding=[])
+        link.waiting = sum(held == key for held in state.held.values())
+        state.links.append(link)
+    link.cut, link.delay_us = event.cut, event.delay_us
+    link.drop_percent, link.holding = event.drop_percent, event.holding
+    _drop_if_plain(model, link)
+
+
+def _drop_if_plain(model: Model, link: LinkState) -> None:
+    if not (link.cut or link.delay_us or link.drop_percent or link.holding or link.waiting):
+        model.state.links.remove(link)
+
+
+HANDLERS: Final[Handlers] = {
+    events.ClusterCreated: cluster_created,
+    events.BrokerStateChanged: broker_state_changed,
+    events.BrokerRegistered: broker_registered,
+    events.SessionCreated: session_created,
+    events.SessionEnded: session_ended,
+    events.ZkConnectionChanged: zk_connection_changed,
+    events.ControllerElected: controller_elected,
+    events.MessageSent: message_sent,
+    events.MessageHeld: message_held,
+    events.MessageReleased: message_gone,
+    events.MessageLost: message_gone,
+    events.LinkChanged: link_changed,
+}

@@ -1,0 +1,150 @@
+"""Who takes a partition's state to be another than its znode says, until told better.
+
+The controller has its cache (:data:`~sessions.model.folding.CACHE`), each broker the metadata that
+it passes on to clients. Almost always all agree, so only those who do not are kept: a change of the
+znode leaves everybody behind, and each catches up by an event of its own.
+"""
+
+from typing import Final, cast
+
+from emulator import events
+from sessions.model.folding import CACHE, Handlers, Model
+from sessions.model.states import Belief, BrokerState, PartitionState
+
+Rows = list[tuple[str, int, int, int]]
+"""What an UpdateMetadataRequest says: partition, leader, leader epoch, version of the znode."""
+DURING_DELETE: Final = -2
+"""The leader in an UpdateMetadata that takes a partition away."""
+LOADED: Final = "initializeControllerContext"
+"""The step at which a new controller reads every state znode."""
+
+
+def znode_moves(model: Model, partition: PartitionState) -> None:
+    """The znode is about to say something else, and everybody believes what it says now."""
+    if not model.believers:
+        return
+    before = said(partition)
+    behind = model.state.beliefs.get(partition.name)
+    if behind is None:
+        model.state.beliefs[partition.name] = dict.fromkeys(model.believers, before)
+    else:
+        for who in model.believers:
+            behind.setdefault(who, before)
+
+
+def znode_gone(model: Model, tp: str) -> None:
+    """There is no state any more: who knows of none is right again."""
+    behind = model.state.beliefs.get(tp, {})
+    for who in [who for who, belief in behind.items() if belief is None]:
+        _agrees(model, tp, who)
+
+
+def forgotten(model: Model, broker: BrokerState) -> None:
+    """A process is gone, and with it all that it could tell."""
+    broker.live_brokers = None
+    model.believers_changed()
+    for tp in [tp for tp, behind in model.state.beliefs.items() if broker.id in behind]:
+        _agrees(model, tp, broker.id)
+
+
+# ---- the controller's cache
+
+
+def leader_elected(model: Model, event: events.LeaderElected) -> None:
+    """The controller knows what it has just written."""
+    if event.controller == model.state.controller.broker:
+        _agrees(model, event.tp, CACHE)
+
+
+def partition_cached(model: Model, event: events.PartitionCached) -> None:
+    """The controller remembers something else; what a former one remembers is nobody's."""
+    if event.broker == model.state.controller.broker:
+        belief = Belief(event.leader, event.leader_epoch, event.isr, event.zk_version)
+        _believes(model, event.tp, CACHE, belief)
+
+
+def controller_step(model: Model, event: events.ControllerStep) -> None:
+    """A new controller has read all there is."""
+    if event.name == LOADED and event.broker == model.state.controller.broker:
+        for tp in [tp for tp, behind in model.state.beliefs.items() if CACHE in behind]:
+            _agrees(model, tp, CACHE)
+
+
+# ---- metadata
+
+
+def metadata_updated(model: Model, event: events.MetadataUpdated) -> None:
+    """A broker tells clients of other states, and of other brokers that are alive."""
+    state, me = model.state, event.broker
+    broker = model.broker(me, event.seq)
+    rows = state.updates.pop(event.request, [])
+    if broker.live_brokers is None:
+        _knows_nothing_but(model, me, {row[0] for row in rows})
+    is_first, broker.live_brokers = broker.live_brokers is None, event.live_brokers
+    if is_first:
+        model.believers_changed()
+    partitions, beliefs = model.partitions, state.beliefs
+    for tp, leader, leader_epoch, version in cast("Rows", rows):
+        partition = partitions.get(tp)
+        if partition is None or partition.zk_version != version or partition.leader != leader:
+            _believes(model, tp, me, _heard(model, tp, leader, leader_epoch, version))
+            continue
+        behind = beliefs.get(tp)
+        if behind is not None and me in behind:
+            del behind[me]
+            if not behind:
+                del beliefs[tp]
+
+
+def _knows_nothing_but(model: Model, broker: int, told: set[str | int]) -> None:
+    """A broker that was told for the first time: what it was not told of does not exist for it."""
+    for tp, partition in model.partitions.items():
+        if partition.leader is not None and tp not in told:
+            _believes(model, tp, broker, None)
+
+
+def _heard(model: Model, tp: str, leader: int, leader_epoch: int, version: int) -> Belief | None:
+    """What an UpdateMetadata says of a partition whose znode says something else."""
+    if leader == DURING_DELETE:
+        return None
+    for other in model.state.beliefs.get(tp, {}).values():
+        if other is not None and (other.zk_version, other.leader) == (version, leader):
+            return other
+    return Belief(leader, leader_epoch, None, version)
+
+
+# ---- keeping only who disagrees
+
+
+def said(partition: PartitionState) -> Belief | None:
+    """What the znode says."""
+    if partition.leader is None:
+        return None
+    epoch, version = partition.leader_epoch, partition.zk_version
+    assert epoch is not None
+    assert version is not None
+    return Belief(partition.leader, epoch, partition.isr, version)
+
+
+def _believes(model: Model, tp: str, who: int, belief: Belief | None) -> None:
+    partition = model.partitions.get(tp)
+    if belief == (None if partition is None else said(partition)):
+        _agrees(model, tp, who)
+    elif partition is not None:
+        model.state.beliefs.setdefault(tp, {})[who] = belief
+
+
+def _agrees(model: Model, tp: str, who: int) -> None:
+    behind = model.state.beliefs.get(tp)
+    if behind is not None:
+        behind.pop(who, None)
+        if not behind:
+            del model.state.beliefs[tp]
+
+
+HANDLERS: Final[Handlers] = {
+    events.LeaderElected: leader_elected,
+    events.PartitionCached: partition_cached,
+    events.ControllerStep: controller_step,
+    events.MetadataUpdated: metadata_updated,
+}

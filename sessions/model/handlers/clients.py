@@ -1,0 +1,107 @@
+"""Producers, consumers and what they carried."""
+
+from typing import Final
+
+from emulator import events
+from sessions.model import copies
+from sessions.model.folding import Handlers, Model
+from sessions.model.states import Batch, ConsumerState, ProducerState
+
+
+def _producer(model: Model, name: str, seq: int) -> ProducerState:
+    """The producer, about to be changed by event ``seq``."""
+    producers = model.state.producers
+    producer = producers.get(name)
+    if producer is None:
+        producer = producers[name] = ProducerState(name)
+    elif producer.changed <= model.frozen:
+        producer = producers[name] = copies.producer(producer)
+    producer.changed = seq
+    return producer
+
+
+def _consumer(model: Model, name: str, seq: int) -> ConsumerState:
+    """The consumer, about to be changed by event ``seq``."""
+    consumers = model.state.consumers
+    consumer = consumers.get(name)
+    if consumer is None:
+        consumer = consumers[name] = ConsumerState(name)
+    elif consumer.changed <= model.frozen:
+        consumer = consumers[name] = copies.consumer(consumer)
+    consumer.changed = seq
+    return consumer
+
+
+NAMING: Final = (events.ProduceSent, events.GroupRecordsWritten)
+"""The events that say what records are: keys and values stand in them and nowhere else."""
+
+
+def batch_of(event: events.ProduceSent | events.GroupRecordsWritten) -> Batch:
+    """The batch that such an event names; a coordinator's is sent by ``group NAME``."""
+    if isinstance(event, events.ProduceSent):
+        sender, acks = event.producer, event.acks
+    else:
+        sender, acks = f"group {event.group}", -1
+    return Batch(
+        event.first_record, sender, event.tp, event.keys, event.values, acks, event.time_us
+    )
+
+
+def produce_sent(model: Model, event: events.ProduceSent) -> None:
+    """A batch is on its way; its values are named here and nowhere else."""
+    producer = _producer(model, event.producer, event.seq)
+    producer.pending += len(event.values)
+    model.state.batches.append(batch_of(event))
+
+
+def group_records_written(model: Model, event: events.GroupRecordsWritten) -> None:
+    """A coordinator's records are named: they stand among what producers sent."""
+    model.state.batches.append(batch_of(event))
+
+
+def produce_retried(model: Model, event: events.ProduceRetried) -> None:
+    """A batch will be sent again; waiting for a leader uses up no retry."""
+    producer = _producer(model, event.producer, event.seq)
+    if event.counted:
+        producer.retries += 1
+
+
+def produce_acknowledged(model: Model, event: events.ProduceAcknowledged) -> None:
+    """A batch is safe, says its leader."""
+    producer = _producer(model, event.producer, event.seq)
+    producer.acked += event.count
+    producer.pending -= event.count
+    model.state.acked += event.count
+
+
+def produce_failed(model: Model, event: events.ProduceFailed) -> None:
+    """A batch's producer gave it up."""
+    producer = _producer(model, event.producer, event.seq)
+    producer.failed += event.count
+    producer.pending -= event.count
+    producer.errors += [event.error] * event.count
+
+
+def records_consumed(model: Model, event: events.RecordsConsumed) -> None:
+    """A consumer was given records."""
+    consumer = _consumer(model, event.consumer, event.seq)
+    consumer.runs += event.runs
+    consumer.position = event.position
+
+
+def consume_finished(model: Model, event: events.ConsumeFinished) -> None:
+    """A read came to its end."""
+    consumer = _consumer(model, event.consumer, event.seq)
+    consumer.position = event.position
+    consumer.error = event.error
+
+
+HANDLERS: Final[Handlers] = {
+    events.ProduceSent: produce_sent,
+    events.GroupRecordsWritten: group_records_written,
+    events.ProduceRetried: produce_retried,
+    events.ProduceAcknowledged: produce_acknowledged,
+    events.ProduceFailed: produce_failed,
+    events.RecordsConsumed: records_consumed,
+    events.ConsumeFinished: consume_finished,
+}

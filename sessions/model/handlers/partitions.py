@@ -1,0 +1,158 @@
+"""Topics and partitions: assignment, configuration, what the ``state`` znode says, ground truth."""
+
+from sys import intern
+from typing import Final
+
+from emulator import events
+from sessions.model.folding import MIN_ISR, Handlers, Model
+from sessions.model.handlers import cached_states
+from sessions.model.states import PartitionState
+
+
+def topic_created(model: Model, event: events.TopicCreated) -> None:
+    """All partitions of a new topic, without leaders yet."""
+    if event.config:
+        model.state.topic_configs[event.topic] = event.config
+    _assign(model, event.topic, 0, event.assignment, event)
+
+
+def partitions_added(model: Model, event: events.PartitionsAdded) -> None:
+    """A topic's new partitions, without leaders yet."""
+    _assign(model, event.topic, event.first, event.assignment, event)
+
+
+def _assign(
+    model: Model, topic: str, first: int, assignment: list[list[int]], event: events.Event
+) -> None:
+    min_isr = model.min_isr(topic, None)
+    for number, replicas in enumerate(assignment, start=first):
+        tp = intern(f"{topic}-{number}")
+        partition = model.partition(tp, event.seq)
+        partition.replicas = replicas
+        partition.min_isr = min_isr
+        partition.created_us = event.time_us
+        model.judge(tp, partition)
+
+
+def topic_deleted(model: Model, event: events.TopicDeleted) -> None:
+    """The topic is forgotten; a partition stays while a disk that could not be told holds it."""
+    model.state.topic_configs.pop(event.topic, None)
+    number = 0
+    while (tp := f"{event.topic}-{number}") in model.partitions:
+        partition = model.partition(tp, event.seq)
+        partition.replicas, partition.adding, partition.removing = [], [], []
+        _without_state(partition)
+        if partition.replica_states:
+            model.judge(tp, partition)
+        else:
+            model.remove_partition(tp)
+        number += 1
+
+
+def replicas_assigned(model: Model, event: events.ReplicasAssigned) -> None:
+    """A partition's replica list changed."""
+    partition = model.partition(event.tp, event.seq)
+    partition.replicas = event.replicas
+    partition.adding = event.adding
+    partition.removing = event.removing
+    model.judge(event.tp, partition)
+
+
+def state_changed(model: Model, event: events.PartitionStateChanged) -> None:
+    """The ``state`` znode: leader, epoch, ISR. A leader from outside the former ISR is unclean."""
+    partition = model.partition(event.tp, event.seq)
+    cached_states.znode_moves(model, partition)
+    leader = event.leader
+    if leader != partition.leader:
+        partition.unclean = bool(leader >= 0 and partition.isr and leader not in partition.isr)
+        partition.hw_moved_us = event.time_us
+        partition.leader = leader
+        if model.state.broker_configs:
+            partition.min_isr = model.min_isr(partition.topic, leader)
+    partition.state = "online" if leader >= 0 else "offline"
+    partition.leader_epoch = event.leader_epoch
+    partition.isr = event.isr
+    partition.controller_epoch = event.controller_epoch
+    partition.zk_version = event.zk_version
+    model.judge(event.tp, partition)
+
+
+def state_removed(model: Model, event: events.PartitionStateRemoved) -> None:
+    """The ``state`` znode is gone."""
+    partition = model.partition(event.tp, event.seq)
+    cached_states.znode_moves(model, partition)
+    _without_state(partition)
+    cached_states.znode_gone(model, event.tp)
+    model.judge(event.tp, partition)
+
+
+def _without_state(partition: PartitionState) -> None:
+    partition.state = "nonexistent"
+    partition.leader = partition.leader_epoch = None
+    partition.controller_epoch = partition.zk_version = None
+    partition.isr, partition.leader_isr = [], []
+    partition.unclean = False
+
+
+def leader_isr_changed(model: Model, event: events.IsrChanged) -> None:
+    """The ISR that a leader acts on; a former leader's is nobody else's."""
+    partition, replica = model.replica(event.tp, event.broker, event.seq)
+    replica.isr, replica.zk_version = event.isr, event.zk_version
+    if event.broker == partition.leader:
+        partition.leader_isr = event.isr
+
+
+def audited(model: Model, event: events.AuditChanged) -> None:
+    """Ground truth about the partition."""
+    partition = model.partition(event.tp, event.seq)
+    partition.lost = event.lost
+    partition.duplicated = event.duplicated
+    partition.diverged = event.diverged
+    partition.consumed_lost = event.consumed_lost
+    model.judge(event.tp, partition)
+
+
+def config_changed(model: Model, event: events.ConfigChanged) -> None:
+    """A topic's or broker's configuration; min.insync.replicas may change what is wrong."""
+    state = model.state
+    values: dict[str, str]
+    if event.entity == "topic":
+        values = state.topic_configs.get(event.name, {})
+        state.topic_configs[event.name] = changed(values, event)
+    elif event.name.isdigit():
+        values = state.broker_configs.get(int(event.name), {})
+        state.broker_configs[int(event.name)] = changed(values, event)
+    else:
+        state.config = changed(state.config, event)
+    if event.key == MIN_ISR:
+        _judge_min_isr(model, event)
+
+
+def changed(values: dict[str, str], event: events.ConfigChanged) -> dict[str, str]:
+    """The values with one set, or (empty) removed."""
+    rest = {key: value for key, value in values.items() if key != event.key}
+    return {**rest, event.key: event.value} if event.value else rest
+
+
+def _judge_min_isr(model: Model, event: events.ConfigChanged) -> None:
+    one_topic = event.name if event.entity == "topic" else None
+    for tp, partition in list(model.partitions.items()):
+        if one_topic is None or partition.topic == one_topic:
+            min_isr = model.min_isr(partition.topic, partition.leader)
+            if min_isr != partition.min_isr:
+                touched = model.partition(tp, event.seq)
+                touched.min_isr = min_isr
+                model.judge(tp, touched)
+
+
+HANDLERS: Final[Handlers] = {
+    events.TopicCreated: topic_created,
+    events.PartitionsAdded: partitions_added,
+    events.TopicDeleted: topic_deleted,
+    events.ReplicasAssigned: replicas_assigned,
+    events.PartitionStateChanged: state_changed,
+    events.PartitionStateRemoved: state_removed,
+    events.IsrChanged: leader_isr_changed,
+    events.AuditChanged: audited,
+    events.ConfigChanged: config_changed,
+}

@@ -1,0 +1,184 @@
+"""Replicas: logs, log end offsets, high watermarks, epoch caches, roles; the busiest events."""
+
+from typing import Final
+
+from emulator import events
+from sessions.model import copies
+from sessions.model.folding import Handlers, Model
+from sessions.model.states import LongLog, PartitionState, ReplicaState, Run
+
+LONG_RUNS: Final = 1024
+"""Logs of so many runs are kept encoded but for their ends."""
+
+
+def log_created(model: Model, event: events.LogCreated) -> None:
+    """An empty log begins."""
+    partition = model.partition(event.tp, event.seq)
+    broker, seq = event.broker, event.seq
+    replica = copies.new_replica(broker, seq, has_epochs=model.has_epochs)
+    partition.replica_states[broker] = replica
+
+
+def log_deleted(model: Model, event: events.LogDeleted) -> None:
+    """A disk no longer holds the partition; with the last one a deleted topic's partition goes."""
+    partition = model.partition(event.tp, event.seq)
+    partition.replica_states.pop(event.broker, None)
+    if not partition.replicas and not partition.replica_states and partition.state == "nonexistent":
+        model.remove_partition(event.tp)
+
+
+def log_loaded(model: Model, event: events.LogLoaded) -> None:
+    """A starting broker has what its disk has: the log may have lost its end."""
+    _, replica = model.replica(event.tp, event.broker, event.seq)
+    replica.role = "offline"
+    cut_end(replica, event.log_end_offset)
+    cut_start(replica, event.log_start)
+    replica.log_end_offset = event.log_end_offset
+    replica.high_watermark = event.high_watermark
+    replica.epochs = event.epochs
+
+
+def role_changed(model: Model, event: events.ReplicaRoleChanged) -> None:
+    """A broker leads, follows or serves no longer; only a leader remembers followers."""
+    _, replica = model.replica(event.tp, event.broker, event.seq)
+    replica.role = event.role
+    replica.leader_epoch = event.leader_epoch
+    replica.leader = event.leader
+    if event.role != "leader":
+        if replica.remote_leo:
+            replica.remote_leo = {}
+        replica.isr = replica.zk_version = None
+
+
+def records_appended(model: Model, event: events.RecordsAppended) -> None:
+    """Records join the log; a run goes on if they follow it in offset, record id and epoch."""
+    partition, replica = model.replica(event.tp, event.broker, event.seq)
+    base, count = event.base_offset, event.count
+    first, epoch = event.first_record, event.leader_epoch
+    log = replica.log
+    if log:
+        last = log[-1]
+        if (
+            last.first_record + last.count == first
+            and last.leader_epoch == epoch
+            and last.base_offset + last.count == base
+        ):
+            log[-1] = Run(last.base_offset, last.count + count, epoch, last.first_record)
+        else:
+            log.append(_run(partition, len(log), Run(base, count, epoch, first)))
+            if len(log) >= LONG_RUNS and isinstance(log, list):
+                replica.log = LongLog(log)
+    else:
+        replica.log = [_run(partition, 0, Run(base, count, epoch, first))]
+    if partition.leader == event.broker and replica.high_watermark == replica.log_end_offset:
+        partition.hw_moved_us = event.time_us
+    replica.log_end_offset = base + count
+
+
+def _run(partition: PartitionState, index: int, run: Run) -> Run:
+    """The leader's object of a run that its log has too: copies of a log share nearly all."""
+    leader = partition.leader_replica
+    if leader is not None and index < len(leader.log) and leader.log[index] == run:
+        return leader.log[index]
+    return run
+
+
+def high_watermark_changed(model: Model, event: events.HighWatermarkChanged) -> None:
+    """A replica's HW moved."""
+    partition, replica = model.replica(event.tp, event.broker, event.seq)
+    replica.high_watermark = event.high_watermark
+    if partition.leader == event.broker:
+        partition.hw_moved_us = event.time_us
+
+
+def remote_leo_changed(model: Model, event: events.RemoteLogEndOffsetChanged) -> None:
+    """A leader remembers another LEO of a follower."""
+    _, replica = model.replica(event.tp, event.broker, event.seq)
+    if replica.remote_leo:
+        replica.remote_leo[event.follower] = event.log_end_offset
+    else:
+        replica.remote_leo = {event.follower: event.log_end_offset}
+
+
+def log_truncated(model: Model, event: events.LogTruncated) -> None:
+    """The end of a log is gone."""
+    _, replica = model.replica(event.tp, event.broker, event.seq)
+    cut_end(replica, event.log_end_offset)
+    replica.log_end_offset = event.log_end_offset
+
+
+def log_start_changed(model: Model, event: events.LogStartOffsetChanged) -> None:
+    """The beginning of a log is gone; one that starts past its end is empty."""
+    _, replica = model.replica(event.tp, event.broker, event.seq)
+    cut_start(replica, event.log_start)
+    replica.log_end_offset = max(replica.log_end_offset, event.log_start)
+
+
+def epochs_changed(model: Model, event: events.EpochCacheChanged) -> None:
+    """Another leader-epoch cache."""
+    _, replica = model.replica(event.tp, event.broker, event.seq)
+    replica.epochs = event.entries
+
+
+def checkpointed(model: Model, event: events.HighWatermarksCheckpointed) -> None:
+    """HWs reached the disk."""
+    for tp, high_watermark in event.high_watermarks.items():
+        _, replica = model.replica(tp, event.broker, event.seq)
+        replica.checkpointed_hw = high_watermark
+
+
+def fetch_paused(model: Model, event: events.ReplicaFetchPaused) -> None:
+    """A follower was told to stop or go on fetching."""
+    _, replica = model.replica(event.tp, event.broker, event.seq)
+    replica.paused = event.paused
+
+
+def cut_end(replica: ReplicaState, log_end_offset: int) -> None:
+    """Drop all runs, and the part of a run, from ``log_end_offset`` on."""
+    log = replica.log
+    while log and log[-1].base_offset >= log_end_offset:
+        log.pop()
+    if log and (last := log[-1]).base_offset + last.count > log_end_offset:
+        count = log_end_offset - last.base_offset
+        log[-1] = Run(last.base_offset, count, last.leader_epoch, last.first_record)
+
+
+def cut_start(replica: ReplicaState, log_start: int) -> None:
+    """Drop all runs, and the part of a run, below ``log_start``."""
+    replica.log_start = log_start
+    log = replica.log
+    gone = 0
+    while gone < len(log) and log[gone].base_offset + log[gone].count <= log_start:
+        gone += 1
+    if gone:
+        del log[:gone]
+    if log and (cut := log_start - log[0].base_offset) > 0:
+        first = log[0]
+        log[0] = Run(log_start, first.count - cut, first.leader_epoch, first.first_record + cut)
+
+
+def process_ended(model: Model, broker: int, seq: int) -> None:
+    """A process is gone: its replicas are what its disk holds."""
+    for tp in [tp for tp, p in model.partitions.items() if broker in p.replica_states]:
+        _, replica = model.replica(tp, broker, seq)
+        replica.role = "offline"
+        replica.leader_epoch = replica.leader = -1
+        replica.remote_leo = {}
+        replica.isr = replica.zk_version = None
+        replica.high_watermark = min(replica.checkpointed_hw, replica.log_end_offset)
+
+
+HANDLERS: Final[Handlers] = {
+    events.LogCreated: log_created,
+    events.LogDeleted: log_deleted,
+    events.LogLoaded: log_loaded,
+    events.ReplicaRoleChanged: role_changed,
+    events.RecordsAppended: records_appended,
+    events.HighWatermarkChanged: high_watermark_changed,
+    events.RemoteLogEndOffsetChanged: remote_leo_changed,
+    events.LogTruncated: log_truncated,
+    events.LogStartOffsetChanged: log_start_changed,
+    events.EpochCacheChanged: epochs_changed,
+    events.HighWatermarksCheckpointed: checkpointed,
+    events.ReplicaFetchPaused: fetch_paused,
+}

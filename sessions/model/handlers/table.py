@@ -1,0 +1,49 @@
+"""One table: what each type of event does to the read model."""
+
+from typing import Final
+
+from emulator import events
+from sessions.model.folding import Handlers, Model
+from sessions.model.handlers import (
+    brokers,
+    cached_states,
+    clients,
+    partitions,
+    replicas,
+    statements,
+    znodes,
+)
+
+
+def changes_nothing(_model: Model, _event: events.Event) -> None:
+    """The event tells how something came about, not what is."""
+
+
+HANDLERS: Final[Handlers] = {
+    **cached_states.HANDLERS,
+    **brokers.HANDLERS,
+    **clients.HANDLERS,
+    **partitions.HANDLERS,
+    **replicas.HANDLERS,
+    **statements.HANDLERS,
+    **znodes.HANDLERS,
+    events.AssignmentChanged: changes_nothing,
+    events.ControllerResigned: changes_nothing,
+    events.ElectionFailed: changes_nothing,
+    events.ElectionHeld: changes_nothing,
+    events.RequestRefused: changes_nothing,
+    events.ZooKeeperRefused: changes_nothing,
+    events.GroupStateChanged: changes_nothing,
+    events.GroupsLoaded: changes_nothing,
+    events.InputFinished: changes_nothing,
+    events.InputReceived: changes_nothing,
+    events.IsrChangeStarted: changes_nothing,
+    events.MemberJoined: changes_nothing,
+    events.MemberLeft: changes_nothing,
+    events.OffsetCommitted: changes_nothing,
+    events.OffsetExpired: changes_nothing,
+    events.ConsumerTruncationDetected: changes_nothing,
+    events.TimerFired: changes_nothing,
+    events.WatchFired: changes_nothing,
+}
+"""By type of event. What is not here is no event of this program."""

@@ -1,0 +1,123 @@
+"""The tree of znodes with their Stat, and what three of them say of brokers and the controller."""
+
+from typing import Final
+
+import msgspec
+
+from emulator import events
+from sessions.model import copies
+from sessions.model.folding import Handlers, Model
+
+CONTROLLER: Final = "/controller"
+CONTROLLER_EPOCH: Final = "/controller_epoch"
+BROKER_IDS: Final = "/brokers/ids/"
+
+
+class ControllerData(msgspec.Struct):
+    """What /controller says; it has other fields that do not matter here."""
+
+    brokerid: int
+
+
+def znode_created(model: Model, event: events.ZnodeCreated) -> None:
+    """A znode, and its parent's child."""
+    state = model.state
+    path, zxid = event.path, event.zxid
+    model.znode_changes.current.append(path)
+    made = copies.new_znode(path, event.data, zxid, event.time_us, event.session)
+    made.changed = event.seq
+    state.znodes[path] = made
+    parent, _, name = path.rpartition("/")
+    node = model.znode(parent or "/", event.seq)
+    if node is not None:
+        if node.children:
+            node.children[name] = None
+        else:
+            node.children = {name: None}
+        node.cversion += 1
+        node.pzxid = zxid
+    created_for_controller(model, event)
+
+
+def created_for_controller(model: Model, event: events.ZnodeCreated) -> None:
+    """What a new znode says of the controller."""
+    if event.path in (CONTROLLER, CONTROLLER_EPOCH):
+        _controller_said(model, event.path, event.data, 0, event.seq)
+
+
+def znode_changed(model: Model, event: events.ZnodeChanged) -> None:
+    """Other data."""
+    node = model.znode(event.path, event.seq)
+    if node is None:
+        return
+    node.data, node.version = event.data, event.version
+    node.mzxid, node.mtime_us = event.zxid, event.time_us
+    changed_for_controller(model, event)
+
+
+def changed_for_controller(model: Model, event: events.ZnodeChanged) -> None:
+    """What other data say of the controller."""
+    if event.path in (CONTROLLER, CONTROLLER_EPOCH):
+        _controller_said(model, event.path, event.data, event.version, event.seq)
+
+
+def znode_deleted(model: Model, event: events.ZnodeDeleted) -> None:
+    """A znode less, and its parent's child."""
+    path = event.path
+    model.znode_changes.current.append(path)
+    model.state.znodes.pop(path, None)
+    parent, _, name = path.rpartition("/")
+    node = model.znode(parent or "/", event.seq)
+    if node is not None:
+        node.children.pop(name, None)
+        node.cversion += 1
+        node.pzxid = event.zxid
+    deleted_for_office(model, event)
+
+
+def deleted_for_office(model: Model, event: events.ZnodeDeleted) -> None:
+    """What the loss of a znode says of brokers and the controller."""
+    path = event.path
+    if path.startswith(BROKER_IDS):
+        _unregistered(model, path.removeprefix(BROKER_IDS), event.seq)
+    elif path == CONTROLLER:
+        model.state.controller.broker = None
+        model.state.controller.changed = event.seq
+    elif path == CONTROLLER_EPOCH:
+        _controller_said(model, path, None, None, event.seq)
+
+
+def _unregistered(model: Model, name: str, seq: int) -> None:
+    if name.isdigit() and int(name) in model.state.brokers:
+        broker = model.broker(int(name), seq)
+        broker.registered = False
+        broker.broker_epoch = 0
+
+
+def _controller_said(
+    model: Model, path: str, data: str | None, version: int | None, seq: int
+) -> None:
+    controller = model.state.controller
+    controller.changed = seq
+    if path == CONTROLLER_EPOCH:
+        controller.epoch = int(data) if data is not None and data.isdigit() else None
+        controller.epoch_zk_version = version
+        return
+    try:
+        controller.broker = msgspec.json.decode(data or "", type=ControllerData).brokerid
+    except msgspec.DecodeError:
+        controller.broker = None
+
+
+HANDLERS: Final[Handlers] = {
+    events.ZnodeCreated: znode_created,
+    events.ZnodeChanged: znode_changed,
+    events.ZnodeDeleted: znode_deleted,
+}
+
+SAYING: Final[Handlers] = {
+    events.ZnodeCreated: created_for_controller,
+    events.ZnodeChanged: changed_for_controller,
+    events.ZnodeDeleted: deleted_for_office,
+}
+"""The same without the tree: only what it says of brokers and the controller."""

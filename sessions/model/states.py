@@ -1,0 +1,281 @@
+"""The read model's parts: what is known of each object at one moment, folded from events alone.
+
+All are plain data, so that a keyframe is one encoding of :class:`ViewState`. ``changed`` in each is
+the ``seq`` of the last event that touched the object: readers that cache what they drew compare it.
+Times are virtual microseconds, offsets Kafka's.
+"""
+
+from collections.abc import MutableSequence
+
+from msgspec import Struct, field
+
+from emulator.simulation.packed_list import PackedList
+
+
+class Run(Struct, frozen=True, array_like=True, gc=False):
+    """``count`` consecutive records of one epoch in a log.
+
+    Offsets ``base_offset ..``, record ids ``first_record ..``.
+    """
+
+    base_offset: int
+    count: int
+    leader_epoch: int
+    first_record: int
+
+
+class LongLog(PackedList[Run], kind=Run):
+    """A replica's log once it has very many runs."""
+
+
+class ReplicaState(Struct, array_like=True, gc=False):
+    """One replica as its own broker has it; of a broker that is down, as its disk has it.
+
+    ``remote_leo`` is what a replica that believes to lead remembers of each follower's LEO (-1:
+    nothing yet). ``leader`` (-1: nobody) is whom the broker follows, or itself; ``isr`` and
+    ``zk_version`` are what it acts on if it leads, or led last.
+    """
+
+    broker: int
+    role: str = "offline"
+    log_end_offset: int = 0
+    high_watermark: int = 0
+    log_start: int = 0
+    epochs: list[tuple[int, int]] | None = None
+    log: MutableSequence[Run] = field(default_factory=list)
+    checkpointed_hw: int = 0
+    leader_epoch: int = -1
+    paused: bool = False
+    remote_leo: dict[int, int] = field(default_factory=dict)
+    changed: int = 0
+    leader: int = -1
+    isr: list[int] | None = None
+    zk_version: int | None = None
+
+
+class Belief(Struct, frozen=True, array_like=True, gc=False):
+    """What somebody who is not ZooKeeper takes a partition's state to be.
+
+    ``isr`` is None where it is not known what that version of the znode said.
+    """
+
+    leader: int
+    leader_epoch: int
+    isr: list[int] | None
+    zk_version: int
+
+
+class PartitionState(Struct, array_like=True, gc=False):
+    """One partition.
+
+    The ``state`` znode's words, the leader's memory of its followers, and all replicas. ``state``
+    is ``online``, ``offline`` (leader -1) or ``nonexistent`` (no state znode: leader, leader_epoch,
+    controller_epoch and zk_version are None). ``leader_isr`` is the ISR that the leader itself acts
+    on. ``unclean``: the present leader was elected outside the ISR. ``replicas`` holds the assigned
+    brokers, the preferred leader first; ``replica_states`` every broker whose disk holds the
+    partition. ``hw_moved_us``: since when the leader's HW has stood where it is with records above
+    it.
+    """
+
+    topic: str
+    partition: int
+    replicas: list[int]
+    state: str = "nonexistent"
+    leader: int | None = None
+    leader_epoch: int | None = None
+    controller_epoch: int | None = None
+    zk_version: int | None = None
+    isr: list[int] = field(default_factory=list)
+    leader_isr: list[int] = field(default_factory=list)
+    adding: list[int] = field(default_factory=list)
+    removing: list[int] = field(default_factory=list)
+    replica_states: dict[int, ReplicaState] = field(default_factory=dict)
+    min_isr: int = 1
+    unclean: bool = False
+    lost: list[tuple[int, int]] = field(default_factory=list)
+    duplicated: list[tuple[int, int]] = field(default_factory=list)
+    diverged: list[tuple[int, int]] = field(default_factory=list)
+    consumed_lost: list[tuple[int, int]] = field(default_factory=list)
+    hw_moved_us: int = 0
+    created_us: int = 0
+    changed: int = 0
+
+    @property
+    def name(self) -> str:
+        """The topic-partition as it is written, ``orders-0``."""
+        return f"{self.topic}-{self.partition}"
+
+    @property
+    def osr(self) -> list[int]:
+        """The assigned replicas that are not in the ISR, in assignment order."""
+        return [b for b in self.replicas if b not in self.isr]
+
+    @property
+    def leader_replica(self) -> ReplicaState | None:
+        """The state of the replica that the znode names as leader, if its broker holds one."""
+        return None if self.leader is None else self.replica_states.get(self.leader)
+
+    @property
+    def remote_leo(self) -> dict[int, int]:
+        """What the current leader remembers of each follower's LEO (-1: nothing yet)."""
+        leader = self.leader_replica
+        return {} if leader is None else leader.remote_leo
+
+
+class BrokerState(Struct, array_like=True):
+    """One broker process: ``state`` as in :class:`emulator.events.BrokerStateChanged`.
+
+    ``session`` 0 is none; ``broker_epoch`` 0 unregistered. ``live_brokers`` are those that it sends
+    clients to, None before the controller has told it anything.
+    """
+
+    id: int
+    rack: str | None = None
+    state: str = "stopped"
+    session: int = 0
+    zk_connection: str = "disconnected"
+    registered: bool = False
+    broker_epoch: int = 0
+    fetch_sent_us: dict[int, int] = field(default_factory=dict)
+    changed: int = 0
+    live_brokers: list[int] | None = None
+
+
+class ZnodeState(Struct, array_like=True, gc=False):
+    """One znode with its full Stat (kazoo's field names); times in microseconds of virtual time.
+
+    ``children`` holds the names in order of creation (a dict, so that one of 100,000 goes as fast
+    as it came).
+    """
+
+    path: str
+    data: str | None = None
+    czxid: int = 0
+    mzxid: int = 0
+    pzxid: int = 0
+    ctime_us: int = 0
+    mtime_us: int = 0
+    version: int = 0
+    cversion: int = 0
+    aversion: int = 0
+    ephemeral_owner: int = 0
+    children: dict[str, None] = field(default_factory=dict)
+    changed: int = 0
+
+
+class ProducerState(Struct, array_like=True):
+    """One producer's counts of records, and a final error name for each failed record."""
+
+    name: str
+    acked: int = 0
+    failed: int = 0
+    retries: int = 0
+    pending: int = 0
+    errors: list[str] = field(default_factory=list)
+    changed: int = 0
+
+
+class ConsumerState(Struct, array_like=True):
+    """One consumer.
+
+    What it was given as runs of (first record id, count), where it stands, how its last read ended.
+    """
+
+    name: str
+    runs: list[tuple[int, int]] = field(default_factory=list)
+    position: int = 0
+    error: str = "NONE"
+    changed: int = 0
+
+
+class Batch(Struct, frozen=True, array_like=True, gc=False):
+    """What one produce request carried.
+
+    Records ``first_record ..`` of ``producer``, sent at ``sent_us``.
+    """
+
+    first_record: int
+    producer: str
+    tp: str
+    keys: list[str | None]
+    values: list[str]
+    acks: int
+    sent_us: int
+
+
+class LinkState(Struct, array_like=True):
+    """A link that is not plain: cut, slow, lossy or holding messages."""
+
+    source: int
+    destination: int
+    cut: bool
+    delay_us: int
+    drop_percent: float
+    holding: list[str]
+    waiting: int = 0
+
+
+class Expectations(Struct, array_like=True):
+    """How many assertions held, and those that did not as (line, text, actual as JSON)."""
+
+    passed: int = 0
+    failed: list[tuple[int, str, str]] = field(default_factory=list)
+
+
+class Bookmark(Struct, frozen=True, array_like=True, gc=False):
+    """A named place in the recording."""
+
+    name: str
+    note: str
+    seq: int
+    time_us: int
+
+
+class ControllerState(Struct, array_like=True):
+    """Who controls: broker None when /controller does not exist.
+
+    Epoch and the version of /controller_epoch (None: no such node).
+    """
+
+    broker: int | None = None
+    epoch: int | None = None
+    epoch_zk_version: int | None = None
+    changed: int = 0
+
+
+class ViewState(Struct, array_like=True):
+    """Everything that a reader can know of a cluster at one moment. Keys.
+
+    Tp, broker id, path, client's name. ``held`` are the messages that wait on a link, by the
+    ``seq`` of their MessageSent, with source and destination; ``sent`` is the last MessageSent as
+    (seq, source, destination). ``beliefs`` holds, by partition, who takes its state to be another
+    than its znode says (None: to have none): the metadata of a broker, and the controller's cache
+    as broker -1. ``updates`` is what UpdateMetadataRequests under way say. ``batches`` may
+    lack the older ones in a recording: ask :meth:`sessions.model.cluster_view.ClusterView.batch`.
+    """
+
+    version: str = ""
+    seed: int = 0
+    stepwise: bool = False
+    config: dict[str, str] = field(default_factory=dict)
+    seq: int = 0
+    time_us: int = 0
+    controller: ControllerState = field(default_factory=ControllerState)
+    brokers: dict[int, BrokerState] = field(default_factory=dict)
+    partitions: dict[str, PartitionState] = field(default_factory=dict)
+    topic_configs: dict[str, dict[str, str]] = field(default_factory=dict)
+    broker_configs: dict[int, dict[str, str]] = field(default_factory=dict)
+    znodes: dict[str, ZnodeState] = field(default_factory=dict)
+    sessions: dict[int, int] = field(default_factory=dict)
+    producers: dict[str, ProducerState] = field(default_factory=dict)
+    consumers: dict[str, ConsumerState] = field(default_factory=dict)
+    batches: list[Batch] = field(default_factory=list)
+    links: list[LinkState] = field(default_factory=list)
+    bookmarks: list[Bookmark] = field(default_factory=list)
+    expectations: Expectations = field(default_factory=Expectations)
+    acked: int = 0
+    invariants: list[tuple[int, str, str, str, bool]] = field(default_factory=list)
+    held: dict[int, tuple[int, int]] = field(default_factory=dict)
+    sent: tuple[int, int, int] = (0, 0, 0)
+    beliefs: dict[str, dict[int, Belief | None]] = field(default_factory=dict)
+    updates: dict[int, list[list[str | int]]] = field(default_factory=dict)

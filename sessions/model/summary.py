@@ -1,0 +1,186 @@
+"""The object that ``--json`` prints, as far as it is a cluster's state: from the view alone.
+
+The shape is a contract with whoever reads it: keys may be added, none renamed. A ``mark`` holds
+``controller``, ``brokers`` and ``partitions`` of it.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import msgspec
+
+from sessions.model.cluster_view import ClusterView
+from sessions.model.states import (
+    BrokerState,
+    ConsumerState,
+    PartitionState,
+    ProducerState,
+    ReplicaState,
+)
+
+SCHEMA: Final = 1
+"""The version of the object's shape."""
+US_PER_MS: Final = 1_000
+AUDITS: Final = ("lost", "duplicated", "diverged", "consumed_lost")
+"""The lists of :class:`sessions.model.states.PartitionState` that hold what the audit found."""
+
+Plain = dict[str, Any]
+
+
+def contract(view: ClusterView, facts: Mapping[str, Any] | None = None) -> Plain:
+    """The whole object; ``facts`` is what no view knows: ``state_hash``, ``outputs``, ``marks``."""
+    state = view.state
+    return {
+        "schema": SCHEMA,
+        "seed": state.seed,
+        "time_ms": state.time_us // US_PER_MS,
+        "events": state.seq,
+        "state_hash": "",
+        "version": state.version,
+        **snapshot(view),
+        "producers": [producer(each) for each in state.producers.values()],
+        "consumers": [consumer(view, each) for each in state.consumers.values()],
+        "audit": audit(view),
+        "invariants": invariants(view),
+        "expectations": expectations(view),
+        "marks": {},
+        "outputs": [],
+        **(facts or {}),
+    }
+
+
+def mark(view: ClusterView) -> Plain:
+    """What a mark holds: the cluster as it is in the view."""
+    return {"time_ms": view.state.time_us // US_PER_MS, **snapshot(view)}
+
+
+def snapshot(view: ClusterView) -> Plain:
+    """Controller, brokers and partitions; partitions by topic and number."""
+    state = view.state
+    partitions = sorted(state.partitions.values(), key=lambda p: (p.topic, p.partition))
+    return {
+        "controller": {
+            "broker": state.controller.broker,
+            "epoch": state.controller.epoch,
+            "epoch_zk_version": state.controller.epoch_zk_version,
+        },
+        "brokers": [broker(each) for _, each in sorted(state.brokers.items())],
+        "partitions": [partition(view, each) for each in partitions],
+    }
+
+
+def broker(state: BrokerState) -> Plain:
+    """One broker; ``epoch`` is null while it is not registered."""
+    return {
+        "id": state.id,
+        "state": state.state,
+        "rack": state.rack,
+        "epoch": state.broker_epoch or None,
+        "registered": state.registered,
+        "session": state.session or None,
+    }
+
+
+def partition(view: ClusterView, state: PartitionState) -> Plain:
+    """One partition: what its znode says, its leader's own HW and LEO, and every replica."""
+    leader = state.leader_replica
+    remote_leo = {} if leader is None else leader.remote_leo
+    return {
+        "topic": state.topic,
+        "partition": state.partition,
+        "state": state.state,
+        "leader": state.leader,
+        "leader_epoch": state.leader_epoch,
+        "replicas": state.replicas,
+        "isr": state.isr,
+        "osr": state.osr,
+        "hw": None if leader is None else leader.high_watermark,
+        "leo": None if leader is None else leader.log_end_offset,
+        "zk_version": state.zk_version,
+        "controller_epoch": state.controller_epoch,
+        "replica_states": [
+            replica(view, each, None if broker == state.leader else remote_leo.get(broker))
+            for broker, each in sorted(state.replica_states.items())
+        ],
+    }
+
+
+def replica(view: ClusterView, state: ReplicaState, remote_leo: int | None) -> Plain:
+    """One replica: what its process has, or its disk; records by value and leader epoch.
+
+    ``remote_leo`` is what the leader remembers of a follower's LEO.
+    """
+    log = state.log
+    return {
+        "broker": state.broker,
+        "role": view.role(state),
+        "leo": state.log_end_offset,
+        "hw": state.high_watermark,
+        "log_start": state.log_start,
+        "remote_leo": remote_leo,
+        "epochs": state.epochs,
+        "values": view.log_values(log) if log else [],
+        "record_epochs": view.log_epochs(log) if log else [],
+    }
+
+
+def producer(state: ProducerState) -> Plain:
+    """One producer's counts of records, and an error for each that failed."""
+    return {
+        "name": state.name,
+        "acked": state.acked,
+        "failed": state.failed,
+        "retries": state.retries,
+        "pending": state.pending,
+        "errors": state.errors,
+    }
+
+
+def consumer(view: ClusterView, state: ConsumerState) -> Plain:
+    """One consumer: the values that it was given, and where it stands."""
+    return {
+        "name": state.name,
+        "values": view.values_of(state.runs),
+        "position": state.position,
+        "error": state.error,
+    }
+
+
+def audit(view: ClusterView) -> Plain:
+    """Ground truth: the number of acknowledged records, and lists of what is wrong with them."""
+    return {"acked": view.state.acked, **{what: _audited(view, what) for what in AUDITS}}
+
+
+def _audited(view: ClusterView, what: str) -> list[Plain]:
+    partitions = [each for each in view.state.partitions.values() if getattr(each, what)]
+    partitions.sort(key=lambda p: (p.topic, p.partition))
+    return [
+        {
+            "topic": each.topic,
+            "partition": each.partition,
+            "offset": offset,
+            "value": view.value(record),
+        }
+        for each in partitions
+        for offset, record in getattr(each, what)
+    ]
+
+
+def invariants(view: ClusterView) -> list[Plain]:
+    """The broken ones; ``known`` tells that the release is known to break it."""
+    return [
+        {"event": seq, "name": name, "tp": tp, "detail": detail, "known": known}
+        for seq, name, tp, detail, known in view.state.invariants
+    ]
+
+
+def expectations(view: ClusterView) -> Plain:
+    """How many assertions held, and those that did not."""
+    found = view.state.expectations
+    return {
+        "passed": found.passed,
+        "failed": [
+            {"line": line, "text": text, "actual": msgspec.json.decode(actual)}
+            for line, text, actual in found.failed
+        ],
+    }

@@ -1,0 +1,136 @@
+"""What everybody takes a partition's state to be: znode, controller, brokers, clients.
+
+Nobody in a distributed system knows how it is. The znode is what the next election goes by, so the
+others are compared with it.
+"""
+
+from collections.abc import Iterator
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from sessions.model.cluster_view import ClusterView
+from sessions.model.folding import CACHE
+from sessions.model.states import Belief, BrokerState, PartitionState, ReplicaState
+
+NOBODY = -1
+DOWN = "offline"
+
+
+class Truth(Struct, frozen=True):
+    """One party's words: a field that it does not have is None; a leader of -1 is nobody.
+
+    ``disagrees`` names the fields in which it differs from the znode.
+    """
+
+    who: str
+    leader: int | None = None
+    leader_epoch: int | None = None
+    isr: list[int] | None = None
+    zk_version: int | None = None
+    high_watermark: int | None = None
+    log_end_offset: int | None = None
+    disagrees: tuple[str, ...] = ()
+
+
+def truths(view: ClusterView, partition: PartitionState) -> list[Truth]:
+    """What each party says of a partition: the znode first, then controller, replicas, clients."""
+    znode = _znode(partition)
+    others = [
+        *_controller(view, partition),
+        *(_replica(view, each) for _, each in sorted(partition.replica_states.items())),
+        *_clients(view, partition),
+    ]
+    return [znode, *(_compared(znode, each) for each in others)]
+
+
+def _znode(partition: PartitionState) -> Truth:
+    if partition.leader is None:
+        return Truth("znode")
+    return Truth(
+        "znode",
+        partition.leader,
+        partition.leader_epoch,
+        partition.isr,
+        partition.zk_version,
+    )
+
+
+def _controller(view: ClusterView, partition: PartitionState) -> Iterator[Truth]:
+    """The cache of the controller, if there is one."""
+    broker = view.state.controller.broker
+    if broker is not None:
+        yield _of_belief(f"controller {broker}", _belief(view, partition, CACHE))
+
+
+def _replica(view: ClusterView, replica: ReplicaState) -> Truth:
+    """A broker's own replica; what is not in memory any more it does not say."""
+    role = view.role(replica)
+    who = f"broker {replica.broker} ({role})"
+    offsets = (replica.high_watermark, replica.log_end_offset)
+    if replica.role == DOWN:
+        return Truth(who, None, None, None, None, *offsets)
+    return Truth(
+        who, replica.leader, replica.leader_epoch, replica.isr, replica.zk_version, *offsets
+    )
+
+
+def _clients(view: ClusterView, partition: PartitionState) -> Iterator[Truth]:
+    """What clients are told, brokers that tell the same together; a frozen one tells nothing."""
+    told: dict[str, tuple[Truth, list[int]]] = {}
+    for broker in view.state.brokers.values():
+        if broker.state in ("running", "controlled_shutdown"):
+            truth = _metadata(view, partition, broker)
+            told.setdefault(repr(truth), (truth, []))[1].append(broker.id)
+    for truth, brokers in told.values():
+        fields = (truth.leader, truth.leader_epoch, truth.isr, truth.zk_version)
+        yield Truth(f"clients of {', '.join(map(str, brokers))}", *fields)
+
+
+def _metadata(view: ClusterView, partition: PartitionState, broker: BrokerState) -> Truth:
+    alive = broker.live_brokers
+    if alive is None:
+        return Truth("")
+    truth = _of_belief("", _belief(view, partition, broker.id))
+    if truth.leader is None or truth.leader in alive:
+        return truth
+    return Truth("", NOBODY, truth.leader_epoch, truth.isr, truth.zk_version)
+
+
+def _belief(view: ClusterView, partition: PartitionState, who: int) -> Belief | None:
+    """What somebody takes the state to be: what the znode says, unless it is known to differ."""
+    behind = view.state.beliefs.get(partition.name, {})
+    if who in behind:
+        return behind[who]
+    if partition.leader is None or partition.leader_epoch is None or partition.zk_version is None:
+        return None
+    return Belief(partition.leader, partition.leader_epoch, partition.isr, partition.zk_version)
+
+
+def _of_belief(who: str, belief: Belief | None) -> Truth:
+    if belief is None:
+        return Truth(who)
+    return Truth(who, belief.leader, belief.leader_epoch, belief.isr, belief.zk_version)
+
+
+def _compared(znode: Truth, other: Truth) -> Truth:
+    """The same words with the fields in which they differ from the znode's."""
+    says_nothing = other.leader is None
+    if says_nothing and (znode.leader is None or other.who.endswith(f"({DOWN})")):
+        return other
+    fields = ("leader", "leader_epoch", "isr", "zk_version")
+    differs = tuple(
+        name
+        for name in fields
+        if (says_nothing and name == "leader")
+        or (
+            (theirs := getattr(other, name)) is not None
+            and _plain(theirs) != _plain(getattr(znode, name))
+        )
+    )
+    return replace(other, disagrees=differs)
+
+
+def _plain(value: int | list[int] | None) -> object:
+    """Comparable: the order of an ISR is nobody's disagreement."""
+    return sorted(value) if isinstance(value, list) else value

@@ -1,0 +1,1 @@
+"""What is done with a finished recording: replay, verify, compare, trim."""

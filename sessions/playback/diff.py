@@ -1,0 +1,186 @@
+"""Comparing two sessions: the first event that differs, and what it made of the cluster.
+
+What was asked is told apart: sessions of two seeds or releases differ in their first event by that
+alone, and where other words were typed nothing need have come of it. So events that say what was
+asked never are the first that differs.
+"""
+
+from collections.abc import Iterator
+from itertools import islice, zip_longest
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import asdict, replace
+
+from emulator.events import ClusterCreated, Event, InputFinished, InputReceived
+from sessions.format.chunks import Chunks
+from sessions.format.file import SessionFile
+from sessions.format.metadata import Origin
+from sessions.model.cluster_view import ClusterView
+from sessions.model.states import ViewState
+from sessions.model.summary import Plain
+from sessions.playback.replay import Replay
+from sessions.playback.verify import Difference
+
+ASKING: Final = (ClusterCreated, InputReceived)
+"""The events that say what was asked."""
+STATEMENTS_MAX: Final = 100
+"""Of how many statements it is told that they differ."""
+MOMENTS: Final = frozenset({"changed", "seq", "time_us", "batches", "sent"})
+"""Fields that place a state in time or serve its keeping; they are no difference."""
+ASKED: Final = frozenset({"version", "seed", "stepwise", "config"})
+"""Fields of the state that say what was asked."""
+PREFIXES: Final = {
+    "partitions": "",
+    "znodes": "zk.",
+    "brokers": "broker.",
+    "producers": "producer.",
+    "consumers": "consumer.",
+}
+"""What stands before an object's name where conditions name it, by field of the state."""
+
+
+class Change(Struct, frozen=True):
+    """A value that is not the same in both, such as ``orders-0@2.log_end_offset``.
+
+    None: one of them has no such thing.
+    """
+
+    name: str
+    first: Any
+    second: Any
+
+
+class Comparison(Struct, frozen=True):
+    """What two sessions have in common, up to where they part.
+
+    ``asked`` are differences of what was asked. ``events`` is how many events that both hold are
+    the same until ``difference``, which is None if none differs; ``state`` what differs between the
+    states right after it.
+    """
+
+    first: Path
+    second: Path
+    asked: list[Change]
+    events: int
+    difference: Difference | None
+    state: list[Change]
+
+    @property
+    def same(self) -> bool:
+        """Whether the same was asked and the same happened."""
+        return self.difference is None and not self.asked
+
+
+def compare(first: SessionFile, second: SessionFile) -> Comparison:
+    """Compare two sessions from the first event on that both hold.
+
+    Raises:
+        SessionError: events of one cannot be read.
+    """
+    asked = list(_changes(_asked(first.origin), _asked(second.origin), ""))
+    begin = max(first.first_seq, second.first_seq)
+    difference = None
+    same = 0
+    for one, other in zip_longest(_events(first, begin), _events(second, begin)):
+        if one == other:
+            same += 1
+        elif _differ_in_words(one, other):
+            if isinstance(one, InputReceived) and len(asked) < STATEMENTS_MAX:
+                asked.append(Change(f"statement #{one.seq}", _text(one), _text(other)))
+        else:
+            difference = Difference((one or other).seq, one, other)
+            break
+    state: list[Change] = []
+    if difference is not None:
+        views = [_view_at(session, difference.seq) for session in (first, second)]
+        state = state_changes(*(view.state for view in views))
+    return Comparison(first.path, second.path, asked, same, difference, state)
+
+
+def _asked(origin: Origin) -> Plain:
+    """What a cluster is made from; names of sessions and scripts are none of it."""
+    return {**asdict(origin.cluster), "variables": origin.variables}
+
+
+def _differ_in_words(one: Event | None, other: Event | None) -> bool:
+    """Whether two events differ in nothing but what was asked."""
+    if isinstance(one, InputFinished) and isinstance(other, InputFinished):
+        return replace(one, text="", line=0) == replace(other, text="", line=0)
+    return isinstance(one, ASKING) and type(one) is type(other)
+
+
+def _text(event: Event | None) -> str | None:
+    return event.text if isinstance(event, InputReceived) else None
+
+
+def _events(session: SessionFile, begin: int) -> Iterator[Event]:
+    """The events from ``begin`` on; only one chunk of them is in memory."""
+    for chunk in session.chunks:
+        if chunk.last_seq >= begin:
+            yield from islice(session.events(chunk), max(0, begin - chunk.first_seq), None)
+
+
+def _view_at(session: SessionFile, seq: int) -> ClusterView:
+    replay = Replay(Chunks(session))
+    replay.seek_seq(seq)
+    return replay.view
+
+
+# ---- states
+
+
+def state_changes(first: ViewState, second: ViewState) -> list[Change]:
+    """Every value that is not the same in two states, by name."""
+    found: list[Change] = []
+    for field in ViewState.__struct_fields__:
+        one, other = getattr(first, field), getattr(second, field)
+        if field in MOMENTS or field in ASKED or one == other:
+            continue
+        if field in PREFIXES:
+            found += _changes(one, other, PREFIXES[field], joint="")
+        else:
+            found += _changes(one, other, field)
+    return sorted(found, key=lambda change: change.name)
+
+
+def _changes(one: object, other: object, name: str, joint: str = ".") -> Iterator[Change]:
+    """The values in two things that differ, each by its path from ``name``."""
+    if one == other:
+        return
+    parts, others = _parts(one), _parts(other)
+    if parts is None or others is None:
+        yield Change(name, _plain(one), _plain(other))
+        return
+    for key in [*parts, *(key for key in others if key not in parts)]:
+        if key == "replica_states":
+            yield from _changes(parts.get(key), others.get(key), name, "@")
+        else:
+            path = f"{name}{joint}{key}" if name else key
+            yield from _changes(parts.get(key), others.get(key), path)
+
+
+def _parts(thing: object) -> dict[str, Any] | None:
+    """What a thing is made of, by name; None if it is told as a whole."""
+    if isinstance(thing, Struct):
+        fields = (field for field in thing.__struct_fields__ if field not in MOMENTS)
+        return {field: getattr(thing, field) for field in fields}
+    if isinstance(thing, dict) and not (thing and _is_names(thing)):
+        return {str(key): value for key, value in thing.items()}
+    return None
+
+
+def _plain(thing: object) -> object:
+    """A value as plain data; names without values are a list of them."""
+    if isinstance(thing, dict) and _is_names(thing):
+        return list(thing)
+    if isinstance(thing, Struct):
+        return {name: _plain(value) for name, value in (_parts(thing) or {}).items()}
+    return msgspec.to_builtins(thing)
+
+
+def _is_names(thing: dict[Any, Any]) -> bool:
+    """Whether the keys are all that there is."""
+    return all(value is None for value in thing.values())

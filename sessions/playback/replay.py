@@ -1,0 +1,189 @@
+"""Replay: the read model at any event of a recording, from the nearest state that is known.
+
+States are known at keyframes, and at places that earlier moves left behind: snapshots share what
+did not change, so stepping back event by event costs little.
+"""
+
+from bisect import bisect_right
+from collections import OrderedDict
+from operator import attrgetter
+from typing import Final
+
+from sessions.format import keyframes
+from sessions.format.chunks import Chunks
+from sessions.format.errors import SessionDroppedError
+from sessions.format.file import KeyframePlace
+from sessions.format.keyframes import EMPTY, Keyframe
+from sessions.garbage_collection import collector_paused
+from sessions.model.cluster_view import ClusterView
+from sessions.model.folding import Snapshot
+
+SNAPSHOTS_MAX: Final = 8
+"""How many states are kept in memory; they share what they have in common."""
+KEYFRAME_WORTH_EVENTS: Final = 4_096
+"""Loading a keyframe is worth it if it saves folding this many events."""
+BREADCRUMBS: Final = (1_024, 128, 16)
+"""How many events before the target of a small move back states are kept."""
+
+_SEQ: Final = attrgetter("seq")
+
+
+class Replay:
+    """A cursor over a recording; :attr:`view` is the read model after event :attr:`seq`.
+
+    The view object is another one after a move back; hold the replay, not the view.
+    """
+
+    def __init__(self, chunks: Chunks) -> None:
+        """Begin before the first event."""
+        self.chunks = chunks
+        self._start = EMPTY
+        self._snapshots: OrderedDict[int, Snapshot] = OrderedDict()
+        self._broken: set[int] = set()
+        self.view = self._view_of(self._beginning())
+
+    @property
+    def seq(self) -> int:
+        """The number of the event at the cursor; 0 before the first."""
+        return self.view.seq
+
+    # ---- moving
+
+    def seek_seq(self, seq: int) -> None:
+        """Go to the state right after event ``seq``; numbers outside what exists mean its ends."""
+        with collector_paused():
+            while True:
+                begin = self._beginning().seq
+                if self.view.seq < begin:
+                    self.view = self._view_of(self._start)
+                try:
+                    self._seek(max(begin, min(seq, self.chunks.last_seq)))
+                except SessionDroppedError:  # just now: the beginning is another one
+                    continue
+                return
+
+    def _seek(self, seq: int) -> None:
+        distance = seq - self.view.seq
+        if distance < 0:
+            self._restart(seq)
+        elif distance > KEYFRAME_WORTH_EVENTS:
+            self._skip(seq)
+        if -KEYFRAME_WORTH_EVENTS <= distance < 0:
+            self._leave_breadcrumbs(seq)
+        self._fold_to(seq)
+
+    def _leave_breadcrumbs(self, seq: int) -> None:
+        """Keep states shortly before ``seq``: who goes back a little will do so again."""
+        for distance in BREADCRUMBS:
+            if self.view.seq < seq - distance:
+                self._fold_to(seq - distance)
+                self._keep(self.view.snapshot())
+
+    def seek_time(self, time_us: int) -> None:
+        """Go to the state after the last event at or before a virtual time."""
+        self.seek_seq(self.chunks.seq_at(time_us))
+
+    def step(self, count: int) -> None:
+        """Go ``count`` events forward, or (negative) back."""
+        self.seek_seq(self.view.seq + count)
+
+    def start_from(self, snapshot: Snapshot) -> None:
+        """Know a state that somebody else came by."""
+        self._keep(snapshot)
+
+    # ---- where to start from
+
+    def _beginning(self) -> Snapshot:
+        """The state before the first event that is kept."""
+        first = self.chunks.first_seq
+        if self._start.seq != first - 1:
+            frame = self.chunks.session.beginning()
+            assert frame is not None
+            self._start = keyframes.rebuild(EMPTY, [frame]).snapshot()
+            self._snapshots = OrderedDict(
+                (seq, each) for seq, each in self._snapshots.items() if seq >= first
+            )
+        return self._start
+
+    def _restart(self, seq: int) -> None:
+        """Go to the nearest known state at or before ``seq``."""
+        kept = self._nearest_snapshot(seq)
+        place = self._nearest_keyframe(seq)
+        if place is not None and place.seq > kept.seq + KEYFRAME_WORTH_EVENTS:
+            self.view = self._load(place)
+        else:
+            self.view = self._view_of(kept)
+
+    def _skip(self, seq: int) -> None:
+        """Go ahead to a known state that lies well before ``seq``, if there is one."""
+        here = self.view.seq
+        place = self._nearest_keyframe(seq)
+        kept = self._nearest_snapshot(seq)
+        if max(place.seq if place is not None else 0, kept.seq) > here + KEYFRAME_WORTH_EVENTS:
+            self._restart(seq)
+
+    def _nearest_snapshot(self, seq: int) -> Snapshot:
+        best = max((known for known in self._snapshots if known <= seq), default=0)
+        if best <= self._start.seq:
+            return self._start
+        self._snapshots.move_to_end(best)
+        return self._snapshots[best]
+
+    def _nearest_keyframe(self, seq: int) -> KeyframePlace | None:
+        places = self.chunks.session.keyframes
+        index = bisect_right(places, seq, key=_SEQ) - 1
+        while index >= 0 and places[index].seq in self._broken:
+            index -= 1
+        return places[index] if index >= 0 else None
+
+    def _load(self, place: KeyframePlace) -> ClusterView:
+        """The view at a keyframe; at an earlier one if what it stands on is damaged."""
+        frames: list[Keyframe] = []
+        base: Snapshot | None = None
+        wanted: KeyframePlace | None = place
+        while wanted is not None and base is None:
+            frame = self.chunks.session.keyframe(wanted)
+            if frame is None:
+                self._broken.add(wanted.seq)
+                self._broken.update(each.seq for each in frames)
+                return self._without(place.seq)
+            frames.append(frame)
+            base = EMPTY if frame.base_seq == 0 else self._snapshots.get(frame.base_seq)
+            wanted = None if base is not None else self._keyframe_at(frame.base_seq)
+        if base is None:
+            self._broken.update(each.seq for each in frames)
+            return self._without(place.seq)
+        view = keyframes.rebuild(base, reversed(frames))
+        view.older_batches = self.chunks.batch
+        self._keep(view.snapshot())
+        return view
+
+    def _without(self, seq: int) -> ClusterView:
+        place = self._nearest_keyframe(seq)
+        if place is None:
+            return self._view_of(self._nearest_snapshot(seq))
+        return self._load(place)
+
+    def _keyframe_at(self, seq: int) -> KeyframePlace | None:
+        place = self._nearest_keyframe(seq)
+        return place if place is not None and place.seq == seq else None
+
+    def _view_of(self, snapshot: Snapshot) -> ClusterView:
+        view = ClusterView.of(snapshot)
+        view.older_batches = self.chunks.batch
+        return view
+
+    # ---- folding
+
+    def _fold_to(self, seq: int) -> None:
+        view = self.view
+        while view.seq < seq:
+            chunk = self.chunks.containing(view.seq + 1)
+            begin = view.seq + 1 - chunk[0].seq
+            view.apply_all(chunk[begin : begin + seq - view.seq])
+
+    def _keep(self, snapshot: Snapshot) -> None:
+        self._snapshots[snapshot.seq] = snapshot
+        self._snapshots.move_to_end(snapshot.seq)
+        while len(self._snapshots) > SNAPSHOTS_MAX:
+            self._snapshots.popitem(last=False)

@@ -1,0 +1,1 @@
+"""Recording a run into a session file."""

@@ -1,0 +1,360 @@
+"""Recording: an observer that keeps every event, the statements, and states between them.
+
+Events are written in chunks. The last chunk is rewritten until it is full, so a slow cluster's file
+is as small as a fast one's. What a killed process leaves is everything up to the last flush.
+"""
+
+import sqlite3
+import tempfile
+from collections import deque
+from collections.abc import Callable
+from pathlib import Path
+from time import monotonic
+from types import TracebackType
+from typing import Final, Protocol
+
+from emulator import events
+from emulator.events import Event
+from emulator.inputs.statements import Statement
+from sessions.format import codec
+from sessions.format.bookmarks import merged
+from sessions.format.errors import SessionError
+from sessions.format.keyframes import Beginning
+from sessions.format.metadata import Extent, Origin, Outcome, RecordedInput
+from sessions.format.retention import Bound
+from sessions.format.schema import SUFFIX
+from sessions.format.writer import LOG_PAGES_MAX, SessionWriter
+from sessions.model.batches import OlderBatches, next_record
+from sessions.model.cluster_view import ClusterView
+from sessions.model.folding import Snapshot
+from sessions.model.states import Batch, Bookmark
+from sessions.recording.keyframe_taker import KeyframeTaker
+
+FLUSH_SECONDS: Final = 0.2
+"""The most wall time that a killed process takes with it."""
+CHUNK_EVENTS_MAX: Final = 4096
+CHUNK_EVENTS_MIN: Final = 16
+CHUNK_BYTES: Final = 1 << 19
+"""Chunks that compress to more than this are made shorter (large batches, many partitions)."""
+REWRITE_EVENTS_MAX: Final = 1024
+REWRITE_BYTES_MAX: Final = 1 << 15
+"""A chunk that is as large when it is flushed is not written again: it ends there."""
+LOOK_AT_CLOCK_EVERY: Final = 64
+"""Events between two looks at the wall clock while events come fast."""
+COUNTS_PER_CHUNK_MAX: Final = 256
+"""How many changes of the counts the time bar keeps of one chunk."""
+
+
+class Recorded(Protocol):
+    """What a recorder asks of a :class:`emulator.scenario.runner.Runner` when it is closed."""
+
+    @property
+    def now_us(self) -> int:
+        """Virtual time."""
+
+    @property
+    def steps(self) -> int:
+        """How many kernel events have been dispatched."""
+
+    @property
+    def state_hash(self) -> str:
+        """SHA-256 of the cluster's state and of what is under way, in hex."""
+
+
+ChunkListener = Callable[[list[Event]], None]
+
+
+class Recorder:
+    """Call it with each event, in order. :attr:`view` is the read model after the last one.
+
+    A write that fails (a full disk) never disturbs the cluster: it ends the recording,
+    :attr:`failure` says why, and :meth:`close` raises it.
+    """
+
+    def __init__(
+        self,
+        path: Path | str | None,
+        origin: Origin,
+        *,
+        begin: Beginning | None = None,
+        limit_bytes: int | None = None,
+    ) -> None:
+        """Record into a new file; None: into a temporary one that goes with the recorder.
+
+        With ``begin`` the first event is the one after that state. With ``limit_bytes`` the file's
+        beginning is dropped as the recording goes on, so that it keeps about this size.
+
+        Raises:
+            SessionError: the file exists or cannot be made.
+        """
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        if path is None:
+            self._folder = tempfile.TemporaryDirectory(prefix="tidegauge-")
+            path = Path(self._folder.name, f"live{SUFFIX}")
+        self.path = Path(path)
+        self.temporary = self._folder is not None
+        self._bound = None if limit_bytes is None else Bound(limit_bytes)
+        log_pages_max = LOG_PAGES_MAX if self._bound is None else self._bound.log_pages_max
+        self.writer = SessionWriter(self.path, origin, log_pages_max)
+        self.view = ClusterView() if begin is None else ClusterView.of(begin.snapshot)
+        self.view.history = []
+        self._older: OlderBatches | None = None
+        self.tail: list[Event] = []
+        self.extent = Extent()
+        self.failure: SessionError | None = None
+        self._by_hand: dict[int, Bookmark | None] = {}
+        self.inputs: list[tuple[events.InputReceived, Statement | None]] = []
+        self.chunk_listeners: list[ChunkListener] = []
+        self.drop_listeners: list[Callable[[], object]] = []
+        self._recorded: Recorded | None = None
+        self.closed = False
+        self._origin = origin
+        self._announced: deque[Statement] = deque()
+        self._stored_seq = self.view.seq
+        self._tail_bytes = 0
+        self._chunk_limit = CHUNK_EVENTS_MAX
+        self._next_look = 0
+        self._looked = self._flushed = monotonic()
+        self._frames = KeyframeTaker(self.view)
+        if begin is not None:
+            frame = self._frames.take_full(begin.batches)
+            self._frames.note_frame(self.writer.put_keyframe(frame))
+            self.writer.put_counts([(self.view.seq, self.view.time_us, self.view.counts())])
+            self.writer.commit()
+
+    # ---- taking events
+
+    def __call__(self, event: Event) -> None:
+        """Take the next event."""
+        self.view.apply(event)
+        self.tail.append(event)
+        if event.seq >= self._next_look:
+            self._look(event.seq)
+
+    @property
+    def last_snapshot(self) -> Snapshot:
+        """The state at the last keyframe."""
+        return self._frames.last
+
+    def announce(self, statement: Statement) -> None:
+        """Say which statement the next InputReceived is of; to be called before it is given."""
+        self._announced.append(statement)
+
+    def run_for_long(self) -> None:
+        """Let the view forget old batches from here on: they take little memory, and more time."""
+        if self._older is None:
+            self._older = OlderBatches()
+            self.view.older_batches = self._older.batch
+
+    def follow(self, runner: Recorded) -> None:
+        """Ask this runner for the final state when the recording is closed."""
+        self._recorded = runner
+
+    def _look(self, seq: int) -> None:
+        """Seal a full chunk, flush after a while; looks are rare while events come fast."""
+        now = monotonic()
+        if len(self.tail) >= self._chunk_limit:
+            self._guarded(self._seal)
+        if now - self._flushed >= FLUSH_SECONDS:
+            self.flush()
+        fast = now - self._looked < FLUSH_SECONDS / 4
+        left = self._chunk_limit - len(self.tail)
+        self._looked = now
+        self._next_look = seq + (max(1, min(LOOK_AT_CLOCK_EVERY, left)) if fast else 1)
+
+    def tick(self) -> None:
+        """Flush if that is due; for callers that let wall time pass without events."""
+        if self.tail and monotonic() - self._flushed >= FLUSH_SECONDS:
+            self.flush()
+
+    # ---- bookmarks
+
+    @property
+    def bookmarks(self) -> list[Bookmark]:
+        """The named places so far that the file has, by statements and by hand, in order."""
+        marks = merged(self.view.state.bookmarks, self._by_hand)
+        return [mark for mark in marks if mark.seq >= self.extent.first_seq - 1]
+
+    def put_bookmark(self, mark: Bookmark) -> None:
+        """Name a place by hand, and write it at once.
+
+        Raises:
+            SessionError: the recording had failed, or does now.
+        """
+        self._note(mark.seq, mark)
+
+    def remove_bookmark(self, seq: int) -> bool:
+        """Take the bookmark at an event away; False if there is none. Raises as the one above."""
+        if all(mark.seq != seq for mark in self.bookmarks):
+            return False
+        self._note(seq, None)
+        return True
+
+    def _note(self, seq: int, mark: Bookmark | None) -> None:
+        self.flush()
+        writer = self.writer
+        self._guarded(lambda: writer.put_bookmark(mark) if mark else writer.remove_bookmark(seq))
+        self._guarded(writer.commit)
+        if self.failure is not None:
+            raise self.failure
+        self._by_hand[seq] = mark
+
+    # ---- writing
+
+    def flush(self) -> None:
+        """Write everything that was taken: the process may die now."""
+        self._guarded(self._write_tail)
+        if len(self.tail) >= REWRITE_EVENTS_MAX or self._tail_bytes > REWRITE_BYTES_MAX:
+            self._guarded(self._seal)
+
+    def close(self, outcome: str = "") -> None:
+        """Write what is left and how it ended, and leave one plain file; may be called again.
+
+        Raises:
+            SessionError: the recording had failed.
+        """
+        if self.closed:
+            return
+        self.closed = True
+        self._guarded(self._write_tail)
+        self._guarded(lambda: self.writer.close(self._outcome(outcome)))
+        if self._folder is not None:
+            self._folder.cleanup()
+        if self.failure is not None:
+            raise self.failure
+
+    def __enter__(self) -> "Recorder":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close("" if kind is None else kind.__name__)
+
+    def _guarded(self, write: Callable[[], object]) -> None:
+        if self.failure is not None:
+            self.tail = []
+            return
+        try:
+            write()
+        except (sqlite3.Error, OSError) as error:
+            self.failure = SessionError(f"{self.path} could not be written: {error}.")
+
+    def _write_tail(self) -> None:
+        """Store the tail as it is; a longer one will take its place."""
+        if self.tail and self.tail[-1].seq > self._stored_seq:
+            self._tail_bytes, groups = self.writer.put_chunk(self.tail)
+            self._put_inputs(groups)
+            self._put_marks(groups)
+            self._put_counts()
+            self._stored_seq = self.tail[-1].seq
+        self.writer.commit()
+        self._flushed = monotonic()
+
+    def _seal(self) -> None:
+        """The tail is a chunk for good."""
+        self._write_tail()
+        for listen in self.chunk_listeners:
+            listen(self.tail)
+        size, self._tail_bytes = self._tail_bytes, 0
+        self._frames.note_chunk(len(self.tail), size)
+        self._adapt(size)
+        self.tail = []
+        if self._bound is not None:
+            self._keep_bound(self._bound, size)
+        if self._older is not None:
+            self._older.take_from(self.view.state.batches)
+        frame = self._frames.take_if_due()
+        if frame is not None:
+            self._frames.note_frame(self.writer.put_keyframe(frame))
+        self.writer.commit()  # others may want to write bookmarks
+
+    def _keep_bound(self, bound: Bound, size: int) -> None:
+        """After a chunk of ``size`` bytes: have places to begin at, and begin there if need be."""
+        bound.note_chunk(size)
+        if bound.is_place_due:
+            size = self.writer.put_keyframe(self._frames.take_full([]))
+            self._frames.note_frame(size)
+            state = self.view.state
+            bound.note_place(state.seq, state.time_us, next_record(state.batches), size)
+        begins = None
+        while (place := bound.next_beginning(self.writer.used_bytes)) is not None:
+            self.writer.drop_before(place.extent)
+            begins = place
+        if begins is not None:
+            batches = bound.early(begins, self._all_batches())
+            if batches and self._older is not None:
+                self._older.forget_before(batches[0].first_record)
+            self.writer.put_batches(begins.extent.first_seq - 1, batches)
+            self.writer.commit()
+            self.extent = begins.extent
+            for listen in self.drop_listeners:
+                listen()
+
+    def _all_batches(self) -> list[Batch]:
+        newer = self.view.state.batches
+        return newer if self._older is None else self._older.with_newer(newer)
+
+    def _adapt(self, size: int) -> None:
+        """Shorter chunks while events are large, longer ones again when they are not."""
+        limit = self._chunk_limit
+        if size > CHUNK_BYTES:
+            self._chunk_limit = max(CHUNK_EVENTS_MIN, limit // 2)
+        elif size < CHUNK_BYTES // 4:
+            self._chunk_limit = min(CHUNK_EVENTS_MAX, limit * 2)
+
+    def _put_inputs(self, groups: codec.Groups) -> None:
+        for event in groups.get(events.InputReceived, ()):
+            assert isinstance(event, events.InputReceived)
+            if event.seq > self._stored_seq:
+                statement = self._statement(event)
+                self.inputs.append((event, statement))
+                place = (event.seq, event.time_us, event.steps, event.line, event.text)
+                self.writer.put_input(RecordedInput(*place, statement))
+
+    def _put_marks(self, groups: codec.Groups) -> None:
+        for event in groups.get(events.BookmarkSet, ()):
+            assert isinstance(event, events.BookmarkSet)
+            if event.seq > self._stored_seq:
+                mark = Bookmark(event.name, event.note, event.seq, event.time_us)
+                self.writer.put_bookmark(mark)
+
+    def _statement(self, event: events.InputReceived) -> Statement | None:
+        """What was announced for this input; None if it was given behind the recorder's back."""
+        if self._announced and self._announced[0].text == event.text:
+            return self._announced.popleft()
+        if not self.inputs and event.text.split()[:1] == ["cluster"]:
+            return Statement(self._origin.cluster, event.text, event.line)
+        return None
+
+    def _put_counts(self) -> None:
+        """Keep all changes of the counts or, of very many, the last and some before it."""
+        changes = self.view.settle_history()
+        step = -(-len(changes) // COUNTS_PER_CHUNK_MAX) or 1
+        self.writer.put_counts(changes[-1::-step])
+        self.view.history = []
+
+    def _outcome(self, word: str) -> Outcome | None:
+        recorded = self._recorded
+        if recorded is None:
+            return None
+        state = self.view.state
+        partitions = state.partitions.values()
+        return Outcome(
+            events=self.view.seq,
+            time_us=recorded.now_us,
+            steps=recorded.steps,
+            state_hash=recorded.state_hash,
+            acked=state.acked,
+            lost=sum(len(p.lost) for p in partitions),
+            duplicated=sum(len(p.duplicated) for p in partitions),
+            diverged=sum(len(p.diverged) for p in partitions),
+            consumed_lost=sum(len(p.consumed_lost) for p in partitions),
+            passed=state.expectations.passed,
+            failed=len(state.expectations.failed),
+            violations=len(state.invariants),
+            outcome=word,
+        )

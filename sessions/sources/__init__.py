@@ -1,0 +1,1 @@
+"""Where events come from: a live cluster, a recording, two at once."""

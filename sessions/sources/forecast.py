@@ -1,0 +1,193 @@
+"""What a statement would do, found out by doing it: on a copy of the cluster, with time run on.
+
+A second copy is left alone for as long, so that what would have happened anyway is not blamed on
+the statement. Nothing that is done here touches the cluster itself.
+"""
+
+from collections.abc import Sequence
+from time import perf_counter
+from typing import Final
+
+from msgspec import Struct
+
+from emulator.events import Event, PartitionStateChanged
+from emulator.inputs.statements import CreateCluster, Statement
+from emulator.releases.config import resolve
+from emulator.scenario.runner import Runner
+from sessions.model.cluster_view import ClusterView
+from sessions.model.health import Counts
+from sessions.sources.pacing import run_for
+
+BRIEF_US: Final = 100_000
+"""What is over sooner than this is not counted: an election on its way from step to step."""
+BEYOND_US: Final = 5_000_000
+"""How far a forecast goes on after the longest time that the cluster's settings wait."""
+
+
+class Effect(Struct, frozen=True):
+    """What a statement changes, beside what would change without it.
+
+    ``now`` are the counts before it; ``after`` those when ``seconds`` have passed; ``worst`` the
+    highest of each in between, as far as it lasted. ``unserved`` partitions have a leader that is
+    not running right after it, and none of them is left after ``unserved_us`` (None: some are to
+    the end). ``moved`` change their leader. ``lost``, ``duplicated`` and ``diverged`` are numbers
+    of records. ``controller`` is the broker that has the office afterwards, None if that does not
+    change. ``refused`` is why the cluster would not do it at all.
+    """
+
+    now: Counts
+    after: Counts
+    worst: Counts
+    seconds: int
+    unserved: int = 0
+    unserved_us: int | None = 0
+    moved: int = 0
+    lost: int = 0
+    duplicated: int = 0
+    diverged: int = 0
+    controller: int | None = None
+    refused: str = ""
+
+
+class Copy:
+    """A copy of a cluster with its own read model, which goes on by itself."""
+
+    def __init__(self, runner: Runner, view: ClusterView) -> None:
+        """Copy the cluster as it is; ``view`` has seen all of its events."""
+        self.runner = runner.fork()
+        self.view = view.copy()
+        self.view.history = []
+        self._worst: Counts | None = None
+        self.elected_us = self.runner.now_us
+        self.runner.cluster.subscribe(self._note)
+
+    def _note(self, event: Event) -> None:
+        self.view.apply(event)
+        if isinstance(event, PartitionStateChanged):
+            self.elected_us = event.time_us
+
+    def records(self) -> tuple[int, int, int]:
+        """How many records are lost, duplicated, and diverged."""
+        partitions = self.view.state.partitions.values()
+        return (
+            sum(len(each.lost) for each in partitions),
+            sum(len(each.duplicated) for each in partitions),
+            sum(len(each.diverged) for each in partitions),
+        )
+
+    def worst(self) -> Counts:
+        """The highest of each count since the copy was made, as far as it lasted."""
+        if self._worst is None:
+            moves = self.view.settle_history()
+            ends = [time_us for _, time_us, _ in moves[1:]]
+            pairs = zip(moves, ends, strict=False)
+            lasting = [each for (_, at, each), end in pairs if end - at >= BRIEF_US]
+            seen = [*lasting, self.view.counts()]
+            columns = zip(*(_numbers(counts) for counts in seen), strict=True)
+            self._worst = Counts(*(max(column) for column in columns))
+        return self._worst
+
+    def leaders(self) -> dict[str, int | None]:
+        """The leader of each partition, as its znode says."""
+        return {tp: each.leader for tp, each in self.view.state.partitions.items()}
+
+    def unserved(self) -> int:
+        """How many partitions have a leader that is not running."""
+        state = self.view.state
+        running = {broker for broker, each in state.brokers.items() if each.state == "running"}
+        leaders = (each.leader for each in state.partitions.values())
+        return sum(leader is not None and 0 <= leader not in running for leader in leaders)
+
+
+class Outlook:
+    """A cluster as it is now, from which any number of forecasts begin.
+
+    What would happen anyway is worked out once for all of them.
+    """
+
+    def __init__(self, runner: Runner, view: ClusterView) -> None:
+        """Look ahead from here; ``view`` has seen all events of the runner's cluster."""
+        self.begin = Copy(runner, view)
+        self.plain = Copy(runner, view)
+        self.time_us = runner.now_us
+        self.until_us = runner.now_us + horizon_us(runner.cluster.spec)
+
+    def forecast(self, statements: Sequence[Statement]) -> "Forecast":
+        """What these statements would do."""
+        return Forecast(self, statements)
+
+
+class Forecast:
+    """One forecast: :meth:`go_on` until it is done, then :attr:`effect` is there."""
+
+    def __init__(self, outlook: Outlook, statements: Sequence[Statement]) -> None:
+        """Give the statements to a copy of the cluster; no time has passed yet."""
+        self.effect: Effect | None = None
+        self._plain = outlook.plain
+        self._tried = Copy(outlook.begin.runner, outlook.begin.view)
+        self._now = self._tried.view.counts()
+        self._begin_us, self._until_us = outlook.time_us, outlook.until_us
+        self._refused = ""
+        for statement in statements:
+            outcome = self._tried.runner.submit(statement).outcome
+            if outcome is not None and outcome.refused:
+                self._refused = outcome.message or outcome.error
+        self._unserved = self._tried.unserved()
+
+    @property
+    def share(self) -> float:
+        """How much of the way is gone, from 0 to 1."""
+        gone = sum(copy.runner.now_us - self._begin_us for copy in (self._plain, self._tried))
+        return min(1.0, gone / (2 * (self._until_us - self._begin_us)))
+
+    def go_on(self, wall_seconds: float) -> bool:
+        """Work for about so long; says whether the effect is known."""
+        deadline = perf_counter() + wall_seconds
+        for copy in (self._tried, self._plain):
+            left = deadline - perf_counter()
+            if not run_for(copy.runner, self._until_us, max(0.0, left)):
+                return False
+        if self.effect is None:
+            self.effect = self._compared()
+        return True
+
+    def _compared(self) -> Effect:
+        plain, tried = self._plain, self._tried
+        before, after = plain.leaders(), tried.leaders()
+        lost, duplicated, diverged = (
+            max(0, with_it - without)
+            for with_it, without in zip(tried.records(), plain.records(), strict=True)
+        )
+        offices = plain.view.state.controller.broker, tried.view.state.controller.broker
+        left = max(0, tried.unserved() - plain.unserved())
+        return Effect(
+            now=self._now,
+            after=_shift(self._now, plain.view.counts(), tried.view.counts()),
+            worst=_shift(self._now, plain.worst(), tried.worst()),
+            seconds=(self._until_us - self._begin_us) // 1_000_000,
+            unserved=self._unserved,
+            unserved_us=None if left else tried.elected_us - self._begin_us,
+            moved=sum(leader != before.get(tp) for tp, leader in after.items()),
+            lost=lost,
+            duplicated=duplicated,
+            diverged=diverged,
+            controller=None if offices[0] == offices[1] else offices[1],
+            refused=self._refused,
+        )
+
+
+def horizon_us(spec: CreateCluster) -> int:
+    """How far to look ahead: until sessions have expired, and the ISR has been looked at."""
+    config = resolve(spec.version, spec.config)
+    lag_us = config.replica_lag_time_max_us
+    return config.zookeeper_session_timeout_us + lag_us * 3 // 2 + BEYOND_US
+
+
+def _shift(now: Counts, plain: Counts, tried: Counts) -> Counts:
+    """The counts now, changed by what the statement makes different."""
+    numbers = zip(_numbers(now), _numbers(plain), _numbers(tried), strict=True)
+    return Counts(*(at + with_it - without for at, without, with_it in numbers))
+
+
+def _numbers(counts: Counts) -> tuple[int, ...]:
+    return tuple(getattr(counts, name) for name in Counts.__struct_fields__)

@@ -1,0 +1,301 @@
+"""The source that is a live cluster: it runs at the end of its own recording."""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from time import perf_counter
+from typing import Final
+
+from emulator.events import Event
+from emulator.inputs.statements import Statement
+from emulator.scenario.runner import Advance, Runner, Ticket
+from sessions.format.bookmarks import bookmark
+from sessions.format.chunks import Chunks
+from sessions.format.file import SessionFile
+from sessions.format.keyframes import EMPTY
+from sessions.format.schema import SUFFIX
+from sessions.model.cluster_view import ClusterView
+from sessions.model.health import Counts
+from sessions.model.states import Bookmark
+from sessions.model.touches import object_name
+from sessions.playback.cursor import MS_PER_SECOND, US_PER_SECOND, Cursor, Reply
+from sessions.recording.recorder import Recorder
+from sessions.sources.forecast import Outlook
+from sessions.sources.pacing import advance_for
+
+Asked = Statement | Reply | Callable[[ClusterView], Reply]
+"""A part of what a line asks: a statement, a look at the view, or an answer already."""
+Parse = Callable[[str], Sequence[Asked]]
+"""What turns a line into its parts; a ValueError says what is wrong with the line."""
+
+SILENT_STEPS_MAX: Final = 10_000
+"""How many kernel events a step goes through in search of something that is stated."""
+
+
+class Errand:
+    """A line that was given: its statements are done one after another."""
+
+    def __init__(self, text: str, asked: Sequence[Asked]) -> None:
+        """To do what the line asks; nothing has begun yet."""
+        self.text = text
+        self.left = deque(asked)
+        self.ticket: Ticket | None = None
+        self.reply = Reply()
+
+    def note(self, reply: Reply) -> None:
+        """A part has ended: the line's reply is its first error, or else the last one."""
+        if self.reply.error == "NONE":
+            self.reply = reply
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether it is up to the cluster to go on."""
+        return self.ticket is not None and not self.ticket.done
+
+
+class LiveSource:
+    """A cluster with its recorder, which must have seen every event of it.
+
+    While the cursor is at the end, the view is the recorder's, and time passes by running the
+    cluster. Anywhere else the cluster stands still; a statement brings the cursor to the end.
+    """
+
+    kind = "LIVE"
+    read_only = False
+
+    def __init__(self, runner: Runner, recorder: Recorder, parse: Parse) -> None:
+        """Begin at the end; ``parse`` turns a line into statements."""
+        self.runner = runner
+        self.cluster = runner.cluster
+        self.recorder = recorder
+        self.name = recorder.path.name.removesuffix(SUFFIX)
+        self._parse = parse
+        self._session = SessionFile(recorder.path)
+        self._chunks = Chunks(self._session, lambda: recorder.tail)
+        recorder.chunk_listeners.append(self._chunks.remember)
+        recorder.drop_listeners.append(self._session.refresh)
+        recorder.run_for_long()
+        self._past: Cursor | None = None
+        self._errands: list[Errand] = []
+        self._finished: list[tuple[str, Reply]] = []
+        self._samples: list[tuple[int, int, Counts]] = []
+
+    # ---- the cursor
+
+    @property
+    def view(self) -> ClusterView:
+        """The read model at the cursor."""
+        return self.recorder.view if self._past is None else self._past.replay.view
+
+    @property
+    def seq(self) -> int:
+        """The last event that the view has seen."""
+        return self.view.seq
+
+    @property
+    def time_us(self) -> int:
+        """The cursor's virtual time."""
+        return self.cluster.now_us if self._past is None else self._past.replay_us
+
+    @property
+    def first_seq(self) -> int:
+        """The first event that is kept."""
+        return self.recorder.extent.first_seq
+
+    @property
+    def last_seq(self) -> int:
+        """The last event that has happened."""
+        return self.recorder.view.seq
+
+    @property
+    def last_time_us(self) -> int:
+        """The cluster's virtual time."""
+        return self.cluster.now_us
+
+    @property
+    def trouble(self) -> str:
+        """Why the recording has ended, if it could not be written."""
+        failure = self.recorder.failure
+        return "" if failure is None else f"The recording has ended: {failure}"
+
+    @property
+    def at_tail(self) -> bool:
+        """Whether the cursor is at the end, where the cluster runs."""
+        return self._past is None
+
+    # ---- moving it
+
+    def advance(self, wall_seconds: float, speed: float, budget_ms: float) -> int:
+        """Play for a frame: run the cluster, or go through its past; says how much passed."""
+        self.recorder.tick()
+        duration_us = int(wall_seconds * speed * US_PER_SECOND)
+        past = self._past
+        if past is None:
+            return self._run(self.cluster.now_us + duration_us, budget_ms / MS_PER_SECOND)
+        passed = past.play(duration_us, self.last_time_us, budget_ms)
+        if past.replay.seq >= self.last_seq:
+            self.to_tail()
+        return passed
+
+    def step(self, n: int) -> None:
+        """Move by ``n`` events, back if negative; at the end the cluster is run for them.
+
+        A cluster in which hardly anything is alive may never state another event, however long it
+        is run: there the step ends without one.
+        """
+        goal, runner = self.seq + n, self.runner
+        if self._past is None:
+            last = runner.steps + SILENT_STEPS_MAX
+            while self.last_seq < goal and runner.steps < last:
+                next_us = runner.next_us
+                if next_us is None:
+                    break
+                runner.advance(next_us, budget=1)
+                self._go_on()
+        self.seek_seq(goal)
+
+    def seek_seq(self, seq: int) -> None:
+        """Go to right after an event (0: before the first)."""
+        if seq >= self.last_seq:
+            self.to_tail()
+        else:
+            self._enter_past().seek_seq(seq)
+
+    def seek_time(self, time_us: int) -> None:
+        """Go to a virtual time."""
+        if time_us >= self.last_time_us:
+            self.to_tail()
+        else:
+            self._enter_past().seek_time(time_us)
+
+    def to_tail(self) -> None:
+        """Go to the end, where the cluster runs."""
+        self._past = None
+
+    def _enter_past(self) -> Cursor:
+        if self._past is None:
+            self._session.refresh()
+            self._past = Cursor(self._chunks)
+            known = self.recorder.last_snapshot
+            if known is not EMPTY:
+                self._past.replay.start_from(known)
+        return self._past
+
+    # ---- reading
+
+    def events(self, first: int, last: int) -> Sequence[Event]:
+        """The events numbered ``first`` to ``last``, as far as they exist."""
+        return self._chunks.events(first, last)
+
+    def touching(self, objects: Iterable[int | str], seq: int, direction: int) -> int | None:
+        """The next (1) or previous (-1) event that touches one of the objects."""
+        return self._chunks.touching(set(map(object_name, objects)), seq, direction)
+
+    def bookmarks(self) -> Sequence[Bookmark]:
+        """All named places so far."""
+        return self.recorder.bookmarks
+
+    def put_bookmark(self, name: str, note: str = "", seq: int | None = None) -> Bookmark:
+        """Name a place, the cursor's if none is given; the cluster does not notice."""
+        place = self.seq if seq is None else min(seq, self.last_seq)
+        mark = bookmark(name, note, place, self._chunks.time_of(place))
+        self.recorder.put_bookmark(mark)
+        return mark
+
+    def remove_bookmark(self, seq: int) -> bool:
+        """Take the bookmark at an event away; False if there is none."""
+        return self.recorder.remove_bookmark(seq)
+
+    def flush(self) -> None:
+        """Have everything that happened in the session's file."""
+        self.recorder.flush()
+
+    def samples(self) -> Sequence[tuple[int, int, Counts]]:
+        """Where the counts changed so far."""
+        known = self._samples[-1][0] if self._samples else 0
+        self._samples += self._session.summary(known)
+        return [*self._samples, *self.recorder.view.settle_history()]
+
+    # ---- acting
+
+    def submit(self, text: str) -> Reply:
+        """Give a line to the cluster, at the end of what exists.
+
+        A reply that is ``pending`` will be among :meth:`replies` once the cluster has come so far.
+        """
+        try:
+            asked = self._parse(text)
+        except ValueError as error:
+            return Reply("INVALID", str(error))
+        self.to_tail()
+        errand = Errand(text, asked)
+        self._perform(errand)
+        self.recorder.tick()
+        is_pending = errand.is_waiting
+        if is_pending:
+            self._errands.append(errand)
+        self._go_on()
+        return Reply(pending=True) if is_pending else errand.reply
+
+    def replies(self) -> list[tuple[str, Reply]]:
+        """What lines that were pending have come to since the last call, each with its text."""
+        finished, self._finished = self._finished, []
+        return finished
+
+    @property
+    def present(self) -> ClusterView:
+        """The read model at the end, where the cluster is, wherever the cursor stands."""
+        return self.recorder.view
+
+    def outlook(self) -> Outlook:
+        """The cluster as it is now, to look ahead from."""
+        return Outlook(self.runner, self.recorder.view)
+
+    def statements_of(self, text: str) -> list[Statement]:
+        """The statements that a line asks for.
+
+        Raises:
+            ValueError: the line is wrong.
+        """
+        return [asked for asked in self._parse(text) if isinstance(asked, Statement)]
+
+    def close(self) -> None:
+        """Read no more; the cluster and its recorder are the caller's."""
+        self.recorder.chunk_listeners.remove(self._chunks.remember)
+        self.recorder.drop_listeners.remove(self._session.refresh)
+        self._session.close()
+
+    # ---- running
+
+    def _run(self, until_us: int, wall_seconds: float) -> int:
+        begin, deadline = self.last_seq, perf_counter() + wall_seconds
+        while True:
+            came = advance_for(self.runner, until_us, deadline - perf_counter())
+            self._go_on()
+            if came is not Advance.ENDED:
+                return self.last_seq - begin
+
+    def _go_on(self) -> None:
+        """Let errands go on whose statement has ended; one may end what another waits for."""
+        while due := [errand for errand in self._errands if not errand.is_waiting]:
+            for errand in due:
+                self._perform(errand)
+                if not errand.is_waiting:
+                    self._errands.remove(errand)
+                    self._finished.append((errand.text, errand.reply))
+
+    def _perform(self, errand: Errand) -> None:
+        """Do what can be done of an errand now."""
+        while not errand.is_waiting:
+            if errand.ticket is not None and errand.ticket.outcome is not None:
+                outcome, errand.ticket = errand.ticket.outcome, None
+                errand.note(Reply(outcome.error, outcome.message, outcome.output))
+            if not errand.left:
+                return
+            asked = errand.left.popleft()
+            if isinstance(asked, Reply):
+                errand.note(asked)
+            elif isinstance(asked, Statement):
+                self.recorder.announce(asked)
+                errand.ticket = self.runner.submit(asked)
+            else:
+                errand.note(asked(self.view))

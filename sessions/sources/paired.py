@@ -1,0 +1,203 @@
+"""Two runs of one script, side by side: one cursor that moves both.
+
+The front run is what screens show, and its cursor is everybody's; the one behind follows to the
+place at which it has done the same (see :mod:`sessions.sources.pairing`).
+"""
+
+from collections.abc import Iterable, Sequence
+
+from emulator.events import Event
+from emulator.inputs.statements import Statement
+from sessions.model.cluster_view import ClusterView
+from sessions.model.health import Counts
+from sessions.model.states import Bookmark
+from sessions.playback.cursor import Reply
+from sessions.sources.forecast import Outlook
+from sessions.sources.live import LiveSource
+from sessions.sources.pairing import Pairing
+
+
+class TwinSource:
+    """Two live clusters on which the same has been done. Both are the caller's to close."""
+
+    kind = LiveSource.kind
+    read_only = False
+
+    def __init__(self, front: LiveSource, behind: LiveSource) -> None:
+        """Begin where the front run stands."""
+        self.front = front
+        self.behind = behind
+        self.pairing = Pairing(front.events, behind.events)
+        self.name = both_names(front.name, behind.name)
+        self._place = -1
+        self.look()
+
+    # ---- the cursor
+
+    @property
+    def view(self) -> ClusterView:
+        """The front run's read model."""
+        return self.front.view
+
+    @property
+    def seq(self) -> int:
+        """The front run's event."""
+        return self.front.seq
+
+    @property
+    def time_us(self) -> int:
+        """The front run's virtual time."""
+        return self.front.time_us
+
+    @property
+    def first_seq(self) -> int:
+        """The first event that can be read, of the one in front."""
+        return self.front.first_seq
+
+    @property
+    def last_seq(self) -> int:
+        """The front run's last event."""
+        return self.front.last_seq
+
+    @property
+    def last_time_us(self) -> int:
+        """The virtual time at which the front run ends."""
+        return self.front.last_time_us
+
+    @property
+    def trouble(self) -> str:
+        """Why a recording has ended, if it could not be written."""
+        return self.front.trouble or self.behind.trouble
+
+    @property
+    def at_tail(self) -> bool:
+        """Whether the front run is at its end."""
+        return self.front.at_tail
+
+    @property
+    def place(self) -> int:
+        """The pair that both stand at (-1: before all)."""
+        if self.pairing.reached(self._place)[0] == self.front.seq:
+            return self._place
+        return self.pairing.place(self.front.seq)
+
+    def look(self) -> bool:
+        """Pair what has happened since; says whether there is anything new."""
+        return self.pairing.look(self.front.last_seq, self.behind.last_seq)
+
+    def go_to(self, number: int) -> None:
+        """Bring both to a pair; the nearest one if there is none of that number."""
+        number = max(0, min(number, len(self.pairing.pairs) - 1))
+        left, right = self.pairing.reached(number)
+        self.front.seek_seq(left)
+        self.behind.seek_seq(right)
+        self._place = number
+
+    def align(self) -> None:
+        """Bring the run behind to where the front one is."""
+        if self.front.at_tail:
+            self.behind.to_tail()
+        else:
+            self.behind.seek_seq(self.pairing.reached(self.place)[1])
+
+    # ---- moving
+
+    def advance(self, wall_seconds: float, speed: float, budget_ms: float) -> int:
+        """Play for a frame; at the end both clusters go on."""
+        both = self.front.at_tail
+        passed = self.front.advance(wall_seconds, speed, budget_ms / 2)
+        if both:
+            self.behind.advance(wall_seconds, speed, budget_ms / 2)
+            self.look()
+        else:
+            self.align()
+        return passed
+
+    def step(self, n: int) -> None:
+        """Move the front run by events, and the other with it."""
+        self.front.step(n)
+        self.look()
+        self.align()
+
+    def seek_seq(self, seq: int) -> None:
+        """Go to right after an event of the front run."""
+        self.front.seek_seq(seq)
+        self.align()
+
+    def seek_time(self, time_us: int) -> None:
+        """Go to a virtual time of the front run."""
+        self.front.seek_time(time_us)
+        self.align()
+
+    def to_tail(self) -> None:
+        """Both to their ends."""
+        self.front.to_tail()
+        self.behind.to_tail()
+
+    # ---- reading
+
+    def events(self, first: int, last: int) -> Sequence[Event]:
+        """Events of the front run."""
+        return self.front.events(first, last)
+
+    def touching(self, objects: Iterable[int | str], seq: int, direction: int) -> int | None:
+        """The next or previous event of the front run that touches one of the objects."""
+        return self.front.touching(objects, seq, direction)
+
+    def bookmarks(self) -> Sequence[Bookmark]:
+        """The front run's bookmarks."""
+        return self.front.bookmarks()
+
+    def put_bookmark(self, name: str, note: str = "", seq: int | None = None) -> Bookmark:
+        """Name a place of the front run."""
+        return self.front.put_bookmark(name, note, seq)
+
+    def remove_bookmark(self, seq: int) -> bool:
+        """Forget the name of a place of the front run."""
+        return self.front.remove_bookmark(seq)
+
+    def flush(self) -> None:
+        """Have everything that happened in the sessions' files."""
+        self.front.flush()
+        self.behind.flush()
+
+    def samples(self) -> Sequence[tuple[int, int, Counts]]:
+        """Where the front run's counts changed."""
+        return self.front.samples()
+
+    # ---- acting
+
+    def submit(self, text: str) -> Reply:
+        """Give a statement to both; what the other says is told if it is something else."""
+        reply, other = self.front.submit(text), self.behind.submit(text)
+        self.look()
+        if other.error == reply.error:
+            return reply
+        told = f"on {self.front.name}: {reply.error}; on {self.behind.name}: {other.error}"
+        return Reply(reply.error, f"{reply.message} ({told})".strip(), reply.output, reply.pending)
+
+    @property
+    def present(self) -> ClusterView:
+        """The front run's read model at its end."""
+        return self.front.present
+
+    def outlook(self) -> Outlook:
+        """The front run's cluster as it is now, to look ahead from."""
+        return self.front.outlook()
+
+    def statements_of(self, text: str) -> list[Statement]:
+        """The statements that a line asks for."""
+        return self.front.statements_of(text)
+
+    def replies(self) -> list[tuple[str, Reply]]:
+        """What pending lines have come to on the front run."""
+        self.behind.replies()
+        return self.front.replies()
+
+
+def both_names(first: str, second: str) -> str:
+    """Both names, what they have in common behind: ``0.10.2 | 0.11 V7``."""
+    common, _, last = first.rpartition(" ")
+    if common and second.startswith(f"{common} "):
+        return f"{last} | {second.removeprefix(common).strip()} {common}"
+    return f"{first} | {second}"

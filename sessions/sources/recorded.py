@@ -1,0 +1,135 @@
+"""The source that is a recording."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Final
+
+from emulator.events import Event
+from sessions.format.bookmarks import bookmark, put_bookmark, remove_bookmark
+from sessions.format.chunks import Chunks
+from sessions.format.file import SessionFile
+from sessions.model.cluster_view import ClusterView
+from sessions.model.health import Counts
+from sessions.model.states import Bookmark
+from sessions.model.touches import object_name
+from sessions.playback.cursor import US_PER_SECOND, Cursor, Reply
+
+READ_ONLY: Final = "READ_ONLY"
+"""The error of a statement that is given to a recording."""
+
+
+class ReplaySource:
+    """A recording; it may still be being written by somebody else."""
+
+    kind = "REPLAY"
+    read_only = True
+
+    def __init__(self, path: Path | str) -> None:
+        """Open the session with the cursor at its beginning.
+
+        Raises:
+            SessionError: it cannot be read.
+        """
+        self.session = SessionFile(path)
+        self.name = self.session.origin.name
+        self._cursor = Cursor(Chunks(self.session))
+
+    @property
+    def view(self) -> ClusterView:
+        """The read model at the cursor."""
+        return self._cursor.replay.view
+
+    @property
+    def seq(self) -> int:
+        """The last event that the view has seen."""
+        return self._cursor.replay.seq
+
+    @property
+    def time_us(self) -> int:
+        """The cursor's virtual time."""
+        return self._cursor.replay_us
+
+    @property
+    def first_seq(self) -> int:
+        """The first event that can be read."""
+        return self.session.first_seq
+
+    @property
+    def last_seq(self) -> int:
+        """The last event that can be read."""
+        return self.session.last_seq
+
+    @property
+    def last_time_us(self) -> int:
+        """Its virtual time."""
+        return self.session.last_us
+
+    @property
+    def trouble(self) -> str:
+        """What of the recording cannot be read."""
+        return self.session.damage
+
+    @property
+    def at_tail(self) -> bool:
+        """Whether the cursor is at the last event."""
+        return self.seq >= self.last_seq
+
+    def advance(self, wall_seconds: float, speed: float, budget_ms: float) -> int:
+        """Play for a frame; says how many events passed."""
+        duration_us = int(wall_seconds * speed * US_PER_SECOND)
+        return self._cursor.play(duration_us, self.last_time_us, budget_ms)
+
+    def step(self, n: int) -> None:
+        """Move by ``n`` events, back if negative."""
+        self._cursor.seek_seq(self.seq + n)
+
+    def seek_seq(self, seq: int) -> None:
+        """Go to right after an event."""
+        self._cursor.seek_seq(seq)
+
+    def seek_time(self, time_us: int) -> None:
+        """Go to a virtual time."""
+        self._cursor.seek_time(min(time_us, self.last_time_us))
+
+    def to_tail(self) -> None:
+        """Go to the last event, taking notice of what has been written since."""
+        self.session.refresh()
+        self._cursor.seek_seq(self.last_seq)
+
+    def events(self, first: int, last: int) -> Sequence[Event]:
+        """The events numbered ``first`` to ``last``, as far as they exist."""
+        return self._cursor.chunks.events(first, last)
+
+    def touching(self, objects: Iterable[int | str], seq: int, direction: int) -> int | None:
+        """The next (1) or previous (-1) event that touches one of the objects."""
+        return self._cursor.chunks.touching(set(map(object_name, objects)), seq, direction)
+
+    def bookmarks(self) -> Sequence[Bookmark]:
+        """All named places of the recording."""
+        return self.session.bookmarks()
+
+    def put_bookmark(self, name: str, note: str = "", seq: int | None = None) -> Bookmark:
+        """Name a place, the cursor's if none is given; it is written into the file at once."""
+        place = self.seq if seq is None else min(seq, self.last_seq)
+        mark = bookmark(name, note, place, self._cursor.chunks.time_of(place))
+        put_bookmark(self.session, mark)
+        return mark
+
+    def remove_bookmark(self, seq: int) -> bool:
+        """Take the bookmark at an event out of the file; False if there is none."""
+        return remove_bookmark(self.session, seq)
+
+    def flush(self) -> None:
+        """Nothing is being written."""
+
+    def samples(self) -> Sequence[tuple[int, int, Counts]]:
+        """Where the counts changed."""
+        return self.session.summary()
+
+    def submit(self, text: str) -> Reply:
+        """Refuse: nothing can happen in the past."""
+        return Reply(READ_ONLY, f"{self.name} is a recording: nothing in it can be changed.")
+
+    def close(self) -> None:
+        """Read no more."""
+        self.session.close()

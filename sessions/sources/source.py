@@ -1,0 +1,111 @@
+"""Sources of what screens show: a live cluster or a recording, with one cursor in time.
+
+Both walk back and forth. A live cluster's past comes from its recording, so a cluster that is held
+still can be walked backwards at once; it is run only while the cursor stands at its end.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Protocol
+
+from emulator.events import Event
+from sessions.model.cluster_view import ClusterView
+from sessions.model.health import Counts
+from sessions.model.states import Bookmark
+from sessions.playback.cursor import Reply
+from sessions.sources.live import LiveSource
+from sessions.sources.recorded import ReplaySource
+
+__all__ = ["LiveSource", "ReplaySource", "Reply", "Source"]
+
+
+class Source(Protocol):
+    """What screens read. Times are virtual microseconds; event numbers begin with 1.
+
+    ``view`` is the read model at the cursor; it may be another object after each move. ``time_us``
+    is the cursor's time, at or after that of its event; ``last_seq`` and ``last_time_us`` are the
+    end of what exists.
+    """
+
+    kind: str
+    name: str
+    read_only: bool
+
+    @property
+    def view(self) -> ClusterView:
+        """The read model at the cursor."""
+
+    @property
+    def seq(self) -> int:
+        """The last event that the view has seen."""
+
+    @property
+    def time_us(self) -> int:
+        """The cursor's virtual time."""
+
+    @property
+    def first_seq(self) -> int:
+        """The first event that can be read: 1, unless the beginning is not kept."""
+
+    @property
+    def last_seq(self) -> int:
+        """The last event that exists."""
+
+    @property
+    def last_time_us(self) -> int:
+        """The virtual time at which what exists ends."""
+
+    @property
+    def trouble(self) -> str:
+        """What cannot be read or written, in a sentence; empty while all is well."""
+
+    @property
+    def at_tail(self) -> bool:
+        """Whether the cursor is at the end of what exists."""
+
+    def advance(self, wall_seconds: float, speed: float, budget_ms: float) -> int:
+        """Play for a frame at ``speed`` virtual seconds a second; says how many events passed."""
+
+    def step(self, n: int) -> None:
+        """Move by ``n`` events, back if negative; a live cluster at its end is run for them."""
+
+    def seek_seq(self, seq: int) -> None:
+        """Go to right after an event (0: before the first)."""
+
+    def seek_time(self, time_us: int) -> None:
+        """Go to a virtual time."""
+
+    def to_tail(self) -> None:
+        """Go to the end of what exists."""
+
+    def events(self, first: int, last: int) -> Sequence[Event]:
+        """The events numbered ``first`` to ``last``, as far as they exist."""
+
+    def touching(self, objects: Iterable[int | str], seq: int, direction: int) -> int | None:
+        """The next (1) or previous (-1) event that touches one of ``objects``.
+
+        Objects are named as :mod:`sessions.model.touches` names them.
+        """
+
+    def bookmarks(self) -> Sequence[Bookmark]:
+        """All named places, before and after the cursor."""
+
+    def put_bookmark(self, name: str, note: str = "", seq: int | None = None) -> Bookmark:
+        """Name a place, the cursor's if none is given, instead of a bookmark that is there.
+
+        It is written into the session's file at once, and is no event.
+
+        Raises:
+            SessionError: the name or the note is none, or the file cannot be written.
+        """
+
+    def remove_bookmark(self, seq: int) -> bool:
+        """Take the bookmark at an event away; False if there is none. Raises as the one above."""
+
+    def flush(self) -> None:
+        """Have everything that happened in the session's file, if there is one being written."""
+
+    def samples(self) -> Sequence[tuple[int, int, Counts]]:
+        """Where the counts changed: event, time, counts after it."""
+
+    def submit(self, text: str) -> Reply:
+        """Give a statement to the cluster."""

@@ -1,0 +1,99 @@
+"""``tidegauge web`` in a real browser: the console is drawn, takes keys, and changes nothing."""
+
+import asyncio
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+from aiohttp import ClientSession, WSServerHandshakeError
+
+from commands.cli.main import run_program
+from commands.cli.web import LOOPBACK
+from commands.cli.web_server import FOREIGN
+from tests.support.browser import browser_page, needs_browser
+
+PROGRAM = "from commands.cli.main import main; main()"
+
+
+@contextmanager
+def served(*arguments: str) -> Iterator[str]:
+    """The address of a running ``tidegauge web``."""
+    with socket.socket() as probe:
+        probe.bind((LOOPBACK, 0))
+        port = probe.getsockname()[1]
+    server = subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, "web", "--port", str(port), *arguments],
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert server.stderr is not None
+        assert "READ-ONLY" in server.stderr.readline()
+        yield f"http://{LOOPBACK}:{port}"
+    finally:
+        server.send_signal(signal.SIGINT)
+        server.wait(timeout=30)
+        assert server.stderr is not None
+        server.stderr.close()
+
+
+async def answering(address: str) -> None:
+    """Wait until the server takes connections."""
+    async with ClientSession() as client:
+        for _ in range(300):
+            try:
+                async with client.get(address):
+                    return
+            except OSError:
+                await asyncio.sleep(0.1)
+
+
+@needs_browser
+async def test_the_console_is_drawn_in_a_browser_and_takes_keys() -> None:
+    with served() as address:
+        await answering(address)
+        async with browser_page() as page:
+            await page.open(address)
+            await page.until_received("READ-ONLY")
+            page.received.clear()
+            await page.click(600, 500)
+            await page.press("2")
+            await page.until_received("REPLICAS")
+            assert len(await page.picture()) > 10_000
+            assert not [url for url in page.requests if not url.startswith(address)]
+
+
+async def test_a_page_of_another_site_gets_no_socket() -> None:
+    with served() as address:
+        await answering(address)
+        async with ClientSession(headers={"Origin": "http://elsewhere.example"}) as client:
+            with pytest.raises(WSServerHandshakeError) as refused:
+                await client.ws_connect(f"{address}/ws")
+        assert refused.value.status == 403
+
+
+def test_a_port_that_is_taken_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.socket() as taken:
+        taken.bind((LOOPBACK, 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        assert run_program(["web", "--port", str(port)]) == 2
+    said = capsys.readouterr().err
+    assert said == f"port {port} is taken by another program; name another by --port\n"
+
+
+def test_a_target_that_is_not_there_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_program(["web", f"nowhere-{os.getpid()}.tide"]) == 2
+    assert "there is no file 'nowhere-" in capsys.readouterr().err
+
+
+def test_the_font_of_another_site_is_left_out_of_the_page() -> None:
+    foreign = '<link\n rel="stylesheet" href="https://fonts.googleapis.com/css?x"\n/>'
+    assert (
+        FOREIGN.sub("", f'<head>{foreign}<link href="a"></head>') == '<head><link href="a"></head>'
+    )

@@ -1,0 +1,137 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from commands.language import conditions
+from commands.language.values import BadWord
+from emulator.inputs.conditions import Clause, Subject, Value
+
+
+def only(text: str) -> Clause:
+    (clause,) = conditions.parse(text.split(" "))
+    return clause
+
+
+@pytest.mark.parametrize(
+    ("word", "subject"),
+    [
+        ("orders-0.leader", Subject("partition", "orders-0", "leader")),
+        ("a.b-1-0.isr", Subject("partition", "a.b-1-0", "isr")),
+        ("orders-0@2.remote_leo", Subject("replica", "orders-0@2", "remote_leo")),
+        ("controller.epoch", Subject("controller", "", "epoch")),
+        ("controller.x-0.leader", Subject("partition", "controller.x-0", "leader")),
+        ("broker.2.session", Subject("broker", "2", "session")),
+        ("zk./brokers/ids/0.exists", Subject("zk", "/brokers/ids/0", "exists")),
+        ("zk./a.b.data", Subject("zk", "/a.b", "data")),
+        ("zk./.children", Subject("zk", "/", "children")),
+        ("producer.p.1.acked", Subject("producer", "p.1", "acked")),
+        ("consumer.c1.values", Subject("consumer", "c1", "values")),
+        ("audit.unacked_visible", Subject("audit", "", "unacked_visible")),
+        ("under_min_isr", Subject("cluster", "", "under_min_isr")),
+    ],
+)
+def test_left_names_a_value(word: str, subject: Subject) -> None:
+    assert conditions.subject(word) == subject
+
+
+@pytest.mark.parametrize(
+    ("text", "right"),
+    [
+        ("t-0.leader == -1", -1),
+        ("t-0.isr == [1,2]", [1, 2]),
+        ("t-0.isr == [1, 2]", [1, 2]),
+        ("t-0.isr == []", []),
+        ("t-0.under_replicated == true", True),
+        ("t-0.state == offline", "offline"),
+        ("t-0@1.values == [a-0,7]", ["a-0", "7"]),
+        ("t-0@1.values contains 7", "7"),
+        ("t-0@1.epochs == [[0,0],[1,120]]", [[0, 0], [1, 120]]),
+        ("t-0@1.epochs contains [1, 120]", [1, 120]),
+        ("zk./controller_epoch.data == 2", "2"),
+        ("zk./a.data == true", "true"),
+        ("zk./a.version == 2", 2),
+        ("zk./brokers/ids.children == [0,1]", ["0", "1"]),
+        ("time >= 1500ms", 1500),
+        ("time >= 1500", 1500),
+        ("t-0@1.caught_up_ms < 2s", 2000),
+        ("broker.2.state in [crashed,stopped]", ["crashed", "stopped"]),
+    ],
+)
+def test_right_is_read_by_what_left_is(text: str, right: Value) -> None:
+    assert only(text).right == right
+    assert only(text).right_subject is None
+
+
+@pytest.mark.parametrize(
+    ("text", "subject"),
+    [
+        ("t-0.hw == t-0@2.leo", Subject("replica", "t-0@2", "leo")),
+        ("under_replicated == offline", Subject("cluster", "", "offline")),
+        ("zk./a.data == zk./b.data", Subject("zk", "/b", "data")),
+    ],
+)
+def test_right_may_be_another_left(text: str, subject: Subject) -> None:
+    assert only(text).right_subject == subject
+    assert only(text).right is None
+
+
+def test_clauses_are_joined_with_and() -> None:
+    clauses = conditions.parse(
+        ["t-0.leader", "==", "1", "and", "t-0.isr", "==", "[1,", "2]", "and", "offline", "==", "0"]
+    )
+    assert [clause.text for clause in clauses] == [
+        "t-0.leader == 1",
+        "t-0.isr == [1, 2]",
+        "offline == 0",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "a condition is missing"),
+        ("t-0.leader", "'t-0.leader' is no condition"),
+        ("t-0.leader ==", "'t-0.leader ==' is no condition"),
+        ("t-0.leader==1", "write 't-0.leader == 1'"),
+        ("t-0.leader = 1", "'=' is no comparison; did you mean '=='"),
+        ("t-0.leader is 1", "'is' is no comparison"),
+        ("t-0.leader == 1 or t-0.hw == 2", "'or' stands where only 'and' may"),
+        ("t-0.leader == 1 and", "missing after 'and'"),
+        ("t-0.leader == 1 and t-0.hw", "'t-0.hw' is no condition"),
+        ("t-0.ledaer == 1", "a partition has no 'ledaer'; did you mean 'leader'"),
+        ("t-0@1.leader == 1", r"a replica has no 'leader'"),
+        ("broker.1.stat == 1", "a broker has no 'stat'; did you mean 'state'"),
+        ("ofline == 1", "'ofline' names no value; did you mean 'offline'"),
+        ("t.leader == 1", "'t.leader' names no value"),
+        ("audit == 1", "'audit' names no value"),
+        ("t-0.isr == [1,2", "is a list that is not closed"),
+        ("time >= soon", "'soon' is no time"),
+    ],
+)
+def test_what_is_no_condition_is_refused(text: str, message: str) -> None:
+    with pytest.raises(BadWord, match=message.replace("[", r"\[")):
+        conditions.parse(text.split())
+
+
+WORDS = [
+    "t-0.leader",
+    "t-0@1.values",
+    "==",
+    "and",
+    "[1,",
+    "2]",
+    "[[1,2]]",
+    "true",
+    "time",
+    "-1",
+    "x",
+]
+
+
+@given(st.lists(st.sampled_from(WORDS) | st.text(max_size=4), max_size=9))
+def test_any_words_are_clauses_or_refused(given_words: list[str]) -> None:
+    try:
+        clauses = conditions.parse(given_words)
+    except BadWord:
+        return
+    assert " and ".join(clause.text for clause in clauses) == " ".join(given_words)

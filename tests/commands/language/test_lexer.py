@@ -1,0 +1,105 @@
+import shlex
+import string
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from commands.language.lexer import split_lines, split_words, substitute
+from commands.language.values import BadWord
+
+
+def test_a_statement_keeps_the_line_on_which_it_starts() -> None:
+    text = "# first\ncluster \\\n  --brokers 3\n\nsettle\n"
+    assert list(split_lines(text)) == [(2, "cluster --brokers 3"), (5, "settle")]
+
+
+def test_a_comment_starts_only_at_a_words_beginning() -> None:
+    text = "produce t --value a#b # it's a comment\nmark 'a # b'"
+    assert list(split_lines(text)) == [(1, "produce t --value a#b"), (2, "mark 'a # b'")]
+
+
+def test_a_comment_does_not_go_on_with_a_backslash() -> None:
+    assert list(split_lines("# a \\\nsettle")) == [(2, "settle")]
+
+
+def test_space_after_the_continuing_backslash_does_not_matter() -> None:
+    assert list(split_lines("wait \\  \r\n 2s\r\nsettle")) == [(1, "wait 2s"), (3, "settle")]
+
+
+def test_a_semicolon_ends_a_statement_only_where_asked() -> None:
+    text = "mark 'a;b'; settle ;; wait 1s"
+    assert list(split_lines(text, semicolons=True)) == [
+        (1, "mark 'a;b'"),
+        (2, "settle"),
+        (3, "wait 1s"),
+    ]
+    assert list(split_lines(text)) == [(1, text)]
+
+
+def test_variables_and_defaults_are_put_in() -> None:
+    text = "produce t --acks ${ACKS} --value '${V:-a b}' --count ${N:-}1"
+    assert substitute(text, {"ACKS": "all"}) == "produce t --acks all --value 'a b' --count 1"
+
+
+def test_a_given_value_goes_before_the_default() -> None:
+    assert substitute("${A:-1}", {"A": ""}) == ""
+
+
+def test_a_variable_in_a_comment_needs_no_value() -> None:
+    assert list(split_lines("settle # ${X}")) == [(1, "settle")]
+
+
+def test_a_value_with_a_hash_starts_no_comment() -> None:
+    (line,) = split_lines("produce t --value ${V}")
+    assert split_words(substitute(line.text, {"V": "#1"})) == ["produce", "t", "--value", "#1"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "${ACK}",
+            r"\$\{ACK\} has no value \(give it with --set ACK=VALUE\); did you mean 'ACKS'\?",
+        ),
+        ("${}", r"'\$\{\}' is no variable"),
+        ("${a b}", r"'\$\{a b\}' is no variable"),
+        ("${a:b}", r"'\$\{a:b\}' is no variable"),
+        ("--value ${ACKS", r"'\$\{ACKS' is not closed with \}"),
+    ],
+)
+def test_a_name_without_a_value_is_refused(text: str, message: str) -> None:
+    with pytest.raises(BadWord, match=message):
+        substitute(text, {"ACKS": "1"})
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("mark 'a", "a quote is not closed"),
+        ("mark a\\", "stands at the end"),
+        ("mark " + "a" * 70_000, "a statement of 70,005 characters is too long"),
+        ("mark \udcff", r"'mark \\udcff' is no UTF-8 text"),
+    ],
+    ids=["quote", "backslash", "length", "text"],
+)
+def test_a_statement_that_cannot_be_split_is_refused(text: str, message: str) -> None:
+    with pytest.raises(BadWord, match=message):
+        split_words(text)
+
+
+@given(st.lists(st.text(string.printable.replace("\n", "").replace("\r", ""), min_size=1)))
+def test_quoted_words_read_back_whatever_is_in_them(given_words: list[str]) -> None:
+    text = " ".join(map(shlex.quote, given_words))
+    lines = list(split_lines(text))
+    assert [split_words(line.text) for line in lines] == ([given_words] if given_words else [])
+    if given_words:
+        assert [split_words(line.text) for line in split_lines(text, semicolons=True)] == [
+            given_words
+        ]
+
+
+@given(st.text(string.printable))
+def test_every_text_is_split_without_an_error(text: str) -> None:
+    numbers = [line.number for line in split_lines(text)]
+    assert numbers == sorted(set(numbers))

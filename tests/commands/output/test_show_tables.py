@@ -1,0 +1,176 @@
+import pytest
+
+from commands.language.statements.show import Show
+from commands.language.values import BadWord
+from commands.output.grids import Grid
+from commands.output.show_tables import TABLES, grids
+from sessions.model.cluster_view import ClusterView
+from sessions.model.folding import CACHE
+from sessions.model.states import (
+    Batch,
+    Belief,
+    BrokerState,
+    ConsumerState,
+    ControllerState,
+    PartitionState,
+    ProducerState,
+    ReplicaState,
+    Run,
+    ViewState,
+)
+
+
+@pytest.fixture
+def view() -> ClusterView:
+    log = [Run(0, 2, 0, 7), Run(2, 1, 1, 9)]
+    partition = PartitionState(
+        "t",
+        0,
+        [0, 1],
+        state="online",
+        leader=0,
+        leader_epoch=1,
+        zk_version=3,
+        isr=[0],
+        leader_isr=[0],
+        replica_states={
+            0: ReplicaState(
+                *(0, "leader", 3, 2, 0, [(0, 0), (1, 2)], log),
+                leader_epoch=1,
+                leader=0,
+                isr=[0],
+                zk_version=3,
+            ),
+            1: ReplicaState(1, "offline", 2, 1, 0, None, log[:1]),
+        },
+        lost=[(2, 9)],
+    )
+    up = BrokerState(0, "a", "running", session=255, live_brokers=[0])
+    return ClusterView(
+        ViewState(
+            version="3.9",
+            brokers={0: up, 1: BrokerState(1)},
+            partitions={"t-0": partition, "s-0": PartitionState("s", 0, [1])},
+            topic_configs={"t": {"min.insync.replicas": "1"}},
+            producers={"p1": ProducerState("p1", 2, 2, 1, 0, ["A", "B", "A"])},
+            consumers={"c1": ConsumerState("c1", [(7, 2)], 2)},
+            batches=[Batch(7, "p1", "t-0", ["k", None, None], ["a", "b", "c"], -1, 0)],
+            controller=ControllerState(0, 3, 3),
+            acked=3,
+            beliefs={"t-0": {CACHE: Belief(0, 0, [0, 1], 2)}},
+            invariants=[(44, "hw_monotonic", "t-0", "it went back", True)],
+        )
+    )
+
+
+def only(view: ClusterView, what: str, target: str = "") -> Grid:
+    (grid,) = grids(Show(what, target), view)
+    return grid
+
+
+def test_a_partition_shows_the_znode_and_its_leaders_offsets(view: ClusterView) -> None:
+    grid = only(view, "partitions")
+    assert grid.plain()[1] == {
+        "partition": "t-0",
+        "state": "online",
+        "leader": 0,
+        "epoch": 1,
+        "replicas": [0, 1],
+        "isr": [0],
+        "osr": [1],
+        "hw": 2,
+        "leo": 3,
+        "is": view.status(view.partitions["t-0"]).replace("_", " "),
+    }
+
+
+def test_partitions_are_sorted_and_may_be_one_topics(view: ClusterView) -> None:
+    assert [row[0] for row in only(view, "partitions").rows] == ["s-0", "t-0"]
+    assert [row[0] for row in only(view, "partitions", "t").rows] == ["t-0"]
+
+
+def test_topics_show_their_size_and_configuration(view: ClusterView) -> None:
+    assert only(view, "topics").rows == [
+        ("s", 1, 1, []),
+        ("t", 1, 2, ["min.insync.replicas=1"]),
+    ]
+
+
+def test_a_broker_shows_its_session_and_its_load(view: ClusterView) -> None:
+    assert only(view, "brokers").rows[0] == (
+        *(0, "running", "a", "0xff", None),
+        *(1, 1, "controller"),
+    )
+
+
+def test_producers_count_their_errors_by_name(view: ClusterView) -> None:
+    producers, consumers = grids(Show("producers"), view)
+    assert producers.rows == [("p1", 2, 2, 1, 0, ["A x2", "B x1"])]
+    assert consumers.rows == [("c1", 2, 2, "NONE")]
+
+
+def test_the_audit_names_every_record(view: ClusterView) -> None:
+    audit, records, violated = grids(Show("audit"), view)
+    assert audit.rows == [(3, 1, 0, 0, 0, 1)]
+    assert records.rows == [("lost", "t-0", 2, "c")]
+    assert violated.rows == [(44, "hw_monotonic", "t-0", "yes", "it went back")]
+
+
+def test_epoch_caches_stand_side_by_side(view: ClusterView) -> None:
+    assert only(view, "epochs", "t-0").rows == [
+        (0, "leader", ["0:0", "1:2"]),
+        (1, "offline", "leader epochs exist since 0.11"),
+    ]
+
+
+def test_a_log_shows_each_record_and_the_hw(view: ClusterView) -> None:
+    grid = only(view, "log", "t-0@0")
+    assert grid.title == "log of t-0@0: HW 2, LEO 3"
+    assert grid.rows == [
+        (0, 0, "yes", "k", "a"),
+        (1, 0, "yes", None, "b"),
+        (2, 1, "no", None, "c"),
+    ]
+
+
+def test_the_truths_of_a_partition_stand_apart(view: ClusterView) -> None:
+    grid = only(view, "truths", "t-0")
+    assert grid.rows == [
+        ("znode", 0, 1, [0], 3, None, None, []),
+        ("controller 0", 0, 0, [0, 1], 2, None, None, ["epoch", "isr", "version"]),
+        ("broker 0 (leader)", 0, 1, [0], 3, 2, 3, []),
+        ("broker 1 (offline)", None, None, None, None, 1, 2, []),
+        ("clients of 0", 0, 1, [0], 3, None, None, []),
+    ]
+    assert grid.plain()[1]["disagrees"] == ["epoch", "isr", "version"]
+
+
+def test_the_cluster_is_a_few_facts(view: ClusterView) -> None:
+    facts = {str(name): value for name, value in only(view, "cluster").rows}
+    assert facts["version"] == "3.9"
+    assert facts["controller epoch"] == 3
+    assert facts["brokers up"] == "1 of 2"
+
+
+@pytest.mark.parametrize(
+    ("what", "target", "message"),
+    [
+        ("partitions", "tt", "there is no topic 'tt'; did you mean 't'?"),
+        ("epochs", "t-1", "there is no partition 't-1'; did you mean 't-0'?"),
+        ("log", "t-0@5", "broker 5 holds no log of t-0"),
+        ("truths", "x-0", "there is no partition 'x-0'"),
+    ],
+)
+def test_what_is_not_there_is_told_with_the_nearest(
+    view: ClusterView, what: str, target: str, message: str
+) -> None:
+    with pytest.raises(BadWord) as refused:
+        grids(Show(what, target), view)
+    assert str(refused.value).startswith(message)
+
+
+@pytest.mark.parametrize(
+    "what", [what for what in TABLES if what not in ("epochs", "log", "truths")]
+)
+def test_an_empty_cluster_has_every_table(what: str) -> None:
+    assert grids(Show(what), ClusterView())

@@ -1,0 +1,186 @@
+"""``tidegauge campaign`` as people see it."""
+
+from pathlib import Path
+
+import msgspec
+import pyarrow.parquet as pq
+import pytest
+
+from commands.cli.main import run_program
+from commands.exits import CommandError, ExitCode
+from commands.output import streams
+from commands.runs import campaign
+from commands.runs.campaign import as_json, matrix, to_look_at
+from sessions.campaign import runner as work
+from sessions.campaign.outcome import CampaignReport, Failing, Loss, VariantReport
+from sessions.campaign.runner import Progress as Reached
+from sessions.dataset.layout import DatasetUnreadable
+from tests.sessions.campaign.plans import short_plan
+
+SCRIPT = """\
+cluster --brokers 3 --stepwise --config zookeeper.session.timeout.ms=2000
+topic create t --replica-assignment 1:2:0 --config min.insync.replicas=2
+wait until t-0.leader == 1
+wait 10ms
+produce t --value m --acks ${acks} --retries 0 --timeout 300ms
+broker crash 1
+wait until t-0.leader == 2
+expect audit.lost == 0
+"""
+NONE = Loss(0, 0)
+
+
+def report(failing: int = 1) -> CampaignReport:
+    outcomes = {"passed": 1, "failed": 1, "raised": 0, "hung": 0}
+    return CampaignReport(
+        dataset=Path("/d"),
+        script="s.tide",
+        runs=4,
+        variants=(
+            VariantReport(
+                {"acks": "1"}, 2, outcomes, Loss(1, 3), NONE, NONE, NONE, 1_250_000.0, 2_000_000
+            ),
+            VariantReport({"acks": "all"}, 2, outcomes, NONE, NONE, NONE, NONE, None, None),
+        ),
+        failing=(Failing("x", {"acks": "1"}, 7, ["failed", "lost"], None, "tidegauge console"),),
+        failing_in_all=failing,
+        failing_file=Path("/d/_campaign/failing.txt"),
+        runs_table=Path("/d/_campaign/runs"),
+    )
+
+
+def test_the_matrix_has_a_row_a_combination() -> None:
+    grid = matrix(report())
+    assert grid.title == "campaign s.tide: 4 runs, in /d"
+    assert [dict(zip(grid.columns, row, strict=True)) for row in grid.rows] == [
+        {"ACKS": "1", "RUNS": 2, "FAILED": 1, "RAISED": 0, "HUNG": 0, "LOST": 1, "DUPLICATED": 0,
+         "DIVERGED": 0, "RECORDS LOST": 3, "UNAVAILABLE": "1.250s", "AT MOST": "2.000s"},
+        {"ACKS": "all", "RUNS": 2, "FAILED": 1, "RAISED": 0, "HUNG": 0, "LOST": 0, "DUPLICATED": 0,
+         "DIVERGED": 0, "RECORDS LOST": 0, "UNAVAILABLE": "-", "AT MOST": "-"},
+    ]  # fmt: skip
+
+
+def test_each_run_to_look_at_is_a_command() -> None:
+    assert to_look_at(report()) == "1 run to look at:\ntidegauge console  # failed, lost\n"
+    assert to_look_at(report(5)).startswith(
+        "5 runs to look at (the worst 1; all in /d/_campaign/failing.txt):\n"
+    )
+    assert to_look_at(report(0)) == "no run failed, lost, duplicated or diverged\n"
+
+
+def test_the_report_is_one_json_object() -> None:
+    made = msgspec.json.decode(as_json(report()))
+    assert made["schema"] == 1
+    assert made["variants"][0]["lost"] == {"runs": 1, "records": 3}
+    assert made["failing"][0]["command"] == "tidegauge console"
+    assert made["failing_file"] == "/d/_campaign/failing.txt"
+
+
+def test_progress_is_of_what_was_missing(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    clock = [0.0]
+    shown: list[str] = []
+    monkeypatch.setattr(campaign, "monotonic", lambda: clock[0])
+    monkeypatch.setattr(streams, "progress", shown.append)
+    progress = campaign._Progress()
+    for at, done, raised in ((0, 10, 0), (10, 35, 1), (70, 60, 1)):
+        clock[0] = at
+        progress(Reached(110, done, raised))
+    bar = "campaign  [######------------------]  25%  25 of 100 runs"
+    assert shown[0].startswith(bar)
+    said = capsys.readouterr().err.splitlines()
+    assert said[0] == "10 of 110 runs are there already"
+    assert said[1].endswith(" 50%  50 of 100 runs  1 /s  70 s left, 1 raised or hung")
+
+
+def test_a_campaign_that_is_stopped_says_how_to_go_on(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def stopped(*arguments: object) -> CampaignReport:
+        tell = arguments[-1]
+        assert callable(tell)
+        tell(Reached(9, 4, 0))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(work, "run_campaign", stopped)
+    assert campaign.campaign(short_plan(), "d", 1_000_000, None, None) is None
+    assert capsys.readouterr().err.splitlines()[-1] == (
+        "stopped: 4 of 9 runs; the same command goes on from there"
+    )
+
+
+def test_a_damaged_dataset_has_a_status_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    def damaged(*_: object) -> CampaignReport:
+        raise DatasetUnreadable("it is damaged")
+
+    monkeypatch.setattr(work, "run_campaign", damaged)
+    with pytest.raises(CommandError, match="it is damaged") as refused:
+        campaign.campaign(short_plan(), "d", 1_000_000, None, None)
+    assert refused.value.code is ExitCode.BAD_SESSION
+
+
+@pytest.fixture
+def script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("s.tide").write_text(SCRIPT)
+
+
+@pytest.mark.usefixtures("script")
+@pytest.mark.parametrize(
+    ("words", "status", "said"),
+    [
+        (["--out", "d", "--master", "local", "--remote", "sc://x"], 2, "takes --master or --rem"),
+        (["--out", "d", "--seeds", "3..1"], 2, "'3..1' ends before it begins"),
+        (["--out", "d", "--vary", "acks"], 2, "'acks' varies nothing"),
+        (["--out", "d"], 2, "${acks} has no value"),
+        (["--out", "s.tide", "--vary", "acks=1"], 3, "s.tide is no dataset"),
+        (["--out", "d", "--vary", "acks=1", "--master", "http://x"], 3, "is no URL of Spark's"),
+    ],
+)
+def test_bad_input_is_told_in_a_sentence_and_nothing_is_made(
+    words: list[str], status: int, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_program(["campaign", "s.tide", *words]) == status
+    assert said in capsys.readouterr().err
+    assert not Path("d").exists()
+
+
+@pytest.mark.usefixtures("script")
+def test_without_java_one_sentence_says_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sessions.analysis.java.java_program", lambda: None)
+    monkeypatch.setattr("pyspark.sql.SparkSession.getActiveSession", lambda: None)
+    assert run_program(["campaign", "s.tide", "--vary", "acks=1", "--out", "d"]) == 3
+    assert capsys.readouterr().err.startswith("Spark needs Java 17 or newer, but no java")
+    assert not Path("d").exists()
+
+
+@pytest.mark.spark
+@pytest.mark.usefixtures("spark", "script")
+def test_a_campaign_and_single_runs_say_the_same(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["campaign", "s.tide", "--seeds", "3..4", "--vary", "acks=1,all", "--out", "d"]
+    assert run_program([*words, "--json"]) == ExitCode.FAILED
+    made = msgspec.json.decode(capsys.readouterr().out)
+    assert [each["outcomes"]["failed"] for each in made["variants"]] == [2, 0]
+    assert made["failing"][0]["command"] == (
+        "tidegauge console s.tide --from-start --paused --seed 3 --set acks=1"
+    )
+    run = ["run", "s.tide", "--seed", "3", "--set", "acks=1", "--record", "acks-1_seed-3.tide.db"]
+    assert run_program(run) == ExitCode.FAILED
+    assert run_program(["sessions", "export", "acks-1_seed-3.tide.db", "--out", "single"]) == 0
+    for table in (path.name for path in Path("single").iterdir() if path.is_dir()):
+        of = {
+            folder: pq.read_table(f"{folder}/{table}/session=acks-1_seed-3", partitioning=None)
+            for folder in ("d", "single")
+        }
+        if table == "sessions":
+            of = {folder: rows.drop_columns(["name"]) for folder, rows in of.items()}
+        assert of["d"].equals(of["single"]), table
+    capsys.readouterr()
+
+    assert run_program(words) == ExitCode.FAILED
+    printed = capsys.readouterr().out
+    assert "ACKS  RUNS  FAILED" in printed
+    assert printed.endswith("--seed 4 --set acks=1  # failed, lost\n")

@@ -1,0 +1,136 @@
+"""A campaign's plan: each run is the one that ``tidegauge run`` makes with the same options."""
+
+from pathlib import Path
+
+import pytest
+
+from commands.cli.options import cluster_options
+from commands.exits import CommandError, ExitCode
+from commands.language.parser import parse_script
+from commands.language.ranges import Seeds, Variation
+from commands.language.values import Setting
+from commands.runs.campaign_plan import Given, plan
+from sessions.campaign.plan import Plan
+
+TEXT = """\
+cluster --brokers 3
+topic create t --replica-assignment 1:2:0 --config min.insync.replicas=${minisr:-1}
+show partitions
+produce t --value '${text:-a b}' --acks ${acks}
+"""
+
+
+@pytest.fixture
+def script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.chdir(tmp_path)
+    Path("my script.tide").write_text(TEXT)
+    return "my script.tide"
+
+
+def given(
+    file: str,
+    *vary: tuple[str, list[str]],
+    seeds: Seeds | None = None,
+    version: str | None = None,
+    config: tuple[Setting, ...] = (),
+    **variables: str,
+) -> Given:
+    return Given(file, seeds, [Variation(*each) for each in vary], variables, version, config)
+
+
+def planned(*arguments: object, **options: object) -> Plan:
+    made, _ = plan(given(*arguments, **options))  # type: ignore[arg-type]
+    return made
+
+
+def test_every_combination_is_a_variant(script: str) -> None:
+    made = planned(script, ("acks", ["1", "all"]), ("version", ["0.11", "3.9"]), minisr="2")
+    assert [each.values for each in made.variants] == [
+        {"acks": "1", "version": "0.11"},
+        {"acks": "1", "version": "3.9"},
+        {"acks": "all", "version": "0.11"},
+        {"acks": "all", "version": "3.9"},
+    ]
+    assert [each.id for each in made.variants][:2] == [
+        "acks-1_version-0.11_",
+        "acks-1_version-3.9_",
+    ]
+    assert made.variants[0].cluster.version == "0.11"
+    assert made.variants[0].variables == {"minisr": "2", "acks": "1", "version": "0.11"}
+    assert made.seeds == [(0, 99)]
+    assert made.runs == 400
+
+
+def test_a_run_is_the_one_of_the_same_options(script: str) -> None:
+    name = "config.unclean.leader.election.enable"
+    made = planned(
+        script, (name, ["true", "false"]), seeds=Seeds([(5, 9)]), version="2.0.1",
+        config=(Setting("replica.lag.time.max.ms", "30000"),), acks="1",
+    )  # fmt: skip
+    run = made.run(4)
+    variant = made.variants[run.variant]
+    settings = [
+        Setting("replica.lag.time.max.ms", "30000"),
+        Setting("unclean.leader.election.enable", "true"),
+    ]
+    options = cluster_options("2.0.1", run.seed, settings)
+    same = parse_script(TEXT, script, {"acks": "1"}, options)
+    assert variant.spec(run.seed) == same.spec
+    assert variant.text.with_seed(run.seed) == same.cluster.text
+    assert variant.line == same.cluster.line
+    assert variant.steps == [step for step in same.steps if step.line != 3]
+
+
+def test_the_command_opens_that_run_in_the_console(script: str) -> None:
+    made = planned(
+        script, ("acks", ["1"]), ("version", ["0.11"]),
+        ("config.replica.lag.time.max.ms", ["9000"]),
+        text="it is", unused="no",
+    )  # fmt: skip
+    assert made.variants[0].command.with_seed(-7) == (
+        "tidegauge console 'my script.tide' --from-start --paused --version 0.11 --seed -7 "
+        "--config replica.lag.time.max.ms=9000 --set 'text=it is' --set acks=1"
+    )
+
+
+def test_seeds_can_be_varied_by_that_name(script: str) -> None:
+    made = planned(script, ("seed", ["1", "4..6"]), acks="1")
+    assert [made.run(number).seed for number in range(made.runs)] == [1, 4, 5, 6]
+    assert made.variants[0].values == {}
+
+
+def test_variables_that_nothing_asks_for_are_named(script: str) -> None:
+    _, unused = plan(given(script, acks="1", colour="red"))
+    assert unused == ("colour",)
+
+
+@pytest.mark.parametrize(
+    ("vary", "said"),
+    [
+        ([("color", ["1"]), ("acks", ["1"])], "--vary color: nothing in my script.tide asks for"),
+        ([("acks", ["1"]), ("acks", ["all"])], "--vary: a name is varied twice"),
+        ([("acks", ["1", "2"])], "my script.tide:4: "),
+        ([], r"my script.tide:4: \$\{acks\} has no value"),
+        ([("acks", ["1"]), ("version", ["3.99"])], "--vary: '3.99' is no version"),
+        ([("acks", ["1"]), ("config.acks", ["1"])], "my script.tide:1: "),
+        ([("acks", ["1"]), ("seed", ["x"])], "--vary: 'x' is no seed"),
+        ([("text", [str(n) for n in range(1001)]), ("acks", ["1"])], "1,001 combinations are too"),
+    ],
+)
+def test_what_cannot_be_varied_so_is_told_before_anything_runs(
+    script: str, vary: list[tuple[str, list[str]]], said: str
+) -> None:
+    with pytest.raises(CommandError, match=said) as refused:
+        plan(given(script, *vary))
+    assert refused.value.code is ExitCode.USAGE
+
+
+def test_seeds_are_given_once(script: str) -> None:
+    with pytest.raises(CommandError, match=r"takes --seeds or --vary seed=\.\., not both"):
+        plan(given(script, ("seed", ["1"]), seeds=Seeds([(1, 2)]), acks="1"))
+
+
+def test_a_script_that_is_not_there_is_told(script: str) -> None:
+    with pytest.raises(CommandError, match=r"cannot read 'my scrip\.tide'") as refused:
+        plan(given("my scrip.tide"))
+    assert refused.value.code is ExitCode.UNREACHABLE

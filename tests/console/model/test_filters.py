@@ -1,0 +1,100 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from console.model.filters import Filter, FilterError
+from console.render.partition_columns import FIELDS
+from sessions.model.states import PartitionState, ReplicaState
+
+PARTITION = PartitionState(
+    "orders",
+    3,
+    [2, 3, 1],
+    state="online",
+    leader=2,
+    leader_epoch=17,
+    isr=[2],
+    min_isr=2,
+    replica_states={2: ReplicaState(2, "leader", 130, 100)},
+)
+TEXT = "orders-3\n<min"
+
+
+def matches(text: str) -> bool:
+    return Filter(text, FIELDS).matches(TEXT, PARTITION)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "ORDERS",
+        "orders <min",
+        "!payments",
+        "re:^orders-[0-9]$",
+        "!re:^pay",
+        "isr<min",
+        "isr < min and lag > 10",
+        "lag=30",
+        "topic~ord",
+        "topic!~pay",
+        "osr~3",
+        "osr=2",
+        "leader=2 epoch>=17",
+        "state=online",
+        "hw!=leo",
+        "leo>1,00",
+    ],
+)
+def test_these_match(text: str) -> None:
+    assert matches(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["payments", "!orders", "re:^x", "isr>=min", "lag>30", "osr~30", "leader=3", "orders !<min"],
+)
+def test_these_do_not(text: str) -> None:
+    assert not matches(text)
+
+
+def test_of_what_has_no_value_only_unequal_holds() -> None:
+    nowhere = PartitionState("t", 0, [1])
+    for text in ("leader<100", "leader>=-1", "leader=epoch", "hw=leo"):
+        assert not Filter(text, FIELDS).matches("t-0", nowhere)
+    assert Filter("leader!=1", FIELDS).matches("t-0", nowhere)
+
+
+def test_a_number_is_not_compared_with_a_word() -> None:
+    with pytest.raises(FilterError, match="isr is a number, and 'many' is neither"):
+        Filter("isr=many", FIELDS)
+    with pytest.raises(FilterError, match="topic and isr cannot be compared"):
+        Filter("topic=isr", FIELDS)
+
+
+@given(st.lists(st.sampled_from(["ord", "!pay", "re:-3$", "isr<min", "lag>40", "!osr~3"])))
+def test_selecting_from_many_rows_is_matching_each(words: list[str]) -> None:
+    chosen = Filter(" ".join(words), FIELDS)
+    rows = [PARTITION, PartitionState("pay", 3, [3, 1], isr=[1], min_isr=1)]
+    texts = [TEXT, "pay-3\nurp"]
+    expected = [place for place in (0, 1) if chosen.matches(texts[place], rows[place])]
+    assert chosen.select(lambda: texts, lambda: rows, 2) == expected
+
+
+def test_an_unknown_field_is_answered_with_the_nearest() -> None:
+    with pytest.raises(FilterError, match=r"no field 'leadr'; did you mean 'leader'\?"):
+        Filter("leadr=1", FIELDS)
+
+
+def test_a_broken_pattern_is_answered_with_why() -> None:
+    with pytest.raises(FilterError, match="re:\\( is no regular expression"):
+        Filter("re:(")
+
+
+def test_without_fields_operators_are_ordinary_text() -> None:
+    assert Filter[None]("acks=all").matches("p1 sent acks=all", None)
+
+
+def test_an_empty_filter_is_none() -> None:
+    assert not Filter("  ")
+    assert Filter("x")

@@ -1,0 +1,16 @@
+from console.model.workspace import Stage, no_completion
+from tests.console.fakes import ListSource, failover
+
+
+def test_turns_are_counted_and_changes_named() -> None:
+    source = ListSource(failover(), at=0)
+    stage = Stage(source)
+    assert stage.follow() == set()
+    source.seek_seq(170)
+    assert stage.follow() == {f"orders-{number}" for number in range(6)}
+    assert stage.turn == 2
+    assert stage.view is source.view
+
+
+def test_without_a_completer_nothing_is_completed() -> None:
+    assert no_completion("bro") == ()

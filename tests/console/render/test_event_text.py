@@ -1,0 +1,86 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from console.render.event_text import CHANGE, FAULT, KINDS, TRAFFIC, describe, fields_of, level_of
+from emulator import events
+from emulator.events import Event
+from tests.console.fakes import failover
+
+
+def test_every_class_of_events_has_words() -> None:
+    assert set(KINDS) == set(Event.__subclasses__())
+
+
+def test_kinds_fit_into_their_column() -> None:
+    assert all(len(kind.word) <= 6 for kind in KINDS.values())
+
+
+@pytest.mark.parametrize(
+    ("event", "text"),
+    [
+        (events.BrokerStateChanged(1, 0, 0, 2, "crashed"), "broker 2 crashed"),
+        (events.RecordsAppended(1, 0, 0, "t-0", 1, 5, 3, 2, 9), "t-0@1 +3 at 5, LEO 8, epoch 2"),
+        (events.RecordsAppended(1, 0, 0, "t-0", 1, 5, 3, -1, 9), "t-0@1 +3 at 5, LEO 8"),
+        (
+            events.LogTruncated(1, 0, 0, "t-0", 1, 5, 8, "hw"),
+            "t-0@1 cut 3 records: LEO 8 > 5 (hw)",
+        ),
+        (
+            events.PartitionStateChanged(1, 0, 0, "t-0", -1, 3, [2], 1, 7),
+            "t-0 leader none, epoch 3, ISR [2], v7",
+        ),
+        (
+            events.RemoteLogEndOffsetChanged(1, 0, 0, "t-0", 1, 2, -1),
+            "t-0@1 remembers 2 at LEO unknown",
+        ),
+        (events.LinkChanged(1, 0, 0, -1, 2, True, 0, 0.0, []), "link zk > 2 cut"),
+        (events.LinkChanged(1, 0, 0, -2, 2, False, 0, 0.0, []), "link clients > 2 whole"),
+        (
+            events.AuditChanged(1, 0, 0, "t-0", [(1, 2)], [], [(3, 4), (5, 6)], []),
+            "t-0 1 lost, 2 diverged",
+        ),
+        (events.AuditChanged(1, 0, 0, "t-0", [], [], [], []), "t-0 clean again"),
+        (events.ExpectationChecked(1, 0, 0, "hw == 2", 4, False, "1"), "hw == 2: FAILED, was 1"),
+        (
+            events.MessageSent(1, 0, 0, "FetchRequest", 2, 1, 0, [["t-0", 5]] * 6),
+            "2 > 1 FetchRequest t-0:5 t-0:5 t-0:5 t-0:5 and 2 more",
+        ),
+    ],
+)
+def test_events_are_told_in_words(event: Event, text: str) -> None:
+    assert describe(event).text == text
+
+
+@given(st.text())
+def test_what_people_wrote_is_safe_to_print(text: str) -> None:
+    event = events.InputReceived(1, 0, 0, text, 0, 0)
+    assert describe(event).text.isprintable()
+    assert all(value.isprintable() for _, value in fields_of(event))
+
+
+@pytest.mark.parametrize(
+    ("event", "level"),
+    [
+        (events.BrokerStateChanged(1, 0, 0, 2, "running"), CHANGE),
+        (events.BrokerStateChanged(1, 0, 0, 2, "crashed"), FAULT),
+        (events.SessionEnded(1, 0, 0, 5, 2, "closed", 9), CHANGE),
+        (events.SessionEnded(1, 0, 0, 5, 2, "expired", 9), FAULT),
+        (events.LinkChanged(1, 0, 0, 1, 2, False, 0, 0.0, []), CHANGE),
+        (events.LinkChanged(1, 0, 0, 1, 2, True, 0, 0.0, []), FAULT),
+        (events.LeaderElected(1, 0, 0, "t-0", 1, 2, 3, [2], "Offline"), CHANGE),
+        (events.LeaderElected(1, 0, 0, "t-0", 1, 2, 3, [2], "Unclean"), FAULT),
+        (events.PartitionStateChanged(1, 0, 0, "t-0", -1, 3, [2], 1, 7), FAULT),
+        (events.AuditChanged(1, 0, 0, "t-0", [], [], [], []), CHANGE),
+        (events.InputFinished(1, 0, 0, "x", 1, "NONE"), TRAFFIC),
+        (events.InputFinished(1, 0, 0, "x", 1, "REQUEST_TIMED_OUT"), CHANGE),
+        (events.MessageSent(1, 0, 0, "FetchRequest", 2, 1, 0, []), TRAFFIC),
+    ],
+)
+def test_good_and_bad_news_of_one_class_differ(event: Event, level: int) -> None:
+    assert level_of(event) == describe(event).level == level
+
+
+def test_every_event_of_a_failover_is_told_on_one_line() -> None:
+    texts = [describe(event).text for event in failover()]
+    assert all(text and "\n" not in text for text in texts)

@@ -1,0 +1,60 @@
+from console.model.workspace import Stage
+from console.render.lines import text_of, width_of
+from console.render.time_bar import TimeBar, bars_of, worst_of
+from console.styles.glyphs import ASCII
+from sessions.model.health import Counts
+from tests.console.driving import console
+from tests.console.fakes import ListSource, failover
+
+
+def stage_at(seq: int | None = None) -> Stage:
+    return Stage(ListSource(failover(min_isr=1), at=seq), glyphs=ASCII)
+
+
+def test_the_bar_shows_how_bad_it_was_when() -> None:
+    bars, marks = (text_of(line) for line in TimeBar().lines(stage_at(), 64))
+    assert len(bars) <= 64
+    assert bars == " urp " + "_" * 57 + "#"
+    assert marks.startswith("     00:00.000 ")
+    assert marks.endswith(" 00:06.169^")
+
+
+def test_the_cursor_stands_where_it_is_in_time() -> None:
+    source = ListSource(failover())
+    source.seek_time(source.last_time_us // 2)
+    marks = text_of(TimeBar().lines(Stage(source, glyphs=ASCII), 106)[1])
+    assert marks.index("^") == 5 + 50
+
+
+def test_bookmarks_have_their_names_where_there_is_room() -> None:
+    wide, narrow = (text_of(TimeBar().lines(stage_at(), width)[1]) for width in (2_000, 80))
+    assert "!b1" in wide
+    assert "!b1" not in narrow
+
+
+def test_a_column_takes_the_role_of_its_worst() -> None:
+    calm = Counts(partitions=3)
+    assert worst_of([]).height is None
+    assert worst_of([calm]).role == "faint"
+    assert worst_of([calm, Counts(at_min_isr=2, under_replicated=2)]).role == "warning"
+    bar = worst_of([Counts(at_min_isr=2, under_replicated=2), Counts(offline=1)])
+    assert (bar.role, bar.height) == ("error", 2)
+
+
+def test_every_column_is_filled() -> None:
+    stage = stage_at()
+    assert len(bars_of(stage.source.samples(), 77, stage.source.last_time_us)) == 77
+    assert all(width_of(line) <= 80 for line in TimeBar().lines(stage, 80))
+
+
+async def test_a_click_on_the_time_bar_goes_there() -> None:
+    async with console() as driven:
+        await driven.pilot.click("#time-bar", offset=(62, 0))
+        await driven.settle()
+        assert driven.source.seq == 134
+        assert abs(driven.source.time_us - driven.source.last_time_us // 2) < 100_000
+
+
+async def test_a_low_screen_has_no_time_bar() -> None:
+    async with console(size=(80, 24)) as driven:
+        assert not driven.screen.time_bar.display

@@ -1,0 +1,61 @@
+"""Reading results: the first rows by an order, sums, however the files are cut."""
+
+from pathlib import Path
+
+import pyarrow.compute as pc
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sessions.analysis.results.cluster import ISR_CHURN
+from sessions.analysis.results.reading import DOWN, UP, Results
+from sessions.analysis.results.truth import ANOMALIES
+from tests.sessions.report.made_results import place, write
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 4), st.one_of(st.none(), st.integers(0, 3))), max_size=20),
+    st.integers(1, 3),
+    st.integers(1, 6),
+)
+def test_the_first_rows_are_those_of_all_in_order(
+    tmp_path_factory: pytest.TempPathFactory,
+    values: list[tuple[int, int | None]],
+    files: int,
+    rows_max: int,
+) -> None:
+    folder = tmp_path_factory.mktemp("results")
+    rows = [
+        place(f"s{number}", "t-0") | {"changes": changes, "size_min": size}
+        for number, (changes, size) in enumerate(values)
+    ]
+    write(folder, ISR_CHURN, rows, files)
+    order = (("size_min", DOWN), ("changes", UP), ("session", UP))
+    found = Results(folder).top(ISR_CHURN, order, rows_max)
+    expected = sorted(
+        rows,
+        key=lambda row: (
+            row["size_min"] is None, -(row["size_min"] or 0), row["changes"], row["session"],
+        ),
+    )  # fmt: skip
+    assert [row["session"] for row in found] == [row["session"] for row in expected[:rows_max]]
+
+
+def test_sums_are_by_keys_over_all_files(tmp_path: Path) -> None:
+    rows = [place(f"s{n % 2}", "t-0") | {"changes": n} for n in range(10)]
+    write(tmp_path, ISR_CHURN, rows, files=3)
+    assert Results(tmp_path).sums(ISR_CHURN, ["session", "tp"], "changes") == [
+        {"session": "s0", "tp": "t-0", "changes": 20},
+        {"session": "s1", "tp": "t-0", "changes": 25},
+    ]
+
+
+def test_a_result_may_be_empty_or_not_there(tmp_path: Path) -> None:
+    write(tmp_path, ANOMALIES, [])
+    results = Results(tmp_path)
+    assert results.has(ANOMALIES)
+    assert not results.has(ISR_CHURN)
+    assert results.count(ANOMALIES) == 0
+    assert results.top(ANOMALIES, (("name", UP),), 5) == []
+    assert results.sums(ANOMALIES, ["name"], "record") == []
+    assert results.all(ANOMALIES, pc.field("name") == "x", ["seq"]) == []

@@ -1,0 +1,197 @@
+"""Whole campaigns on Spark: what comes out, and what is left of one that is stopped or killed."""
+
+import random
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from time import monotonic
+
+import msgspec
+import pyarrow.parquet as pq
+import pytest
+
+from sessions.campaign import runner
+from sessions.campaign.manifest import Ledger
+from sessions.campaign.outcome import CampaignReport
+from sessions.campaign.plan import Plan
+from sessions.campaign.run import run_into
+from sessions.campaign.runner import CampaignError, Progress, interruptible, run_campaign
+from sessions.dataset.layout import HIDDEN, DatasetError, DatasetFolder
+from sessions.dataset.tables import TABLES
+from tests.sessions.campaign.plans import LOST, known_plan, plan, short_plan, short_story, variant
+from tests.sessions.dataset.reading import rows
+
+ROOT = Path(__file__).parents[3]
+SEEDS = 500
+
+RUNNING = """
+import sys
+from pathlib import Path
+import msgspec
+from sessions.campaign.runner import run_campaign
+from sessions.campaign.plan import Plan
+plan = msgspec.json.decode(Path(sys.argv[1]).read_bytes(), type=Plan)
+run_campaign(plan, Path(sys.argv[2]), 60, "local[2]", tell=lambda p: print(p.done, flush=True))
+"""
+
+
+@pytest.mark.spark
+@pytest.mark.usefixtures("spark")
+def test_a_thousand_runs_lose_with_acks_1_and_never_with_acks_all(tmp_path: Path) -> None:
+    told: list[Progress] = []
+    made = known_plan(SEEDS - 1)
+    report = run_campaign(made, tmp_path / "dataset", 60, tell=told.append)
+    assert report.runs == 2 * SEEDS
+    losing, safe = report.variants
+    assert (losing.values, safe.values) == ({"acks": "1"}, {"acks": "all"})
+    assert losing.runs == safe.runs == losing.outcomes["passed"] == SEEDS
+    assert (losing.lost.runs, losing.lost.records) == (SEEDS, LOST * SEEDS)
+    assert (safe.lost.runs, safe.lost.records) == (0, 0)
+    assert losing.unavailable_max_us is not None
+    assert 1_000_000 < losing.unavailable_max_us < 4_000_000
+    assert report.failing_in_all == SEEDS
+    assert report.failing[0].command == "tidegauge console s.tide --seed 0"
+    commands = report.failing_file.read_text().splitlines()
+    assert len(commands) == SEEDS
+    assert commands[-1] == f"tidegauge console s.tide --seed {SEEDS - 1}  # lost"
+    assert told[0] == Progress(2 * SEEDS, 0, 0)
+    table = pq.read_table(report.runs_table)
+    assert table.column("run").to_pylist() == list(range(2 * SEEDS))
+    assert len(DatasetFolder(tmp_path / "dataset").sessions()) == 2 * SEEDS
+    assert report.failed == 0
+    assert Ledger(tmp_path / "dataset").outcome() == report
+
+
+@pytest.mark.spark
+@pytest.mark.usefixtures("spark")
+def test_a_campaign_that_has_ended_is_summed_up_again(tmp_path: Path) -> None:
+    first = run_campaign(short_plan(3), tmp_path, 60)
+    told: list[Progress] = []
+    assert run_campaign(short_plan(3), tmp_path, 60, tell=told.append) == first
+    assert told == []
+    with pytest.raises(DatasetError, match="holds another campaign"):
+        run_campaign(short_plan(4), tmp_path, 60)
+
+
+@pytest.mark.spark
+@pytest.mark.usefixtures("spark")
+def test_runs_that_raise_are_rows_and_the_others_go_on(tmp_path: Path) -> None:
+    broken = variant({"x": "broken"}, short_story())
+    steps = [msgspec.structs.replace(broken.steps[0], input=broken.cluster)]  # no statement
+    made = plan(
+        msgspec.structs.replace(broken, steps=steps),
+        variant({"x": "whole"}, short_story()),
+        seeds=[(0, 2)],
+    )
+    report = run_campaign(made, tmp_path, 60)
+    assert [each.outcomes for each in report.variants] == [
+        {"passed": 0, "failed": 0, "raised": 3, "hung": 0},
+        {"passed": 3, "failed": 0, "raised": 0, "hung": 0},
+    ]
+    assert report.variants[0].unavailable_mean_us is None
+    assert report.failed == 3
+    assert report.failing[0].error == "KeyError: <class 'emulator.inputs.statements.CreateCluster'>"
+    assert (
+        report.failing_file.read_text()
+        .splitlines()[2]
+        .endswith(
+            "--seed 2  # raised: KeyError: <class 'emulator.inputs.statements.CreateCluster'>"
+        )
+    )
+
+
+@pytest.mark.spark
+@pytest.mark.usefixtures("spark")
+def test_what_goes_wrong_on_a_worker_is_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begin = Ledger.begin
+
+    def spoilt(self: Ledger, made: Plan) -> None:
+        begin(self, made)
+        (self.dataset / "events").touch()
+
+    monkeypatch.setattr(Ledger, "begin", spoilt)
+    with pytest.raises(CampaignError, match=r"could not be written to: .*File exists|Not a dir"):
+        run_campaign(short_plan(), tmp_path / "dataset", 60)
+
+
+def test_a_module_that_a_worker_lacks_is_named() -> None:
+    text = "Traceback ..\nModuleNotFoundError: No module named 'msgspec'\n at java"
+    said = runner._sentence(RuntimeError(text))
+    assert said.startswith("a worker lacks a module (No module named 'msgspec'); workers need")
+    assert runner._sentence(RuntimeError("no\nmore")) == "Spark could not finish: no"
+
+
+def test_termination_is_taken_for_ctrl_c() -> None:
+    before = signal.getsignal(signal.SIGTERM)
+    with pytest.raises(KeyboardInterrupt), interruptible():
+        signal.raise_signal(signal.SIGTERM)
+    assert signal.getsignal(signal.SIGTERM) is before
+
+
+def begun(tmp_path: Path, made: Plan, dataset: Path) -> "subprocess.Popen[bytes]":
+    """A campaign in a process of its own."""
+    (tmp_path / "plan.json").write_bytes(msgspec.json.encode(made))
+    return subprocess.Popen(
+        [sys.executable, "-c", RUNNING, str(tmp_path / "plan.json"), str(dataset)],
+        cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
+    )  # fmt: skip
+
+
+def wait_for_runs(process: "subprocess.Popen[bytes]", count: int) -> None:
+    """Until so many have ended."""
+    assert process.stdout is not None
+    for line in process.stdout:
+        if int(line) >= count:
+            return
+
+
+def whole(dataset: Path) -> list[str]:
+    """The sessions of a dataset, each of which is in every table."""
+    found = DatasetFolder(dataset).sessions()
+    for table in TABLES:
+        folders = (dataset / table.name).iterdir()
+        assert sorted(folder.name.partition("=")[2] for folder in folders) == found, table.name
+    return found
+
+
+@pytest.mark.spark
+@pytest.mark.usefixtures("spark")
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGKILL])
+def test_a_campaign_that_is_broken_off_goes_on_from_there(
+    tmp_path: Path, ending: signal.Signals
+) -> None:
+    made, dataset = known_plan(19), tmp_path / "dataset"
+    with begun(tmp_path, made, dataset) as process:
+        wait_for_runs(process, random.randint(1, 20))
+        process.send_signal(ending)
+        _, errors = process.communicate(timeout=300)
+    assert process.returncode == -ending, errors
+    kept: dict[Path, int] = {}
+    if ending is signal.SIGINT:  # workers have ended too, and tidied up
+        assert errors.decode().strip().endswith("KeyboardInterrupt")
+        assert list(dataset.glob(f"{HIDDEN}*")) == []
+        kept = {part: part.stat().st_mtime_ns for part in dataset.glob("*/session=*/*")}
+        assert 0 < len(whole(dataset)) < made.runs
+
+    resumed = run_until_free(made, dataset)
+    assert [each.lost.records for each in resumed.variants] == [20 * LOST, 0]
+    assert len(whole(dataset)) == made.runs
+    assert {part: part.stat().st_mtime_ns for part in kept} == kept
+    alone = made.run(21)
+    run_into(tmp_path / "alone", made.variants[alone.variant], alone, made.name)
+    for table in TABLES:
+        there = rows(dataset, table.name, alone.session)
+        assert there == rows(tmp_path / "alone", table.name, alone.session), table.name
+
+
+def run_until_free(made: Plan, dataset: Path) -> CampaignReport:
+    """Go on with a campaign; the workers of a driver that was killed may still be at work."""
+    deadline = monotonic() + 60
+    while True:
+        try:
+            return run_campaign(made, dataset, 60)
+        except (CampaignError, DatasetError):
+            assert monotonic() < deadline

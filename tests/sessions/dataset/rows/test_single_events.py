@@ -1,0 +1,176 @@
+"""Tables that restate single events, and requests with their responses."""
+
+import pytest
+
+from emulator.events import (
+    ConsumeFinished,
+    ControllerElected,
+    ControllerResigned,
+    ControllerStep,
+    ElectionFailed,
+    Event,
+    IsrChanged,
+    IsrChangeStarted,
+    LeaderElected,
+    LinkChanged,
+    LogTruncated,
+    MessageLost,
+    MessageSent,
+    RecordsConsumed,
+    ReplicaFetchPaused,
+    ZnodeChanged,
+    ZnodeCreated,
+    ZnodeDeleted,
+)
+from sessions.dataset.rows.record_runs import runs_to_table
+from sessions.dataset.rows.single_events import ANSWER_MAX_US, FACTS, ConsumedFold, RequestFold
+from sessions.dataset.tables import BY_NAME, CONSUMED, REQUESTS
+from sessions.dataset.writer import Row, rows_to_table
+
+TP = "orders-0"
+
+
+EXAMPLES: list[tuple[Event, dict[str, object]]] = [
+    (
+        LeaderElected(1, 2, 0, TP, 1, 2, 3, [2, 0], "Offline"),
+        {"elected": True, "leader": 2, "leader_epoch": 3, "isr": [2, 0], "reason": None},
+    ),
+    (
+        ElectionFailed(1, 2, 0, TP, 1, "Offline", "nobody is alive"),
+        {"elected": False, "leader": None, "isr": None, "reason": "nobody is alive"},
+    ),
+    (
+        IsrChangeStarted(1, 2, 0, TP, 1, [1], "shrink", 2),
+        {"step": "asked", "isr": [1], "change": "shrink", "replica": 2, "zk_version": None},
+    ),
+    (
+        IsrChanged(1, 2, 0, TP, 1, [1], 4),
+        {"step": "acting", "isr": [1], "change": None, "replica": None, "zk_version": 4},
+    ),
+    (
+        LogTruncated(1, 2, 0, TP, 1, 5, 8, "epoch"),
+        {"leo": 5, "previous_leo": 8, "reason": "epoch"},
+    ),
+    (
+        ZnodeCreated(1, 2, 0, "/a", None, 7, 9),
+        {"change": "created", "data": None, "version": 0, "zk_session": 7, "zxid": 9},
+    ),
+    (
+        ZnodeChanged(1, 2, 0, "/a", "x", 3, 9),
+        {"change": "changed", "data": "x", "version": 3, "zk_session": None},
+    ),
+    (ZnodeDeleted(1, 2, 0, "/a", 9), {"change": "deleted", "version": None, "zxid": 9}),
+    (
+        ControllerElected(1, 2, 0, 1, 5, 4),
+        {"change": "elected", "epoch": 5, "epoch_zk_version": 4, "detail": None},
+    ),
+    (
+        ControllerResigned(1, 2, 0, 1, 5, "expired"),
+        {"change": "resigned", "epoch": 5, "detail": "expired"},
+    ),
+    (
+        ControllerStep(1, 2, 0, 1, "onControllerFailover", 4, "startUp", "d"),
+        {"change": "step", "epoch": None, "step": 4, "name": "startUp", "detail": "d"},
+    ),
+    (
+        LinkChanged(1, 2, 0, 1, 2, True, 0, 0.0, []),
+        {"kind": "link", "broker": 1, "destination": 2, "state": "cut", "tp": None},
+    ),
+    (
+        LinkChanged(1, 2, 0, 1, 2, False, 5, 2.5, ["*"]),
+        {"state": "impaired", "delay_us": 5, "drop_percent": 2.5, "holding": ["*"]},
+    ),
+    (LinkChanged(1, 2, 0, 1, 2, False, 0, 0.0, []), {"state": "whole"}),
+    (
+        ReplicaFetchPaused(1, 2, 0, TP, 1, True),
+        {"kind": "replica", "state": "paused", "topic": "orders", "partition": 0},
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("event", "values"),
+    EXAMPLES,
+    ids=[f"{number}-{type(event).__name__}" for number, (event, _) in enumerate(EXAMPLES)],
+)
+def test_an_event_becomes_a_row(event: Event, values: dict[str, object]) -> None:
+    table, make = FACTS[type(event)]
+    (row,) = rows_to_table(BY_NAME[table], [make(event)]).to_pylist()
+    assert row.items() >= {"seq": 1, "time_us": 2, "cause": 0, **values}.items()
+
+
+def requests(*events: Event) -> list[dict[str, object]]:
+    found: list[Row] = []
+    fold = RequestFold(found.append)
+    for event in events:
+        fold.handlers()[type(event)](event)
+    fold.finish()
+    rows: list[dict[str, object]] = rows_to_table(REQUESTS, found).to_pylist()
+    return rows
+
+
+def test_a_request_knows_its_response() -> None:
+    (row,) = requests(
+        MessageSent(1, 10, 0, "FetchRequest", 1, 0, 0, [[TP, 5], ["orders-1", 6]]),
+        MessageSent(2, 35, 1, "FetchResponse", 0, 1, 1, []),
+    )
+    assert row == {
+        "seq": 1,
+        "time_us": 10,
+        "cause": 0,
+        "name": "FetchRequest",
+        "source": 1,
+        "destination": 0,
+        "partitions": 2,
+        "answered_seq": 2,
+        "answered_us": 35,
+        "lost": None,
+    }
+
+
+def test_a_request_that_was_lost_says_why() -> None:
+    (row,) = requests(
+        MessageSent(1, 10, 0, "FetchRequest", 1, 0, 0, []), MessageLost(2, 20, 1, 1, "cut")
+    )
+    assert (row["lost"], row["answered_seq"]) == ("cut", None)
+
+
+def test_a_request_without_an_answer_is_there_and_a_notification_is_not() -> None:
+    rows = requests(
+        MessageSent(1, 10, 0, "ProduceRequest", -2, 0, 0, []),
+        MessageSent(2, 10, 0, "WatchEvent", -1, 0, 0, []),
+    )
+    assert [(row["name"], row["answered_seq"]) for row in rows] == [("ProduceRequest", None)]
+
+
+def test_requests_that_nobody_answers_are_not_waited_for_for_ever(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("sessions.dataset.rows.single_events.LOOK_EVERY", 3)
+    found: list[Row] = []
+    fold = RequestFold(found.append)
+    for seq in range(1, 4):
+        fold._sent(MessageSent(seq, seq * ANSWER_MAX_US, 0, "ProduceRequest", -2, 0, 0, []))
+    assert [row[0] for row in found] == [1]
+
+
+def test_runs_of_consumed_records_have_consecutive_offsets() -> None:
+    found: list[Row] = []
+    fold = ConsumedFold(found.append)
+    fold.handlers()[RecordsConsumed](RecordsConsumed(1, 2, 0, "c1", TP, 10, [(7, 2), (20, 1)], 13))
+    rows = runs_to_table(CONSUMED, found).to_pylist()
+    assert [(row["offset"], row["record"]) for row in rows] == [(10, 7), (11, 8), (12, 20)]
+
+
+def test_a_consumer_s_statements_are_counted() -> None:
+    found: list[Row] = []
+    handlers = ConsumedFold(found.append).handlers()
+    for event in (
+        RecordsConsumed(1, 2, 0, "c1", TP, 0, [(7, 1)], 1),
+        ConsumeFinished(2, 2, 0, "c1", TP, 1, "NONE"),
+        RecordsConsumed(3, 2, 0, "c2", TP, 0, [(7, 1)], 1),
+        RecordsConsumed(4, 2, 0, "c1", TP, 0, [(7, 1)], 1),
+    ):
+        handlers[type(event)](event)
+    rows = runs_to_table(CONSUMED, found).to_pylist()
+    assert [(row["consumer"], row["consume"]) for row in rows] == [("c1", 1), ("c2", 1), ("c1", 2)]

@@ -1,0 +1,151 @@
+"""Session files into a dataset: each once, whatever happened before."""
+
+from pathlib import Path
+
+import pytest
+
+from sessions.dataset.export import export_session
+from sessions.dataset.export_files import add_session, session_id
+from sessions.dataset.layout import HIDDEN, DatasetError, DatasetFolder, DatasetUnreadable
+from sessions.dataset.rows.sessions import SessionFacts
+from sessions.format.errors import SessionDamagedError, SessionIncompleteError
+from sessions.format.file import SessionFile
+from sessions.playback.trim import trim
+from tests.sessions.dataset.reading import rows
+from tests.sessions.examples import STORY, record_story, small_chunks, story_events
+
+
+def files(folder: Path) -> dict[str, int]:
+    found = (path for path in folder.rglob("*") if path.is_file())
+    return {str(path.relative_to(folder)): path.stat().st_mtime_ns for path in found}
+
+
+def test_a_recording_is_exported_with_its_facts(recording: Path, tmp_path: Path) -> None:
+    with SessionFile(recording) as session:
+        outcome = session.outcome
+        added = add_session(session, tmp_path / "dataset")
+    assert added.report is not None
+    assert (added.session, added.events) == ("story", len(story_events()))
+    (row,) = rows(tmp_path / "dataset", "sessions", "story")
+    assert outcome is not None
+    assert (row["state_hash"], row["time_us"]) == (outcome.state_hash, outcome.time_us)
+    assert (row["acked"], row["lost"], row["duplicated"], row["diverged"]) == (
+        outcome.acked,
+        outcome.lost,
+        outcome.duplicated,
+        outcome.diverged,
+    )
+    assert len(rows(tmp_path / "dataset", "events", "story")) == row["events"]
+
+
+def test_a_session_that_is_in_the_dataset_is_left_out(recording: Path, tmp_path: Path) -> None:
+    with SessionFile(recording) as session:
+        add_session(session, tmp_path)
+        before = files(tmp_path)
+        again = add_session(session, tmp_path)
+    assert (again.session, again.report) == ("story", None)
+    assert files(tmp_path) == before
+
+
+def test_another_session_of_the_same_name_is_refused(recording: Path, tmp_path: Path) -> None:
+    other = tmp_path / "story.tide.db"
+    record_story(other, STORY[:6])
+    with SessionFile(recording) as session:
+        add_session(session, tmp_path / "dataset")
+    with SessionFile(other) as session, pytest.raises(DatasetError, match="another session called"):
+        add_session(session, tmp_path / "dataset")
+
+
+def test_a_recording_that_has_grown_since_is_another_session(
+    recording: Path, tmp_path: Path
+) -> None:
+    part = tmp_path / "story.tide.db"
+    with SessionFile(recording) as session:
+        trim(session, part, 1, 500)
+        with SessionFile(part) as piece:
+            add_session(piece, tmp_path / "dataset")
+        with pytest.raises(DatasetError, match="it has 500 events"):
+            add_session(session, tmp_path / "dataset")
+
+
+def test_what_a_killed_export_left_is_dropped_and_done_anew(
+    recording: Path, tmp_path: Path
+) -> None:
+    with SessionFile(recording) as session:
+        add_session(session, tmp_path / "whole")
+        export_session([], SessionFacts("other"), tmp_path / "dataset")
+        left = tmp_path / "dataset" / f"{HIDDEN}story" / "events"
+        left.mkdir(parents=True)
+        (left / "part-00000.parquet").write_bytes(b"half")
+        added = add_session(session, tmp_path / "dataset")
+    assert added.report is not None
+    assert DatasetFolder(tmp_path / "dataset").sessions() == ["other", "story"]
+    assert rows(tmp_path / "dataset", "events", "story") == rows(
+        tmp_path / "whole", "events", "story"
+    )
+    assert list((tmp_path / "dataset").glob(f"{HIDDEN}*")) == []
+
+
+def test_a_session_without_its_beginning_cannot_be_exported(
+    recording: Path, tmp_path: Path
+) -> None:
+    late, early = tmp_path / "late.tide.db", tmp_path / "early.tide.db"
+    with SessionFile(recording) as session:
+        trim(session, late, 500, 900)
+        trim(session, early, 1, 900)
+    with SessionFile(late) as session, pytest.raises(SessionIncompleteError, match="event 500"):
+        add_session(session, tmp_path / "dataset")
+    assert not (tmp_path / "dataset").exists()
+    with SessionFile(early) as session:
+        assert add_session(session, tmp_path / "dataset").events == 900
+
+
+def test_a_damaged_session_is_exported_as_far_as_it_can_be_read(
+    recording: Path, tmp_path: Path
+) -> None:
+    content = recording.read_bytes()
+    path = tmp_path / "cut.tide.db"
+    path.write_bytes(content[: len(content) // 2])
+    with SessionFile(path) as session:
+        added = add_session(session, tmp_path / "dataset")
+        assert 0 < added.events == session.last_seq < len(story_events())
+
+
+def test_a_session_of_which_no_event_can_be_read_is_not_exported(tmp_path: Path) -> None:
+    path = tmp_path / "a.tide.db"
+    with small_chunks():
+        record_story(path, STORY[:6])
+    content = path.read_bytes()
+    with SessionFile(path) as session:
+        first = session.chunks[0]
+        row = session._row("SELECT events FROM chunks WHERE first_seq = ?", (first.first_seq,))
+    at = content.index(row[0][:200])
+    path.write_bytes(content[:at] + b"\x00" * 100 + content[at + 100 :])
+    with SessionFile(path) as session:
+        assert session.last_seq == 0
+        with pytest.raises(SessionDamagedError, match="no event to export"):
+            add_session(session, tmp_path / "dataset")
+    assert not (tmp_path / "dataset").exists()
+
+
+def test_a_damaged_dataset_is_told(recording: Path, tmp_path: Path) -> None:
+    with SessionFile(recording) as session:
+        add_session(session, tmp_path)
+        (part,) = (tmp_path / "sessions").rglob("*.parquet")
+        part.write_bytes(b"PAR1 nothing")
+        with pytest.raises(DatasetUnreadable, match="session=story is damaged"):
+            add_session(session, tmp_path)
+        part.unlink()
+        with pytest.raises(DatasetUnreadable, match="session=story is damaged"):
+            add_session(session, tmp_path)
+
+
+def test_a_dataset_that_cannot_be_written_is_told(recording: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with SessionFile(recording) as session, pytest.raises(DatasetError, match="Not a directory"):
+        add_session(session, tmp_path / "file" / "dataset")
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_long_names_make_short_ids() -> None:
+    assert session_id(Path("x" * 300 + ".tide.db")) == "x" * 128

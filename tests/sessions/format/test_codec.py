@@ -1,0 +1,107 @@
+"""Blocks of events: exact, small, and never trusted."""
+
+from typing import Any, get_type_hints
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from emulator.events import Event
+from sessions.format import codec
+from tests.sessions.examples import story_events
+
+NUMBERS = st.integers(-(2**63), 2**63 - 1)
+TEXTS = st.text(max_size=6)
+FIELDS: dict[Any, st.SearchStrategy[Any]] = {
+    int: NUMBERS,
+    str: TEXTS,
+    bool: st.booleans(),
+    float: st.floats(allow_nan=False),
+    str | None: st.none() | TEXTS,
+    list[int]: st.lists(NUMBERS, max_size=3),
+    list[str]: st.lists(TEXTS, max_size=3),
+    list[str | None]: st.lists(st.none() | TEXTS, max_size=3),
+    list[list[int]]: st.lists(st.lists(NUMBERS, max_size=3), max_size=3),
+    list[list[str | int]]: st.lists(st.lists(TEXTS | NUMBERS, max_size=3), max_size=3),
+    list[tuple[int, str]]: st.lists(st.tuples(NUMBERS, TEXTS), max_size=3),
+    list[tuple[int, int]]: st.lists(st.tuples(NUMBERS, NUMBERS), max_size=3),
+    list[tuple[int, int]] | None: st.none() | st.lists(st.tuples(NUMBERS, NUMBERS), max_size=2),
+    dict[str, str]: st.dictionaries(TEXTS, TEXTS, max_size=3),
+    dict[str, int]: st.dictionaries(TEXTS, NUMBERS, max_size=3),
+}
+TIMES = st.integers(0, 2**62)
+
+
+@st.composite
+def event_lists(draw: st.DrawFn) -> list[Event]:
+    first = draw(st.integers(1, 2**40))
+    kinds = draw(st.lists(st.sampled_from(Event.__subclasses__()), min_size=1, max_size=20))
+    times = sorted(draw(st.lists(TIMES, min_size=len(kinds), max_size=len(kinds))))
+    found = []
+    for seq, (kind, time_us) in enumerate(zip(kinds, times, strict=True), start=first):
+        hints = get_type_hints(kind)
+        fields = [draw(FIELDS[hints[name]]) for name in kind.__struct_fields__[3:]]
+        found.append(kind(seq, time_us, draw(st.integers(0, seq)), *fields))
+    return found
+
+
+@given(event_lists())
+def test_a_block_gives_back_the_events_it_was_made_of(events: list[Event]) -> None:
+    assert codec.decode(codec.encode(events, codec.group(events))) == events
+
+
+@given(event_lists(), st.data())
+def test_a_block_can_be_cut_and_asked_for_some_types(
+    events: list[Event], data: st.DataObject
+) -> None:
+    encoded = codec.encode(events, codec.group(events))
+    kept = data.draw(st.integers(1, len(events)))
+    cut = codec.unpack(encoded).up_to(events[kept - 1].seq)
+    assert (cut.first_seq, cut.last_seq) == (events[0].seq, events[kept - 1].seq)
+    assert cut.events() == events[:kept]
+    assert codec.unpacked(events).up_to(events[-1].seq + 1).events() == events
+    kinds = set(data.draw(st.lists(st.sampled_from([type(event) for event in events]))))
+    wanted = [event for event in events if type(event) in kinds]
+    assert codec.unpack(encoded).events(kinds) == wanted
+    assert codec.unpack(encoded, kinds).events(kinds) == wanted
+
+
+def test_a_block_of_a_real_run_takes_few_bytes() -> None:
+    events = story_events()
+    size = len(codec.encode(events, codec.group(events)))
+    assert size / len(events) < 15
+
+
+@pytest.mark.parametrize("data", [b"", b"no block", codec.compress(b"\x00"), codec.compress(b"")])
+def test_other_bytes_are_refused(data: bytes) -> None:
+    with pytest.raises(codec.BlockError):
+        codec.decode(data)
+
+
+@given(st.data())
+def test_a_changed_block_gives_events_or_an_error_and_nothing_else(data: st.DataObject) -> None:
+    events = story_events()[:50]
+    raw = bytearray(codec.decompress(codec.encode(events, codec.group(events))))
+    raw[data.draw(st.integers(0, len(raw) - 1))] = data.draw(st.integers(0, 255))
+    try:
+        found = codec.decode(codec.compress(bytes(raw)))
+    except codec.BlockError:
+        return
+    assert all(isinstance(event, Event) for event in found)
+
+
+def test_a_block_that_claims_to_be_huge_is_not_unpacked() -> None:
+    bomb = codec.compress(bytes(codec.RAW_BYTES_MAX + 1))
+    with pytest.raises(codec.BlockError, match="no size of a block"):
+        codec.decompress(bomb)
+
+
+def test_a_column_of_another_length_is_refused() -> None:
+    events = story_events()[:5]
+    block = msgspec.msgpack.decode(
+        codec.decompress(codec.encode(events, codec.group(events))), type=codec.Block
+    )
+    block.columns[0][0] = msgspec.msgpack.encode([0] * 9)
+    with pytest.raises(codec.BlockError):
+        codec.decode(codec.compress(msgspec.msgpack.encode(block)))

@@ -1,0 +1,129 @@
+"""Replay: any seek gives what folding from the start gives."""
+
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sessions.format.chunks import Chunks
+from sessions.format.errors import SessionDamagedError
+from sessions.format.file import KeyframePlace, SessionFile
+from sessions.format.keyframes import Keyframe
+from sessions.playback.replay import SNAPSHOTS_MAX, Replay
+from tests.sessions.examples import comparable, folded, record_story, small_chunks, story_events
+
+EVENTS = story_events()
+LAST = len(EVENTS)
+
+
+@pytest.fixture(scope="module")
+def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SessionFile]:
+    path = tmp_path_factory.mktemp("replay") / "a.tide.db"
+    with small_chunks(), pytest.MonkeyPatch.context() as patch:
+        patch.setattr("sessions.playback.replay.KEYFRAME_WORTH_EVENTS", 60)
+        patch.setattr("sessions.playback.replay.BREADCRUMBS", (40, 7))
+        record_story(path)
+        with SessionFile(path) as session:
+            yield session
+
+
+def equals_fold(replay: Replay, seq: int) -> bool:
+    return replay.seq == seq and comparable(replay.view) == comparable(folded(EVENTS[:seq]))
+
+
+@settings(max_examples=60)
+@given(st.lists(st.integers(0, LAST), min_size=1, max_size=6))
+def test_any_way_of_seeking_equals_folding_from_the_start(
+    session: SessionFile, targets: list[int]
+) -> None:
+    replay = Replay(Chunks(session))
+    for target in targets:
+        replay.seek_seq(target)
+    assert equals_fold(replay, targets[-1])
+
+
+@settings(max_examples=30)
+@given(st.integers(0, LAST), st.lists(st.integers(-30, 30), min_size=1, max_size=12))
+def test_steps_back_and_forth_equal_folding_from_the_start(
+    session: SessionFile, start: int, steps: list[int]
+) -> None:
+    replay, seq = Replay(Chunks(session)), start
+    replay.seek_seq(start)
+    for step in steps:
+        replay.step(step)
+        seq = max(0, min(seq + step, LAST))
+    assert equals_fold(replay, seq)
+
+
+def test_a_walk_all_the_way_back_keeps_few_states(session: SessionFile) -> None:
+    replay = Replay(Chunks(session))
+    replay.seek_seq(LAST)
+    for seq in range(LAST - 1, -1, -23):
+        replay.seek_seq(seq)
+    assert len(replay._snapshots) <= SNAPSHOTS_MAX
+    replay.seek_seq(0)
+    assert equals_fold(replay, 0)
+
+
+@given(st.integers(-1, EVENTS[-1].time_us + 1_000))
+def test_a_time_is_the_state_after_its_last_event(session: SessionFile, time_us: int) -> None:
+    replay = Replay(Chunks(session))
+    replay.seek_time(time_us)
+    assert replay.seq == sum(event.time_us <= time_us for event in EVENTS)
+
+
+def test_record_values_are_known_wherever_the_seek_began(session: SessionFile) -> None:
+    replay = Replay(Chunks(session))
+    replay.seek_seq(LAST)
+    whole = folded(EVENTS)
+    for tp, partition in whole.partitions.items():
+        for broker in partition.replica_states:
+            assert replay.view.values(tp, broker) == whole.values(tp, broker)
+    assert len(replay.view.state.batches) < len(whole.state.batches)
+
+
+class WithoutKeyframes(SessionFile):
+    """A session some of whose keyframes are damaged."""
+
+    broken: set[int]
+
+    def keyframe(self, place: KeyframePlace) -> Keyframe | None:
+        return None if place.seq in self.broken else super().keyframe(place)
+
+
+@settings(max_examples=25)
+@given(st.data())
+def test_damaged_keyframes_cost_time_and_nothing_else(
+    session: SessionFile, data: st.DataObject
+) -> None:
+    damaged = WithoutKeyframes(session.path)
+    with damaged:
+        places = [place.seq for place in damaged.keyframes]
+        damaged.broken = data.draw(st.sets(st.sampled_from(places)))
+        replay = Replay(Chunks(damaged))
+        for target in data.draw(st.lists(st.integers(0, LAST), min_size=1, max_size=3)):
+            replay.seek_seq(target)
+        assert equals_fold(replay, target)
+
+
+def test_numbers_outside_the_recording_mean_its_ends(session: SessionFile) -> None:
+    replay = Replay(Chunks(session))
+    replay.seek_seq(LAST + 1000)
+    assert replay.seq == LAST
+    replay.seek_seq(-7)
+    assert replay.seq == 0
+
+
+def test_a_known_state_is_started_from(session: SessionFile) -> None:
+    replay = Replay(Chunks(session))
+    replay.start_from(folded(EVENTS[:1000]).snapshot())
+    replay.seek_seq(1010)
+    assert equals_fold(replay, 1010)
+
+
+def test_a_chunk_that_cannot_be_read_is_told(session: SessionFile) -> None:
+    with SessionFile(session.path, check=False) as other:
+        other.chunks[0] = other.chunks[1]
+        with pytest.raises(SessionDamagedError):
+            Replay(Chunks(other)).seek_seq(5)

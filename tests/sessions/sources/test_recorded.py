@@ -1,0 +1,102 @@
+"""A recording as a source: a cursor in time, and nothing that can be changed."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from sessions.format.errors import SessionMissingError
+from sessions.recording.recorder import Recorder
+from sessions.sources.recorded import ReplaySource
+from sessions.sources.source import Source
+from tests.sessions.examples import comparable, folded, origin, record_story, story_events
+
+EVENTS = story_events()
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Iterator[ReplaySource]:
+    record_story(tmp_path / "story.tide.db")
+    source = ReplaySource(tmp_path / "story.tide.db")
+    yield source
+    source.close()
+
+
+def test_a_recording_is_a_source_that_only_reads(source: ReplaySource) -> None:
+    as_source: Source = source
+    assert (as_source.kind, as_source.read_only, as_source.name) == ("REPLAY", True, "story")
+    reply = source.submit("broker crash 1")
+    assert (reply.error, source.last_seq) == ("READ_ONLY", len(EVENTS))
+
+
+def test_a_recording_opens_at_its_beginning(source: ReplaySource) -> None:
+    assert (source.seq, source.time_us, source.at_tail) == (0, 0, False)
+    assert (source.last_seq, source.last_time_us) == (len(EVENTS), EVENTS[-1].time_us)
+
+
+def test_playing_passes_the_events_of_the_time(source: ReplaySource) -> None:
+    passed = source.advance(0.5, 4.0, 1_000)
+    assert passed == source.seq == sum(event.time_us <= 2_000_000 for event in EVENTS)
+    assert source.time_us == 2_000_000
+    assert comparable(source.view) == comparable(folded(EVENTS[:passed]))
+
+
+def test_time_goes_on_between_events(source: ReplaySource) -> None:
+    source.seek_time(EVENTS[-1].time_us - 1)
+    before = source.seq
+    source.seek_time(500)
+    for _ in range(4):
+        source.advance(0.0001, 1.0, 1_000)
+    assert source.time_us == 900
+    assert before > source.seq
+
+
+def test_a_frame_that_is_too_short_goes_on_from_where_it_came(source: ReplaySource) -> None:
+    passed = source.advance(1_000, 1.0, 0.0)
+    assert passed == 0
+    while not source.at_tail:
+        source.advance(1_000, 1.0, 1.0)
+    assert source.time_us == source.last_time_us
+    assert source.advance(1, 1.0, 10) == 0
+
+
+def test_steps_and_seeks_move_the_cursor(source: ReplaySource) -> None:
+    source.to_tail()
+    assert source.at_tail
+    source.step(-3)
+    assert source.seq == len(EVENTS) - 3
+    source.step(1)
+    assert source.seq == len(EVENTS) - 2
+    source.seek_seq(17)
+    assert (source.seq, source.time_us) == (17, EVENTS[16].time_us)
+
+
+def test_events_marks_and_counts_are_told(source: ReplaySource) -> None:
+    assert tuple(source.events(5, 9)) == EVENTS[4:9]
+    assert [mark.name for mark in source.bookmarks()] == ["calm", "late"]
+    assert source.samples()[-1][2] == folded(EVENTS).counts()
+    assert source.touching([1], 0, 1) == next(
+        e.seq for e in EVENTS if getattr(e, "broker", None) == 1
+    )
+
+
+def test_what_is_recorded_meanwhile_is_at_the_tail(tmp_path: Path) -> None:
+    recorder = Recorder(tmp_path / "a.tide.db", origin())
+    for event in EVENTS[:100]:
+        recorder(event)
+    recorder.flush()
+    source = ReplaySource(recorder.path)
+    source.to_tail()
+    for event in EVENTS[100:250]:
+        recorder(event)
+    recorder.flush()
+    assert source.seq == 100
+    source.to_tail()
+    assert source.seq == 250
+    source.close()
+    recorder.close()
+
+
+def test_a_recording_that_is_not_there_is_missing(tmp_path: Path) -> None:
+    with pytest.raises(SessionMissingError):
+        ReplaySource(tmp_path / "none.tide.db")
