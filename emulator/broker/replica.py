@@ -5,6 +5,7 @@ done: the log is written, the fact is stated, and whoever has to act on it is ca
 touches a log.
 """
 
+from collections import defaultdict
 from collections.abc import Callable
 from typing import Any
 
@@ -18,6 +19,7 @@ from emulator.replication.partition import (
     FOLLOWER,
     LEADER,
     OFFLINE,
+    TRANSITIONS,
     AdoptIsr,
     AppendAsFollower,
     AppendAsLeader,
@@ -36,7 +38,6 @@ from emulator.replication.partition import (
     StoreEpochs,
     Then,
     TruncateLog,
-    step,
 )
 from emulator.storage.log import Log, tail_of
 from emulator.storage.producer_state import ProducerStates
@@ -80,6 +81,9 @@ class Replicas:
     ) -> None:
         """Keep ``replicas`` in ``context``."""
         self.context = context
+        self._kernel = context.kernel
+        self._process = context.process
+        self._configuration = context.configuration
         self.by_name = replicas
         self.index = index
         self.rules = Rules.of(context.profile)
@@ -87,7 +91,8 @@ class Replicas:
         self._min_isr: dict[str, int] = {}
         self._min_isr_version = -1
         self.log_created: Callable[[str], None] = _nothing
-        self._handlers: dict[type, list[Handler]] = {
+        self._handlers: defaultdict[type, list[Handler]] = defaultdict(list)
+        self._handlers |= {
             AppendAsLeader: [self._append_as_leader],
             AppendAsFollower: [self._append_as_follower],
             TruncateLog: [self._truncate],
@@ -105,7 +110,7 @@ class Replicas:
 
     def on(self, effect: type, handler: Handler) -> None:
         """Let ``handler`` act on effects of a type, after those that were named before."""
-        self._handlers.setdefault(effect, []).append(handler)
+        self._handlers[effect].append(handler)
 
     def get(self, tp: str) -> Replica | None:
         """This broker's replica of a partition; None: it has none."""
@@ -123,31 +128,32 @@ class Replicas:
         Carrying an effect out may bring about further commands, for this replica or another; they
         are done by the time that the next effect is looked at.
         """
-        effects = step(replica, command, self.rules, self.at(replica))
+        # As :func:`emulator.replication.partition.step`, whose call is not free either.
+        effects = TRANSITIONS[type(command)](replica, command, self.rules, self.at(replica))
         handlers = self._handlers
         for effect in effects:
-            for carry_out in handlers.get(type(effect), ()):
+            for carry_out in handlers[type(effect)]:
                 carry_out(replica, effect)
         return effects
 
     def at(self, replica: Replica) -> Moment:
         """What a decision about a replica depends on now (one object, reused)."""
-        context, moment = self.context, self.moment
-        if self._min_isr_version != context.configuration.version:
+        moment = self.moment
+        if self._min_isr_version != self._configuration.version:
             self._settings_changed()
         if replica.role == LEADER or replica.high_watermark != replica.log_end:
             # Nothing else can raise a HW or refuse a batch, and most replicas are at rest.
             min_isr = self._min_isr.get(replica.tp)
             if min_isr is None:
                 topic, _, _ = replica.tp.rpartition("-")
-                min_isr = self._min_isr[replica.tp] = context.min_insync_replicas(topic)
+                min_isr = self._min_isr[replica.tp] = self.context.min_insync_replicas(topic)
             moment.min_insync_replicas = min_isr
-        moment.now_us = context.kernel.state.now_us
-        moment.live_brokers = context.process.live_brokers
+        moment.now_us = self._kernel.state.now_us
+        moment.live_brokers = self._process.live_brokers
         return moment
 
     def _settings_changed(self) -> None:
-        self._min_isr_version = self.context.configuration.version
+        self._min_isr_version = self._configuration.version
         self._min_isr = {}
         config = self.context.config
         self.moment.lag_time_us = config.replica_lag_time_max_us

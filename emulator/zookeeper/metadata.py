@@ -56,10 +56,12 @@ class PartitionMetadata:
             NoNodeError: its topic is gone.
             ConnectionLoss: no answer came; it may have been written or not.
         """
-        topic, _, _ = tp.rpartition("-")
-        for path in (znodes.partitions_path(topic), znodes.partition_path(tp)):
-            if self._zk.find(path) is None:
-                self._zk.create(path, None)
+        path = znodes.partition_path(tp)
+        if self._zk.find(path) is None:
+            above = znodes.partitions_path(tp.rpartition("-")[0])
+            if self._zk.find(above) is None:
+                self._zk.create(above, None)
+            self._zk.create(path, None)
         self._zk.create(znodes.state_path(tp), _json(state))
         return 0
 
