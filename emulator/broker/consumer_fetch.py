@@ -109,7 +109,6 @@ class ConsumerReads:
             delayed = self.state.waiting.get(int(request))
             if delayed is not None:
                 self._answer(int(request), self._read_all(delayed.message))
-        timers.rearm(TIMEOUT)
 
     def _answer(self, request: int, rows: dict[str, FetchedPartition]) -> None:
         delayed = self.state.waiting.pop(request)

@@ -331,7 +331,6 @@ class FetchSessions:
         for session in [*self.state.by_follower.values(), *self.state.single.values()]:
             if session.parked and _deadline_of(session) in late:
                 self._answer(session)
-        self.context.timers.rearm(TIMEOUT)
 
     def _send(self, session: FetchSession, request: int, rows: dict[str, FetchedPartition]) -> None:
         follower = session.follower

@@ -367,7 +367,6 @@ class FetcherManager:
         if self.context.timers.overdue(BACKOFF):
             for fetcher in list(self.state.by_source.values()):
                 self.pump(fetcher)
-        self.context.timers.rearm(BACKOFF)
 
     def connection_lost(self, source: int) -> None:
         """The connection to a source broke or timed out: begin a new session after the backoff."""
@@ -393,7 +392,6 @@ class FetcherManager:
             if self.state.by_source[source].request:  # each request sets the deadline anew
                 self.context.network.give_up(self.context.id, source)
                 self.connection_lost(source)
-        self.context.timers.rearm(SOCKET_TIMEOUT)
 
 
 def _nothing() -> None:

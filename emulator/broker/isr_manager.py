@@ -188,7 +188,6 @@ class IsrManager:
         """The request under way has had no response for too long: send what is pending anew."""
         if self.context.timers.overdue(TIMEOUT) and self.state.request:
             self.retry_later()
-        self.context.timers.rearm(TIMEOUT)
 
     def retry_later(self) -> None:
         """Give the request under way up and send what is pending again after 50 ms."""

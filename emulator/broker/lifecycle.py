@@ -228,7 +228,6 @@ class Lifecycle:
         if self.context.timers.overdue(SHUTDOWN_TIMEOUT) and self.state.shutdown_request:
             self.state.shutdown_request = 0
             self._ask_again()
-        self.context.timers.rearm(SHUTDOWN_TIMEOUT)
 
     def shutdown_answered(self, message: ControlledShutdownResponse) -> None:
         """The controller answered: leave, or ask again for what is still led."""

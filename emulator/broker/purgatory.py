@@ -72,7 +72,6 @@ class Purgatory:
             if expired:
                 self._keep(tp, [each for each in waiting if each.request not in late])
                 self._answer(tp, expired, "REQUEST_TIMED_OUT")
-        self.context.timers.rearm(TIMEOUT)
 
     def _keep(self, tp: str, waiting: list[DelayedProduce]) -> None:
         if waiting:

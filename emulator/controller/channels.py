@@ -108,7 +108,6 @@ class Channels:
             if channel is not None and channel.request:
                 self.context.network.give_up(self.context.id, int(target))
                 self.connection_lost(int(target))
-        self.timers.rearm(TIMEOUT)
 
     def answered(self, message: ControlResponse) -> ControlRequest | None:
         """A broker answered: go on with the next; returns what it answered, None: nothing."""

@@ -217,7 +217,6 @@ class GroupCoordinator:
                 self.members.expire(found)
         self.expiry.look()
         self._watch_positions()
-        self.timers.rearm(TASK)
 
     def _watch_positions(self) -> None:
         """Look for old positions in time, as long as there is a group."""

@@ -74,9 +74,9 @@ class Timers:
         return self._state.deadlines.get(task, {}).get(of)
 
     def overdue(self, task: str) -> list[str | int]:
-        """What of a task is due now, in the order in which it was set.
+        """What of a task is due now, in the order in which it was set; it is forgotten with that.
 
-        Once that is done :meth:`rearm` has to be called for the rest.
+        The task runs again for the earliest deadline that is left.
         """
         pending = self._state.deadlines.get(task)
         if not pending:
@@ -85,10 +85,6 @@ class Timers:
         due = [of for of, at_us in pending.items() if at_us <= now_us]
         for of in due:
             del pending[of]
-        return due
-
-    def rearm(self, task: str) -> None:
-        """Let a task run again for the earliest deadline that is left."""
-        pending = self._state.deadlines.get(task)
         if pending:
             self.arm(task, min(pending.values()))
+        return due

@@ -21,7 +21,6 @@ class Process:
         assert isinstance(message, Timer)
         if self.timers.is_due(message):
             self.overdue.append((self.kernel.now, self.timers.overdue(message.task)))
-            self.timers.rearm(message.task)
 
 
 def test_deadlines_share_one_kernel_event_and_are_all_met() -> None:
