@@ -430,6 +430,21 @@ def test_a_leader_short_of_members_refuses_acks_all_only() -> None:
     assert produce_error(follower(), 1, MODERN, moment) == "NOT_LEADER_OR_FOLLOWER"
 
 
+@pytest.mark.parametrize("isr", [[1, 2], [1, 2, 3]])
+def test_an_isr_of_the_smallest_allowed_size_or_more_takes_records(isr: list[int]) -> None:
+    state = leader(assigned=[1, 2, 3], isr=isr)
+    assert produce_error(state, -1, MODERN, Moment(min_insync_replicas=2)) == "NONE"
+
+
+@pytest.mark.parametrize("version", ["0.10.2", "3.9"])
+def test_a_new_leader_keeps_its_high_watermark_if_its_log_reaches_further(version: str) -> None:
+    state = Partition("t-0", 1, log_end=5, high_watermark=3)
+    command = BecomeLeader(5, 1, [1, 2], [1, 2], 9)
+    effects = step(state, command, Rules.of(PROFILES[version]), NOW)
+    assert state.high_watermark == 3
+    assert not [effect for effect in effects if isinstance(effect, MoveHighWatermark)]
+
+
 @pytest.mark.parametrize("before", [Partition("t-0", 1), follower()], ids=[OFFLINE, FOLLOWER])
 def test_who_did_not_lead_before_knows_nothing_of_followers(before: Partition) -> None:
     state, _ = after(before, BecomeLeader(5, 1, [1], [1, 2], 9), MODERN, NOW)
@@ -601,6 +616,29 @@ def test_an_isr_that_is_stored_under_the_version_that_the_leader_knows_counts() 
     state = leader(pending=PendingIsr([1, 2], "expand"))
     step(state, IsrStored([1, 2], 9, 4), MODERN, NOW)
     assert (state.isr, state.pending) == ([1, 2], None)
+
+
+@pytest.mark.parametrize("role", [FOLLOWER, OFFLINE])
+def test_an_isr_that_is_stored_too_late_concerns_a_leader_no_more(role: str) -> None:
+    state = leader(pending=PendingIsr([1, 2], "expand"), role=role)
+    assert step(state, IsrStored([1, 2], 10, 4), MODERN, NOW) == []
+
+
+def test_a_follower_skips_records_that_it_has() -> None:
+    state = follower()
+    state.log_end = 5
+    effects = step(
+        state, AppendFetched([Batch(2, 4, ("a", "b")), Batch(4, 4, ("c",))], 0), MODERN, NOW
+    )
+    assert (effects, state.log_end) == ([], 5)
+
+
+def test_what_a_batch_says_of_epochs_overrules_a_follower_that_believes_in_a_later_one() -> None:
+    """LeaderEpochFileCache.assign (2.0.1+): entries that contradict the new one are removed."""
+    state = follower()
+    state.log_end, state.epochs = 5, LeaderEpochCache([(1, 0), (6, 3)])
+    step(state, AppendFetched([Batch(5, 4, ("d",))], 0), MODERN, NOW)
+    assert state.epochs.entries == [(1, 0), (4, 5)]
 
 
 def test_every_command_has_its_transition() -> None:
