@@ -108,9 +108,9 @@ class BrokerContext:
 
     @property
     def config(self) -> BrokerConfig:
-        """The broker's configuration as it goes by it now.
+        """The configuration that is in force at this broker.
 
-        Its own values are those of its file and, from 1.1, those of its znode that it has read.
+        Its own values are those of its file and, from 1.1 on, those it has read from its znode.
         """
         if self._config_version != self.configuration.version:
             settings = self.settings

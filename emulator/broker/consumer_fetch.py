@@ -22,8 +22,6 @@ from emulator.replication.partition import ChangeRole, MoveHighWatermark, epoch_
 
 NONE = "NONE"
 NOT_LEADER = "NOT_LEADER_OR_FOLLOWER"
-
-
 TIMEOUT = "consumer-fetch-timeout"
 
 
@@ -89,9 +87,9 @@ class ConsumerReads:
         return is_any or given_bytes >= message.min_bytes
 
     def _changed(self, replica: Replica, _effect: MoveHighWatermark | ChangeRole) -> None:
-        """A replica's HW or role changed: look at what waits for it again.
+        """A replica's HW or role changed: look again at the fetches that wait for it.
 
-        Of a process that ends nobody hears any more.
+        A process that is ending answers nobody any more.
         """
         waiting = self.state.by_partition
         if not waiting or not replica.is_known:
@@ -232,7 +230,7 @@ class ConsumerReads:
 
         Of the live followers in the rack that have the offset, the one that has most; then the one
         that was caught up last; then the highest id. Source: ``ReplicaManager`` and
-        ``RackAwareReplicaSelector`` 2.4 to 3.9 (from 3.4 only members of the ISR).
+        ``RackAwareReplicaSelector`` 2.4 to 3.9 (from 3.3.2 only members of the ISR).
         """
         mine = self.context.id
         racks = self.context.settings.racks

@@ -63,12 +63,14 @@ class DynamicConfig:
                     self._take(*change)
 
     def log_created(self, topic: str) -> None:
-        """The broker makes a log: it reads what the topic goes by.
+        """The broker makes a log: it reads the topic's configuration.
 
-        One request makes thousands of logs of a topic; nothing is written in between.
+        One request makes thousands of logs of a topic, and nothing is written in between. What was
+        read under the same zxid is not read again, but only where reading cannot fail: a request
+        that gets no answer has consequences, which must not depend on what is remembered here.
         """
         zxid = self.zk.zookeeper.zxid
-        if self._read_at.get(topic) == zxid:
+        if self._read_at.get(topic) == zxid and self.zk.undisturbed():
             return
         try:
             self._read_topic(topic)

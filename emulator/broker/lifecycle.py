@@ -48,8 +48,6 @@ PATHS = (
 BOOT_US = 200_000
 """How long a process takes from its start to reaching for ZooKeeper."""
 RECONNECT_US = 1_000_000
-
-
 SHUTDOWN_TIMEOUT = "shutdown-timeout"
 
 

@@ -75,7 +75,7 @@ class MetadataCache:
         return PartitionMetadata("LEADER_NOT_AVAILABLE", -1, epoch)
 
     def _error_for_unknown(self, topic: str) -> str:
-        """What of a topic is missing that the controller has told this broker nothing of.
+        """The error for a topic of which the controller has told this broker nothing.
 
         A broker that would make the topic finds out then that it exists already
         (``KafkaApis.createTopic``, auto.create.topics.enable).

@@ -214,9 +214,9 @@ class Failover:
     # ---- the steps
 
     def _initialize(self) -> None:
-        """InitializeControllerContext.
+        """Read live brokers, topics, assignments and the state of every partition.
 
-        Live brokers, topics, assignments, and every partition's state.
+        Source: ``initializeControllerContext``.
         """
         state = self.state
         state.live, unreadable = self.context.registered()

@@ -124,7 +124,7 @@ class TopicDeletion:
                 replicas.move(tp, broker, DELETION_INELIGIBLE)
 
     def _retry(self, topic: str, partitions: list[str]) -> None:
-        """RetryDeletionForIneligibleReplicas.
+        """Kafka's ``retryDeletionForIneligibleReplicas``.
 
         Once nobody is at work any more, the dead are offline replicas again. From 2.3 each leaves
         its ISR, and if it is the last member, that costs an epoch all the same.

@@ -6,8 +6,9 @@ from emulator.events.base import Event
 class ProduceSent(Event, frozen=True, gc=False):
     """A producer sent a batch for the first time.
 
-    The place where its records, ids ``first_record ..``, are named. ``keys`` and ``values`` have
-    one entry a record (``keys`` is empty if none has a key); ``acks`` is 0, 1 or -1.
+    This event is the place where its records, ids ``first_record ..``, are named. ``keys`` and
+    ``values`` have one entry a record (``keys`` is empty if none has a key); ``acks`` is 0, 1 or
+    -1.
     """
 
     producer: str
@@ -71,9 +72,9 @@ class RecordsConsumed(Event, frozen=True, gc=False):
 
 
 class ConsumeFinished(Event, frozen=True, gc=False):
-    """A ``consume`` ended at ``position`` of its last partition; ``NONE``.
+    """A ``consume`` ended at ``position`` of its last partition.
 
-    It has read what there is.
+    ``error`` is ``NONE`` if it has read everything that there is.
     """
 
     consumer: str
@@ -83,7 +84,7 @@ class ConsumeFinished(Event, frozen=True, gc=False):
 
 
 class ConsumerTruncationDetected(Event, frozen=True, gc=False):
-    """A consumer found out that the log was cut below its position (2.1+, KIP-320).
+    """A consumer found out that the log was truncated below its position (2.1+, KIP-320).
 
     ``epoch`` is that of the last record before ``position``, ``end_offset`` where that epoch ends
     in the leader's log (-1: the leader cannot say).

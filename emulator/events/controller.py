@@ -23,9 +23,10 @@ class ControllerResigned(Event, frozen=True, gc=False):
 
 
 class ControllerStep(Event, frozen=True, gc=False):
-    """One step of the controller's procedures, e.g.
+    """One step of one of the controller's procedures.
 
-    ``procedure`` ``onControllerFailover``, ``step`` 4, ``name`` ``initializeControllerContext``.
+    For example step 4 of ``onControllerFailover``, whose ``name`` is
+    ``initializeControllerContext``.
     """
 
     broker: int

@@ -6,7 +6,7 @@ from emulator.events.base import Event
 class GroupRecordsWritten(Event, frozen=True, gc=False):
     """A coordinator writes records of a group to its log of __consumer_offsets.
 
-    The place where these records, ids ``first_record ..``, are named.
+    This event is the place where these records, ids ``first_record ..``, are named.
     """
 
     tp: str

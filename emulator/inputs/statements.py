@@ -156,7 +156,7 @@ class StopBroker(Input, frozen=True, kw_only=True):
 class CrashBroker(Input, frozen=True, kw_only=True):
     """Kill the process.
 
-    With ``lose_unflushed`` as by a power loss (only what was fsynced survives).
+    With ``lose_unflushed`` it is a power loss: only what was flushed to disk survives.
     """
 
     broker: int

@@ -71,9 +71,9 @@ class UpdateMetadataRequest(Message, frozen=True):
 
 
 class ControlResponse(Message, frozen=True):
-    """A broker's answer to a controller request.
+    """A broker's response to a controller request.
 
-    The whole request's error and those of single partitions.
+    It carries the error of the whole request and those of single partitions.
     """
 
     request: int
@@ -112,7 +112,7 @@ class ControlledShutdownResponse(Message, frozen=True):
 class AlterIsrItem(Struct, frozen=True, array_like=True, gc=False):
     """One partition of an AlterPartition request.
 
-    The leader's epoch, the ISR it wants and the znode version it knows.
+    It names the leader's epoch, the ISR that it wants and the znode version that it knows.
     """
 
     leader_epoch: int

@@ -69,9 +69,9 @@ class FetchedPartition(Struct, frozen=True, array_like=True, gc=False):
 
 
 class FetchResponse(Message, frozen=True):
-    """The answer to a :class:`FetchRequest`.
+    """The response to a :class:`FetchRequest`.
 
-    Partitions with data, an error, or another HW than last told.
+    It has the partitions with records, an error, or another HW than the follower was told last.
     """
 
     request: int

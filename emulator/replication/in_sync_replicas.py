@@ -30,7 +30,7 @@ def may_join_isr(
 ) -> bool:
     """Whether a follower's fetch offset admits it to the ISR.
 
-    The leader's HW, and (2.0.1+) the start of its epoch.
+    It must have reached the leader's HW and, from 2.0.1 on, the start of the leader's epoch.
 
     Source: Partition.isFollowerInSync; KAFKA-7128.
     """

@@ -72,16 +72,10 @@ class KernelState(Struct, array_like=True):
 
 
 class Actor(Protocol):
-    """A host's behaviour.
-
-    Takes a message, changes its own state, and acts through the kernel only.
-    """
+    """A host's behaviour: it takes messages, changes its own state and acts through the kernel."""
 
     def handle(self, source: int, message: AnyMessage) -> None:
-        """Take one message from ``source``.
-
-        What it sends, sets and states goes through the kernel.
-        """
+        """Take one message from ``source``."""
 
 
 class Emit(Protocol):
@@ -213,7 +207,7 @@ class Kernel:
     def run_until(self, time_us: int, budget: int | None = None) -> bool:
         """Dispatch all that is due up to and including ``time_us``.
 
-        False if ``budget`` steps did not do.
+        Returns False if that takes more than ``budget`` steps.
         """
         state = self.state
         queue = state.queue

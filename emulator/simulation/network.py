@@ -214,9 +214,9 @@ class Network:
         self._settle_link(source, destination, link)
 
     def release(self, source: int, destination: int, count: int | None, lose: bool) -> None:
-        """Let the first ``count`` waiting messages go on, or lose them; None.
+        """Deliver the first ``count`` waiting messages, or lose them.
 
-        All, and hold no more.
+        With ``count`` None that is all of them, and later ones are no longer held.
         """
         link = self.state.links.get((source, destination))
         if link is None:

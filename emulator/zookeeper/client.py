@@ -81,15 +81,25 @@ class ZkClient:
         self.on_expired: Callable[[], None] = _nothing
 
     def usable(self) -> bool:
-        """Whether a call would be answered now.
+        """Whether a request would be answered now.
 
-        Connected, reachable, and the session alive at the server.
+        The client is connected, the server can be reached, and the session lives there.
         """
         state = self.state
         return (
             state.connection == CONNECTED
             and self.network.reachable(self.host, ZOOKEEPER)
             and self.zookeeper.session(state.session) is not None
+        )
+
+    def undisturbed(self) -> bool:
+        """Whether nothing at all can be in the way of a request, as mostly."""
+        state = self.state
+        return not (
+            self.network.state.links
+            or state.unanswered
+            or state.connection != CONNECTED
+            or state.session not in self.zookeeper.sessions.live
         )
 
     # ---- reading
@@ -100,15 +110,9 @@ class ZkClient:
         Raises:
             ConnectionLoss: the server cannot be asked, or its answer does not come.
         """
-        state = self.state
-        if (
-            self.network.state.links
-            or state.unanswered
-            or state.connection != CONNECTED
-            or state.session not in self.zookeeper.sessions.live
-        ):
-            return self._request(path, lambda: self.zookeeper.find(path))
-        return self.zookeeper.find(path)  # nothing can be in the way: most requests by far
+        if self.undisturbed():
+            return self.zookeeper.find(path)
+        return self._request(path, lambda: self.zookeeper.find(path))
 
     def get(self, path: str) -> Znode:
         """The znode at a path.
@@ -331,10 +335,7 @@ class ZkClient:
             self.on_reconnected()
 
     def expired(self, message: ZkExpired) -> None:
-        """The server has ended the session: everything that stood on it is void.
-
-        Begin a new one.
-        """
+        """The server has ended the session, and everything that stood on it: begin a new one."""
         state = self.state
         if message.session == state.session:
             self._become(EXPIRED)

@@ -9,13 +9,14 @@ outsider), what a committed change means is read there once and stated as events
 cluster does depends on it.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from sys import intern
 
 from msgspec import Struct
 
 from emulator import events
 from emulator.protocol import PartitionInfo
+from emulator.simulation.kernel import Emit
 from emulator.zookeeper import data as znodes
 from emulator.zookeeper import errors
 from emulator.zookeeper.client import ZkClient
@@ -147,7 +148,7 @@ class ZnodeFacts:
 
     def __init__(
         self,
-        emit: Callable[..., int],
+        emit: Emit,
         states: dict[str, PartitionInfo],
         assignments: dict[str, list[int]],
         topic_configs: dict[str, dict[str, str]],
@@ -252,7 +253,7 @@ class ZnodeFacts:
 
 
 def state_changes(
-    emit: Callable[..., int], entity: str, name: str, before: dict[str, str], after: dict[str, str]
+    emit: Emit, entity: str, name: str, before: dict[str, str], after: dict[str, str]
 ) -> None:
     """State which configuration values of a topic or a broker are others than before."""
     for key in [*before, *(key for key in after if key not in before)]:

@@ -232,9 +232,10 @@ class Bookmark(Struct, frozen=True, array_like=True, gc=False):
 
 
 class ControllerState(Struct, array_like=True):
-    """Who controls: broker None when /controller does not exist.
+    """Which broker is the controller; None if there is no /controller.
 
-    Epoch and the version of /controller_epoch (None: no such node).
+    ``epoch`` and ``epoch_zk_version`` are what /controller_epoch holds and its version; None if
+    there is no such znode.
     """
 
     broker: int | None = None
@@ -244,14 +245,15 @@ class ControllerState(Struct, array_like=True):
 
 
 class ViewState(Struct, array_like=True):
-    """Everything that a reader can know of a cluster at one moment. Keys.
+    """Everything that a reader can know of a cluster at one moment.
 
-    Tp, broker id, path, client's name. ``held`` are the messages that wait on a link, by the
-    ``seq`` of their MessageSent, with source and destination; ``sent`` is the last MessageSent as
-    (seq, source, destination). ``beliefs`` holds, by partition, who takes its state to be another
-    than its znode says (None: to have none): the metadata of a broker, and the controller's cache
-    as broker -1. ``updates`` is what UpdateMetadataRequests under way say. ``batches`` may
-    lack the older ones in a recording: ask :meth:`sessions.model.cluster_view.ClusterView.batch`.
+    Keys are topic-partitions, broker ids, paths of znodes and names of clients. ``held`` are the
+    messages that wait on a link, by the ``seq`` of their MessageSent, with source and destination;
+    ``sent`` is the last MessageSent as (seq, source, destination). ``beliefs`` holds, by partition,
+    who takes its state to be another than its znode says (None: to have none): the metadata of a
+    broker, and the controller's cache as broker -1. ``updates`` is what UpdateMetadataRequests
+    under way say. ``batches`` may lack the older ones in a recording: ask
+    :meth:`sessions.model.cluster_view.ClusterView.batch`.
     """
 
     version: str = ""

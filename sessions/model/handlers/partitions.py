@@ -37,8 +37,8 @@ def _assign(
 def topic_deleted(model: Model, event: events.TopicDeleted) -> None:
     """The topic is forgotten; a partition stays while a disk that could not be told holds it."""
     model.state.topic_configs.pop(event.topic, None)
-    number = 0
-    while (tp := f"{event.topic}-{number}") in model.partitions:
+    # An outsider may have numbered them with gaps.
+    for tp in [tp for tp, known in model.partitions.items() if known.topic == event.topic]:
         partition = model.partition(tp, event.seq)
         partition.replicas, partition.adding, partition.removing = [], [], []
         _without_state(partition)
@@ -46,7 +46,6 @@ def topic_deleted(model: Model, event: events.TopicDeleted) -> None:
             model.judge(tp, partition)
         else:
             model.remove_partition(tp)
-        number += 1
 
 
 def replicas_assigned(model: Model, event: events.ReplicasAssigned) -> None:

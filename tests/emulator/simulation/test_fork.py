@@ -3,11 +3,13 @@
 import pytest
 
 from emulator.cluster import Cluster
-from emulator.events import Event
+from emulator.events import ZOOKEEPER, Event
 from emulator.inputs.statements import (
+    AddPartitions,
     CrashBroker,
     CreateCluster,
     CreateTopic,
+    CutLink,
     FreezeBroker,
     HoldMessages,
     Produce,
@@ -90,6 +92,30 @@ def test_what_is_held_frozen_and_waiting_is_forked_too() -> None:
     Runner(fork).execute(Statement(ReleaseMessages(source=0, destination=1), "release"))
     fork.run_until(fork.now_us + 1_000_000)
     assert replica.log.end == 1
+
+
+def test_what_a_broker_has_read_already_makes_no_difference_to_a_fork() -> None:
+    """It makes a log of a topic whose configuration it knows, but ZooKeeper cannot be asked."""
+    lab = Lab("3.9", brokers=3, config={"auto.leader.rebalance.enable": "false"})
+    controller = lab.cluster.controller_id()
+    broker = next(b for b in (0, 1, 2) if b != controller)
+    lab.do(HoldMessages(source=controller, destination=broker, api="LeaderAndIsr"))
+    lab.topic(broker)
+    lab.wait(100)
+    lab.do(AddPartitions(topic="t", partitions=2))
+    lab.wait(500)
+    lab.do(ReleaseMessages(source=controller, destination=broker, count=1))
+    lab.wait(100)
+    assert list(lab.cluster.state.brokers[broker].replicas) == ["t-0"]
+    lab.do(CutLink(source=broker, destination=ZOOKEEPER, one_way=False))
+    fork = lab.cluster.fork()
+    release = ReleaseMessages(source=controller, destination=broker)
+    for cluster in (lab.cluster, fork):
+        Runner(cluster).execute(Statement(release, "release"))
+        cluster.run_until(cluster.now_us + 1_000_000)
+        assert list(cluster.state.brokers[broker].replicas) == ["t-0", "t-1"]
+    assert fork.state_hash == lab.cluster.state_hash
+    assert list(fork.state.brokers[broker].process.unread_topics) == ["t"]
 
 
 def test_many_futures_start_from_one_present() -> None:

@@ -15,6 +15,7 @@ from emulator.events import (
     LogLoaded,
     LogStartOffsetChanged,
     LogTruncated,
+    PartitionsAdded,
     PartitionStateChanged,
     PartitionStateRemoved,
     RecordsAppended,
@@ -163,6 +164,18 @@ def test_a_deleted_topics_partition_stays_until_the_last_disk_has_lost_it() -> N
     assert view.partitions[TP].replicas == []
     assert set(view.partitions[TP].replica_states) == {2}
     view.apply(LogDeleted(7, 0, 0, TP, 2))
+    assert view.partitions == {}
+
+
+def test_a_deleted_topic_is_gone_whole_though_its_partitions_are_numbered_with_gaps() -> None:
+    """An outsider may have written the topic's znode."""
+    view = folded(
+        [
+            TopicCreated(1, 0, 0, "t", [[1]], {}),
+            PartitionsAdded(2, 0, 0, "t", 2, [[1]]),
+            TopicDeleted(3, 0, 0, "t"),
+        ]
+    )
     assert view.partitions == {}
 
 
