@@ -2,8 +2,8 @@
 
 Since 2.1 (KIP-320) a consumer knows the epoch of the record before its position. When it finds the
 partition in another epoch than that in which it last saw the position to be good, it asks the
-leader where the epoch ends before it reads on: an end below the position means that records were
-cut which it has been given. Source: ``Fetcher``, ``OffsetsForLeaderEpochClient`` and
+leader where the epoch ends before it reads on: an end below the position means that records which
+it has been given were truncated. Source: ``Fetcher``, ``OffsetsForLeaderEpochClient`` and
 ``SubscriptionState.maybeCompleteValidation`` of the Java client 2.1 to 3.9.
 """
 
@@ -20,12 +20,14 @@ from emulator.protocol import (
     FetchPartition,
     FetchRequest,
     FetchResponse,
+    ListOffsetsRequest,
+    ListOffsetsResponse,
     MetadataRequest,
     MetadataResponse,
     OffsetsForLeaderEpochRequest,
     OffsetsForLeaderEpochResponse,
 )
-from emulator.protocol.fetch import NO_LIMIT
+from emulator.protocol.fetch import EARLIEST, NO_LIMIT
 
 RETRY_US: Final = 100_000
 PATIENCE_US: Final = 3_000_000
@@ -41,7 +43,7 @@ ROUTING: Final = frozenset(
 """Errors after which a consumer asks for the leader, and the epoch, again."""
 UNDEFINED: Final = -1
 CONSUMER: Final = -1
-"""The replica id of who is none."""
+"""The replica id in requests of consumers, which are no replica."""
 
 
 class Fetcher:
@@ -193,6 +195,35 @@ class Fetcher:
         if reading.stage:
             reading.positions[reading.partition] = offset
 
+    # ---- where does the log begin?
+
+    def _reset(self, consumer: Consumer, reading: Reading) -> None:
+        """Out of range, ask where the log begins (auto.offset.reset=earliest).
+
+        Source: ``OffsetFetcher.resetPositionsIfNeeded`` (``Fetcher.resetOffset`` before).
+        """
+        reading.resetting = True
+        request = ListOffsetsRequest(CONSUMER, _tp(reading), reading.leader_epoch, EARLIEST)
+        reading.request = self.context.send(reading.target, request)
+        self._limit(consumer, reading, ANSWER_US)
+
+    def located(self, source: int, message: ListOffsetsResponse) -> None:
+        """A leader told where its log begins."""
+        for consumer in self.context.state.consumers.values():
+            reading = consumer.reading
+            if reading is not None and reading.resetting and reading.request == message.request:
+                self.connections.answered(consumer.connections, source)
+                reading.resetting = False
+                if message.error != "NONE":
+                    self._look_again(consumer, reading, message.error)
+                elif message.offset == reading.offset:
+                    self._end(consumer, reading, "OFFSET_OUT_OF_RANGE")
+                else:
+                    self._move(reading, message.offset)
+                    reading.epochs.pop(reading.partition, None)
+                    self._fetch(consumer, reading, reading.target)
+                return
+
     # ---- reading
 
     def _fetch(self, consumer: Consumer, reading: Reading, broker: int) -> None:
@@ -225,8 +256,8 @@ class Fetcher:
         tp, row = next(iter(message.partitions.items()))
         if row.error in ROUTING or (row.error != "NONE" and reading.preferred >= 0):
             self._look_again(consumer, reading, row.error)
-        elif row.error == "OFFSET_OUT_OF_RANGE" and _resets(reading, row.log_start):
-            self._fetch(consumer, reading, reading.target)
+        elif row.error == "OFFSET_OUT_OF_RANGE" and reading.input.from_beginning:
+            self._reset(consumer, reading)
         elif row.error != "NONE":
             self._end(consumer, reading, row.error)
         elif row.preferred_read_replica >= 0:
@@ -269,14 +300,14 @@ class Fetcher:
     def _look_again(self, consumer: Consumer, reading: Reading, error: str) -> None:
         """Nobody leads there: ask for the leader after a pause, or end after a few seconds."""
         reading.target = reading.question.asked = -1
-        reading.validating = False
+        reading.validating = reading.resetting = False
         if self.kernel.now < reading.patience_us:
             self._limit(consumer, reading, RETRY_US)
         else:
             self._end(consumer, reading, error)
 
     def _end(self, consumer: Consumer, reading: Reading, error: str) -> None:
-        reading.validating = False
+        reading.validating = reading.resetting = False
         reading.target = reading.question.asked = -1
         self.done(consumer, error)
 
@@ -320,14 +351,6 @@ def _reading_of(consumer: Consumer) -> Reading:
 
 def _tp(reading: Reading) -> str:
     return f"{reading.input.topic}-{reading.partition}"
-
-
-def _resets(reading: Reading, log_start: int) -> bool:
-    """Out of range, begin at the log's start if asked to (auto.offset.reset=earliest)."""
-    if not reading.input.from_beginning or reading.offset == log_start:
-        return False
-    reading.offset = log_start
-    return True
 
 
 def _is_full(reading: Reading) -> bool:

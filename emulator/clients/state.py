@@ -150,7 +150,8 @@ class Reading(Struct, array_like=True):
 
     Since 2.1 (KIP-320) ``leader_epoch`` is the partition's epoch by the metadata, ``epochs`` those
     of the last record before each position (a partition is missing if that is not known), and
-    ``validating`` tells that the leader is asked where that epoch ends.
+    ``validating`` tells that the leader is asked where that epoch ends. ``resetting`` tells that it
+    is asked where its log begins, because the position is out of range.
     """
 
     id: int
@@ -171,6 +172,7 @@ class Reading(Struct, array_like=True):
     epochs: dict[int, int] = field(default_factory=dict)
     leader_epoch: int = -1
     validating: bool = False
+    resetting: bool = False
 
 
 class Consumer(Struct, array_like=True):

@@ -1,7 +1,9 @@
 """Where a group begins to read, and how its progress is kept."""
 
+import pytest
+
 from emulator.clients.group_offsets import LIMIT_US, GroupOffsets
-from emulator.events import OffsetCommitted
+from emulator.events import MessageSent, OffsetCommitted
 from emulator.inputs.statements import (
     Consume,
     CrashBroker,
@@ -87,6 +89,20 @@ def test_a_position_out_of_range_begins_again_only_if_asked_to() -> None:
     assert consume(made, from_beginning=True).error == "NONE"
     assert values(made) == "a"
     assert offsets(made) == {"t-0": 1}
+    [asked] = made.seen.of(MessageSent, name="ListOffsetsRequest", source=CLIENTS)
+    assert asked.destination == 1
+
+
+@pytest.mark.parametrize("api", ["ListOffsetsRequest", "ListOffsetsResponse"])
+def test_a_consumer_does_not_wait_for_ever_to_be_told_where_a_log_begins(api: str) -> None:
+    made = lab(partitions=1)
+    made.produce("a", "b")
+    consume(made, offset=0)
+    made.replica(1).log.truncate(1)
+    made.replica(1).high_watermark = 1
+    ends = (CLIENTS, 1) if api == "ListOffsetsRequest" else (1, CLIENTS)
+    made.do(HoldMessages(source=ends[0], destination=ends[1], api=api))
+    assert consume(made, from_beginning=True).error == "NETWORK_EXCEPTION"
 
 
 def test_a_read_that_fails_commits_how_far_it_came() -> None:
