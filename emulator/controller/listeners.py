@@ -89,9 +89,8 @@ class Listeners:
         To a topic that cannot be read nothing is done, as if it had no partitions.
         """
         state = self.state
-        path = znodes.topic_path(topic)
-        self.zk.watch(path)
-        found = znodes.topic_in(self.zk.data(path))
+        self.context.metadata.watch_assignment(topic)
+        found = self.context.metadata.assignment(topic)
         if found is None:
             return []
         new: list[str] = []
@@ -158,25 +157,21 @@ class Listeners:
     # ---- ISRs that leaders have written
 
     def isr_changes(self) -> None:
-        """Leaders wrote ISRs: read them again, tell every broker, delete the notifications.
-
-        A notification that cannot be read names no partition.
-        """
+        """Leaders wrote ISRs: read them again, tell every broker, delete the notifications."""
         state = self.state
-        self.zk.watch_children(znodes.ISR_CHANGES)
+        self.context.metadata.watch_announcements()
         batch = Batch()
-        names = self.zk.children(znodes.ISR_CHANGES)
-        for name in names:
-            data = self.zk.data(f"{znodes.ISR_CHANGES}/{name}")
-            for tp in znodes.partitions_in(data) or []:
+        announced = self.context.metadata.announced()
+        for tps in announced.values():
+            for tp in tps:
                 info = self.context.read(tp)
                 if info is not None and tp in state.infos:
                     self.context.remember(tp, info)
                     batch.metadata[tp] = info
                     self.reassignment.check(tp)
         self.channels.send(batch)
-        for name in names:
-            self.delete_notification(f"{znodes.ISR_CHANGES}/{name}")
+        for path in announced:
+            self.delete_notification(path)
 
     def delete_notification(self, path: str) -> None:
         """Delete a notification; one that an outsider has put something below stays."""

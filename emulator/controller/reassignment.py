@@ -174,7 +174,7 @@ class Reassignment:
         """
         topic, number = split(tp)
         path = znodes.topic_path(topic)
-        found = znodes.topic_in(self.zk.data(path))
+        found = self.context.metadata.assignment(topic)
         if found is None:
             raise UnreadableError(f"{path} holds no assignment.")
         adding = [b for b in replicas if move is not None and b not in move.original]

@@ -23,7 +23,6 @@ from emulator.scenario.refusals import (
 )
 from emulator.zookeeper import data as znodes
 from emulator.zookeeper import errors, zkcli
-from emulator.zookeeper.metadata import write, write_topic
 
 ZKCLI_TIMEOUT_MS = 30_000
 """The session timeout that zkCli asks for (``ZooKeeperMain``); the server grants 20 s of it."""
@@ -47,13 +46,9 @@ class Admin:
         config = self._topic_config(wanted.config)
         lists = wanted.assignment or self._assign(wanted)
         self._check_lists(lists)
-        write_topic(
-            self.zookeeper,
-            self.environment,
-            topic,
-            znodes.new_topic_json(self.cluster.profile, lists, self.cluster.kernel.random_below),
-            config,
-        )
+        data = znodes.new_topic_json(self.cluster.profile, lists, self.cluster.kernel.random_below)
+        self._write(znodes.topic_config_path(topic), znodes.config_json(config))
+        self._write(znodes.topic_path(topic), data)
         by_kafka = self.cluster.settings.assigned_by_kafka
         by_kafka.pop(topic, None)
         if wanted.policy == "kafka" and not wanted.assignment:
@@ -175,7 +170,7 @@ class Admin:
         there = self.zookeeper.find(path)
         before = znodes.config_in(there.data) if there is not None else None
         kept = {k: v for k, v in {**(before or {}), **config}.items() if v}
-        write(self.zookeeper, self.environment, path, znodes.config_json(kept))
+        self._write(path, znodes.config_json(kept))
 
     def _notify_change(self, kind: str, name: str) -> None:
         change = znodes.config_change_json(self.cluster.profile, kind, name)
@@ -214,11 +209,18 @@ class Admin:
                 "NodeExistsError", f"Topic {wanted.topic} is being deleted already."
             ) from None
 
+    def _write(self, path: str, data: str) -> None:
+        """Set a znode's data, creating it if it does not exist."""
+        if self.zookeeper.find(path) is None:
+            self.zookeeper.create(self.environment, 0, path, data)
+        else:
+            self.zookeeper.set_data(self.environment, path, data)
+
     # ---- elections
 
     def elect_preferred(self, wanted: inputs.ElectPreferred) -> None:
         """Write /admin/preferred_replica_election."""
-        chosen = wanted.partitions or self.cluster.partitions()
+        chosen = wanted.partitions or self._all_partitions()
         for tp in chosen:
             needs_partition(self.cluster, tp)
         try:
@@ -228,6 +230,14 @@ class Admin:
             raise RefusedError(
                 "NodeExistsError", "A preferred replica election is under way already."
             ) from None
+
+    def _all_partitions(self) -> list[str]:
+        """The partitions of all topics, as the topics' znodes have them."""
+        found: list[str] = []
+        for topic in self.cluster.topics():
+            known = znodes.topic_in(self.zookeeper.get(znodes.topic_path(topic)).data)
+            found += [f"{topic}-{number}" for number in (known.replicas if known else ())]
+        return found
 
     def elect_unclean(self, wanted: inputs.ElectUnclean) -> int:
         """Ask the controller to elect from outside the ISR (ElectLeaders, 2.4+; KIP-460).

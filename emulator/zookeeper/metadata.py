@@ -21,8 +21,6 @@ from emulator.zookeeper import data as znodes
 from emulator.zookeeper import errors
 from emulator.zookeeper.client import ZkClient
 from emulator.zookeeper.data import PartitionState, TopicAssignment
-from emulator.zookeeper.environment import ZkEnvironment
-from emulator.zookeeper.tree import ZooKeeper
 
 
 class VersionedState(Struct, frozen=True, array_like=True):
@@ -100,6 +98,37 @@ class PartitionMetadata:
         """Be told once when a partition's state changes."""
         self._zk.watch(znodes.state_path(tp))
 
+    # ---- topics
+
+    def assignment(self, topic: str) -> TopicAssignment | None:
+        """A topic's assignment; None if there is no such topic, or nothing that can be read.
+
+        Raises:
+            ConnectionLoss: it cannot be asked for now.
+        """
+        return znodes.topic_in(self._zk.data(znodes.topic_path(topic)))
+
+    def watch_assignment(self, topic: str) -> None:
+        """Be told once when a topic's assignment changes."""
+        self._zk.watch(znodes.topic_path(topic))
+
+    # ---- ISRs that leaders have written
+
+    def announced(self) -> dict[str, list[str]]:
+        """The announcements that are there: the partitions that each names, by its path.
+
+        One that cannot be read names none.
+
+        Raises:
+            ConnectionLoss: they cannot be asked for now.
+        """
+        paths = [f"{znodes.ISR_CHANGES}/{name}" for name in self._zk.children(znodes.ISR_CHANGES)]
+        return {path: znodes.partitions_in(self._zk.data(path)) or [] for path in paths}
+
+    def watch_announcements(self) -> None:
+        """Be told once when there is another announcement, or one is gone."""
+        self._zk.watch_children(znodes.ISR_CHANGES)
+
     def announce(self, tps: Iterable[str]) -> None:
         """Tell the controller which partitions' ISRs this broker has written (0.9 to 2.6).
 
@@ -118,29 +147,6 @@ def _json(state: PartitionState) -> str:
         state.controller_epoch,
         state.leader_recovery_state,
     )
-
-
-# ---- topics, as tools and brokers write them
-
-
-def write_topic(
-    zookeeper: ZooKeeper, environment: ZkEnvironment, topic: str, data: str, config: dict[str, str]
-) -> None:
-    """Write a new topic's configuration, then the topic; leaders are the controller's work.
-
-    ``data`` is the topic's JSON (:func:`emulator.zookeeper.data.topic_json`).
-    """
-    text = znodes.config_json(config)
-    write(zookeeper, environment, znodes.topic_config_path(topic), text)
-    write(zookeeper, environment, znodes.topic_path(topic), data)
-
-
-def write(zookeeper: ZooKeeper, environment: ZkEnvironment, path: str, data: str) -> None:
-    """Set a znode's data, making it if it is not there."""
-    if zookeeper.find(path) is None:
-        zookeeper.create(environment, 0, path, data)
-    else:
-        zookeeper.set_data(environment, path, data)
 
 
 class ZnodeFacts:

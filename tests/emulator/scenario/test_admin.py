@@ -231,13 +231,13 @@ def test_an_election_of_all_partitions_does_not_list_them_for_each(
     cluster, _ = with_topic(1, 2)
     do(cluster, CreateTopic(topic="many", partitions=50), Settle())
     asked = 0
-    partitions = cluster.partitions
+    topics = cluster.topics
 
     def counted() -> list[str]:
         nonlocal asked
         asked += 1
-        return partitions()
+        return topics()
 
-    monkeypatch.setattr(cluster, "partitions", counted)
+    monkeypatch.setattr(cluster, "topics", counted)
     assert do(cluster, ElectPreferred()).error == "NONE"
     assert asked == 1

@@ -2,9 +2,9 @@
 
 import pytest
 
+from emulator.inputs.statements import ConfigureTopic, CreateTopic
 from emulator.releases.profiles import PROFILES
-from emulator.zookeeper.data import compact, new_topic_json, topic_json
-from emulator.zookeeper.metadata import write, write_topic
+from emulator.zookeeper.data import new_topic_json
 from tests.support.lab import Lab
 
 
@@ -33,17 +33,18 @@ def test_from_2_8_a_topic_has_an_id() -> None:
 
 def test_a_topics_configuration_is_there_before_it() -> None:
     lab = Lab(brokers=1)
-    cluster, topic = lab.cluster, topic_json(PROFILES["3.9"], [[0]], "")
-    config = {"cleanup.policy": "compact"}
-    write_topic(cluster.zookeeper, cluster.environment, "u", topic, config)
+    lab.do(CreateTopic(topic="u", assignment=[[0]], config={"min.insync.replicas": "1"}))
     node = lab.cluster.zookeeper.get("/config/topics/u")
-    assert node.data == '{"version":1,"config":{"cleanup.policy":"compact"}}'
+    assert node.data == '{"version":1,"config":{"min.insync.replicas":"1"}}'
     assert node.czxid < lab.cluster.zookeeper.get("/brokers/topics/u").czxid
 
 
-def test_a_znode_that_is_there_is_set() -> None:
-    cluster = Lab(brokers=1).cluster
-    for number in (1, 2):
-        write(cluster.zookeeper, cluster.environment, "/admin/x", compact({"n": number}))
-    node = cluster.zookeeper.get("/admin/x")
-    assert (node.data, node.version) == ('{"n":2}', 1)
+def test_a_configuration_that_is_there_is_set() -> None:
+    lab = Lab(brokers=1)
+    lab.do(CreateTopic(topic="u", assignment=[[0]]))
+    lab.do(ConfigureTopic(topic="u", config={"min.insync.replicas": "1"}))
+    node = lab.cluster.zookeeper.get("/config/topics/u")
+    assert (node.data, node.version) == (
+        '{"version":1,"config":{"min.insync.replicas":"1"}}',
+        1,
+    )
