@@ -641,6 +641,138 @@ def test_what_a_batch_says_of_epochs_overrules_a_follower_that_believes_in_a_lat
     assert state.epochs.entries == [(1, 0), (4, 5)]
 
 
+def of(version: str) -> Rules:
+    return Rules.of(PROFILES[version])
+
+
+def test_what_nobody_has_told_a_replica_is_unknown() -> None:
+    fresh = Partition("t-0", 1)
+    assert (fresh.role, fresh.leader, fresh.leader_epoch) == (OFFLINE, -1, -1)
+    assert (fresh.zk_version, fresh.controller_epoch, fresh.is_known) == (-1, 0, False)
+
+
+@pytest.mark.parametrize("before", [leader(remotes={2: RemoteReplica()}), follower()])
+def test_a_process_that_ends_remembers_what_is_on_disk_alone(before: Partition) -> None:
+    before.log_end, before.pending = 5, PendingIsr([1, 2], "expand")
+    before.high_watermark = 3
+    state, effects = after(before, End(), MODERN, NOW)
+    on_disk = Partition("t-0", 1, log_end=5, high_watermark=3, epochs=before.epochs)
+    assert state == on_disk
+    assert effects == [ChangeRole(OFFLINE, -1, -1)]
+
+
+def test_who_stops_follows_nobody() -> None:
+    _, effects = after(follower(), Stop(), MODERN, NOW)
+    assert effects[-1] == ChangeRole(OFFLINE, -1, -1)
+
+
+def test_who_restarts_follows_whom_it_followed_in_an_epoch_that_it_does_not_know() -> None:
+    state = Partition("t-0", 1, log_end=5, leader=2)
+    assert ChangeRole(FOLLOWER, 2, -1) in step(state, Restart(3), MODERN, NOW)
+
+
+def test_a_fetch_that_fails_is_told_nothing_of_the_log() -> None:
+    found = partition.answer_fetch(follower(), 3, 0, -1, -1, MODERN)
+    assert (found.error, found.high_watermark, found.log_start) == (
+        "NOT_LEADER_OR_FOLLOWER",
+        -1,
+        -1,
+    )
+
+
+@pytest.mark.parametrize(("version", "error"), [("3.6", "NOT_ENOUGH_REPLICAS"), ("3.7", "NONE")])
+def test_from_3_7_no_more_replicas_can_be_required_than_are_assigned(
+    version: str, error: str
+) -> None:
+    state = leader(assigned=[1])
+    assert produce_error(state, -1, of(version), Moment(min_insync_replicas=2)) == error
+
+
+def test_a_new_leader_says_that_it_knows_nothing_of_its_followers_logs() -> None:
+    effects = step(Partition("t-0", 1), BecomeLeader(4, 1, [1], [1, 2], 9), MODERN, NOW)
+    assert partition.RememberLogEnd(2, -1) in effects
+
+
+def test_who_leads_no_longer_forgets_its_isr_and_its_followers() -> None:
+    state = leader(isr=[1, 2], remotes={2: RemoteReplica()})
+    step(state, BecomeFollower(2, 5, 1, [1, 2], 9, True), MODERN, NOW)
+    assert (state.isr, state.remotes) == ([], {})
+
+
+@pytest.mark.parametrize(("version", "epoch"), [("0.10.2", -1), ("0.11", 4)])
+def test_records_carry_the_leaders_epoch_since_there_are_epochs(version: str, epoch: int) -> None:
+    effects = step(leader(), Append(Batch(0, -1, ("a",)), {}), of(version), NOW)
+    [appended] = [each for each in effects if isinstance(each, partition.AppendAsLeader)]
+    assert appended.leader_epoch == epoch
+
+
+def test_a_leader_remembers_which_high_watermark_a_follower_was_told() -> None:
+    state = leader(remotes={2: RemoteReplica()})
+    step(state, partition.TellHighWatermark(2, 5), MODERN, NOW)
+    step(state, partition.TellHighWatermark(3, 6), MODERN, NOW)
+    assert {broker: remote.told_hw for broker, remote in state.remotes.items()} == {2: 5}
+
+
+@pytest.mark.parametrize(
+    ("isr", "error"), [([1, 2], "NONE"), ([1], "NOT_ENOUGH_REPLICAS_AFTER_APPEND")]
+)
+def test_a_produce_learns_whether_enough_replicas_were_in_sync(isr: list[int], error: str) -> None:
+    remotes = {2: RemoteReplica(leo=1)}
+    state = leader(isr=isr, remotes=remotes, log_end=1, assigned=[1, 2])
+    effects = step(state, CheckHighWatermark("isr"), of("3.5"), Moment(min_insync_replicas=2))
+    assert partition.AnswerProduces(error) in effects
+
+
+@pytest.mark.parametrize(
+    ("version", "live", "raised"),
+    [
+        ("3.5", (1, 2), False),
+        ("3.5", (1,), False),
+        ("3.6", (1, 2), False),
+        ("3.6", (1,), True),
+    ],
+)
+def test_a_dead_replica_that_was_caught_up_holds_the_high_watermark_back_up_to_3_5(
+    version: str, live: tuple[int, ...], raised: bool
+) -> None:
+    """KAFKA-15021."""
+    remotes = {2: RemoteReplica(leo=0, last_caught_up_us=5)}
+    state = leader(isr=[1], remotes=remotes, log_end=1)
+    step(state, CheckHighWatermark("isr"), of(version), Moment(now_us=7, live_brokers=live))
+    assert (state.high_watermark == 1) is raised
+
+
+@pytest.mark.parametrize(("version", "joins"), [("3.2", True), ("3.3", False)])
+def test_from_3_3_a_broker_that_is_not_alive_is_not_proposed_for_the_isr(
+    version: str, joins: bool
+) -> None:
+    """KIP-841."""
+    state = leader(isr=[1], remotes={2: RemoteReplica(leo=0)})
+    effects = step(state, CountFetch(2, 0), of(version), Moment(live_brokers=(1,)))
+    assert any(isinstance(effect, ProposeIsr) for effect in effects) is joins
+
+
+@pytest.mark.parametrize(("version", "raised"), [("2.6", True), ("3.0", False), ("3.1", True)])
+def test_whether_a_stored_isr_raises_the_high_watermark_at_once(version: str, raised: bool) -> None:
+    state = leader(
+        isr=[1, 2], remotes={2: RemoteReplica(leo=0)}, log_end=1, pending=PendingIsr([1], "shrink")
+    )
+    step(state, IsrStored([1], 10, 4), of(version), Moment(now_us=60_000_000))
+    assert (state.high_watermark == 1) is raised
+
+
+@pytest.mark.parametrize(("epoch", "again"), [(3, True), (4, False)])
+def test_a_follower_asks_again_if_the_leader_knows_only_an_older_epoch_than_it_has(
+    epoch: int, again: bool
+) -> None:
+    """KIP-279: the follower truncates to where its own largest such epoch ends, and asks again."""
+    state = follower()
+    state.log_end, state.epochs = 5, LeaderEpochCache([(2, 0), (4, 3)])
+    effects = step(state, partition.TruncateToEpochEnd(epoch, 4), MODERN, NOW)
+    assert (partition.ASK_AGAIN in effects) is again
+    assert state.log_end == (3 if again else 4)
+
+
 def test_every_command_has_its_transition() -> None:
     assert set(TRANSITIONS) == set(Command.__args__)
 
