@@ -326,6 +326,11 @@ class FetcherManager:
         if fetch_state is None or fetch_state.phase != OUT_OF_RANGE:
             self.pump(fetcher)
             return
+        if message.error == "FENCED_LEADER_EPOCH":
+            fetch_state.advance(FENCED)
+            self._leave_session(fetcher, message.tp)
+            self.pump(fetcher)
+            return
         if message.error != NONE:
             self._delay(fetcher, message.tp, fetch_state)
         else:
@@ -360,6 +365,7 @@ class FetcherManager:
 
     def _leave_session(self, fetcher: Fetcher, tp: str) -> None:
         fetcher.in_session.pop(tp, None)
+        fetcher.changed.pop(tp, None)
         fetcher.forgotten[tp] = None
 
     def resume(self) -> None:

@@ -8,7 +8,7 @@ in :data:`NEXT`: what the fetcher was doing, and how that went, give what it doe
     any      --FENCED_LEADER_EPOCH--> failed (until the controller's next word)
 
 Everything else that goes wrong is tried again after ``replica.fetch.backoff.ms``, in the same
-phase. Source: AbstractFetcherThread 0.8 to 3.9.
+phase. Source: AbstractFetcherThread 0.8 to 3.9 (``onPartitionFenced`` from 2.1 on).
 """
 
 from typing import Final
@@ -42,6 +42,7 @@ NEXT: Final = {
     (FETCHING, DISCONNECTED): FETCHING,
     (OUT_OF_RANGE, ADJUSTED): FETCHING,
     (OUT_OF_RANGE, ERROR): FETCHING,
+    (OUT_OF_RANGE, FENCED): FAILED,
     (OUT_OF_RANGE, DISCONNECTED): FETCHING,
     (FAILED, DISCONNECTED): FAILED,
 }

@@ -8,7 +8,7 @@ from emulator.events import BrokerStateChanged, LogStartOffsetChanged, MessageSe
 from emulator.inputs.statements import CrashBroker, PauseReplica, ResumeReplica, StartBroker
 from emulator.protocol import ListOffsetsRequest, ListOffsetsResponse
 from emulator.releases.profiles import VERSIONS
-from emulator.replication.fetching import FETCHING, OUT_OF_RANGE, TRUNCATING
+from emulator.replication.fetching import FAILED, FETCHING, OUT_OF_RANGE, TRUNCATING
 from emulator.storage.log import RecordBatches
 from tests.support.generations import since
 from tests.support.lab import SECOND_US, TP, Lab
@@ -125,7 +125,18 @@ def asking(lab: Lab, phase: str = OUT_OF_RANGE) -> Fetcher:
     return fetcher
 
 
-@pytest.mark.parametrize("error", ["NOT_LEADER_OR_FOLLOWER", "FENCED_LEADER_EPOCH"])
+def test_who_is_fenced_while_it_asks_gives_up_until_the_controllers_next_word() -> None:
+    """AbstractFetcherThread.handleOutOfRangeError: onPartitionFenced marks the partition failed."""
+    lab, _ = asleep("3.9")
+    fetcher = asking(lab)
+    answer = ListOffsetsResponse(77, TP, "FENCED_LEADER_EPOCH", 0, 2)
+    lab.cluster.brokers[1].fetchers.ends_answered(0, answer)
+    assert fetcher.partitions[TP].phase == FAILED
+    assert TP not in fetcher.in_session
+    assert TP not in fetcher.changed
+
+
+@pytest.mark.parametrize("error", ["NOT_LEADER_OR_FOLLOWER", "UNKNOWN_LEADER_EPOCH"])
 def test_who_is_refused_an_answer_asks_again_after_a_while(error: str) -> None:
     lab, _ = asleep("3.9")
     fetcher = asking(lab)
