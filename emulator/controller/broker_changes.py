@@ -87,23 +87,25 @@ class BrokerChanges:
         """OnReplicasBecomeOffline.
 
         Elect for what they led, then take their replicas out of the ISRs; what is being deleted is
-        looked at there.
+        looked at there. Each of the two is a batch of requests of its own, so that a broker that is
+        slow to answer the first (up to 1.0 it waits for its idle fetchers) hears late of the other.
         """
         state = self.state
-        batch = Batch()
         affected = [tp for tp in self.context.hosted(dead) if not self.context.is_deleting(tp)]
         leaderless = [tp for tp in affected if self._leader_in(tp, dead)]
         for tp in leaderless:
             self.partitions.move(tp, OFFLINE)
-        self.partitions.elect_offline(self.context.leaderless(), batch)
+        elections = Batch()
+        self.partitions.elect_offline(self.context.leaderless(), elections)
+        self.channels.send(elections)
+        departures = Batch()
         for broker in dead:
             for tp in affected:
                 if broker in state.assignments[tp]:
-                    self.replicas.go_offline(tp, broker, batch)
-        if leaderless:
-            self.channels.send(batch)
-        else:
-            self.channels.send(batch, metadata_to=sorted(state.live))
+                    self.replicas.go_offline(tp, broker, departures)
+        self.channels.send(departures)
+        if not leaderless:
+            self.channels.send(Batch(), metadata_to=sorted(state.live))
 
     def _leader_in(self, tp: str, brokers: list[int]) -> bool:
         info = self.state.infos.get(tp)
