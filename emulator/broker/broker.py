@@ -18,6 +18,7 @@ from emulator.broker.fetcher import FetcherManager, FetchersState
 from emulator.broker.isr_manager import IsrManager, IsrManagerState
 from emulator.broker.lifecycle import Lifecycle, LifecycleState
 from emulator.broker.metadata_cache import MetadataCache
+from emulator.broker.partition_locks import BEHIND_LOCKS, LocksState, PartitionLocks
 from emulator.broker.producer_ids import ProducerIdBlock, ProducerIds
 from emulator.broker.purgatory import Purgatory, PurgatoryState
 from emulator.broker.replica import Replica, ReplicaIndex, Replicas
@@ -55,6 +56,7 @@ class BrokerState(Struct, array_like=True):
     index: ReplicaIndex = field(default_factory=ReplicaIndex)
     requests: ReplicaManagerState = field(default_factory=ReplicaManagerState)
     purgatory: PurgatoryState = field(default_factory=PurgatoryState)
+    locks: LocksState = field(default_factory=LocksState)
     fetch_sessions: FetchSessionsState = field(default_factory=FetchSessionsState)
     fetchers: FetchersState = field(default_factory=FetchersState)
     isr: IsrManagerState = field(default_factory=IsrManagerState)
@@ -103,7 +105,8 @@ class Broker:
         self.zk = context.zk
         self.replicas = Replicas(context, state.replicas, state.index)
         self.purgatory = Purgatory(context, state.purgatory)
-        self.sessions = FetchSessions(context, state.fetch_sessions, self.replicas)
+        self.locks = PartitionLocks(context, state.locks, self._session_partitions)
+        self.sessions = FetchSessions(context, state.fetch_sessions, self.replicas, self.locks)
         self.reads = ConsumerReads(context, self.replicas, self.sessions, state.consumer_fetches)
         self.fetchers = FetcherManager(context, state.fetchers, self.replicas)
         self.rounds = SingleRounds(self.fetchers)
@@ -113,6 +116,7 @@ class Broker:
             self.replicas,
             session_fetches=self.sessions.session_fetches,
             last_fetches=self.sessions.last_fetches,
+            locks=self.locks,
         )
         self.replica_manager = ReplicaManager(
             context,
@@ -128,7 +132,7 @@ class Broker:
         self.coordinator = GroupCoordinator(
             context,
             state.coordinator,
-            append=self.replica_manager.produce,
+            append=self._append_own,
             log_of=self.replica_manager.log_of,
         )
         self.config = DynamicConfig(context, self.controller.config_changed)
@@ -143,7 +147,10 @@ class Broker:
             end_process=self.end_process,
         )
         self._connect_parts()
-        self._handlers = self._table()
+        self._unlocked = self._table()
+        self._behind_locks = self._unlocked | dict.fromkeys(BEHIND_LOCKS, self._take_in_turn)
+        self._handlers = self._unlocked
+        self._locks_changed()
         self._tasks = self._task_table()
 
     def _connect_parts(self) -> None:
@@ -155,6 +162,7 @@ class Broker:
         replicas.on(StopLeading, lambda replica, _: coordinator.leads_no_more(replica.tp))
         self.context.own_response = coordinator.offsets.stored
         self.fetchers.on_halt = lambda: self.end_process("crashed")
+        self.locks.on_change = self._locks_changed
         self.zk.on_reconnected = self.lifecycle.zookeeper_is_back
         replicas.log_created = self.config.log_created
         self.zk.on_expired = self._session_expired
@@ -170,6 +178,50 @@ class Broker:
             refused = messages.ConnectionLost(self.id, kernel.cause)
             at_us = kernel.now + LATENCY_MIN_US
             kernel.schedule(at_us, source, refused, kernel.cause, self.id)
+
+    # ---- what waits for a partition's lock
+
+    def _session_partitions(self, follower: int) -> dict[str, messages.FetchPartition]:
+        session = self.state.fetch_sessions.by_follower.get(follower)
+        return {} if session is None else session.partitions
+
+    def _locks_changed(self) -> None:
+        """Look at the locks before a request is handled, but only while any is held."""
+        state = self.state.locks
+        is_any = bool(state.held or state.waiting)
+        self._handlers = self._behind_locks if is_any else self._unlocked
+
+    def _take_in_turn(self, source: int, message: AnyMessage) -> None:
+        if self.locks.blocks(source, message):
+            self.locks.wait(source, self.kernel.cause, message)
+        else:
+            self._unlocked[type(message)](source, message)
+
+    def _append_own(self, client: int, request: int, message: messages.ProduceRequest) -> None:
+        """The broker's own records (of groups) wait as those of producers do."""
+        if self.state.locks.held and self.locks.blocks(client, message):
+            self.locks.wait(client, request, message)
+        else:
+            self.replica_manager.produce(client, request, message)
+
+    def _go_on(self) -> None:
+        """Handle the requests whose locks are free by now, and what the expiry did not come to."""
+        kernel = self.kernel
+        cause = kernel.cause
+        for source, request, message in self.locks.freed():
+            kernel.cause = request
+            self._take_in_turn(source, message)
+        kernel.cause = cause
+        self._locks_changed()
+
+    def _retry_isr_writes(self) -> None:
+        expired = self.locks.expiring
+        self.isr.write_again()
+        if expired and not self.locks.expiring:
+            self.isr.expire()
+        self._go_on()
+
+    # ---- the table
 
     def _table(self) -> dict[type, Handler]:
         def request(method: Callable[[int, int, Any], None]) -> Handler:
@@ -234,6 +286,7 @@ class Broker:
             "socket-timeout": self.fetchers.check_timeouts,
             "isr-expiration": self._expire_isr,
             "checkpoint": self._checkpoint,
+            "isr-write": self._retry_isr_writes,
             "isr-propagation": self.isr.propagate_changes,
             "alter-partition": self.isr.send_pending,
             "alter-partition-timeout": self.isr.check_timeout,
@@ -319,6 +372,9 @@ class Broker:
 
     def _session_expired(self) -> None:
         """Begin a new session: resign as controller, register again, take part in elections."""
+        if self.state.locks.held:
+            self.isr.session_expired()
+            self._go_on()
         self.controller.resign("session expired")
         self.lifecycle.register_again()
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from msgspec import Struct, field
 
 from emulator import events
+from emulator.broker.partition_locks import PartitionLocks
 from emulator.broker.replica import LEADER, Replica, Replicas
 from emulator.broker_context import BrokerContext
 from emulator.protocol import AlterIsrItem, AlterPartitionRequest, AlterPartitionResponse
@@ -21,13 +22,16 @@ from emulator.replication.partition import (
     ProposeIsr,
 )
 from emulator.zookeeper.data import PartitionState
-from emulator.zookeeper.errors import ZooKeeperError
+from emulator.zookeeper.errors import ConnectionLoss, ZooKeeperError
 
 ALTER_RETRY_US = 50_000
 """How long a leader waits before it sends an unanswered AlterPartition again."""
 ALTER_TIMEOUT_US = 30_000_000
 """How long it waits for the response."""
 TIMEOUT = "alter-partition-timeout"
+
+WRITE_RETRY_US = 100_000
+"""How often a leader whose ISR change is not stored yet looks whether ZooKeeper can be reached."""
 
 ISR_CHECK_US = 2_500_000
 ISR_QUIET_US = 5_000_000
@@ -60,8 +64,9 @@ class IsrManager:
         replicas: Replicas,
         session_fetches: Callable[[Replica], Mapping[int, int]],
         last_fetches: Callable[[], Mapping[int, int]],
+        locks: PartitionLocks,
     ) -> None:
-        """Act in ``context`` on ``replicas``.
+        """Act in ``context`` on ``replicas``, and hold their ``locks`` while ZooKeeper is silent.
 
         ``session_fetches`` says when the followers of a replica fetched last, ``last_fetches`` when
         each follower did (microseconds).
@@ -73,7 +78,9 @@ class IsrManager:
         self.replicas = replicas
         self.session_fetches = session_fetches
         self.last_fetches = last_fetches
-        self.by_controller = replicas.rules.isr_by_controller
+        self.locks = locks
+        self.expired_session_fails = self.profile.has("session_expiry_fails_requests")
+        self.writes_itself = self.profile.has("isr_write_holds_partition_lock")
         replicas.on(ProposeIsr, self._propose)
         replicas.on(AdoptIsr, self._adopted)
 
@@ -85,9 +92,14 @@ class IsrManager:
         return lag_us // 2 if self.profile.has("isr_expiration_at_half_lag_time") else lag_us
 
     def expire(self) -> None:
-        """Let every partition led here drop the members that are out of sync."""
-        replicas = self.replicas
+        """Let every partition led here drop the members that are out of sync.
+
+        One thread does it: where a partition's lock is held it waits, and comes to no other.
+        """
+        replicas, held = self.replicas, self.locks.state.held
         for replica in [replicas.by_name[tp] for tp in self._suspects() if tp in replicas.by_name]:
+            if held and (replica.tp in held or self.locks.expiring):
+                return
             if replica.role == LEADER:
                 replicas.do(replica, ExpireIsr(self.session_fetches(replica)))
 
@@ -116,24 +128,43 @@ class IsrManager:
             effect.change,
             effect.follower,
         )
-        if self.by_controller:
+        if self.writes_itself:
+            self._write(replica, effect)
+        else:
             self.state.pending[replica.tp] = None
             self.send_pending()
-        else:
-            self._write(replica, effect.isr)
 
-    def _write(self, replica: Replica, isr: list[int]) -> None:
+    def _write(self, replica: Replica, proposed: ProposeIsr) -> bool:
         """Kafka up to 2.6: conditional setData with the version that the leader knows.
 
-        A mismatch is skipped: the controller has written, and its LeaderAndIsr is on the way.
+        A mismatch is skipped: the controller has written, and its LeaderAndIsr is on the way. If no
+        answer comes the partition's lock is held until there is one: False.
         """
+        isr = proposed.isr
         epoch = replica.leader_epoch
         state = PartitionState(replica.controller_epoch, self.context.id, epoch, isr)
         try:
             version = self.context.metadata.write_isr(replica.tp, state, replica.zk_version)
+        except ConnectionLoss:
+            self.locks.hold(replica.tp, proposed)
+            self.context.later("isr-write", WRITE_RETRY_US)
+            return False
         except ZooKeeperError:
-            return
+            return True
         self.replicas.do(replica, IsrStored(isr, version, epoch))
+        return True
+
+    def write_again(self) -> None:
+        """Try again to store what the locks are held for."""
+        for tp, proposed in list(self.locks.state.held.items()):
+            if self._write(self.replicas.by_name[tp], proposed):
+                self.locks.release(tp)
+
+    def session_expired(self) -> None:
+        """From 1.1 on the write fails with its session; before, the next session takes it over."""
+        if self.expired_session_fails:
+            for tp in list(self.locks.state.held):
+                self.locks.release(tp)
 
     def send_pending(self) -> None:
         """Ask the controller for what is pending; one request at a time is under way."""

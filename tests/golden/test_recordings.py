@@ -17,13 +17,9 @@ SCRIPTS = sorted(path.stem for path in HERE.glob("scripts/*.tide"))
 
 KNOWN: dict[tuple[str, str], str] = {
     ("n00-random", "0.10.2.2"): "a controlled shutdown takes time",
-    ("n03-random", "0.10.2.2"): "elections are sent before replicas go offline; a leader's lock",
-    ("n03-random", "2.0.1"): "a leader waits for ZooKeeper with the partition's lock held",
     ("n06-random", "0.10.2.2"): "the controller waits for a frozen broker",
     ("n06-random", "1.1.1"): "the controller waits for a frozen broker",
     ("w2-isolated-controller", "2.8.2"): "AlterIsr goes to the controller that is remembered",
-    ("w5-blocked-leader", "0.11.0.3"): "a leader waits for ZooKeeper with the lock held",
-    ("w5-blocked-leader", "2.4.1"): "a leader waits for ZooKeeper with the lock held",
 }
 """Script and release to what the emulator does not do (yet) as that release did."""
 

@@ -182,6 +182,21 @@ REPLICATION: Final = (
         "cutting at the LEO still drops epoch entries that start there",
     ),
     Feature(
+        "isr_write_holds_partition_lock",
+        "seed",
+        "2.6",
+        "KAFKA-46",
+        "a leader that stores an ISR change keeps the partition's lock until ZooKeeper answers",
+        ended_by="KIP-497",
+    ),
+    Feature(
+        "reads_need_partition_lock",
+        "2.1",
+        None,
+        "KIP-320",
+        "reading a partition needs its lock, so reads wait too while a leader changes the ISR",
+    ),
+    Feature(
         "truncate_on_fetch",
         "2.8",
         None,

@@ -33,6 +33,8 @@ high_watermark_in_log 2.4..3.9
 delayed_fetch_completes_on_high_watermark 2.4..2.5
 alter_isr 2.7..3.9
 epoch_cache_truncated_at_log_end 2.7..3.9
+isr_write_holds_partition_lock seed..2.5
+reads_need_partition_lock 2.1..3.9
 truncate_on_fetch 2.8..3.9
 high_watermark_checked_after_alter_partition 3.5..3.9
 caught_up_at_log_end 3.5..3.9
@@ -96,6 +98,7 @@ cluster_id 0.10.2..3.9
 listener_protocol_map 0.10.2..3.9
 dynamic_broker_config 1.1..3.9
 removed_broker_config_stays 1.1..2.4
+session_expiry_fails_requests 1.1..3.9
 log_dir_event_notifications 1.1..3.9
 broker_registration_multi 2.2..3.9
 zookeeper_config_node 2.4..3.9
