@@ -166,6 +166,7 @@ class Broker:
         self.zk.on_reconnected = self.lifecycle.zookeeper_is_back
         replicas.log_created = self.config.log_created
         self.zk.on_expired = self._session_expired
+        self.controller.register_again = self.lifecycle.register_again
 
     # ---- dispatch
 
@@ -294,7 +295,7 @@ class Broker:
             "shutdown-timeout": self.lifecycle.check_timeout,
             "controller-retry": self.controller.retry,
             "control-retry": self.controller.channels.retry,
-            "control-timeout": self.controller.channels.check_timeouts,
+            "control-timeout": self.controller.check_timeouts,
             "rebalance": self.controller.rebalance,
             "groups": self.coordinator.tick,
         }
@@ -375,8 +376,7 @@ class Broker:
         if self.state.locks.held:
             self.isr.session_expired()
             self._go_on()
-        self.controller.resign("session expired")
-        self.lifecycle.register_again()
+        self.controller.session_expired()
 
     def end_process(self, status: str) -> None:
         """The process is gone: only what is on disk stays."""

@@ -120,7 +120,7 @@ class Lifecycle:
 
     def register_again(self) -> None:
         """After a session has expired: a new session, the broker's znode anew, a new election."""
-        if self.zk.connect():
+        if self.zk.usable() or self.zk.connect():
             self.config.reconnected()
             self.register()
         else:

@@ -4,9 +4,12 @@ Source: ``KafkaController.onBrokerFailure``, ``onReplicasBecomeOffline``, ``onBr
 ``doControlledShutdown`` and the event BrokerChange.
 """
 
+from msgspec.structs import replace
+
 from emulator.controller.channels import Batch, Channels
 from emulator.controller.context import (
     OFFLINE,
+    BrokerChange,
     ControllerContext,
     ControllerState,
     UnreadableError,
@@ -39,6 +42,7 @@ class BrokerChanges:
         self.deletion = deletion
         self.reassignment = reassignment
         self.profile = context.profile
+        self.dead_in_turn = self.profile.has("live_brokers_change_with_their_procedures")
 
     @property
     def state(self) -> ControllerState:
@@ -62,21 +66,62 @@ class BrokerChanges:
         bounced: list[int] = []
         if self.profile.has("broker_epochs"):
             bounced = [b for b, epoch in now.items() if state.live.get(b, epoch) != epoch]
-        for broker in [*gone, *bounced]:
-            del state.live[broker]
-            state.shutting_down.pop(broker, None)
+        if gone or new or bounced:
+            self.go_on(BrokerChange(now, gone, new, bounced, [*gone, *bounced]))
+
+    def go_on(self, change: BrokerChange) -> None:
+        """Shut down the threads that send to brokers that are gone, then act on the change.
+
+        If such a thread has a request under way, the controller waits for its end and comes back
+        here. It acts on what it read before it waited.
+        """
+        thread = self.context.controllership.thread
+        for number, broker in enumerate(change.removing):
             self.channels.remove(broker)
-        if gone or bounced:
-            self._procedure("onBrokerFailure", gone + bounced)
-            self.failed(gone + bounced)
-            self.deletion.broker_gone(gone + bounced)
-        if new or bounced:
-            for broker in [*new, *bounced]:
-                state.live[broker] = now[broker]
-            self._procedure("onBrokerStartup", new + bounced)
-            self.started(sorted(new + bounced))
-            self.reassignment.resume([*new, *bounced])
-            self.deletion.resume()
+            if thread.closing:
+                thread.change = replace(change, removing=change.removing[number + 1 :])
+                return
+        self._apply(change)
+
+    def _apply(self, change: BrokerChange) -> None:
+        """New brokers first, then those that bounced, then the dead.
+
+        Up to 2.1 the cache has the brokers that are alive now from the beginning; later a dead one
+        counts as alive until its turn comes.
+        """
+        if not self.dead_in_turn:
+            self._remove(change.gone)
+        if change.new:
+            self._add(change, change.new)
+            self._started(change.new)
+        if change.bounced:
+            self._remove(change.bounced)
+            self._failed(change.bounced)
+            self._add(change, change.bounced)
+            self._started(change.bounced)
+        if change.gone:
+            self._remove(change.gone)
+            self._failed(change.gone)
+
+    def _add(self, change: BrokerChange, brokers: list[int]) -> None:
+        for broker in brokers:
+            self.state.live[broker] = change.registered[broker]
+
+    def _remove(self, brokers: list[int]) -> None:
+        for broker in brokers:
+            self.state.live.pop(broker, None)
+            self.state.shutting_down.pop(broker, None)
+
+    def _failed(self, brokers: list[int]) -> None:
+        self._procedure("onBrokerFailure", brokers)
+        self.failed(brokers)
+        self.deletion.broker_gone(brokers)
+
+    def _started(self, brokers: list[int]) -> None:
+        self._procedure("onBrokerStartup", brokers)
+        self.started(sorted(brokers))
+        self.reassignment.resume(brokers)
+        self.deletion.resume()
 
     def _procedure(self, name: str, brokers: list[int]) -> None:
         detail = ", ".join(map(str, brokers))

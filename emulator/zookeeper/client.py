@@ -336,7 +336,7 @@ class ZkClient:
         Begin a new one.
         """
         state = self.state
-        if message.session == state.session:
+        if message.session == state.session and state.connection != EXPIRED:
             self._become(EXPIRED)
             self.on_expired()
 

@@ -54,6 +54,22 @@ CONTROLLER: Final = (
         "the controller works on one event at a time; handlers of znodes take the listeners' place",
     ),
     Feature(
+        "controller_awaits_send_threads",
+        "0.10.2.1",
+        "2.1.0",
+        "KAFKA-4959",
+        "the controller, when it loses a broker or its office, waits for the answers to what it has"
+        " under way",
+        ended_by="KAFKA-7576",
+    ),
+    Feature(
+        "live_brokers_change_with_their_procedures",
+        "2.2",
+        None,
+        "KIP-380",
+        "while new brokers are started the controller still takes those for alive that have died",
+    ),
+    Feature(
         "failover_deletes_notifications",
         "1.1",
         None,

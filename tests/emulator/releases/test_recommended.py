@@ -48,6 +48,8 @@ empty_isr_on_unclean 0.8.1..0.11
 failover_checks_running seed..0.10.2
 running_as_controller seed 0.8.2..0.10.0
 controller_event_queue 0.11..3.9
+controller_awaits_send_threads 0.10.2..2.0.1
+live_brokers_change_with_their_procedures 2.2..3.9
 failover_deletes_notifications 1.1..3.9
 failover_sends_metadata_first 0.10.2..3.9
 preferred_election_of_current_leader 1.1..2.1
