@@ -126,9 +126,9 @@ class Broker:
             sessions=self.sessions,
             fetchers=self.fetchers,
         )
-        self.metadata = MetadataCache(context, self.isr.send_pending)
+        self.metadata = MetadataCache(context, self.isr.controller_known)
         self.producer_ids = ProducerIds(context, state.producer_ids)
-        self.controller = Controller(context, state.controllership, self.isr.send_pending)
+        self.controller = Controller(context, state.controllership, self.isr.controller_known)
         self.coordinator = GroupCoordinator(
             context,
             state.coordinator,
@@ -351,6 +351,7 @@ class Broker:
 
     def start_tasks(self) -> None:
         """Begin the periodic tasks (in stepwise mode they run by `tick` only)."""
+        self.isr.start()
         if self.context.stepwise:
             return
         self.context.later("isr-expiration", self.isr.period_us())

@@ -14,6 +14,7 @@ from emulator.broker.replica import LEADER, Replica, Replicas
 from emulator.broker_context import BrokerContext
 from emulator.protocol import AlterIsrItem, AlterPartitionRequest, AlterPartitionResponse
 from emulator.replication.partition import (
+    RETRY_CHANGE,
     SHRINK,
     AdoptIsr,
     ExpireIsr,
@@ -42,13 +43,15 @@ class IsrManagerState(Struct, array_like=True):
     """What is to be stored, and what the controller is to be told; it ends with the process.
 
     ``pending`` are partitions with a change for the controller; ``request`` is the AlterPartition
-    under way (0: none). ``changes`` are partitions whose ISR this broker has
-    written, to be notified of; the last was written at ``changed_us``, the last notification sent
-    at ``told_us``.
+    under way (0: none). ``controller`` is the broker that is taken for the controller (-1: nobody)
+    until a connection to it breaks or it says that it is not. ``changes`` are partitions whose ISR
+    this broker has written, to be notified of; the last was written at ``changed_us``, the last
+    notification sent at ``told_us``.
     """
 
     pending: dict[str, None] = field(default_factory=dict)
     request: int = 0
+    controller: int = -1
     changes: dict[str, None] = field(default_factory=dict)
     changed_us: int = 0
     told_us: int = 0
@@ -80,9 +83,14 @@ class IsrManager:
         self.last_fetches = last_fetches
         self.locks = locks
         self.expired_session_fails = self.profile.has("session_expiry_fails_requests")
+        self.fails_to_retry = self.profile.has("unexpected_alter_isr_error_is_final")
         self.writes_itself = self.profile.has("isr_write_holds_partition_lock")
         replicas.on(ProposeIsr, self._propose)
         replicas.on(AdoptIsr, self._adopted)
+
+    def start(self) -> None:
+        """The process has started: notifications are counted from here (lastIsrPropagationMs)."""
+        self.state.told_us = self.kernel.now
 
     # ---- the isr-expiration task
 
@@ -166,10 +174,22 @@ class IsrManager:
             for tp in list(self.locks.state.held):
                 self.locks.release(tp)
 
+    def controller_known(self) -> None:
+        """Somebody is controller: remember it, unless there is one that still counts as that.
+
+        Source: ``BrokerToControllerRequestThread.doWork``. A leader may so ask a controller that
+        has long been replaced, as long as nothing tells it.
+        """
+        if self.state.controller < 0:
+            self.state.controller = self.context.process.known_controller
+        self.send_pending()
+
     def send_pending(self) -> None:
         """Ask the controller for what is pending; one request at a time is under way."""
         state = self.state
-        controller = self.context.process.known_controller
+        if state.controller < 0:
+            state.controller = self.context.process.known_controller
+        controller = state.controller
         if state.request or not state.pending or controller < 0:
             if state.pending and controller < 0:
                 self.context.later("alter-partition", ALTER_RETRY_US)
@@ -196,6 +216,8 @@ class IsrManager:
             return
         state.request = 0
         if message.error != "NONE":
+            if message.error == "NOT_CONTROLLER":
+                state.controller = -1
             self.context.later("alter-partition", ALTER_RETRY_US)
             return
         for tp, (error, info) in message.partitions.items():
@@ -206,24 +228,38 @@ class IsrManager:
             if error == "NONE" and info is not None:
                 stored = IsrStored(list(info.isr), info.zk_version, info.leader_epoch)
                 self.replicas.do(replica, stored)
-            else:
-                self.replicas.do(replica, IsrRefused(error))
+            elif RETRY_CHANGE in self.replicas.do(replica, IsrRefused(error)):
+                if not self.fails_to_retry:
+                    state.pending[tp] = None
+                elif self.profile.has("failed_isr_retry_ends_response"):
+                    self._end_response()
+                    return
         self.send_pending()
+
+    def _end_response(self) -> None:
+        """2.7 and 2.8: the exception "Failed to enqueue ISR change state" ends the work on it.
+
+        The other partitions of the request are asked for again: in 2.7 soon, in 2.8 with the next
+        change.
+        """
+        if self.profile.has("alter_isr_sent_periodically"):
+            self.context.later("alter-partition", ALTER_RETRY_US)
 
     def connection_lost(self, peer: int) -> None:
         """The connection to the controller broke: ask again after a while."""
-        if self.state.request and peer == self.context.process.known_controller:
+        if self.state.request and peer == self.state.controller:
             self.retry_later()
 
     def check_timeout(self) -> None:
         """The request under way has had no response for too long: send what is pending anew."""
         if self.context.timers.overdue(TIMEOUT) and self.state.request:
+            self.context.network.give_up(self.context.id, self.state.controller)
             self.retry_later()
         self.context.timers.rearm(TIMEOUT)
 
     def retry_later(self) -> None:
-        """Give the request under way up and send what is pending again after 50 ms."""
-        self.state.request = 0
+        """Give the request under way up; after 50 ms ask who is controller then."""
+        self.state.request, self.state.controller = 0, -1
         self.context.later("alter-partition", ALTER_RETRY_US)
 
     # ---- ISR change notifications (0.9 to 2.6: leaders write the ISR themselves)

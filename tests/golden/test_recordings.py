@@ -17,7 +17,6 @@ SCRIPTS = sorted(path.stem for path in HERE.glob("scripts/*.tide"))
 
 KNOWN: dict[tuple[str, str], str] = {
     ("n00-random", "0.10.2.2"): "a controlled shutdown takes time",
-    ("w2-isolated-controller", "2.8.2"): "AlterIsr goes to the controller that is remembered",
 }
 """Script and release to what the emulator does not do (yet) as that release did."""
 

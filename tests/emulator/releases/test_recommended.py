@@ -32,6 +32,9 @@ in_sync_at_log_end 2.1..3.9
 high_watermark_in_log 2.4..3.9
 delayed_fetch_completes_on_high_watermark 2.4..2.5
 alter_isr 2.7..3.9
+alter_isr_sent_periodically 2.7
+failed_isr_retry_ends_response 2.7..2.8
+unexpected_alter_isr_error_is_final 2.7..2.8
 epoch_cache_truncated_at_log_end 2.7..3.9
 isr_write_holds_partition_lock seed..2.5
 reads_need_partition_lock 2.1..3.9
