@@ -125,6 +125,7 @@ class Broker:
             purgatory=self.purgatory,
             sessions=self.sessions,
             fetchers=self.fetchers,
+            locks=self.locks,
         )
         self.metadata = MetadataCache(context, self.isr.controller_known)
         self.producer_ids = ProducerIds(context, state.producer_ids)
@@ -148,6 +149,7 @@ class Broker:
         )
         self._connect_parts()
         self._unlocked = self._table()
+        self._closed = self._unlocked | dict.fromkeys(messages.REQUESTS, self._refuse)
         self._behind_locks = self._unlocked | dict.fromkeys(BEHIND_LOCKS, self._take_in_turn)
         self._handlers = self._unlocked
         self._locks_changed()
@@ -163,6 +165,8 @@ class Broker:
         self.context.own_response = coordinator.offsets.stored
         self.fetchers.on_halt = lambda: self.end_process("crashed")
         self.locks.on_change = self._locks_changed
+        self.replica_manager.on_fetchers_shut_down = self._go_on
+        self.lifecycle.on_sockets_closed = self._locks_changed
         self.zk.on_reconnected = self.lifecycle.zookeeper_is_back
         replicas.log_created = self.config.log_created
         self.zk.on_expired = self._session_expired
@@ -175,10 +179,13 @@ class Broker:
         if self._process.broker_epoch or not isinstance(message, messages.REQUESTS):
             self._handlers[type(message)](source, message)
         else:
-            kernel = self.kernel
-            refused = messages.ConnectionLost(self.id, kernel.cause)
-            at_us = kernel.now + LATENCY_MIN_US
-            kernel.schedule(at_us, source, refused, kernel.cause, self.id)
+            self._refuse(source, message)
+
+    def _refuse(self, source: int, _message: AnyMessage) -> None:
+        """Nobody listens: the connection is refused."""
+        kernel = self.kernel
+        refused = messages.ConnectionLost(self.id, kernel.cause)
+        kernel.schedule(kernel.now + LATENCY_MIN_US, source, refused, kernel.cause, self.id)
 
     # ---- what waits for a partition's lock
 
@@ -187,10 +194,17 @@ class Broker:
         return {} if session is None else session.partitions
 
     def _locks_changed(self) -> None:
-        """Look at the locks before a request is handled, but only while any is held."""
+        """Look at the locks before a request is handled, but only while any is held.
+
+        Once the sockets are closed no request is taken; what was taken before is still handled.
+        """
         state = self.state.locks
-        is_any = bool(state.held or state.waiting)
-        self._handlers = self._behind_locks if is_any else self._unlocked
+        if self.state.lifecycle.sockets_closed:
+            self._handlers = self._closed
+        elif state.held or state.waiting or state.fetchers:
+            self._handlers = self._behind_locks
+        else:
+            self._handlers = self._unlocked
 
     def _take_in_turn(self, source: int, message: AnyMessage) -> None:
         if self.locks.blocks(source, message):
@@ -291,6 +305,8 @@ class Broker:
             "isr-propagation": self.isr.propagate_changes,
             "alter-partition": self.isr.send_pending,
             "alter-partition-timeout": self.isr.check_timeout,
+            "close-sockets": self.lifecycle.close_sockets,
+            "close-fetchers": self._close_fetchers,
             "shutdown-retry": self.lifecycle.ask_to_leave,
             "shutdown-timeout": self.lifecycle.check_timeout,
             "controller-retry": self.controller.retry,
@@ -343,7 +359,8 @@ class Broker:
             self.isr.connection_lost(peer)
             self.controller.connection_lost(peer, message.request)
             self.lifecycle.connection_lost(peer)
-            self.sessions.connection_lost(peer)
+            if not message.request:  # it takes no more requests, but may fetch itself
+                self.sessions.connection_lost(peer)
         elif peer == ZOOKEEPER:
             self.zk.connection_lost()
 
@@ -362,8 +379,16 @@ class Broker:
 
     def _expire_isr(self) -> None:
         self.kernel.cause = 0  # a periodic task is its own cause
-        self.isr.expire()
-        self.context.later("isr-expiration", self.isr.period_us())
+        if not self.state.lifecycle.sockets_closed:
+            self.isr.expire()
+            self.context.later("isr-expiration", self.isr.period_us())
+
+    def _close_fetchers(self) -> None:
+        """The last threads that held the process up have ended, unless a fetcher is idle."""
+        if self.state.locks.fetchers:
+            self.context.later("close-fetchers", CLOSE_RETRY_US)
+        else:
+            self.lifecycle.end()
 
     def _checkpoint(self) -> None:
         self.kernel.cause = 0
@@ -389,10 +414,14 @@ class Broker:
         for name in mine.__struct_fields__:
             if name not in ON_DISK:
                 _reset(getattr(mine, name), getattr(fresh, name))
+        self._locks_changed()
         self.context.set_status(status)
         self.kernel.end_host(self.id)
         self.context.network.host_ended(self.id)
 
+
+CLOSE_RETRY_US = 10_000
+"""How often a process that goes looks whether its idle fetchers have ended."""
 
 ON_DISK = ("replicas", "clean_shutdown")
 """What of :class:`BrokerState` outlives the process."""

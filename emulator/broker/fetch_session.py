@@ -188,7 +188,7 @@ class FetchSessions:
     def fetch(self, follower: int, request: int, message: FetchRequest) -> None:
         """Handle a FetchRequest of a follower."""
         if not message.one_shot and not message.new_session and not self._knows(follower):
-            self.context.close_connection(follower)
+            self.context.close_connection(follower, request)
             return
         session = self._session(follower, request, message)
         session.last_fetch_us = self.kernel.now

@@ -180,15 +180,19 @@ class IsrManager:
         Source: ``BrokerToControllerRequestThread.doWork``. A leader may so ask a controller that
         has long been replaced, as long as nothing tells it.
         """
-        if self.state.controller < 0:
-            self.state.controller = self.context.process.known_controller
+        self._look_up_controller()
         self.send_pending()
+
+    def _look_up_controller(self) -> None:
+        """Take a live broker for the controller, if none counts as that."""
+        process = self.context.process
+        if self.state.controller < 0 and process.known_controller in process.live_brokers:
+            self.state.controller = process.known_controller
 
     def send_pending(self) -> None:
         """Ask the controller for what is pending; one request at a time is under way."""
         state = self.state
-        if state.controller < 0:
-            state.controller = self.context.process.known_controller
+        self._look_up_controller()
         controller = state.controller
         if state.request or not state.pending or controller < 0:
             if state.pending and controller < 0:
@@ -215,9 +219,10 @@ class IsrManager:
         if message.request != state.request:
             return
         state.request = 0
-        if message.error != "NONE":
-            if message.error == "NOT_CONTROLLER":
-                state.controller = -1
+        errors = {message.error, *(error for error, _ in message.partitions.values())}
+        if "NOT_CONTROLLER" in errors:
+            state.controller = -1
+        if message.error != "NONE" or state.controller < 0:
             self.context.later("alter-partition", ALTER_RETRY_US)
             return
         for tp, (error, info) in message.partitions.items():

@@ -1,13 +1,18 @@
-"""The lock of a partition whose leader waits for ZooKeeper (``Partition.leaderIsrUpdateLock``).
+"""The locks that a broker's threads hold while they wait, and who waits for the locks.
 
-Up to 2.6 a leader stores an ISR change itself, and holds the partition's write lock while it does.
-If ZooKeeper does not answer, the thread waits for it with the lock held; so whatever needs the lock
+That of a partition whose leader waits for ZooKeeper (``Partition.leaderIsrUpdateLock``): up to 2.6
+a leader stores an ISR change itself, and holds the partition's write lock while it does. If
+ZooKeeper does not answer, the thread waits for it with the lock held; so whatever needs the lock
 for reading or writing waits behind it: producers' records, fetches, and the controller's requests
-that would end its leadership. While nobody waits this costs nothing: a broker looks here only while
-a lock is held.
+that would end its leadership.
+
+Those that are held while idle fetchers are shut down: up to 1.0 that waits for the last response to
+each, and the controller's next requests wait behind it.
+
+While nobody waits this costs nothing: a broker looks here only while a lock is held.
 
 Source: ``Partition.maybeShrinkIsr``, ``maybeExpandIsr`` and ``appendRecordsToLeader`` 0.8 to 2.6,
-``ReplicaManager.replicaStateChangeLock``.
+``ReplicaManager.replicaStateChangeLock``, ``AbstractFetcherManager.shutdownIdleFetcherThreads``.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -39,6 +44,11 @@ BEHIND_LOCKS = (
 )
 """Requests that may need a partition's lock."""
 
+MAP = "AbstractFetcherManager.mapLock"
+"""Held after a StopReplica was answered: who starts or stops fetching has to wait."""
+STATE_CHANGE = "ReplicaManager.replicaStateChangeLock"
+"""Held before a LeaderAndIsr is answered: all further requests of controllers have to wait."""
+
 Waiting = tuple[int, int, AnyMessage]
 """The source of a request, its number, and the request."""
 
@@ -47,11 +57,14 @@ class LocksState(Struct, array_like=True):
     """Which locks are held, and what waits; it ends with the process.
 
     ``held`` has the ISR change that each lock is held for, in the order in which they were taken.
+    ``fetchers`` says what else is held while idle fetchers are shut down (up to 1.0): MAP or
+    STATE_CHANGE; empty: nothing.
     ``responses`` are fetches that have been read but whose handler waits: by request the follower
     and the response.
     """
 
     held: dict[str, ProposeIsr] = field(default_factory=dict)
+    fetchers: str = ""
     waiting: list[Waiting] = field(default_factory=list)
     responses: dict[int, tuple[int, FetchResponse]] = field(default_factory=dict)
 
@@ -90,6 +103,11 @@ class PartitionLocks:
         del self.state.held[tp]
         self.on_change()
 
+    def hold_fetchers(self, lock: str) -> None:
+        """Keep a lock until the last requests of idle fetchers have ended."""
+        self.state.fetchers = lock
+        self.on_change()
+
     def freed(self) -> list[Waiting]:
         """Take what need not wait any longer, in order; and send the fetches' responses."""
         state = self.state
@@ -122,13 +140,19 @@ class PartitionLocks:
             return self.reads_need_lock and message.tp in self.state.held
         if isinstance(message, OffsetsForLeaderEpochRequest):
             return self._any_held(message.partitions)
-        if isinstance(message, STATE_CHANGES):
-            if any(isinstance(other, STATE_CHANGES) for _, _, other in self.state.waiting):
-                return True
-            return not isinstance(message, UpdateMetadataRequest) and self._any_held(
-                message.partitions
-            )
-        return False
+        return isinstance(message, STATE_CHANGES) and self._blocks_change(message)
+
+    def _blocks_change(
+        self, message: LeaderAndIsrRequest | StopReplicaRequest | UpdateMetadataRequest
+    ) -> bool:
+        state = self.state
+        if state.fetchers == STATE_CHANGE or any(
+            isinstance(other, STATE_CHANGES) for _, _, other in state.waiting
+        ):
+            return True
+        if isinstance(message, UpdateMetadataRequest):
+            return False
+        return bool(state.fetchers) or self._any_held(message.partitions)
 
     def wait(self, source: int, request: int, message: AnyMessage) -> None:
         """Let a request wait for the locks that it needs."""

@@ -14,6 +14,7 @@ from emulator.controller.context import (
     ControllerState,
     UnreadableError,
 )
+from emulator.controller.hash_order import map_order, partitions_in_order
 from emulator.controller.partition_state_machine import PartitionStateMachine
 from emulator.controller.reassignment import Reassignment
 from emulator.controller.replica_state_machine import REPLICA_ONLINE, ReplicaStateMachine
@@ -42,6 +43,7 @@ class BrokerChanges:
         self.deletion = deletion
         self.reassignment = reassignment
         self.profile = context.profile
+        self.one_by_one = self.profile.has("controlled_shutdown_one_by_one")
         self.dead_in_turn = self.profile.has("live_brokers_change_with_their_procedures")
 
     @property
@@ -186,19 +188,28 @@ class BrokerChanges:
     def shut_down(self, broker: int) -> list[str]:
         """Controlled shutdown of a broker: move what it leads, stop what it follows.
 
-        Returns what it still leads.
+        Up to 1.0 partition by partition, each with requests of its own; a replica that follows is
+        told twice to stop, before it leaves its ISR and as it does. Returns what the broker still
+        leads.
         """
         state = self.state
         state.shutting_down[broker] = None
         batch = Batch()
         remaining: list[str] = []
         isr_order = self.profile.has("controlled_shutdown_election_in_isr_order")
-        for tp in self.context.hosted([broker]):
+        for tp in self._shutdown_order(broker):
+            if self.one_by_one:
+                self.channels.send(batch)
+                batch = Batch()
             info = self.context.refresh(tp)
             assigned = state.assignments[tp]
             if info is None or len(assigned) == 1:
                 continue
             if info.leader != broker:
+                if self.one_by_one:
+                    first = Batch()
+                    first.stop_replica(broker, tp, info.leader_epoch)
+                    self.channels.send(first)
                 batch.stop_replica(broker, tp, info.leader_epoch)
                 self.replicas.go_offline(tp, broker, batch)
                 continue
@@ -213,3 +224,10 @@ class BrokerChanges:
                 remaining.append(tp)
         self.channels.send(batch)
         return remaining
+
+    def _shutdown_order(self, broker: int) -> list[str]:
+        if not self.one_by_one:
+            return self.context.hosted([broker])
+        assignments = self.state.assignments
+        hosted = [tp for tp in map_order(assignments) if broker in assignments[tp]]
+        return partitions_in_order(hosted, lambda tp: len(assignments[tp]))

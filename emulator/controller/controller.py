@@ -484,10 +484,11 @@ class Controller:
             return "UNKNOWN_TOPIC_OR_PARTITION", -1, -1
         if item.leader_epoch < info.leader_epoch:
             return "FENCED_LEADER_EPOCH", item.leader_epoch, info.leader_epoch
-        if item.isr == info.isr:
+        if item.isr == info.isr and item.zk_version <= info.zk_version:
             return "NONE", 0, 0
         if item.zk_version != info.zk_version:
-            return "INVALID_UPDATE_VERSION", item.zk_version, info.zk_version
+            ahead = item.zk_version > info.zk_version
+            return self._other_version(ahead=ahead), item.zk_version, info.zk_version
         if self.profile.has("alter_partition_needs_live_replicas"):
             live = self.context.live_brokers()
             dead = [broker for broker in item.isr if broker not in live]
@@ -500,6 +501,18 @@ class Controller:
         except errors.NoNodeError:
             return "UNKNOWN_TOPIC_OR_PARTITION", -1, -1
         return "NONE", 0, 0
+
+    def _other_version(self, *, ahead: bool) -> str:
+        """The error for a leader that knows another version of the partition's state.
+
+        Up to 3.2 ZooKeeper's answer decides, so that the controller finds out whether there is
+        another one; later a leader that is ahead is told at once that this one is not it.
+        """
+        if ahead and self.profile.has("leader_ahead_of_controller_noticed"):
+            return "NOT_CONTROLLER"
+        if ahead:
+            self.context.check_epoch()
+        return "INVALID_UPDATE_VERSION"
 
     # ---- requests of administrators
 

@@ -15,9 +15,7 @@ from tests.golden.record import added, as_text
 
 SCRIPTS = sorted(path.stem for path in HERE.glob("scripts/*.tide"))
 
-KNOWN: dict[tuple[str, str], str] = {
-    ("n00-random", "0.10.2.2"): "a controlled shutdown takes time",
-}
+KNOWN: dict[tuple[str, str], str] = {}
 """Script and release to what the emulator does not do (yet) as that release did."""
 
 

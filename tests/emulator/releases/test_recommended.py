@@ -51,6 +51,8 @@ empty_isr_on_unclean 0.8.1..0.11
 failover_checks_running seed..0.10.2
 running_as_controller seed 0.8.2..0.10.0
 controller_event_queue 0.11..3.9
+controlled_shutdown_one_by_one seed..0.11
+topic_deletion_in_hash_order seed..0.11
 controller_awaits_send_threads 0.10.2..2.0.1
 live_brokers_change_with_their_procedures 2.2..3.9
 failover_deletes_notifications 1.1..3.9
@@ -68,6 +70,7 @@ cancel_reassignment 2.4..3.9
 elect_leaders 2.4..3.9
 deletion_retry_leaves_isr 2.4..3.9
 offline_replicas_leave_isr_at_failover 2.4..3.9
+leader_ahead_of_controller_noticed 3.5..3.9
 leader_recovery 3.5..3.9
 offsets_expire_when_group_empty 2.1..3.9
 consumer_groups 0.9..3.9
