@@ -18,6 +18,7 @@ from emulator.broker.fetcher import FetcherManager, FetchersState
 from emulator.broker.isr_manager import IsrManager, IsrManagerState
 from emulator.broker.lifecycle import Lifecycle, LifecycleState
 from emulator.broker.metadata_cache import MetadataCache
+from emulator.broker.partition_locks import BEHIND_LOCKS, LocksState, PartitionLocks
 from emulator.broker.producer_ids import ProducerIdBlock, ProducerIds
 from emulator.broker.purgatory import Purgatory, PurgatoryState
 from emulator.broker.replica import Replica, ReplicaIndex, Replicas
@@ -55,6 +56,7 @@ class BrokerState(Struct, array_like=True):
     index: ReplicaIndex = field(default_factory=ReplicaIndex)
     requests: ReplicaManagerState = field(default_factory=ReplicaManagerState)
     purgatory: PurgatoryState = field(default_factory=PurgatoryState)
+    locks: LocksState = field(default_factory=LocksState)
     fetch_sessions: FetchSessionsState = field(default_factory=FetchSessionsState)
     fetchers: FetchersState = field(default_factory=FetchersState)
     isr: IsrManagerState = field(default_factory=IsrManagerState)
@@ -103,7 +105,8 @@ class Broker:
         self.zk = context.zk
         self.replicas = Replicas(context, state.replicas, state.index)
         self.purgatory = Purgatory(context, state.purgatory)
-        self.sessions = FetchSessions(context, state.fetch_sessions, self.replicas)
+        self.locks = PartitionLocks(context, state.locks, self._session_partitions)
+        self.sessions = FetchSessions(context, state.fetch_sessions, self.replicas, self.locks)
         self.reads = ConsumerReads(context, self.replicas, self.sessions, state.consumer_fetches)
         self.fetchers = FetcherManager(context, state.fetchers, self.replicas)
         self.rounds = SingleRounds(self.fetchers)
@@ -113,6 +116,7 @@ class Broker:
             self.replicas,
             session_fetches=self.sessions.session_fetches,
             last_fetches=self.sessions.last_fetches,
+            locks=self.locks,
         )
         self.replica_manager = ReplicaManager(
             context,
@@ -121,14 +125,15 @@ class Broker:
             purgatory=self.purgatory,
             sessions=self.sessions,
             fetchers=self.fetchers,
+            locks=self.locks,
         )
-        self.metadata = MetadataCache(context, self.isr.send_pending)
+        self.metadata = MetadataCache(context, self.isr.controller_known)
         self.producer_ids = ProducerIds(context, state.producer_ids)
-        self.controller = Controller(context, state.controllership, self.isr.send_pending)
+        self.controller = Controller(context, state.controllership, self.isr.controller_known)
         self.coordinator = GroupCoordinator(
             context,
             state.coordinator,
-            append=self.replica_manager.produce,
+            append=self._append_own,
             log_of=self.replica_manager.log_of,
         )
         self.config = DynamicConfig(context, self.controller.config_changed)
@@ -143,7 +148,11 @@ class Broker:
             end_process=self.end_process,
         )
         self._connect_parts()
-        self._handlers = self._table()
+        self._unlocked = self._table()
+        self._closed = self._unlocked | dict.fromkeys(messages.REQUESTS, self._refuse)
+        self._behind_locks = self._unlocked | dict.fromkeys(BEHIND_LOCKS, self._take_in_turn)
+        self._handlers = self._unlocked
+        self._locks_changed()
         self._tasks = self._task_table()
 
     def _connect_parts(self) -> None:
@@ -155,9 +164,13 @@ class Broker:
         replicas.on(StopLeading, lambda replica, _: coordinator.leads_no_more(replica.tp))
         self.context.own_response = coordinator.offsets.stored
         self.fetchers.on_halt = lambda: self.end_process("crashed")
+        self.locks.on_change = self._locks_changed
+        self.replica_manager.on_fetchers_shut_down = self._go_on
+        self.lifecycle.on_sockets_closed = self._locks_changed
         self.zk.on_reconnected = self.lifecycle.zookeeper_is_back
         replicas.log_created = self.config.log_created
         self.zk.on_expired = self._session_expired
+        self.controller.register_again = self.lifecycle.register_again
 
     # ---- dispatch
 
@@ -166,10 +179,64 @@ class Broker:
         if self._process.broker_epoch or not isinstance(message, messages.REQUESTS):
             self._handlers[type(message)](source, message)
         else:
-            kernel = self.kernel
-            refused = messages.ConnectionLost(self.id, kernel.cause)
-            at_us = kernel.now + LATENCY_MIN_US
-            kernel.schedule(at_us, source, refused, kernel.cause, self.id)
+            self._refuse(source, message)
+
+    def _refuse(self, source: int, _message: AnyMessage) -> None:
+        """Nobody listens: the connection is refused."""
+        kernel = self.kernel
+        refused = messages.ConnectionLost(self.id, kernel.cause)
+        kernel.schedule(kernel.now + LATENCY_MIN_US, source, refused, kernel.cause, self.id)
+
+    # ---- what waits for a partition's lock
+
+    def _session_partitions(self, follower: int) -> dict[str, messages.FetchPartition]:
+        session = self.state.fetch_sessions.by_follower.get(follower)
+        return {} if session is None else session.partitions
+
+    def _locks_changed(self) -> None:
+        """Look at the locks before a request is handled, but only while any is held.
+
+        Once the sockets are closed no request is taken; what was taken before is still handled.
+        """
+        state = self.state.locks
+        if self.state.lifecycle.sockets_closed:
+            self._handlers = self._closed
+        elif state.held or state.waiting or state.fetchers:
+            self._handlers = self._behind_locks
+        else:
+            self._handlers = self._unlocked
+
+    def _take_in_turn(self, source: int, message: AnyMessage) -> None:
+        if self.locks.blocks(source, message):
+            self.locks.wait(source, self.kernel.cause, message)
+        else:
+            self._unlocked[type(message)](source, message)
+
+    def _append_own(self, client: int, request: int, message: messages.ProduceRequest) -> None:
+        """The broker's own records (of groups) wait as those of producers do."""
+        if self.state.locks.held and self.locks.blocks(client, message):
+            self.locks.wait(client, request, message)
+        else:
+            self.replica_manager.produce(client, request, message)
+
+    def _go_on(self) -> None:
+        """Handle the requests whose locks are free by now, and what the expiry did not come to."""
+        kernel = self.kernel
+        cause = kernel.cause
+        for source, request, message in self.locks.freed():
+            kernel.cause = request
+            self._take_in_turn(source, message)
+        kernel.cause = cause
+        self._locks_changed()
+
+    def _retry_isr_writes(self) -> None:
+        expired = self.locks.expiring
+        self.isr.write_again()
+        if expired and not self.locks.expiring:
+            self.isr.expire()
+        self._go_on()
+
+    # ---- the table
 
     def _table(self) -> dict[type, Handler]:
         def request(method: Callable[[int, int, Any], None]) -> Handler:
@@ -234,14 +301,17 @@ class Broker:
             "socket-timeout": self.fetchers.check_timeouts,
             "isr-expiration": self._expire_isr,
             "checkpoint": self._checkpoint,
+            "isr-write": self._retry_isr_writes,
             "isr-propagation": self.isr.propagate_changes,
             "alter-partition": self.isr.send_pending,
             "alter-partition-timeout": self.isr.check_timeout,
+            "close-sockets": self.lifecycle.close_sockets,
+            "close-fetchers": self._close_fetchers,
             "shutdown-retry": self.lifecycle.ask_to_leave,
             "shutdown-timeout": self.lifecycle.check_timeout,
             "controller-retry": self.controller.retry,
             "control-retry": self.controller.channels.retry,
-            "control-timeout": self.controller.channels.check_timeouts,
+            "control-timeout": self.controller.check_timeouts,
             "rebalance": self.controller.rebalance,
             "groups": self.coordinator.tick,
         }
@@ -289,7 +359,8 @@ class Broker:
             self.isr.connection_lost(peer)
             self.controller.connection_lost(peer, message.request)
             self.lifecycle.connection_lost(peer)
-            self.sessions.connection_lost(peer)
+            if not message.request:  # it takes no more requests, but may fetch itself
+                self.sessions.connection_lost(peer)
         elif peer == ZOOKEEPER:
             self.zk.connection_lost()
 
@@ -297,6 +368,7 @@ class Broker:
 
     def start_tasks(self) -> None:
         """Begin the periodic tasks (in stepwise mode they run by `tick` only)."""
+        self.isr.start()
         if self.context.stepwise:
             return
         self.context.later("isr-expiration", self.isr.period_us())
@@ -307,8 +379,16 @@ class Broker:
 
     def _expire_isr(self) -> None:
         self.kernel.cause = 0  # a periodic task is its own cause
-        self.isr.expire()
-        self.context.later("isr-expiration", self.isr.period_us())
+        if not self.state.lifecycle.sockets_closed:
+            self.isr.expire()
+            self.context.later("isr-expiration", self.isr.period_us())
+
+    def _close_fetchers(self) -> None:
+        """The last threads that held the process up have ended, unless a fetcher is idle."""
+        if self.state.locks.fetchers:
+            self.context.later("close-fetchers", CLOSE_RETRY_US)
+        else:
+            self.lifecycle.end()
 
     def _checkpoint(self) -> None:
         self.kernel.cause = 0
@@ -319,8 +399,10 @@ class Broker:
 
     def _session_expired(self) -> None:
         """Begin a new session: resign as controller, register again, take part in elections."""
-        self.controller.resign("session expired")
-        self.lifecycle.register_again()
+        if self.state.locks.held:
+            self.isr.session_expired()
+            self._go_on()
+        self.controller.session_expired()
 
     def end_process(self, status: str) -> None:
         """The process is gone: only what is on disk stays."""
@@ -332,10 +414,14 @@ class Broker:
         for name in mine.__struct_fields__:
             if name not in ON_DISK:
                 _reset(getattr(mine, name), getattr(fresh, name))
+        self._locks_changed()
         self.context.set_status(status)
         self.kernel.end_host(self.id)
         self.context.network.host_ended(self.id)
 
+
+CLOSE_RETRY_US = 10_000
+"""How often a process that goes looks whether its idle fetchers have ended."""
 
 ON_DISK = ("replicas", "clean_shutdown")
 """What of :class:`BrokerState` outlives the process."""

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct, field
 
+from emulator.broker.partition_locks import PartitionLocks
 from emulator.broker.replica import LEADER, Replica, Replicas
 from emulator.broker_context import BrokerContext
 from emulator.protocol import (
@@ -70,13 +71,18 @@ class FetchSessions:
     """Answers the fetches of followers."""
 
     def __init__(
-        self, context: BrokerContext, state: FetchSessionsState, replicas: Replicas
+        self,
+        context: BrokerContext,
+        state: FetchSessionsState,
+        replicas: Replicas,
+        locks: PartitionLocks,
     ) -> None:
-        """Serve ``replicas`` in ``context``."""
+        """Serve ``replicas`` in ``context``, waiting for ``locks``."""
         self.context = context
         self.kernel = context.kernel
         self.state = state
         self.replicas = replicas
+        self.locks = locks
         self.rules = replicas.rules
         self.gives_one_batch = context.profile.has("fetch_response_max_bytes")
         self.quick = context.profile.has("delayed_fetch_completes_on_high_watermark")
@@ -182,7 +188,7 @@ class FetchSessions:
     def fetch(self, follower: int, request: int, message: FetchRequest) -> None:
         """Handle a FetchRequest of a follower."""
         if not message.one_shot and not message.new_session and not self._knows(follower):
-            self.context.close_connection(follower)
+            self.context.close_connection(follower, request)
             return
         session = self._session(follower, request, message)
         session.last_fetch_us = self.kernel.now
@@ -354,7 +360,10 @@ class FetchSessions:
         session.news = later
         if session.one_shot:
             self.state.single.pop(request, None)
-        self.context.respond(follower, request, FetchResponse(request, rows))
+        response = FetchResponse(request, rows)
+        if self.locks.state.held and self.locks.keep(follower, request, response):
+            return
+        self.context.respond(follower, request, response)
 
     def connection_lost(self, follower: int) -> None:
         """A follower's connection broke: nobody waits for the answer to its parked fetch."""

@@ -102,7 +102,8 @@ class FetcherManager:
     # ---- which partitions
 
     def _start(self, replica: Replica, _effect: StartFetching) -> None:
-        if not replica.paused:
+        """Begin, but not in a broker that is about to go (ReplicaManager.isShuttingDown)."""
+        if not replica.paused and self.context.process.status != "controlled_shutdown":
             self.begin(replica)
 
     def begin(self, replica: Replica) -> None:

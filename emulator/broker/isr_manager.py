@@ -9,10 +9,12 @@ from collections.abc import Callable, Mapping
 from msgspec import Struct, field
 
 from emulator import events
+from emulator.broker.partition_locks import PartitionLocks
 from emulator.broker.replica import LEADER, Replica, Replicas
 from emulator.broker_context import BrokerContext
 from emulator.protocol import AlterIsrItem, AlterPartitionRequest, AlterPartitionResponse
 from emulator.replication.partition import (
+    RETRY_CHANGE,
     SHRINK,
     AdoptIsr,
     ExpireIsr,
@@ -21,13 +23,16 @@ from emulator.replication.partition import (
     ProposeIsr,
 )
 from emulator.zookeeper.data import PartitionState
-from emulator.zookeeper.errors import ZooKeeperError
+from emulator.zookeeper.errors import ConnectionLoss, ZooKeeperError
 
 ALTER_RETRY_US = 50_000
 """How long a leader waits before it sends an unanswered AlterPartition again."""
 ALTER_TIMEOUT_US = 30_000_000
 """How long it waits for the response."""
 TIMEOUT = "alter-partition-timeout"
+
+WRITE_RETRY_US = 100_000
+"""How often a leader whose ISR change is not stored yet looks whether ZooKeeper can be reached."""
 
 ISR_CHECK_US = 2_500_000
 ISR_QUIET_US = 5_000_000
@@ -38,13 +43,15 @@ class IsrManagerState(Struct, array_like=True):
     """What is to be stored, and what the controller is to be told; it ends with the process.
 
     ``pending`` are partitions with a change for the controller; ``request`` is the AlterPartition
-    under way (0: none). ``changes`` are partitions whose ISR this broker has
-    written, to be notified of; the last was written at ``changed_us``, the last notification sent
-    at ``told_us``.
+    under way (0: none). ``controller`` is the broker that is taken for the controller (-1: nobody)
+    until a connection to it breaks or it says that it is not. ``changes`` are partitions whose ISR
+    this broker has written, to be notified of; the last was written at ``changed_us``, the last
+    notification sent at ``told_us``.
     """
 
     pending: dict[str, None] = field(default_factory=dict)
     request: int = 0
+    controller: int = -1
     changes: dict[str, None] = field(default_factory=dict)
     changed_us: int = 0
     told_us: int = 0
@@ -60,8 +67,9 @@ class IsrManager:
         replicas: Replicas,
         session_fetches: Callable[[Replica], Mapping[int, int]],
         last_fetches: Callable[[], Mapping[int, int]],
+        locks: PartitionLocks,
     ) -> None:
-        """Act in ``context`` on ``replicas``.
+        """Act in ``context`` on ``replicas``, and hold their ``locks`` while ZooKeeper is silent.
 
         ``session_fetches`` says when the followers of a replica fetched last, ``last_fetches`` when
         each follower did (microseconds).
@@ -73,9 +81,16 @@ class IsrManager:
         self.replicas = replicas
         self.session_fetches = session_fetches
         self.last_fetches = last_fetches
-        self.by_controller = replicas.rules.isr_by_controller
+        self.locks = locks
+        self.expired_session_fails = self.profile.has("session_expiry_fails_requests")
+        self.fails_to_retry = self.profile.has("unexpected_alter_isr_error_is_final")
+        self.writes_itself = self.profile.has("isr_write_holds_partition_lock")
         replicas.on(ProposeIsr, self._propose)
         replicas.on(AdoptIsr, self._adopted)
+
+    def start(self) -> None:
+        """The process has started: notifications are counted from here (lastIsrPropagationMs)."""
+        self.state.told_us = self.kernel.now
 
     # ---- the isr-expiration task
 
@@ -85,9 +100,14 @@ class IsrManager:
         return lag_us // 2 if self.profile.has("isr_expiration_at_half_lag_time") else lag_us
 
     def expire(self) -> None:
-        """Let every partition led here drop the members that are out of sync."""
-        replicas = self.replicas
+        """Let every partition led here drop the members that are out of sync.
+
+        One thread does it: where a partition's lock is held it waits, and comes to no other.
+        """
+        replicas, held = self.replicas, self.locks.state.held
         for replica in [replicas.by_name[tp] for tp in self._suspects() if tp in replicas.by_name]:
+            if held and (replica.tp in held or self.locks.expiring):
+                return
             if replica.role == LEADER:
                 replicas.do(replica, ExpireIsr(self.session_fetches(replica)))
 
@@ -116,29 +136,64 @@ class IsrManager:
             effect.change,
             effect.follower,
         )
-        if self.by_controller:
+        if self.writes_itself:
+            self._write(replica, effect)
+        else:
             self.state.pending[replica.tp] = None
             self.send_pending()
-        else:
-            self._write(replica, effect.isr)
 
-    def _write(self, replica: Replica, isr: list[int]) -> None:
+    def _write(self, replica: Replica, proposed: ProposeIsr) -> bool:
         """Kafka up to 2.6: conditional setData with the version that the leader knows.
 
-        A mismatch is skipped: the controller has written, and its LeaderAndIsr is on the way.
+        A mismatch is skipped: the controller has written, and its LeaderAndIsr is on the way. If no
+        answer comes the partition's lock is held until there is one: False.
         """
+        isr = proposed.isr
         epoch = replica.leader_epoch
         state = PartitionState(replica.controller_epoch, self.context.id, epoch, isr)
         try:
             version = self.context.metadata.write_isr(replica.tp, state, replica.zk_version)
+        except ConnectionLoss:
+            self.locks.hold(replica.tp, proposed)
+            self.context.later("isr-write", WRITE_RETRY_US)
+            return False
         except ZooKeeperError:
-            return
+            return True
         self.replicas.do(replica, IsrStored(isr, version, epoch))
+        return True
+
+    def write_again(self) -> None:
+        """Try again to store what the locks are held for."""
+        for tp, proposed in list(self.locks.state.held.items()):
+            if self._write(self.replicas.by_name[tp], proposed):
+                self.locks.release(tp)
+
+    def session_expired(self) -> None:
+        """From 1.1 on the write fails with its session; before, the next session takes it over."""
+        if self.expired_session_fails:
+            for tp in list(self.locks.state.held):
+                self.locks.release(tp)
+
+    def controller_known(self) -> None:
+        """Somebody is controller: remember it, unless there is one that still counts as that.
+
+        Source: ``BrokerToControllerRequestThread.doWork``. A leader may so ask a controller that
+        has long been replaced, as long as nothing tells it.
+        """
+        self._look_up_controller()
+        self.send_pending()
+
+    def _look_up_controller(self) -> None:
+        """Take a live broker for the controller, if none counts as that."""
+        process = self.context.process
+        if self.state.controller < 0 and process.known_controller in process.live_brokers:
+            self.state.controller = process.known_controller
 
     def send_pending(self) -> None:
         """Ask the controller for what is pending; one request at a time is under way."""
         state = self.state
-        controller = self.context.process.known_controller
+        self._look_up_controller()
+        controller = state.controller
         if state.request or not state.pending or controller < 0:
             if state.pending and controller < 0:
                 self.context.later("alter-partition", ALTER_RETRY_US)
@@ -164,7 +219,10 @@ class IsrManager:
         if message.request != state.request:
             return
         state.request = 0
-        if message.error != "NONE":
+        errors = {message.error, *(error for error, _ in message.partitions.values())}
+        if "NOT_CONTROLLER" in errors:
+            state.controller = -1
+        if message.error != "NONE" or state.controller < 0:
             self.context.later("alter-partition", ALTER_RETRY_US)
             return
         for tp, (error, info) in message.partitions.items():
@@ -175,23 +233,37 @@ class IsrManager:
             if error == "NONE" and info is not None:
                 stored = IsrStored(list(info.isr), info.zk_version, info.leader_epoch)
                 self.replicas.do(replica, stored)
-            else:
-                self.replicas.do(replica, IsrRefused(error))
+            elif RETRY_CHANGE in self.replicas.do(replica, IsrRefused(error)):
+                if not self.fails_to_retry:
+                    state.pending[tp] = None
+                elif self.profile.has("failed_isr_retry_ends_response"):
+                    self._end_response()
+                    return
         self.send_pending()
+
+    def _end_response(self) -> None:
+        """2.7 and 2.8: the exception "Failed to enqueue ISR change state" ends the work on it.
+
+        The other partitions of the request are asked for again: in 2.7 soon, in 2.8 with the next
+        change.
+        """
+        if self.profile.has("alter_isr_sent_periodically"):
+            self.context.later("alter-partition", ALTER_RETRY_US)
 
     def connection_lost(self, peer: int) -> None:
         """The connection to the controller broke: ask again after a while."""
-        if self.state.request and peer == self.context.process.known_controller:
+        if self.state.request and peer == self.state.controller:
             self.retry_later()
 
     def check_timeout(self) -> None:
         """The request under way has had no response for too long: send what is pending anew."""
         if self.context.timers.overdue(TIMEOUT) and self.state.request:
+            self.context.network.give_up(self.context.id, self.state.controller)
             self.retry_later()
 
     def retry_later(self) -> None:
-        """Give the request under way up and send what is pending again after 50 ms."""
-        self.state.request = 0
+        """Give the request under way up; after 50 ms ask who is controller then."""
+        self.state.request, self.state.controller = 0, -1
         self.context.later("alter-partition", ALTER_RETRY_US)
 
     # ---- ISR change notifications (0.9 to 2.6: leaders write the ISR themselves)

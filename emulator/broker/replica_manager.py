@@ -4,10 +4,13 @@ Producers' records, the controller's LeaderAndIsr and StopReplica, and what foll
 ask of a leader's log beside fetching from it.
 """
 
+from collections.abc import Callable
+
 from msgspec import Struct, field
 
 from emulator.broker.fetch_session import FENCING_ERRORS, FetchSessions
 from emulator.broker.fetcher import FetcherManager
+from emulator.broker.partition_locks import MAP, STATE_CHANGE, PartitionLocks
 from emulator.broker.purgatory import DelayedProduce, Purgatory
 from emulator.broker.replica import Replica, Replicas
 from emulator.broker_context import BrokerContext
@@ -57,6 +60,7 @@ class ReplicaManager:
         purgatory: Purgatory,
         sessions: FetchSessions,
         fetchers: FetcherManager,
+        locks: PartitionLocks,
     ) -> None:
         """Answer in ``context`` for ``replicas``."""
         self.context = context
@@ -65,6 +69,8 @@ class ReplicaManager:
         self.purgatory = purgatory
         self.sessions = sessions
         self.fetchers = fetchers
+        self.locks = locks
+        self.on_fetchers_shut_down: Callable[[], None] = _nothing
         self.profile = context.profile
         self.rules = replicas.rules
         fetchers.on_idle = self._fetcher_ended
@@ -140,6 +146,7 @@ class ReplicaManager:
                 self._make_follower(replica, info, message.live_brokers)
             if self.fetchers.has_idle_request():
                 self.state.unanswered[request] = (source, errors)
+                self.locks.hold_fetchers(STATE_CHANGE)
                 return
         self._answer_leader_and_isr(source, request, error, errors)
 
@@ -151,11 +158,13 @@ class ReplicaManager:
 
     def _fetcher_ended(self) -> None:
         """A fetcher's request ended: answer the LeaderAndIsr requests that waited for it."""
-        unanswered = self.state.unanswered
-        if unanswered and not self.fetchers.has_idle_request():
-            self.state.unanswered = {}
-            for request, (source, errors) in unanswered.items():
-                self._answer_leader_and_isr(source, request, NONE, errors)
+        if not self.locks.state.fetchers or self.fetchers.has_idle_request():
+            return
+        unanswered, self.state.unanswered = self.state.unanswered, {}
+        for request, (source, errors) in unanswered.items():
+            self._answer_leader_and_isr(source, request, NONE, errors)
+        self.locks.hold_fetchers("")
+        self.on_fetchers_shut_down()
 
     def _admit(
         self, source: int, request: int, tp: str, info: PartitionInfo, errors: dict[str, str]
@@ -209,6 +218,8 @@ class ReplicaManager:
                         self.replicas.delete(replica)
         response = StopReplicaResponse(request, self.context.id, error, {})
         self.context.respond(source, request, response)
+        if self.fetchers.has_idle_request():
+            self.locks.hold_fetchers(MAP)
 
     # ---- what is asked of a leader's log
 
@@ -247,3 +258,7 @@ class ReplicaManager:
         """This broker's log of a partition, and its high watermark."""
         replica = self.replicas.by_name[tp]
         return replica.log, replica.high_watermark
+
+
+def _nothing() -> None:
+    """Nobody waits for idle fetchers."""

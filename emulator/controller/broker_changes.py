@@ -4,13 +4,17 @@ Source: ``KafkaController.onBrokerFailure``, ``onReplicasBecomeOffline``, ``onBr
 ``doControlledShutdown`` and the event BrokerChange.
 """
 
+from msgspec.structs import replace
+
 from emulator.controller.channels import Batch, Channels
 from emulator.controller.context import (
     OFFLINE,
+    BrokerChange,
     ControllerContext,
     ControllerState,
     UnreadableError,
 )
+from emulator.controller.hash_order import map_order, partitions_in_order
 from emulator.controller.partition_state_machine import PartitionStateMachine
 from emulator.controller.reassignment import Reassignment
 from emulator.controller.replica_state_machine import REPLICA_ONLINE, ReplicaStateMachine
@@ -39,6 +43,8 @@ class BrokerChanges:
         self.deletion = deletion
         self.reassignment = reassignment
         self.profile = context.profile
+        self.one_by_one = self.profile.has("controlled_shutdown_one_by_one")
+        self.dead_in_turn = self.profile.has("live_brokers_change_with_their_procedures")
 
     @property
     def state(self) -> ControllerState:
@@ -62,21 +68,62 @@ class BrokerChanges:
         bounced: list[int] = []
         if self.profile.has("broker_epochs"):
             bounced = [b for b, epoch in now.items() if state.live.get(b, epoch) != epoch]
-        for broker in [*gone, *bounced]:
-            del state.live[broker]
-            state.shutting_down.pop(broker, None)
+        if gone or new or bounced:
+            self.go_on(BrokerChange(now, gone, new, bounced, [*gone, *bounced]))
+
+    def go_on(self, change: BrokerChange) -> None:
+        """Shut down the threads that send to brokers that are gone, then act on the change.
+
+        If such a thread has a request under way, the controller waits for its end and comes back
+        here. It acts on what it read before it waited.
+        """
+        thread = self.context.controllership.thread
+        for number, broker in enumerate(change.removing):
             self.channels.remove(broker)
-        if gone or bounced:
-            self._procedure("onBrokerFailure", gone + bounced)
-            self.failed(gone + bounced)
-            self.deletion.broker_gone(gone + bounced)
-        if new or bounced:
-            for broker in [*new, *bounced]:
-                state.live[broker] = now[broker]
-            self._procedure("onBrokerStartup", new + bounced)
-            self.started(sorted(new + bounced))
-            self.reassignment.resume([*new, *bounced])
-            self.deletion.resume()
+            if thread.closing:
+                thread.change = replace(change, removing=change.removing[number + 1 :])
+                return
+        self._apply(change)
+
+    def _apply(self, change: BrokerChange) -> None:
+        """New brokers first, then those that bounced, then the dead.
+
+        Up to 2.1 the cache has the brokers that are alive now from the beginning; later a dead one
+        counts as alive until its turn comes.
+        """
+        if not self.dead_in_turn:
+            self._remove(change.gone)
+        if change.new:
+            self._add(change, change.new)
+            self._started(change.new)
+        if change.bounced:
+            self._remove(change.bounced)
+            self._failed(change.bounced)
+            self._add(change, change.bounced)
+            self._started(change.bounced)
+        if change.gone:
+            self._remove(change.gone)
+            self._failed(change.gone)
+
+    def _add(self, change: BrokerChange, brokers: list[int]) -> None:
+        for broker in brokers:
+            self.state.live[broker] = change.registered[broker]
+
+    def _remove(self, brokers: list[int]) -> None:
+        for broker in brokers:
+            self.state.live.pop(broker, None)
+            self.state.shutting_down.pop(broker, None)
+
+    def _failed(self, brokers: list[int]) -> None:
+        self._procedure("onBrokerFailure", brokers)
+        self.failed(brokers)
+        self.deletion.broker_gone(brokers)
+
+    def _started(self, brokers: list[int]) -> None:
+        self._procedure("onBrokerStartup", brokers)
+        self.started(sorted(brokers))
+        self.reassignment.resume(brokers)
+        self.deletion.resume()
 
     def _procedure(self, name: str, brokers: list[int]) -> None:
         detail = ", ".join(map(str, brokers))
@@ -87,23 +134,25 @@ class BrokerChanges:
         """OnReplicasBecomeOffline.
 
         Elect for what they led, then take their replicas out of the ISRs; what is being deleted is
-        looked at there.
+        looked at there. Each of the two is a batch of requests of its own, so that a broker that is
+        slow to answer the first (up to 1.0 it waits for its idle fetchers) hears late of the other.
         """
         state = self.state
-        batch = Batch()
         affected = [tp for tp in self.context.hosted(dead) if not self.context.is_deleting(tp)]
         leaderless = [tp for tp in affected if self._leader_in(tp, dead)]
         for tp in leaderless:
             self.partitions.move(tp, OFFLINE)
-        self.partitions.elect_offline(self.context.leaderless(), batch)
+        elections = Batch()
+        self.partitions.elect_offline(self.context.leaderless(), elections)
+        self.channels.send(elections)
+        departures = Batch()
         for broker in dead:
             for tp in affected:
                 if broker in state.assignments[tp]:
-                    self.replicas.go_offline(tp, broker, batch)
-        if leaderless:
-            self.channels.send(batch)
-        else:
-            self.channels.send(batch, metadata_to=sorted(state.live))
+                    self.replicas.go_offline(tp, broker, departures)
+        self.channels.send(departures)
+        if not leaderless:
+            self.channels.send(Batch(), metadata_to=sorted(state.live))
 
     def _leader_in(self, tp: str, brokers: list[int]) -> bool:
         info = self.state.infos.get(tp)
@@ -139,19 +188,28 @@ class BrokerChanges:
     def shut_down(self, broker: int) -> list[str]:
         """Controlled shutdown of a broker: move what it leads, stop what it follows.
 
-        Returns what it still leads.
+        Up to 1.0 partition by partition, each with requests of its own; a replica that follows is
+        told twice to stop, before it leaves its ISR and as it does. Returns what the broker still
+        leads.
         """
         state = self.state
         state.shutting_down[broker] = None
         batch = Batch()
         remaining: list[str] = []
         isr_order = self.profile.has("controlled_shutdown_election_in_isr_order")
-        for tp in self.context.hosted([broker]):
+        for tp in self._shutdown_order(broker):
+            if self.one_by_one:
+                self.channels.send(batch)
+                batch = Batch()
             info = self.context.refresh(tp)
             assigned = state.assignments[tp]
             if info is None or len(assigned) == 1:
                 continue
             if info.leader != broker:
+                if self.one_by_one:
+                    first = Batch()
+                    first.stop_replica(broker, tp, info.leader_epoch)
+                    self.channels.send(first)
                 batch.stop_replica(broker, tp, info.leader_epoch)
                 self.replicas.go_offline(tp, broker, batch)
                 continue
@@ -166,3 +224,10 @@ class BrokerChanges:
                 remaining.append(tp)
         self.channels.send(batch)
         return remaining
+
+    def _shutdown_order(self, broker: int) -> list[str]:
+        if not self.one_by_one:
+            return self.context.hosted([broker])
+        assignments = self.state.assignments
+        hosted = [tp for tp in map_order(assignments) if broker in assignments[tp]]
+        return partitions_in_order(hosted, lambda tp: len(assignments[tp]))

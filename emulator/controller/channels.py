@@ -53,6 +53,7 @@ class Channels:
         self.context = context
         self.controllership = context.controllership
         self.timers = context.broker.timers
+        self.awaits_last_answer = context.profile.has("controller_awaits_send_threads")
 
     def send(self, batch: Batch, metadata_to: list[int] | None = None) -> None:
         """Queue a batch.
@@ -102,22 +103,29 @@ class Channels:
 
     def check_timeouts(self) -> None:
         """Requests without an answer for too long: the connections are closed."""
-        state = self.controllership.state
         for target in self.timers.overdue(TIMEOUT):
-            channel = None if state is None else state.channels.get(int(target))
+            channel = self._channel(int(target))
             if channel is not None and channel.request:
                 self.context.network.give_up(self.context.id, int(target))
                 self.connection_lost(int(target))
 
+    def _channel(self, target: int) -> Channel | None:
+        """What is sent to a broker by, perhaps for the last time."""
+        closing = self.controllership.thread.closing
+        if target in closing:
+            return closing[target]
+        state = self.controllership.state
+        return None if state is None else state.channels.get(target)
+
     def answered(self, message: ControlResponse) -> ControlRequest | None:
         """A broker answered: go on with the next; returns what it answered, None: nothing."""
-        state = self.controllership.state
-        channel = None if state is None else state.channels.get(message.broker)
+        channel = self._channel(message.broker)
         if channel is None or channel.request != message.request:
             return None
         channel.request = 0
         done = channel.queue.pop(0)
-        self._pump(message.broker, channel)
+        if self.controllership.thread.closing.pop(message.broker, None) is None:
+            self._pump(message.broker, channel)
         return done
 
     def connection_lost(self, peer: int) -> None:
@@ -125,11 +133,11 @@ class Channels:
 
         The request under way is sent again, until the broker is known to be gone.
         """
-        state = self.controllership.state
-        channel = None if state is None else state.channels.get(peer)
+        channel = self._channel(peer)
         if channel is not None and channel.request:
             channel.request = 0
-            self.timers.later("control-retry", RESEND_US)
+            if self.controllership.thread.closing.pop(peer, None) is None:
+                self.timers.later("control-retry", RESEND_US)
 
     def retry(self) -> None:
         """Send again what was lost with a connection."""
@@ -139,7 +147,21 @@ class Channels:
                 self._pump(target, channel)
 
     def remove(self, target: int) -> None:
-        """The broker is gone: nothing more is sent to it."""
+        """The broker is gone: nothing more is sent to it.
+
+        From 0.10.2.1 to 2.1.0 the controller's thread waits for the answer to what is under way
+        (RequestSendThread.shutdown).
+        """
         state = self.controllership.state
         if state is not None:
-            state.channels.pop(target, None)
+            self._close(target, state.channels.pop(target, None))
+
+    def remove_all(self, channels: dict[int, Channel]) -> None:
+        """The controller has resigned from what it used ``channels`` for."""
+        for target, channel in channels.items():
+            self._close(target, channel)
+
+    def _close(self, target: int, channel: Channel | None) -> None:
+        if channel is not None and channel.request and self.awaits_last_answer:
+            del channel.queue[1:]
+            self.controllership.thread.closing[target] = channel

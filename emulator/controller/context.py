@@ -13,10 +13,15 @@ from msgspec import Struct, field
 from emulator import events
 from emulator.broker_context import BrokerContext
 from emulator.protocol import (
+    AlterPartitionReassignmentsRequest,
+    AlterPartitionRequest,
+    ControlledShutdownRequest,
+    ElectLeadersRequest,
     LeaderAndIsrRequest,
     PartitionInfo,
     StopReplicaRequest,
     UpdateMetadataRequest,
+    WatchEvent,
 )
 from emulator.zookeeper import data as znodes
 from emulator.zookeeper import errors
@@ -91,10 +96,111 @@ class ControllerState(Struct, array_like=True):
     replicas: dict[str, str] = field(default_factory=dict)
 
 
+class BrokerChange(Struct, frozen=True):
+    """A BrokerChange under way: what ``/brokers/ids`` held, and the differences to the cache.
+
+    ``removing`` are the brokers whose send threads are still to be shut down.
+    """
+
+    registered: dict[int, int]
+    gone: list[int]
+    new: list[int]
+    bounced: list[int]
+    removing: list[int]
+
+
+# ---- events of the controller's thread, beside watches and requests
+
+
+class ThreadEvent(Struct, array_like=True, tag=True, frozen=True):
+    """What the controller's thread is to do, beside watches and requests."""
+
+
+class Elect(ThreadEvent, frozen=True):
+    """Look who is controller, and become it if nobody is (Reelect)."""
+
+
+class LookAgain(ThreadEvent, frozen=True):
+    """ZooKeeper can be reached again: look at everything that may have been missed."""
+
+
+class SessionExpired(ThreadEvent, frozen=True):
+    """The ZooKeeper session is over, and the office with it (Expire)."""
+
+
+class RegisterAgain(ThreadEvent, frozen=True):
+    """Write the broker's own znode anew, and take part in the election.
+
+    In Kafka this is RegisterBrokerAndReelect.
+    """
+
+
+class ConfigTaken(ThreadEvent, frozen=True):
+    """This broker has taken a changed configuration of a topic or a broker."""
+
+    kind: str
+    name: str
+
+
+class RebalanceLeaders(ThreadEvent, frozen=True):
+    """The task that moves leaders home is due (AutoPreferredReplicaLeaderElection)."""
+
+
+class ReplicasStopped(ThreadEvent, frozen=True):
+    """A broker has done what a StopReplica told it (TopicDeletionStopReplicaResponseReceived)."""
+
+    broker: int
+    request: StopReplicaRequest
+
+
+ControllerEvent = (
+    WatchEvent
+    | ControlledShutdownRequest
+    | AlterPartitionRequest
+    | ElectLeadersRequest
+    | AlterPartitionReassignmentsRequest
+    | Elect
+    | LookAgain
+    | SessionExpired
+    | RegisterAgain
+    | ConfigTaken
+    | RebalanceLeaders
+    | ReplicasStopped
+)
+"""What the controller's one thread works on, one after another."""
+
+QueuedEvent = tuple[int, int, ControllerEvent]
+"""The host that an event came from, its cause (of a request its number), and the event."""
+
+
+class ControllerThread(Struct, array_like=True):
+    """What the controller's thread waits for, and the events that wait for the thread.
+
+    ``closing`` are channels whose send threads are being shut down, and which have a request under
+    way that the thread waits for; ``change`` is what it then goes on with, None after a
+    resignation. ``without_zookeeper``: ``change``, or else the first of ``events``, is under way,
+    and ZooKeeper does not answer.
+    """
+
+    events: list[QueuedEvent] = field(default_factory=list)
+    closing: dict[int, Channel] = field(default_factory=dict)
+    change: BrokerChange | None = None
+    without_zookeeper: bool = False
+
+    @property
+    def waits(self) -> bool:
+        """Whether it waits for anything."""
+        return self.without_zookeeper or bool(self.closing)
+
+
 class Controllership(Struct, array_like=True):
-    """The controller's cache while this broker is (or believes to be) the controller."""
+    """The controller's cache while this broker is (or believes to be) the controller.
+
+    ``thread`` does the work of the controller, and takes part in its election.
+    """
 
     state: ControllerState | None = None
+    thread: ControllerThread = field(default_factory=ControllerThread)
 
 
 class ControllerContext:
@@ -325,11 +431,11 @@ class ControllerContext:
 
     # ---- the work on an event
 
-    def guarded(self, work: Callable[[], None], moved: Callable[[], None]) -> None:
+    def guarded(self, work: Callable[[], None], moved: Callable[[], None]) -> bool:
         """Do the work on one event; an error ends that work only, and is stated.
 
         ``moved`` is called if another broker has turned out to be controller. Without a connection
-        to ZooKeeper everything is looked at again once there is one.
+        to ZooKeeper everything is looked at again once there is one: False.
         """
         try:
             try:
@@ -338,8 +444,10 @@ class ControllerContext:
                 moved()
         except errors.ConnectionLoss:
             self.retry_later()
+            return False
         except (errors.ZooKeeperError, UnreadableError) as error:
             self.step("error", 1, type(error).__name__, str(error))
+        return True
 
     def retry_later(self) -> None:
         """Look at everything again in a while: ZooKeeper does not answer now."""

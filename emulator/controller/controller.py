@@ -1,19 +1,33 @@
 """The controller: its election, its failover, and what its watches and requests bring.
 
-Every broker watches /controller. When the node vanishes all race to create it; one wins. Work that
-needs ZooKeeper while it cannot be reached waits until it can.
+Every broker watches /controller. When the node vanishes all race to create it; one wins.
+
+One thread does the controller's work, event by event. It may have to wait: for the last answer of a
+broker that is gone (0.10.2.1 to 2.1.0), or for ZooKeeper. Then all further events wait for it, also
+those by which the broker would learn that it is controller no longer.
+Source: ``ControllerEventManager``; up to 0.10.2 the ``ZkEventThread`` and ``controllerLock``.
 """
 
 from collections.abc import Callable, Iterable
+from typing import Any
 
 from emulator import events
 from emulator.broker_context import BrokerContext
 from emulator.controller.broker_changes import BrokerChanges
 from emulator.controller.channels import Batch, Channels
 from emulator.controller.context import (
+    ConfigTaken,
     ControllerContext,
+    ControllerEvent,
     Controllership,
     ControllerState,
+    Elect,
+    LookAgain,
+    QueuedEvent,
+    RebalanceLeaders,
+    RegisterAgain,
+    ReplicasStopped,
+    SessionExpired,
 )
 from emulator.controller.failover import Failover
 from emulator.controller.leader_rebalance import LeaderRebalance
@@ -77,11 +91,120 @@ class Controller:
             context, channels, partitions, deletion, reassignment, rebalance, brokers
         )
         self.failover = Failover(*machines, deletion, reassignment, rebalance, self.listeners)
+        self.thread = controllership.thread
+        self.expiry_clears_events = self.profile.has("session_expiry_fails_requests")
+        self.register_again: Callable[[], None] = _nothing
+        self._handlers = self._table()
 
     @property
     def state(self) -> ControllerState | None:
         """The cache if this broker is (or believes to be) controller."""
         return self.controllership.state
+
+    # ---- the thread
+
+    def _table(self) -> dict[type, Callable[[int, int, Any], object]]:
+        """What the thread does about each event: source, cause (of a request its number), event."""
+        return {
+            WatchEvent: lambda _source, _cause, event: self._watched(event),
+            ControlledShutdownRequest: self._controlled_shutdown,
+            AlterPartitionRequest: self._alter_partition,
+            ElectLeadersRequest: self._elect_leaders,
+            AlterPartitionReassignmentsRequest: self._alter_reassignments,
+            Elect: lambda *_: self._guarded(self._elect),
+            LookAgain: lambda *_: self._guarded(self._look_again),
+            SessionExpired: lambda *_: self._expire(),
+            RegisterAgain: lambda *_: self.register_again(),
+            ConfigTaken: lambda _source, _cause, event: self._config_taken(event),
+            RebalanceLeaders: lambda *_: self._rebalance(),
+            ReplicasStopped: lambda _source, _cause, event: self._replicas_stopped(event),
+        }
+
+    def _take(self, event: ControllerEvent, source: int = -1) -> None:
+        """Let the thread work on an event: now, or when it has ended what it waits in."""
+        queued = (source, self.broker.kernel.cause, event)
+        if self.thread.waits:
+            self.thread.events.append(queued)
+        else:
+            self._process(queued)
+
+    def _process(self, queued: QueuedEvent) -> None:
+        source, cause, event = queued
+        self._handlers[type(event)](source, cause, event)
+
+    def _go_on(self) -> None:
+        """What the thread waited for has come: end the work that waited, then take the others."""
+        thread, kernel = self.thread, self.broker.kernel
+        change, thread.change = thread.change, None
+        if change is not None and not self._guarded(lambda: self.brokers.go_on(change)):
+            thread.change, thread.without_zookeeper = change, True
+        cause = kernel.cause
+        while thread.events and not thread.waits:
+            queued = thread.events.pop(0)
+            kernel.cause = queued[1]
+            self._process(queued)
+        kernel.cause = cause
+
+    def _send_threads_ended(self, *, waited: bool) -> None:
+        """Go on if the last of the send threads that are waited for has ended."""
+        if waited and not self.thread.waits:
+            self._go_on()
+
+    def _wait_for_zookeeper(self, source: int, request: int, event: ControllerEvent) -> None:
+        """The event under way needs ZooKeeper, which does not answer."""
+        self.thread.events.insert(0, (source, request, event))
+        self.thread.without_zookeeper = True
+
+    def session_expired(self) -> None:
+        """The broker's ZooKeeper session is over.
+
+        From 1.1 on the event under way fails, the others are void, and there is no new session
+        before the thread takes notice. Before, the session is renewed at once, and what waits goes
+        on in it.
+        """
+        if self.expiry_clears_events:
+            self._clear_events()
+            self._take(SessionExpired())
+        elif not self.thread.waits:
+            self._take(SessionExpired())
+        else:
+            self.zk.connect()
+            self._take(SessionExpired())
+            if self.profile.has("controller_event_queue"):
+                self.register_again()  # which is no work of this thread
+
+    def _clear_events(self) -> None:
+        """ControllerEventManager.clearAndPut: what waits for the thread is dropped."""
+        thread = self.thread
+        events, thread.events = thread.events, []
+        for number, (source, request, event) in enumerate(events):
+            under_way = thread.without_zookeeper and thread.change is None and number == 0
+            self._give_up(source, request, event, "UNKNOWN_SERVER_ERROR" if under_way else "")
+        if thread.without_zookeeper:
+            thread.without_zookeeper, thread.change = False, None
+
+    def _give_up(self, source: int, request: int, event: ControllerEvent, error: str) -> None:
+        """Answer a request that will not be done; of AlterPartition only if it was under way."""
+        respond = self.broker.respond
+        if isinstance(event, AlterPartitionRequest) and error:
+            failed: dict[str, tuple[str, PartitionInfo | None]] = {
+                tp: (error, None) for tp in event.partitions
+            }
+            respond(source, request, AlterPartitionResponse(request, "NONE", failed))
+        elif isinstance(event, ControlledShutdownRequest):
+            answer = ControlledShutdownResponse(request, error or "NOT_CONTROLLER", [])
+            respond(source, request, answer)
+        elif isinstance(event, ElectLeadersRequest):
+            respond(source, request, ElectLeadersResponse(request, "NOT_CONTROLLER", {}))
+        elif isinstance(event, AlterPartitionReassignmentsRequest):
+            moved = AlterPartitionReassignmentsResponse(request, "NOT_CONTROLLER", {})
+            respond(source, request, moved)
+
+    def _expire(self) -> None:
+        self.resign("session expired")
+        if self.thread.waits and not self.zk.usable():
+            self.zk.connect()
+        self._take(RegisterAgain())
 
     # ---- election
 
@@ -92,7 +215,7 @@ class Controller:
         becomes it, as Kafka ends in an exception (up to 2.0 after creating /controller, which it
         then deletes, over and over; here it does not begin).
         """
-        self._guarded(self._elect)
+        self._take(Elect())
 
     def _elect(self) -> None:
         self.zk.watch(znodes.CONTROLLER)
@@ -168,15 +291,19 @@ class Controller:
         self._guarded(self.failover.run)
 
     def resign(self, reason: str) -> None:
-        """Be controller no longer: forget everything that belongs to it."""
+        """Be controller no longer: forget everything that belongs to it.
+
+        From 0.10.2.1 to 2.1.0 the thread waits for the answers to what is under way.
+        """
         state = self.state
         if state is not None:
             self.controllership.state = None
+            self.channels.remove_all(state.channels)
             self.broker.emit(events.ControllerResigned, self.broker.id, state.epoch, reason)
 
-    def _guarded(self, work: Callable[[], None]) -> None:
-        """Do the work on one event of the active controller."""
-        self.context.guarded(work, self._moved)
+    def _guarded(self, work: Callable[[], None]) -> bool:
+        """Do the work on one event of the active controller; False: ZooKeeper did not answer."""
+        return self.context.guarded(work, self._moved)
 
     def _moved(self) -> None:
         """Another broker has turned out to be controller: look who is (``maybeResign``).
@@ -199,7 +326,11 @@ class Controller:
     # ---- rebalancing
 
     def rebalance(self) -> None:
-        """The task that moves leaders home (checkAndTriggerAutoLeaderRebalance)."""
+        """The task that moves leaders home is due."""
+        self._take(RebalanceLeaders())
+
+    def _rebalance(self) -> None:
+        """CheckAndTriggerAutoLeaderRebalance."""
         if self.state is None:
             return
         period_us = self.broker.config.leader_imbalance_check_interval_us
@@ -210,7 +341,11 @@ class Controller:
     # ---- what watches bring
 
     def watched(self, message: WatchEvent) -> None:
-        """A watch fired: read again and act on the difference."""
+        """A watch fired."""
+        self._take(message)
+
+    def _watched(self, message: WatchEvent) -> None:
+        """Read again and act on the difference."""
         path = message.path
         if path == znodes.CONTROLLER:
             if message.kind == "NodeDeleted" and self.state is None:
@@ -222,7 +357,11 @@ class Controller:
     def config_changed(self, kind: str, name: str) -> None:
         """This broker has taken a changed configuration."""
         if self.state is not None:
-            self._guarded(lambda: self.listeners.config_changed(kind, name))
+            self._take(ConfigTaken(kind, name))
+
+    def _config_taken(self, event: ConfigTaken) -> None:
+        if self.state is not None:
+            self._guarded(lambda: self.listeners.config_changed(event.kind, event.name))
 
     def _controller_changed(self) -> None:
         if self.state is not None and not self._is_named():
@@ -230,13 +369,18 @@ class Controller:
         self.elect()
 
     def retry(self) -> None:
-        """What had to wait for ZooKeeper: look at everything again.
+        """What had to wait for ZooKeeper is done; then look at everything again."""
+        if self.thread.without_zookeeper:
+            if not self.zk.usable():
+                self.context.retry_later()
+                return
+            self.thread.without_zookeeper = False
+            if not self.thread.waits:
+                self._go_on()
+        self._take(LookAgain())
 
-        First at who is controller, as the news that this broker no longer is may have been lost.
-        """
-        self._guarded(self._retry)
-
-    def _retry(self) -> None:
+    def _look_again(self) -> None:
+        """First at who is controller, as the news that this broker no longer is may be lost."""
         if self.state is not None:
             self._controller_changed()
         if self.state is None:
@@ -249,12 +393,18 @@ class Controller:
     # ---- requests to the controller
 
     def controlled_shutdown(
+        self, source: int, _request: int, message: ControlledShutdownRequest
+    ) -> None:
+        """A broker wants to go."""
+        self._take(message, source)
+
+    def _controlled_shutdown(
         self, source: int, request: int, message: ControlledShutdownRequest
     ) -> None:
-        """Move everything away from a broker that wants to go."""
+        """Move everything away from it."""
         state = self.state
         error, remaining = "NOT_CONTROLLER", list[str]()
-        if state is None or not self.zk.usable():
+        if state is None:
             pass
         elif message.broker not in state.live:
             error = "BROKER_NOT_AVAILABLE"
@@ -265,16 +415,22 @@ class Controller:
                 remaining = self.brokers.shut_down(message.broker)
                 error = "NONE"
 
-            self._guarded(work)
+            if not self._guarded(work):
+                self._wait_for_zookeeper(source, request, message)
+                return
         response = ControlledShutdownResponse(request, error, remaining)
         self.broker.respond(source, request, response)
 
-    def alter_partition(self, source: int, request: int, message: AlterPartitionRequest) -> None:
-        """KIP-497: write the ISRs that leaders ask for (KafkaController.processAlterPartition)."""
+    def alter_partition(self, source: int, _request: int, message: AlterPartitionRequest) -> None:
+        """A leader asks for changes of ISRs (KIP-497)."""
+        self._take(message, source)
+
+    def _alter_partition(self, source: int, request: int, message: AlterPartitionRequest) -> None:
+        """Write the ISRs that leaders ask for (KafkaController.processAlterPartition)."""
         state = self.state
         rows: dict[str, tuple[str, PartitionInfo | None]] = {}
         error = "NOT_CONTROLLER"
-        if state is None or not self.zk.usable():
+        if state is None:
             pass
         elif message.broker_epoch < state.live.get(message.broker, 0) or (
             message.broker not in state.live
@@ -289,7 +445,9 @@ class Controller:
                 self._alter(source, request, message, rows)
                 error = "NONE"
 
-            self._guarded(work)
+            if not self._guarded(work):
+                self._wait_for_zookeeper(source, request, message)
+                return
         found = rows if error == "NONE" else {}
         self.broker.respond(source, request, AlterPartitionResponse(request, error, found))
 
@@ -326,10 +484,11 @@ class Controller:
             return "UNKNOWN_TOPIC_OR_PARTITION", -1, -1
         if item.leader_epoch < info.leader_epoch:
             return "FENCED_LEADER_EPOCH", item.leader_epoch, info.leader_epoch
-        if item.isr == info.isr:
+        if item.isr == info.isr and item.zk_version <= info.zk_version:
             return "NONE", 0, 0
         if item.zk_version != info.zk_version:
-            return "INVALID_UPDATE_VERSION", item.zk_version, info.zk_version
+            ahead = item.zk_version > info.zk_version
+            return self._other_version(ahead=ahead), item.zk_version, info.zk_version
         if self.profile.has("alter_partition_needs_live_replicas"):
             live = self.context.live_brokers()
             dead = [broker for broker in item.isr if broker not in live]
@@ -343,6 +502,18 @@ class Controller:
             return "UNKNOWN_TOPIC_OR_PARTITION", -1, -1
         return "NONE", 0, 0
 
+    def _other_version(self, *, ahead: bool) -> str:
+        """The error for a leader that knows another version of the partition's state.
+
+        Up to 3.2 ZooKeeper's answer decides, so that the controller finds out whether there is
+        another one; later a leader that is ahead is told at once that this one is not it.
+        """
+        if ahead and self.profile.has("leader_ahead_of_controller_noticed"):
+            return "NOT_CONTROLLER"
+        if ahead:
+            self.context.check_epoch()
+        return "INVALID_UPDATE_VERSION"
+
     # ---- requests of administrators
 
     def describe_cluster(self, source: int, request: int, _message: DescribeClusterRequest) -> None:
@@ -350,27 +521,47 @@ class Controller:
         known = self.broker.process.known_controller
         self.broker.respond(source, request, DescribeClusterResponse(request, known))
 
-    def elect_leaders(self, source: int, request: int, message: ElectLeadersRequest) -> None:
+    def elect_leaders(self, source: int, _request: int, message: ElectLeadersRequest) -> None:
         """KIP-460: elect leaders, from outside the ISR if need be."""
+        self._take(message, source)
+
+    def _elect_leaders(self, source: int, request: int, message: ElectLeadersRequest) -> None:
+        if self._lacks_zookeeper(source, request, message):
+            return
         error, errors = self._each(message.partitions, self.leader_rebalance.elect_unclean)
         self.broker.respond(source, request, ElectLeadersResponse(request, error, errors))
 
     def alter_reassignments(
-        self, source: int, request: int, message: AlterPartitionReassignmentsRequest
+        self, source: int, _request: int, message: AlterPartitionReassignmentsRequest
     ) -> None:
         """KIP-455: begin reassignments, or take them back."""
+        self._take(message, source)
+
+    def _alter_reassignments(
+        self, source: int, request: int, message: AlterPartitionReassignmentsRequest
+    ) -> None:
+        if self._lacks_zookeeper(source, request, message):
+            return
         wanted = message.partitions
         error, errors = self._each(wanted, lambda tp: self.reassignment.alter(tp, wanted[tp]))
         response = AlterPartitionReassignmentsResponse(request, error, errors)
         self.broker.respond(source, request, response)
 
+    def _lacks_zookeeper(self, source: int, request: int, event: ControllerEvent) -> bool:
+        """Whether the controller has to wait for ZooKeeper before it can begin with an event."""
+        if self.state is None or self.zk.usable():
+            return False
+        self._wait_for_zookeeper(source, request, event)
+        self.context.retry_later()
+        return True
+
     def _each(self, tps: Iterable[str], work: Callable[[str], str]) -> tuple[str, dict[str, str]]:
         """Do an administrator's work on partitions: an error for all, or one for each.
 
         A partition at which the work ends in an error that Kafka does not expect gets
-        UNKNOWN_SERVER_ERROR. Who is controller no longer, or cannot know, is NOT_CONTROLLER.
+        UNKNOWN_SERVER_ERROR. Who is controller no longer is NOT_CONTROLLER.
         """
-        if self.state is None or not self.zk.usable():
+        if self.state is None:
             return "NOT_CONTROLLER", {}
         errors: dict[str, str] = {}
         for tp in tps:
@@ -388,11 +579,29 @@ class Controller:
 
     def answered(self, message: ControlResponse) -> None:
         """A broker answered one of the controller's requests."""
+        waited = self.thread.waits
         done = self.channels.answered(message)
         if isinstance(done, StopReplicaRequest) and message.error == "NONE":
-            self._guarded(lambda: self.deletion.stopped(message.broker, done))
+            self._take(ReplicasStopped(message.broker, done))
+        self._send_threads_ended(waited=waited)
+
+    def _replicas_stopped(self, event: ReplicasStopped) -> None:
+        if self.state is not None:
+            self._guarded(lambda: self.deletion.stopped(event.broker, event.request))
 
     def connection_lost(self, peer: int, request: int) -> None:
         """A connection of the controller to a broker broke."""
         del request
+        waited = self.thread.waits
         self.channels.connection_lost(peer)
+        self._send_threads_ended(waited=waited)
+
+    def check_timeouts(self) -> None:
+        """Look for requests without an answer."""
+        waited = self.thread.waits
+        self.channels.check_timeouts()
+        self._send_threads_ended(waited=waited)
+
+
+def _nothing() -> None:
+    """Nobody registers the broker."""

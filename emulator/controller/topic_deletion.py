@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from emulator.controller.channels import Batch, Channels
 from emulator.controller.context import ControllerContext, ControllerState, Deletion
+from emulator.controller.hash_order import SMALL_SET, map_order, replica_hash, trie_path
 from emulator.controller.partition_state_machine import PartitionStateMachine
 from emulator.controller.replica_state_machine import (
     DELETION_INELIGIBLE,
@@ -94,22 +95,38 @@ class TopicDeletion:
         dead: list[tuple[str, int]] = []
         if not self._has_begun(partitions):
             self._hide(partitions)
-        for tp in partitions:
-            for broker in state.assignments[tp]:
-                if broker not in state.live:
-                    dead.append((tp, broker))
-                elif replicas.of(tp, broker) not in BEGUN:
-                    info = state.infos.get(tp)
-                    epoch = DURING_DELETE if info is None else info.leader_epoch
-                    stop.stop_replica(broker, tp, epoch)
-                    replicas.go_offline(tp, broker, stop)
-                    replicas.move(tp, broker, DELETION_STARTED)
-                    delete.delete_replica(broker, tp, DURING_DELETE)
+        for tp, broker in self._in_order(partitions):
+            if broker not in state.live:
+                dead.append((tp, broker))
+            elif replicas.of(tp, broker) not in BEGUN:
+                info = state.infos.get(tp)
+                epoch = DURING_DELETE if info is None else info.leader_epoch
+                stop.stop_replica(broker, tp, epoch)
+                replicas.go_offline(tp, broker, stop)
+                replicas.move(tp, broker, DELETION_STARTED)
+                delete.delete_replica(broker, tp, DURING_DELETE)
         stop.leader_and_isr, stop.metadata = {}, {}
         self.channels.send(stop)
         self.channels.send(delete)
         self._cannot_delete(topic, dead)
         self._complete(topic, partitions)
+
+    def _in_order(self, partitions: list[str]) -> list[tuple[str, int]]:
+        """A topic's replicas in the order in which they leave their ISRs.
+
+        Up to 1.0 that is the order of a set of all live replicas (``allLiveReplicas``).
+        """
+        assignments = self.state.assignments
+        if not self.profile.has("topic_deletion_in_hash_order"):
+            return [(tp, broker) for tp in partitions for broker in assignments[tp]]
+        live = self.context.live_brokers()
+        replicas = sum(b in live for assigned in assignments.values() for b in assigned)
+        if replicas > SMALL_SET:
+            found = [(tp, broker) for tp in partitions for broker in assignments[tp]]
+            return sorted(found, key=lambda replica: trie_path(replica_hash(*replica)))
+        in_map = map_order(partitions)
+        brokers = sorted({broker for tp in partitions for broker in assignments[tp]})
+        return [(tp, broker) for broker in brokers for tp in in_map if broker in assignments[tp]]
 
     def _has_begun(self, partitions: list[str]) -> bool:
         replicas, assignments = self.replicas, self.state.assignments

@@ -53,6 +53,10 @@ EXPAND: Final = "expand"
 SHRINK: Final = "shrink"
 
 
+BEHIND: Final = ("UNKNOWN_TOPIC_OR_PARTITION", "FENCED_LEADER_EPOCH", "INVALID_UPDATE_VERSION")
+"""Why an ISR change is refused to a leader that does not know the latest state of its partition."""
+
+
 class PendingIsr(Struct, array_like=True, gc=False):
     """An ISR change that the controller has not confirmed (2.7+, KIP-497)."""
 
@@ -411,6 +415,10 @@ class ProposeIsr(Struct, frozen=True, gc=False):
     follower: int
 
 
+class RetryChange(Struct, frozen=True, gc=False):
+    """Ask for the pending ISR change again: the error was none that a leader expects."""
+
+
 class BeginEpoch(Struct, frozen=True, gc=False):
     """A leader begins an epoch: what followers said before has to be looked at again."""
 
@@ -492,6 +500,7 @@ Effect = (
     | RememberLogEnd
     | AdoptIsr
     | ProposeIsr
+    | RetryChange
     | BeginEpoch
     | BeginLeading
     | StopLeading
@@ -510,6 +519,7 @@ Effect = (
 Effects = list[Effect]
 
 BEGIN_EPOCH: Final = BeginEpoch()
+RETRY_CHANGE: Final = RetryChange()
 BEGIN_LEADING: Final = BeginLeading()
 ANSWER_FETCHES: Final = AnswerFetches()
 OFFER_RECORDS: Final = OfferRecords()
@@ -942,12 +952,14 @@ def _isr_stored(state: Partition, command: IsrStored, rules: Rules, moment: Mome
 def _isr_refused(state: Partition, command: IsrRefused, _rules: Rules, _moment: Moment) -> Effects:
     """What becomes of a pending change depends on the error (Partition.handleAlterPartitionError).
 
-    An ineligible replica may be proposed again. After every other refusal the leader knows that it
-    is behind, and waits for the controller's next word: the change stays pending.
+    An ineligible replica may be proposed again. After most other refusals the leader knows that it
+    is behind, and waits for the controller's next word: the change stays pending. So it does after
+    an error that says nothing of that, but then it asks again.
     """
     if command.error == "INELIGIBLE_REPLICA":
         state.pending = None
-    return []
+        return []
+    return [] if command.error in BEHIND else [RETRY_CHANGE]
 
 
 # ---- following

@@ -337,7 +337,7 @@ class ZkClient:
     def expired(self, message: ZkExpired) -> None:
         """The server has ended the session, and everything that stood on it: begin a new one."""
         state = self.state
-        if message.session == state.session:
+        if message.session == state.session and state.connection != EXPIRED:
             self._become(EXPIRED)
             self.on_expired()
 

@@ -39,13 +39,11 @@ def test_the_emulator_does_what_the_release_did(script: str, release: str) -> No
     assert differences(recordings(script)[release], emulated(path, release)) == []
 
 
-def test_the_first_25_scripts_were_recorded_on_sixteen_releases_the_others_on_five_or_more() -> (
-    None
-):
+def test_the_first_25_scripts_were_recorded_on_sixteen_releases_the_others_on_several() -> None:
     counts = [len(recordings(script)) for script in SCRIPTS]
     assert counts[:25] == [16] * 25
     assert len(counts[25:]) >= 10
-    assert min(counts[25:]) >= 5
+    assert min(counts[25:]) >= 2
 
 
 @pytest.mark.parametrize("script", SCRIPTS)

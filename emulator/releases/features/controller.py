@@ -54,6 +54,38 @@ CONTROLLER: Final = (
         "the controller works on one event at a time; handlers of znodes take the listeners' place",
     ),
     Feature(
+        "controlled_shutdown_one_by_one",
+        "seed",
+        "1.0",
+        "KAFKA-340",
+        "a broker that wants to go is relieved of one partition after another, in hash order",
+        ended_by="KAFKA-5642",
+    ),
+    Feature(
+        "topic_deletion_in_hash_order",
+        "seed",
+        "1.0",
+        "KAFKA-330",
+        "the replicas of a topic that is deleted leave their ISRs in hash order, not as assigned",
+        ended_by="KAFKA-5642",
+    ),
+    Feature(
+        "controller_awaits_send_threads",
+        "0.10.2.1",
+        "2.1.0",
+        "KAFKA-4959",
+        "the controller, when it loses a broker or its office, waits for the answers to what it has"
+        " under way",
+        ended_by="KAFKA-7576",
+    ),
+    Feature(
+        "live_brokers_change_with_their_procedures",
+        "2.2",
+        None,
+        "KIP-380",
+        "while new brokers are started the controller still takes those for alive that have died",
+    ),
+    Feature(
         "failover_deletes_notifications",
         "1.1",
         None,
@@ -158,6 +190,13 @@ CONTROLLER: Final = (
         None,
         "KAFKA-3143",
         "a new controller takes replicas on dead brokers out of the ISR",
+    ),
+    Feature(
+        "leader_ahead_of_controller_noticed",
+        "3.3",
+        None,
+        "KAFKA-14154",
+        "a controller that knows less of a partition than its leader says that it is none",
     ),
     Feature(
         "leader_recovery",

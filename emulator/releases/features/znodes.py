@@ -64,6 +64,14 @@ ZNODES: Final = (
         ended_by="recording 50",
     ),
     Feature(
+        "session_expiry_fails_requests",
+        "1.1",
+        None,
+        "KAFKA-5501",
+        "a request that waits for ZooKeeper fails when the session expires; before, it was sent"
+        " again in the next session",
+    ),
+    Feature(
         "log_dir_event_notifications",
         "1.0",
         None,

@@ -67,7 +67,7 @@ def test_a_change_waits_for_a_controller_that_does_not_answer() -> None:
     config = cluster.brokers[1].context.config
     do(cluster, PauseReplica(tp="t-0", broker=2), produce("a", acks=1), FreezeBroker(broker=0))
     do(cluster, Wait(duration_us=2 * config.replica_lag_time_max_us))
-    do(cluster, ThawBroker(broker=0), until("t-0", "isr", [1]))
+    do(cluster, ThawBroker(broker=0), until("t-0", "isr", [1]), Wait(duration_us=SECOND_US))
     assert cluster.brokers[1].state.isr.pending == {}
     assert ALTER_RETRY_US == 50_000
 

@@ -182,10 +182,11 @@ def alter(
         (AlterIsrItem(0, [1], 0), "NONE"),
         (AlterIsrItem(0, [1, 2], 0), "NONE"),
         (AlterIsrItem(-1, [1], 0), "FENCED_LEADER_EPOCH"),
-        (AlterIsrItem(0, [1], 7), "INVALID_UPDATE_VERSION"),
+        (AlterIsrItem(0, [1], -1), "INVALID_UPDATE_VERSION"),
+        (AlterIsrItem(0, [1], 7), "NOT_CONTROLLER"),
         (AlterIsrItem(0, [1, 3], 0), "INELIGIBLE_REPLICA"),
     ],
-    ids=["granted", "as it is", "old epoch", "old version", "dead replica"],
+    ids=["granted", "as it is", "old epoch", "old version", "ahead", "dead replica"],
 )
 def test_what_a_leader_that_asks_for_an_isr_is_told(item: AlterIsrItem, error: str) -> None:
     lab = Lab("3.9", brokers=4, stepwise=True)
@@ -225,3 +226,19 @@ def test_a_controller_that_missed_the_end_of_its_office_finds_out(version: str) 
     believes.append(first.controller is not None)
     assert believes == [True, False]
     assert lab.cluster.state.brokers[0].process.known_controller == 1
+
+
+@pytest.mark.parametrize(
+    ("version", "error"),
+    [
+        ("2.7", "INVALID_UPDATE_VERSION"),
+        ("3.2", "INVALID_UPDATE_VERSION"),
+        ("3.3", "NOT_CONTROLLER"),
+    ],
+)
+def test_from_3_3_a_leader_that_knows_more_is_told_that_this_is_not_the_controller(
+    version: str, error: str
+) -> None:
+    lab = Lab(version, brokers=3, stepwise=True)
+    lab.topic(1, 2)
+    assert alter(lab, AlterIsrItem(0, [1], 7)) == ("NONE", {"t-0": error})

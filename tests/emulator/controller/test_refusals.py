@@ -18,6 +18,7 @@ from emulator.inputs.statements import (
     ZkCommand,
 )
 from emulator.protocol import AlterIsrItem, AlterPartitionRequest, UpdateMetadataRequest
+from emulator.replication.partition import SHRINK, ProposeIsr
 from tests.support.lab import TP, Lab
 
 STATE = "/brokers/topics/t/partitions/0/state"
@@ -97,12 +98,11 @@ def test_a_leader_whose_isr_write_was_carried_out_unheard_finds_that_out() -> No
     leader = lab.replica(1)
     metadata = lab.cluster.brokers[1].context.metadata
     written = lab.cluster.zookeeper.get(STATE).version
-    lab.cluster.brokers[1].isr._write(leader, [1])
+    lab.cluster.brokers[1].isr._propose(leader, ProposeIsr([1], SHRINK, 2))
     assert lab.cluster.zookeeper.get(STATE).version == written + 1
     assert leader.isr == [1, 2]
     lab.do(HealLinks())
-    lab.wait(10)
-    lab.cluster.brokers[1].isr._write(leader, [1])
+    lab.wait(150)
     assert lab.cluster.zookeeper.get(STATE).version == written + 1
     assert (leader.isr, leader.zk_version) == ([1], written + 1)
     assert lab.seen.of(IsrChanged, broker=1)[-1].isr == [1]

@@ -32,7 +32,12 @@ in_sync_at_log_end 2.1..3.9
 high_watermark_in_log 2.4..3.9
 delayed_fetch_completes_on_high_watermark 2.4..2.5
 alter_isr 2.7..3.9
+alter_isr_sent_periodically 2.7
+failed_isr_retry_ends_response 2.7..2.8
+unexpected_alter_isr_error_is_final 2.7..2.8
 epoch_cache_truncated_at_log_end 2.7..3.9
+isr_write_holds_partition_lock seed..2.5
+reads_need_partition_lock 2.1..3.9
 truncate_on_fetch 2.8..3.9
 high_watermark_checked_after_alter_partition 3.5..3.9
 caught_up_at_log_end 3.5..3.9
@@ -46,6 +51,10 @@ empty_isr_on_unclean 0.8.1..0.11
 failover_checks_running seed..0.10.2
 running_as_controller seed 0.8.2..0.10.0
 controller_event_queue 0.11..3.9
+controlled_shutdown_one_by_one seed..0.11
+topic_deletion_in_hash_order seed..0.11
+controller_awaits_send_threads 0.10.2..2.0.1
+live_brokers_change_with_their_procedures 2.2..3.9
 failover_deletes_notifications 1.1..3.9
 failover_sends_metadata_first 0.10.2..3.9
 preferred_election_of_current_leader 1.1..2.1
@@ -61,6 +70,7 @@ cancel_reassignment 2.4..3.9
 elect_leaders 2.4..3.9
 deletion_retry_leaves_isr 2.4..3.9
 offline_replicas_leave_isr_at_failover 2.4..3.9
+leader_ahead_of_controller_noticed 3.5..3.9
 leader_recovery 3.5..3.9
 offsets_expire_when_group_empty 2.1..3.9
 consumer_groups 0.9..3.9
@@ -96,6 +106,7 @@ cluster_id 0.10.2..3.9
 listener_protocol_map 0.10.2..3.9
 dynamic_broker_config 1.1..3.9
 removed_broker_config_stays 1.1..2.4
+session_expiry_fails_requests 1.1..3.9
 log_dir_event_notifications 1.1..3.9
 broker_registration_multi 2.2..3.9
 zookeeper_config_node 2.4..3.9

@@ -1,0 +1,187 @@
+"""The locks that a broker's threads hold while they wait, and who waits for the locks.
+
+That of a partition whose leader waits for ZooKeeper (``Partition.leaderIsrUpdateLock``): up to 2.6
+a leader stores an ISR change itself, and holds the partition's write lock while it does. If
+ZooKeeper does not answer, the thread waits for it with the lock held; so whatever needs the lock
+for reading or writing waits behind it: producers' records, fetches, and the controller's requests
+that would end its leadership.
+
+Those that are held while idle fetchers are shut down: up to 1.0 that waits for the last response to
+each, and the controller's next requests wait behind it.
+
+While nobody waits this costs nothing: a broker looks here only while a lock is held.
+
+Source: ``Partition.maybeShrinkIsr``, ``maybeExpandIsr`` and ``appendRecordsToLeader`` 0.8 to 2.6,
+``ReplicaManager.replicaStateChangeLock``, ``AbstractFetcherManager.shutdownIdleFetcherThreads``.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+
+from msgspec import Struct, field
+
+from emulator.broker_context import BrokerContext
+from emulator.protocol import (
+    AnyMessage,
+    FetchRequest,
+    FetchResponse,
+    LeaderAndIsrRequest,
+    ListOffsetsRequest,
+    OffsetsForLeaderEpochRequest,
+    ProduceRequest,
+    StopReplicaRequest,
+    UpdateMetadataRequest,
+)
+from emulator.replication.partition import EXPAND, SHRINK, ProposeIsr
+
+STATE_CHANGES = (LeaderAndIsrRequest, StopReplicaRequest, UpdateMetadataRequest)
+"""The controller's requests, which a broker handles one at a time (replicaStateChangeLock)."""
+BEHIND_LOCKS = (
+    ProduceRequest,
+    FetchRequest,
+    ListOffsetsRequest,
+    OffsetsForLeaderEpochRequest,
+    *STATE_CHANGES,
+)
+"""Requests that may need a partition's lock."""
+
+MAP = "AbstractFetcherManager.mapLock"
+"""Held after a StopReplica was answered: who starts or stops fetching has to wait."""
+STATE_CHANGE = "ReplicaManager.replicaStateChangeLock"
+"""Held before a LeaderAndIsr is answered: all further requests of controllers have to wait."""
+
+Waiting = tuple[int, int, AnyMessage]
+"""The source of a request, its number, and the request."""
+
+
+class LocksState(Struct, array_like=True):
+    """Which locks are held, and what waits; it ends with the process.
+
+    ``held`` has the ISR change that each lock is held for, in the order in which they were taken.
+    ``fetchers`` says what else is held while idle fetchers are shut down (up to 1.0): MAP or
+    STATE_CHANGE; empty: nothing.
+    ``responses`` are fetches that have been read but whose handler waits: by request the follower
+    and the response.
+    """
+
+    held: dict[str, ProposeIsr] = field(default_factory=dict)
+    fetchers: str = ""
+    waiting: list[Waiting] = field(default_factory=list)
+    responses: dict[int, tuple[int, FetchResponse]] = field(default_factory=dict)
+
+
+class PartitionLocks:
+    """The locks that a broker's threads hold while they wait for ZooKeeper."""
+
+    def __init__(
+        self,
+        context: BrokerContext,
+        state: LocksState,
+        session_partitions: Callable[[int], Mapping[str, object]],
+    ) -> None:
+        """Keep what waits in ``state``.
+
+        ``session_partitions`` are the partitions that a follower's fetch session holds.
+        """
+        self.context = context
+        self.state = state
+        self.session_partitions = session_partitions
+        self.reads_need_lock = context.profile.has("reads_need_partition_lock")
+        self.on_change: Callable[[], None] = _nothing
+
+    @property
+    def expiring(self) -> bool:
+        """Whether the thread of the isr-expiration task is the one that waits."""
+        return any(held.change == SHRINK for held in self.state.held.values())
+
+    def hold(self, tp: str, proposed: ProposeIsr) -> None:
+        """Keep a partition's lock until ZooKeeper has answered."""
+        self.state.held[tp] = proposed
+        self.on_change()
+
+    def release(self, tp: str) -> None:
+        """ZooKeeper has answered, or the session is over: the partition's lock is free."""
+        del self.state.held[tp]
+        self.on_change()
+
+    def hold_fetchers(self, lock: str) -> None:
+        """Keep a lock until the last requests of idle fetchers have ended."""
+        self.state.fetchers = lock
+        self.on_change()
+
+    def freed(self) -> list[Waiting]:
+        """Take what need not wait any longer, in order; and send the fetches' responses."""
+        state = self.state
+        for request, (follower, response) in list(state.responses.items()):
+            if not self._delays(follower, self.session_partitions(follower)):
+                del state.responses[request]
+                self.context.respond(follower, request, response)
+        waiting, state.waiting = state.waiting, []
+        free: list[Waiting] = []
+        for each in waiting:
+            source, _, message = each
+            if self.blocks(source, message):
+                state.waiting.append(each)
+            else:
+                free.append(each)
+        return free
+
+    # ---- who waits
+
+    def blocks(self, source: int, message: AnyMessage) -> bool:
+        """Whether a request needs a lock that is held."""
+        if isinstance(message, ProduceRequest):
+            return message.tp in self.state.held
+        if isinstance(message, FetchRequest):
+            if message.replica < 0:
+                return self.reads_need_lock and self._any_held(message.partitions)
+            session = {} if message.one_shot else self.session_partitions(source)
+            return self._any_held(message.partitions) or self._any_held(session)
+        if isinstance(message, ListOffsetsRequest):
+            return self.reads_need_lock and message.tp in self.state.held
+        if isinstance(message, OffsetsForLeaderEpochRequest):
+            return self._any_held(message.partitions)
+        return isinstance(message, STATE_CHANGES) and self._blocks_change(message)
+
+    def _blocks_change(
+        self, message: LeaderAndIsrRequest | StopReplicaRequest | UpdateMetadataRequest
+    ) -> bool:
+        state = self.state
+        if state.fetchers == STATE_CHANGE or any(
+            isinstance(other, STATE_CHANGES) for _, _, other in state.waiting
+        ):
+            return True
+        if isinstance(message, UpdateMetadataRequest):
+            return False
+        return bool(state.fetchers) or self._any_held(message.partitions)
+
+    def wait(self, source: int, request: int, message: AnyMessage) -> None:
+        """Let a request wait for the locks that it needs."""
+        self.state.waiting.append((source, request, message))
+
+    def _any_held(self, tps: Iterable[str]) -> bool:
+        held = self.state.held
+        return any(tp in held for tp in tps)
+
+    # ---- responses
+
+    def keep(self, follower: int, request: int, response: FetchResponse) -> bool:
+        """Keep back the response to a follower if the thread that made it waits for a lock.
+
+        That is the thread that lets the follower into the ISR; from 2.1 also one that reads again
+        what a parked fetch is answered.
+        """
+        if not self._delays(follower, self.session_partitions(follower)):
+            return False
+        self.state.responses[request] = (follower, response)
+        return True
+
+    def _delays(self, follower: int, session: Mapping[str, object]) -> bool:
+        return any(
+            tp in session
+            and (self.reads_need_lock or (held.change == EXPAND and held.follower == follower))
+            for tp, held in self.state.held.items()
+        )
+
+
+def _nothing() -> None:
+    """Nobody wants to know."""

@@ -1,0 +1,119 @@
+"""The order in which Scala's hash maps and sets hold partitions and replicas.
+
+Up to 1.0 the controller goes through some of them one by one, each with requests and writes of its
+own, so that their order shows. Sources: ``scala.util.hashing.MurmurHash3.productHash`` (what a case
+class hashes to), ``scala.collection.mutable.HashTable`` and ``scala.collection.immutable.HashSet``
+2.10 to 2.12, the versions that Kafka 0.8 to 1.0 were built with.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import TypeVar
+
+from emulator.protocol.names import split
+from emulator.zookeeper.hash_order import hash_code
+
+_T = TypeVar("_T")
+_MASK = 0xFFFFFFFF
+_PRODUCT_SEED = 0xCAFEBABE
+_SWAP = 0x9E3775CD
+SMALL_SET = 4
+"""A Scala set of up to so many elements keeps the order in which they were added."""
+INITIAL_TABLE = 16
+LOAD_PER_1000 = 750
+SEED = 4
+"""By how many bits hashes are rotated: those that number the buckets of a table before it grows."""
+_TRIE_BITS = 5
+
+
+def partition_hash(tp: str) -> int:
+    """``TopicAndPartition.hashCode``, as an unsigned 32-bit number."""
+    topic, number = split(tp)
+    return _product_hash(hash_code(topic), number)
+
+
+def replica_hash(tp: str, broker: int) -> int:
+    """``PartitionAndReplica(topic, partition, replica).hashCode``, likewise."""
+    topic, number = split(tp)
+    return _product_hash(hash_code(topic), number, broker)
+
+
+def _counted_hash(tp: str, replicas: int) -> int:
+    """The hash of the pair of a partition and its number of replicas."""
+    return _product_hash(partition_hash(tp), replicas)
+
+
+def map_order(tps: Iterable[str]) -> list[str]:
+    """Partitions as ``ControllerContext.partitionReplicaAssignment`` holds them (a mutable map).
+
+    ``tps`` are given in the order in which they were added.
+    """
+    table: list[list[str]] = [[] for _ in range(INITIAL_TABLE)]
+    for size, tp in enumerate(tps, start=1):
+        _bucket(table, tp).insert(0, tp)
+        if size > len(table) * LOAD_PER_1000 // 1000:
+            grown: list[list[str]] = [[] for _ in range(2 * len(table))]
+            for chain in reversed(table):
+                for each in chain:
+                    _bucket(grown, each).insert(0, each)
+            table = grown
+    return [tp for chain in reversed(table) for tp in chain]
+
+
+def _bucket(table: list[list[str]], tp: str) -> list[str]:
+    """Where a partition belongs: by the highest bits of its improved hash."""
+    swapped = _byteswap(partition_hash(tp))
+    improved = (swapped >> SEED | swapped << (32 - SEED)) & _MASK
+    return table[improved >> (32 - (len(table) - 1).bit_length())]
+
+
+def set_order(items: Iterable[_T], hash_of: Callable[[_T], int]) -> list[_T]:
+    """Elements of an immutable set, given in the order in which they were added."""
+    added = list(items)
+    return (
+        added
+        if len(added) <= SMALL_SET
+        else sorted(added, key=lambda item: trie_path(hash_of(item)))
+    )
+
+
+def partitions_in_order(hosted: Iterable[str], replicas_of: Callable[[str], int]) -> list[str]:
+    """The partitions of a broker as ``KafkaController.shutdownBroker`` goes through them.
+
+    ``hosted`` are in the order of :func:`map_order`.
+    """
+    as_set = set_order(hosted, partition_hash)
+    return set_order(as_set, lambda tp: _counted_hash(tp, replicas_of(tp)))
+
+
+def trie_path(value: int) -> list[int]:
+    """The way to an element of ``HashSet``: five bits of its improved hash at each level."""
+    improved = value + (~(value << 9) & _MASK) & _MASK
+    improved ^= improved >> 14
+    improved = improved + (improved << 4) & _MASK
+    improved ^= improved >> 10
+    return [improved >> shift & 31 for shift in range(0, 32, _TRIE_BITS)]
+
+
+# ---- hashes
+
+
+def _product_hash(*elements: int) -> int:
+    found = _PRODUCT_SEED
+    for element in elements:
+        mixed = element * 0xCC9E2D51 & _MASK
+        mixed = _rotated_left(mixed, 15) * 0x1B873593 & _MASK
+        found = _rotated_left(found ^ mixed, 13) * 5 + 0xE6546B64 & _MASK
+    found ^= len(elements)
+    found = (found ^ found >> 16) * 0x85EBCA6B & _MASK
+    found = (found ^ found >> 13) * 0xC2B2AE35 & _MASK
+    return found ^ found >> 16
+
+
+def _rotated_left(value: int, bits: int) -> int:
+    return (value << bits | value >> (32 - bits)) & _MASK
+
+
+def _byteswap(value: int) -> int:
+    """``scala.util.hashing.byteswap32``."""
+    swapped = int.from_bytes((value * _SWAP & _MASK).to_bytes(4, "big"), "little")
+    return swapped * _SWAP & _MASK

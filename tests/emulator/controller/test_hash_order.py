@@ -1,0 +1,54 @@
+"""The order of Scala's collections, as Kafka 0.10.2.2's classes and scala-library 2.11.8 have it.
+
+``hash_orders.json`` was written by a program that put ``TopicAndPartition`` and
+``PartitionAndReplica`` into a mutable ``HashMap`` and immutable sets and printed them; 0.9.0.1 and
+1.0.2 (Scala 2.11) print the same.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from emulator.controller.hash_order import (
+    map_order,
+    partition_hash,
+    partitions_in_order,
+    replica_hash,
+    set_order,
+)
+
+VECTORS: list[dict[str, Any]] = json.loads(
+    (Path(__file__).parent / "hash_orders.json").read_text("utf-8")
+)
+
+
+@pytest.mark.parametrize(
+    ("tp", "expected"),
+    [
+        ("c-0", -1353767916),
+        ("b-1", 1351964561),
+        ("b-0", -1732332603),
+        ("a-1", 128003929),
+        ("a-0", -347063306),
+    ],
+)
+def test_a_partition_hashes_to_what_its_case_class_does(tp: str, expected: int) -> None:
+    assert partition_hash(tp) == expected % 2**32
+
+
+@pytest.mark.parametrize("vector", VECTORS, ids=range(len(VECTORS)))
+def test_maps_and_sets_are_in_the_order_of_scalas(vector: dict[str, Any]) -> None:
+    in_map = map_order(vector["added"])
+    assert in_map == vector["map"]
+    assert set_order(in_map, partition_hash) == vector["set"]
+    assert partitions_in_order(in_map, lambda _tp: 3) == vector["pairs"]
+    named = {each.rpartition("@")[0]: each for each in vector["replicas"]}
+    added = [named[tp] for tp in vector["added"]]
+
+    def hash_of(replica: str) -> int:
+        tp, _, broker = replica.rpartition("@")
+        return replica_hash(tp, int(broker))
+
+    assert set_order(added, hash_of) == vector["replicas"]
