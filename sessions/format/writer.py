@@ -11,8 +11,15 @@ from emulator.events import Event
 from sessions.format import bookmarks, codec, keyframes
 from sessions.format.errors import SessionError, SessionMissingError
 from sessions.format.keyframes import Keyframe
-from sessions.format.metadata import Extent, Origin, Outcome, RecordedInput
-from sessions.format.schema import APPLICATION_ID, SCHEMA, TABLES
+from sessions.format.metadata import (
+    Extent,
+    Origin,
+    Outcome,
+    RecordedInput,
+    input_checksum,
+    meta_checksum,
+)
+from sessions.format.schema import APPLICATION_ID, BESIDE, SCHEMA, TABLES
 from sessions.model import touches
 from sessions.model.handlers.clients import NAMING
 from sessions.model.health import Counts
@@ -24,9 +31,6 @@ FREE_SHARE: Final = 20
 """A file of which more than one page in so many is empty is rewritten when it is closed."""
 LOG_PAGES_MAX: Final = 8_000
 """How long SQLite's log beside the file may grow before it is taken into it."""
-BESIDE: Final = ("-wal", "-shm", "-journal")
-"""What the files are called that SQLite may have beside a session's: its name and one of these."""
-
 _JSON: Final = msgspec.json.Encoder().encode
 
 
@@ -61,7 +65,9 @@ class SessionWriter:
 
     def put_meta(self, key: str, value: msgspec.Struct) -> None:
         """Store one of the structs of :mod:`sessions.format.metadata`."""
-        self._execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, _text(value)))
+        text = _text(value)
+        row = (key, text, meta_checksum(key, text))
+        self._execute("INSERT OR REPLACE INTO meta VALUES (?, ?, ?)", row)
 
     def put_chunk(self, members: list[Event]) -> tuple[int, codec.Groups]:
         """Store consecutive events, in place of a chunk that began with the same one.
@@ -86,9 +92,10 @@ class SessionWriter:
     def put_input(self, given: RecordedInput) -> None:
         """Store a statement that was given."""
         stored = None if given.statement is None else _text(given.statement)
+        numbers = (given.seq, given.time_us, given.steps, given.line)
         self._execute(
-            "INSERT OR REPLACE INTO inputs VALUES (?, ?, ?, ?, ?, ?)",
-            (given.seq, given.time_us, given.steps, given.line, given.text, stored),
+            "INSERT OR REPLACE INTO inputs VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (*numbers, given.text, stored, input_checksum(numbers, given.text, stored)),
         )
 
     def put_bookmark(self, mark: Bookmark) -> None:
