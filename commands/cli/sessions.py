@@ -88,7 +88,8 @@ def export(
     A session's name in the dataset is its file's. Nothing is seen of a session before all of it is
     there. One that is there already is left out: so an export that was broken off goes on when it
     is started again. Exit status 3: the dataset cannot be written, or has another session of a
-    name; 5: a session cannot be read, or not from its beginning; the others are exported.
+    name; 5: a session cannot be read, or not from its beginning; the others are exported; 6: all
+    are exported, but one is damaged, is still being recorded, or was killed.
     """
     from commands.runs.export import export_files
 

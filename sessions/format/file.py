@@ -21,7 +21,12 @@ from emulator.events import Event
 from emulator.inputs.statements import Statement
 from sessions.format import codec, keyframes
 from sessions.format.connection import UNREADABLE, brief, damage_sentence, open_database
-from sessions.format.errors import SessionDamagedError, SessionDroppedError, SessionEndedError
+from sessions.format.errors import (
+    SessionDamagedError,
+    SessionDroppedError,
+    SessionEndedError,
+    SessionMissingError,
+)
 from sessions.format.header import read_header
 from sessions.format.keyframes import Keyframe
 from sessions.format.metadata import (
@@ -101,6 +106,8 @@ class SessionFile:
             self._open(check=check)
         except (*UNREADABLE, SessionDamagedError) as error:
             self.close()
+            if self._opened.missing:  # that is why
+                raise SessionMissingError(self._opened.missing) from error
             if isinstance(error, SessionDamagedError):
                 raise
             raise SessionDamagedError(damage_sentence(self.path, error)) from error
@@ -193,6 +200,7 @@ class SessionFile:
 
     def check(self) -> None:
         """Look at every event; the first that is damaged is where the session ends from now on."""
+        self.damage, self.damaged_at = self._opened.missing, None
         with self._one_moment():
             self._look_at_extent()
             self._chunks = []
@@ -214,8 +222,8 @@ class SessionFile:
             yield
         finally:
             self._is_one_moment = False
-            if self._database.in_transaction:  # damage ends one
-                self._database.execute("COMMIT")
+            with suppress(*UNREADABLE):  # damage ends a transaction, or has its end fail
+                self._database.execute("ROLLBACK")
 
     def _look_at_extent(self) -> None:
         known = self.first_seq
@@ -242,23 +250,36 @@ class SessionFile:
             return
         last = chunks.pop() if chunks else None
         expected = last.first_seq if last is not None else self.first_seq
-        data = "checksum, events" if check else "NULL, NULL"
-        statement = f"SELECT {_NUMBERS}, {data} FROM chunks WHERE first_seq >= ? ORDER BY first_seq"
-        failed = False
+        is_damaged = False
         try:
-            for *numbers, checksum, block in self._database.execute(statement, (expected,)):
+            for row in self._chunk_rows(expected, check=check):
+                *numbers, checksum, block = row
                 chunk = _chunk(numbers)
                 is_whole = not check or self._is_whole(block, checksum, *numbers)
                 if chunk.first_seq != expected or chunk.last_seq < expected or not is_whole:
-                    failed = True
+                    is_damaged = True
                     break
                 chunks.append(chunk)
                 expected = chunk.last_seq + 1
         except (*UNREADABLE, SessionDamagedError):
-            failed = True
+            is_damaged = True
         self._last = chunks[-1] if chunks else None
-        if failed:
+        if is_damaged:
             self._end_before(expected)
+
+    def _chunk_rows(self, seq: int, *, check: bool) -> Iterator[Row]:
+        """The rows of chunks from event ``seq`` on, up to the first that cannot be read."""
+        columns = f"{_NUMBERS}, {'checksum, events' if check else 'NULL, NULL'}"
+        statement = f"SELECT {columns} FROM chunks WHERE first_seq >= ? ORDER BY first_seq"
+        try:
+            for row in self._database.execute(statement, (seq,)):
+                yield row
+                seq = row[1] + 1
+        except (*UNREADABLE, TypeError):
+            # A cursor reads one row ahead, so the one before the damage is lost with it.
+            statement = f"SELECT {columns} FROM chunks WHERE first_seq = ?"
+            yield from self._database.execute(statement, (seq,))
+            raise
 
     def _read_keyframes(self) -> None:
         places = self._keyframes

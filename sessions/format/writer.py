@@ -1,13 +1,21 @@
-"""Writing a session file: rows into its tables, committed when told; when and why others know."""
+"""Writing a session file: rows into its tables, committed when told; when and why others know.
+
+What is committed survives the death of the process, because SQLite's log has been written. It is
+not synced for each commit, as that would cost more than all the rest: a power cut may take what was
+committed since the log was last taken into the file, and never more. A file that was closed is
+durable, and so is its name.
+"""
 
 import sqlite3
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 import msgspec
 
 from emulator.events import Event
+from sessions.file_system import sync_folder
 from sessions.format import bookmarks, codec, keyframes
 from sessions.format.errors import SessionError, SessionMissingError
 from sessions.format.keyframes import Keyframe
@@ -55,11 +63,13 @@ class SessionWriter:
             reason = error.strerror or str(error)
             raise SessionMissingError(f"{path} cannot be written: {reason}.") from error
         self._begun = False
+        self._database = sqlite3.connect(path, isolation_level=None)
         try:
-            self._database = _make(path, log_pages_max)
+            _make_tables(self._database, log_pages_max)
             self.put_meta("origin", origin)
             self.commit()
         except sqlite3.Error as error:
+            self._database.close()
             delete_files(path)
             raise SessionMissingError(f"{path} cannot be written: {error}.") from error
 
@@ -165,18 +175,32 @@ class SessionWriter:
             self._begun = False
 
     def close(self, outcome: Outcome | None) -> None:
-        """End the recording and leave one plain file."""
+        """End the recording and leave one plain file, whose name and content a power cut spares.
+
+        Once the outcome is written the session is complete. What is then tidied up may fail: where
+        somebody reads the file, or the disk is full, its log stays beside it, which does no harm.
+
+        Raises:
+            sqlite3.Error: what was put could not be written.
+        """
         try:
             if outcome is not None:
                 self.put_meta("outcome", outcome)
             self.commit()
-            # Fails while somebody reads the file: then the log beside it stays, which does no harm.
-            self._database.execute("PRAGMA journal_mode = DELETE")
-            self._squeeze()
-        except sqlite3.OperationalError as error:
-            if "locked" not in str(error):
-                raise
+            with suppress(sqlite3.Error, OSError):
+                self._database.execute("PRAGMA journal_mode = DELETE")
+                self._squeeze()
+                sync_folder(self.path.parent)
         finally:
+            self._database.close()
+
+    def abandon(self) -> None:
+        """Close the file as it was at the last commit, after a write that has failed."""
+        with suppress(sqlite3.Error):
+            if self._database.in_transaction:
+                self._database.execute("ROLLBACK")
+            self._database.execute("PRAGMA journal_mode = DELETE")
+        with suppress(sqlite3.Error):
             self._database.close()
 
     def _squeeze(self) -> None:
@@ -204,8 +228,7 @@ def delete_files(path: Path) -> None:
     path.unlink(missing_ok=True)
 
 
-def _make(path: Path, log_pages_max: int) -> sqlite3.Connection:
-    database = sqlite3.connect(path, isolation_level=None)
+def _make_tables(database: sqlite3.Connection, log_pages_max: int) -> None:
     database.executescript(
         f"PRAGMA page_size = {PAGE_BYTES};"
         f"PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {SCHEMA};"
@@ -216,7 +239,6 @@ def _make(path: Path, log_pages_max: int) -> sqlite3.Connection:
         "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;"
         f"PRAGMA wal_autocheckpoint = {log_pages_max};"
     )
-    return database
 
 
 def _records(groups: codec.Groups) -> tuple[int, int]:

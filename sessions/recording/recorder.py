@@ -242,6 +242,7 @@ class Recorder:
             write()
         except (sqlite3.Error, OSError) as error:
             self.failure = SessionError(f"{self.path} could not be written: {error}.")
+            self.writer.abandon()
 
     def _write_tail(self) -> None:
         """Store the tail as it is; a longer one will take its place."""
