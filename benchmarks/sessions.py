@@ -88,6 +88,7 @@ def events_of(spec: CreateCluster, statements: Sequence[AnyInput]) -> tuple[list
 
 @contextmanager
 def configured(page: int, flush: float, chunk: int) -> Iterator[None]:
+    """Record with other bytes a page, seconds between flushes and events a chunk."""
     with (
         patch.object(writer, "PAGE_BYTES", page),
         patch.object(recording, "FLUSH_SECONDS", flush),

@@ -4,11 +4,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from commands.cli.opening import opened
 from commands.exits import CommandError, ExitCode
 from commands.output import streams
 from commands.output.failures import judged
 from commands.output.progress import Progress, Tell
+from commands.runs.opening import opened
 from sessions.format.errors import SessionError
 from sessions.format.file import SessionFile
 
