@@ -21,6 +21,8 @@ class ExitCode(IntEnum):
     """A time limit ran out."""
     BAD_SESSION = 5
     """A session or dataset is damaged, or of another version of this program."""
+    INCOMPLETE = 6
+    """Done with all that could be read: a session is damaged, or was not closed."""
     INTERRUPTED = 130
     """Stopped by ctrl-c; what was recorded up to then is complete."""
 

@@ -105,17 +105,23 @@ def standard_input() -> str:
     """All of standard input.
 
     Raises:
-        CommandError: it is closed, or is no UTF-8 text.
+        CommandError: it is closed, is no UTF-8 text, or is longer than any script.
     """
+    from commands.language.parser import SCRIPT_BYTES_MAX
+
     if sys.stdin is None or sys.stdin.closed:
         raise CommandError(ExitCode.UNREACHABLE, "cannot read standard input: it is closed")
     try:
-        return sys.stdin.read().removeprefix("\ufeff")
+        text = sys.stdin.read(SCRIPT_BYTES_MAX + 1)
     except UnicodeDecodeError:
         raise CommandError(ExitCode.USAGE, "standard input is no UTF-8 text") from None
     except OSError as error:
         message = f"cannot read standard input: {(error.strerror or '').lower()}"
         raise CommandError(ExitCode.UNREACHABLE, message) from None
+    if len(text) > SCRIPT_BYTES_MAX:
+        message = f"standard input is no script: it has more than {SCRIPT_BYTES_MAX:,} characters"
+        raise CommandError(ExitCode.USAGE, message)
+    return text.removeprefix("\ufeff")
 
 
 def _ending(condition: str, within: str) -> "Statement":

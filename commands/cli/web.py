@@ -3,7 +3,6 @@
 import errno
 import shlex
 import socket
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -16,12 +15,14 @@ from commands.exits import CommandError, ExitCode
 from commands.language import values
 from commands.language.statements.parameters import Settings, argument, flag, option
 from commands.output import streams
+from sessions.child_process import import_path, python_command
 
 app = typer.Typer()
 
 LOOPBACK = "127.0.0.1"
 PORT = 8000
-PROGRAM = "from commands.cli.main import main; main()"
+PROGRAM = "import sys; sys.path[:] = {}; from commands.cli.main import main; main()"
+"""What each page runs; it imports from where this process does."""
 MISSING = "'tidegauge web' needs textual-serve: pip install 'tidegauge[web]'"
 
 
@@ -77,11 +78,15 @@ def web(
         arguments += [f"--config={each.name}={each.value}" for each in config or ()]
         arguments += [f"--set={each.name}={each.value}" for each in variables or ()]
         arguments += [] if allow_changes else ["--read-only"]
-    command = shlex.join([sys.executable, "-c", PROGRAM, *arguments])
-    server = ConsoleServer(command, LOOPBACK, port, "tidegauge")
+    server = ConsoleServer(shlex.join(page_command(arguments)), LOOPBACK, port, "tidegauge")
     manner = "statements are taken" if allow_changes else "READ-ONLY"
     streams.narrate(f"{server.public_url}  {manner}; ctrl-c ends it")
     server.serve()
+
+
+def page_command(arguments: list[str]) -> list[str]:
+    """The command that each page runs, with the program's arguments."""
+    return python_command("-c", PROGRAM.format(import_path()), *arguments)
 
 
 def _need_port(port: int) -> None:

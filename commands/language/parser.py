@@ -17,11 +17,15 @@ from commands.language.statements.time import At
 from commands.language.values import BadWord
 from emulator.inputs.statements import CreateCluster, ExpectError, Statement
 from emulator.releases.config import ConfigError, resolve
+from sessions.file_system import read_regular
 from sessions.format.nearest import nearest_file
 
 COMMAND_LINE: Final = "-c"
 """What errors call a text that was given with ``-c``."""
 INCLUDE_DEPTH_MAX: Final = 20
+SCRIPT_SUFFIX: Final = ".tide"
+SCRIPT_BYTES_MAX: Final = 1 << 24
+"""No script is longer: a statement for each second of half a year fits."""
 
 
 class ShowStatement(Struct, frozen=True):
@@ -113,8 +117,9 @@ class _Reader:
     def _included(self, at: _Written, folder: Path, trail: tuple[Path, ...]) -> Iterator[_Written]:
         assert isinstance(at.meaning, Include)
         path = folder / at.meaning.path
-        if path.resolve() in trail or len(trail) >= INCLUDE_DEPTH_MAX:
-            self.problem(at.source, at.line, f"'{at.meaning.path}' would run itself")
+        refused = _not_to_be_run(path, trail)
+        if refused:
+            self.problem(at.source, at.line, f"'{at.meaning.path}' {refused}")
             return
         try:
             text = read_text(path)
@@ -125,6 +130,21 @@ class _Reader:
         for written in self.read(text, str(path), path.parent, (*trail, path.resolve())):
             if not isinstance(written.meaning, CreateCluster):
                 yield written
+
+
+def _not_to_be_run(path: Path, trail: tuple[Path, ...]) -> str:
+    """Why ``run`` in a script does not read a file, or nothing.
+
+    A script may be somebody else's. What does not parse is quoted, so it may name scripts only:
+    otherwise it could print any file that its reader can read.
+    """
+    if path.resolve() in trail:
+        return "would run itself"
+    if len(trail) >= INCLUDE_DEPTH_MAX:
+        return f"is not run: scripts run one another at most {INCLUDE_DEPTH_MAX} deep"
+    if path.suffix != SCRIPT_SUFFIX or path.resolve().suffix != SCRIPT_SUFFIX:
+        return f"is not run: a script runs only files named *{SCRIPT_SUFFIX}"
+    return ""
 
 
 def parse_script(
@@ -179,7 +199,8 @@ def read_text(path: Path) -> str:
         CommandError: it cannot be read.
     """
     try:
-        return path.read_text(encoding="utf-8-sig")
+        text = read_regular(path, SCRIPT_BYTES_MAX).decode("utf-8-sig")
+        return text.replace("\r\n", "\n").replace("\r", "\n")
     except UnicodeDecodeError as error:
         message = f"'{path}' is no UTF-8 text (byte {error.start + 1:,} is none of it)"
         raise CommandError(ExitCode.USAGE, message) from None

@@ -1,8 +1,8 @@
 """The program's two streams: standard output is data, standard error is narration.
 
-Neither may break a run: a reader that has gone away (``| head``), a closed stream and a character
-that the terminal cannot show are all taken quietly. Data that cannot be written for another reason
-(a full disk) is an error, narration that cannot be is none.
+Neither may break a run: a reader that has gone away (``| head``) and a character that the terminal
+cannot show are taken quietly. Data that cannot be written for another reason (a full disk, a stream
+that was closed before) is an error, narration that cannot be is none.
 """
 
 import os
@@ -25,7 +25,14 @@ def prepare() -> None:
 
 
 def emit(text: str) -> None:
-    """Write data."""
+    """Write data.
+
+    Raises:
+        CommandError: standard output is closed, or cannot be written.
+    """
+    if text and (sys.stdout is None or sys.stdout.closed):
+        message = "cannot write standard output: it is closed"
+        raise CommandError(ExitCode.UNREACHABLE, message)
     _write(sys.stdout, text)
 
 

@@ -10,6 +10,7 @@ from commands.exits import CommandError, ExitCode
 from commands.output import streams
 from commands.output.grids import Cell, Grid
 from commands.output.progress import Progress
+from sessions.text import plural
 
 if TYPE_CHECKING:
     from sessions.campaign.outcome import CampaignReport, VariantReport
@@ -92,7 +93,7 @@ def matrix(report: "CampaignReport") -> Grid:
     """A row for each combination; lost, duplicated and diverged count the runs with any."""
     names = tuple(report.variants[0].values)
     rows = [_row(names, variant) for variant in report.variants]
-    title = f"campaign {report.script}: {report.runs:,} runs, in {report.dataset}"
+    title = f"campaign {report.script}: {plural(report.runs, 'run')}, in {report.dataset}"
     return Grid(title, (*(name.upper() for name in names), *HEADERS), rows)
 
 

@@ -184,7 +184,7 @@ def script_of_live(source: LiveSource) -> str:
     """What was asked of a live cluster up to now."""
     runner = source.runner
     source.recorder.flush()
-    with SessionFile(source.recorder.path) as session:
+    with SessionFile(source.recorder.path, check=False) as session:
         ending = Ending(runner.now_us, runner.steps, runner.state_hash)
         return _script(session, source.name, ending, source)
 
@@ -197,7 +197,7 @@ def script_of_recording(source: ReplaySource) -> str:
     """
     session = source.session
     ending = Ending(session.last_us, None)
-    if (outcome := session.outcome) is not None:
+    if session.complete and (outcome := session.outcome) is not None:
         ending = Ending(outcome.time_us, outcome.steps, outcome.state_hash)
     return _script(session, source.name, ending, source)
 

@@ -4,11 +4,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from commands.cli.opening import opened
 from commands.exits import CommandError, ExitCode
 from commands.output import streams
 from commands.output.failures import judged
 from commands.output.progress import Progress, Tell
+from commands.runs.opening import opened
 from sessions.format.errors import SessionError
 from sessions.format.file import SessionFile
 
@@ -16,22 +16,35 @@ from sessions.format.file import SessionFile
 def export_files(files: Sequence[str], dataset: Path) -> ExitCode:
     """Add sessions to a dataset, a line of narration for each; those that cannot be are left out.
 
-    Returns the status of the first that was left out.
+    Returns the status of the first that was left out; without any, whether one is not complete.
     """
     failed: list[ExitCode] = []
+    incomplete = 0
     names = list(dict.fromkeys(files))
     for number, file in enumerate(names, start=1):
         place = f" ({number} of {len(names)})" if len(names) > 1 else ""
         try:
             with opened(file) as session:
                 streams.narrate(export_file(session, dataset, place=place))
+                incomplete += _is_cut_off(session)
         except (SessionError, CommandError) as error:
             code, message = judged(error)
             failed.append(code)
             streams.narrate(message)
     if failed and len(names) > 1:
         streams.narrate(f"{len(failed)} of {len(names)} files were not exported")
-    return failed[0] if failed else ExitCode.OK
+    if failed:
+        return failed[0]
+    return ExitCode.INCOMPLETE if incomplete else ExitCode.OK
+
+
+def _is_cut_off(session: SessionFile) -> bool:
+    """Whether a session lacks its end, and nobody has cut it off on purpose; if so, it is told."""
+    if session.complete or (session.extent.is_trimmed and not session.damage):
+        return False
+    why = "it is damaged" if session.damage else "its recording goes on, or was killed"
+    streams.narrate(f"{session.path} is not complete: {why}, so it ends at its last event")
+    return True
 
 
 def export_file(

@@ -9,6 +9,7 @@ from commands.runs.narration import Narrator
 from commands.runs.script_runner import ScriptRunner
 from emulator.inputs.statements import Statement
 from emulator.scenario.outcome import Outcome
+from sessions.format.writer import delete_files
 from sessions.garbage_collection import collector_resting
 from sessions.recording.recorder import Recorder
 
@@ -46,7 +47,7 @@ def started(script: Script, pace: Pace, recording: Recorder | None) -> ScriptRun
     except BaseException:
         if recording is not None:
             recording.close()
-            recording.path.unlink(missing_ok=True)
+            delete_files(recording.path)
         raise
 
 

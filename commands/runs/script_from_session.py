@@ -7,6 +7,7 @@ saying.
 
 import os
 import shlex
+import unicodedata
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
@@ -14,13 +15,17 @@ from typing import Final
 from msgspec import Struct
 
 from commands.exits import CommandError, ExitCode
+from commands.language.parser import SCRIPT_SUFFIX
 from commands.language.values import moment_text
 from emulator.events import Event, InputFinished
 from emulator.inputs.statements import CreateCluster
 from sessions.text import clean
 
-SUFFIX: Final = ".tide"
-"""How names of script files end."""
+CONTROL: Final = ("Cc", "Cs", "Zl", "Zp")
+"""Unicode's categories of controls, halves of characters, and line and paragraph ends."""
+TURNING: Final = ("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI")
+"""Unicode's characters that change the direction of the text after them."""
+ESCAPED: Final = "# the next statement had control characters; here they are escapes"
 
 
 class Given(Struct, frozen=True):
@@ -52,13 +57,32 @@ def script_of(
     rows = [f"# what was done in {clean(name)}, at the same moments"]
     if ending.state_hash:
         rows.append(f"# 'tidegauge run' of it comes to the state hash {ending.state_hash}")
-    rows.append(cluster_text(spec))
+    rows.append(without_controls(cluster_text(spec)))
     for each in given[1:]:
         if not _follows_at_once(each, event_at(each.seq - 1)):
             rows.append(_at(each.time_us, each.steps))
-        rows.append(each.text)
+        text = without_controls(each.text)
+        if text != each.text:
+            rows.append(ESCAPED)
+        rows.append(text)
     rows.append(_at(ending.time_us, ending.steps))
     return "\n".join(rows) + "\n"
+
+
+def without_controls(text: str) -> str:
+    r"""The text with control characters as escapes (``\x1b``, ``\n``), also those that turn lines.
+
+    No statement that was parsed has a line end; tabs separate words. Whoever made the session may
+    have written anything, and a script is printed on terminals and run line by line.
+    """
+    return "".join(clean(each) if _controls(each) else each for each in text)
+
+
+def _controls(character: str) -> bool:
+    if character == "\t":
+        return False
+    is_control = unicodedata.category(character) in CONTROL
+    return is_control or unicodedata.bidirectional(character) in TURNING
 
 
 def _follows_at_once(each: Given, before: Event | None) -> bool:
@@ -88,7 +112,7 @@ def write_script(text: str, path: Path) -> Path:
         CommandError: there is such a file, or it cannot be written.
     """
     path = path.expanduser()
-    path = path if path.suffix else path.with_name(path.name + SUFFIX)
+    path = path if path.suffix else path.with_name(path.name + SCRIPT_SUFFIX)
     try:
         with path.open("x", encoding="utf-8") as file:
             file.write(text)

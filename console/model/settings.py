@@ -15,7 +15,10 @@ from typing import Any, Final
 from msgspec import Struct
 
 from console.actions.lookup import ACTIONS, clashes, with_keys
+from sessions.file_system import read_regular
 
+FILE_BYTES_MAX: Final = 1 << 20
+"""No configuration file is longer."""
 FILE_VARIABLE: Final = "TIDEGAUGE_CONFIG"
 """The environment variable that names another file."""
 KEYS: Final = "keys"
@@ -164,8 +167,7 @@ def configuration(
 
 def _read(path: Path, *, must_exist: bool, problems: list[str]) -> dict[str, Any]:
     try:
-        with path.open("rb") as file:
-            return tomllib.load(file)
+        return tomllib.loads(read_regular(path, FILE_BYTES_MAX).decode())
     except FileNotFoundError:
         if must_exist:
             problems.append(f"{path}: there is no such file ({FILE_VARIABLE} names it)")

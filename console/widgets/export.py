@@ -12,6 +12,8 @@ from sessions.text import json_text
 LINES_MAX: Final = 200_000
 """More lines than this are not for a screen's export: it would hold the screen for seconds."""
 GROUPED: Final = re.compile(r"-?\d{1,3}(?:,\d{3})+")
+FORMULA: Final = re.compile(r"[=@\t\r]|[+-](?!\d*\.?\d*$)")
+"""How a text begins that spreadsheets run; a number with a sign is none."""
 FORMATS: Final = ("csv", "json", "svg")
 """What a view can be written as; svg is a picture of the whole screen."""
 
@@ -45,12 +47,18 @@ def plain(cell: str) -> str:
     return cell.replace(",", "") if GROUPED.fullmatch(cell) else cell
 
 
+def inert(cell: str) -> str:
+    """A cell that no spreadsheet takes for a formula: one that looks like it begins with ``'``."""
+    return f"'{cell}" if FORMULA.match(cell) else cell
+
+
 def as_csv(view: Exportable) -> str:
     """A heading and a row for each line, as they are shown."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(view.titles())
-    writer.writerows([plain(cell) for cell in view.cells(i)] for i in range(view.count()))
+    for index in range(view.count()):
+        writer.writerow([inert(plain(cell)) for cell in view.cells(index)])
     return text.getvalue()
 
 

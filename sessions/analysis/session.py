@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 
 from sessions.analysis.errors import AnalysisError, SparkUnavailable
 from sessions.analysis.java import require_java
+from sessions.child_process import SAFE_PATH
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -84,6 +85,7 @@ def _own_session(master: str) -> "Iterator[SparkSession]":
     from pyspark.sql import SparkSession
 
     require_java()
+    os.environ[SAFE_PATH] = "1"  # Java hands it on to the workers that it starts here
     if LOCAL.fullmatch(master):
         os.environ.setdefault(WORKERS_PYTHON, sys.executable)
     with (
@@ -108,6 +110,7 @@ def settings(master: str, scratch: str) -> dict[str, str]:
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.warehouse.dir": f"{scratch}/warehouse",
         "spark.driver.extraJavaOptions": " ".join(_java_options(scratch)),
+        f"spark.executorEnv.{SAFE_PATH}": "1",
     }
     local = LOCAL.fullmatch(master) is not None
     if local:

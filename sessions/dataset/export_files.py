@@ -100,13 +100,15 @@ def _export(
 
 
 def _facts(session: SessionFile) -> SessionFacts:
-    outcome = session.outcome
+    outcome = session.outcome if session.complete else None
     return SessionFacts(
         id=session_id(session.path),
         name=session.origin.name,
         variables=session.origin.variables,
         state_hash=None if outcome is None else outcome.state_hash,
         end_us=None if outcome is None else outcome.time_us,
+        complete=session.complete,
+        damaged_at=session.damaged_at,
     )
 
 

@@ -16,6 +16,7 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
+from sessions.child_process import environment, python_command
 from sessions.dataset.export import Export, ExportReport, require_arrow
 from sessions.dataset.layout import Hidden
 from sessions.dataset.rows.sessions import SessionFacts
@@ -70,12 +71,12 @@ def exporting_beside(session: SessionFile, hidden: Hidden) -> Iterator[Beside]:
     """Have a second process begin; if it is still at work at the end of the block, it is ended."""
     arguments = (str(session.path), str(session.last_seq), str(hidden.path))
     with subprocess.Popen(
-        [sys.executable, "-m", __name__, *arguments],
+        python_command("-m", __name__, *arguments),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         pass_fds=(hidden.lock,),
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        env=environment(),
         start_new_session=True,  # ctrl-c is the first process's affair
     ) as process:
         try:

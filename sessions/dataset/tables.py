@@ -321,7 +321,22 @@ SESSIONS: Final = Table(
         Column("variables", "string", "JSON", "what the script's variables were set to"),
         Column("events", "int64", "events", "events in the session"),
         Column("last_seq", "int64", "event", "number of the last event; 0: there is none"),
-        Column("time_us", "int64", "us", "virtual time at its end"),
+        Column(
+            "time_us", "int64", "us", "virtual time at its end; if not complete, of its last event"
+        ),
+        Column(
+            "complete",
+            "bool",
+            "",
+            "whether its recording was closed and all of it could be read when it was exported",
+        ),
+        Column(
+            "damaged_at",
+            "int64",
+            "event",
+            "number of the first event that could not be read",
+            "no event is damaged",
+        ),
         Column("state_hash", "string", "", "SHA-256 of the final state", "not recorded"),
         Column("acked", "int64", "records", "acknowledged records"),
         Column("failed", "int64", "records", "records whose produce failed"),

@@ -9,7 +9,7 @@ from typing import Final
 
 from emulator.events import Event, MessageSent
 from sessions.format.codec import BlockError
-from sessions.format.errors import SessionDamagedError, SessionDroppedError
+from sessions.format.errors import SessionDamagedError, SessionDroppedError, SessionEndedError
 from sessions.format.file import Chunk, SessionFile
 from sessions.model.batches import batch_in
 from sessions.model.handlers.clients import NAMING, batch_of
@@ -75,8 +75,8 @@ class Chunks:
         while first <= last:
             try:
                 chunk = self.containing(first)
-            except SessionDroppedError:
-                first = self.first_seq
+            except (SessionDroppedError, SessionEndedError):
+                first, last = max(first, self.first_seq), min(last, self.last_seq)
                 continue
             begin = first - chunk[0].seq
             part = chunk[begin : begin + last - first + 1]
@@ -110,6 +110,10 @@ class Chunks:
         if self._tail is not None and (not chunks or seq > chunks[-1].last_seq):
             self.session.refresh()
         index = bisect_right(chunks, seq, key=_FIRST_SEQ) - 1
+        if seq < self.first_seq:
+            raise SessionDroppedError(
+                f"{self.session.path} begins with event {self.first_seq:,} by now."
+            )
         if index < 0 or seq > chunks[index].last_seq:
             raise SessionDamagedError(f"{self.session.path} has no event {seq:,}.")
         return chunks[index]
@@ -144,7 +148,10 @@ class Chunks:
         index = bisect_right(chunks, time_us, key=_FIRST_US) - 1
         if index < 0:
             return self.first_seq - 1
-        events = self._decoded(chunks[index])
+        try:
+            events = self._decoded(chunks[index])
+        except (SessionDroppedError, SessionEndedError):  # the chunks are other ones now
+            return self.seq_at(time_us)
         return events[0].seq - 1 + bisect_right(events, time_us, key=_TIME)
 
     # ---- by record
@@ -156,7 +163,7 @@ class Chunks:
             return found
         for chunk in tuple(self.session.chunks):
             if chunk.first_record <= record_id <= chunk.last_record:
-                with suppress(SessionDroppedError):
+                with suppress(SessionDroppedError, SessionEndedError):
                     self._named = _batches(self._decoded(chunk))
                     found = batch_in(self._named, record_id)
                     if found is not None:
@@ -209,7 +216,7 @@ class Chunks:
             places = chunks[::-1]
         for place in places:
             if (not tail or place.first_seq < tail[0].seq) and self._may_touch(place, names):
-                with suppress(SessionDroppedError):
+                with suppress(SessionDroppedError, SessionEndedError):
                     yield self._decoded(place)
         if tail and direction > 0:
             yield tail

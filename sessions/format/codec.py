@@ -3,12 +3,18 @@
 What repeats stands together, so it compresses to a few bytes an event: numbers follow from the
 first one, times and causes are differences, each distinct text stands once. One call encodes a
 whole block.
+
+A block names the fields of its events. So a type of event may gain a field that has a default: in
+older blocks every event has the default. It may lose one: what older blocks say of it is passed
+over. Up to schema 6 blocks name no fields; their columns are the first fields of their types.
 """
 
 from bisect import bisect_left
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Container, Sequence
+from functools import partial
 from itertools import accumulate
 from operator import attrgetter, sub
+from struct import pack
 from types import GenericAlias
 from typing import Any, Final, NamedTuple, get_type_hints
 from zlib import crc32
@@ -43,7 +49,8 @@ class Block(msgspec.Struct, array_like=True):
     """``order`` indexes ``kinds`` for each event; ``columns`` has a MessagePack list a field.
 
     ``times`` are differences of microseconds, the first from zero. The first column of each type
-    holds how far back the cause is; columns of text hold indexes into ``strings``.
+    holds how far back the cause is, the others the fields that ``fields`` names (those of a type
+    separated by spaces); columns of text hold indexes into ``strings``.
     """
 
     first_seq: int
@@ -52,25 +59,45 @@ class Block(msgspec.Struct, array_like=True):
     times: list[int]
     strings: list[str]
     columns: list[list[bytes]]
+    fields: list[str] = []
 
 
 class Plan(msgspec.Struct, frozen=True):
-    """How one type is taken apart and put together: a decoder for each field, None for text."""
+    """How one type is taken apart and put together.
+
+    ``decoders`` has one for each field but the first three, None for text; ``defaults`` those of
+    fields that an old block may lack.
+    """
 
     kind: type[Event]
     values: Callable[[Any], tuple[Any, ...]]
-    decoders: tuple[msgspec.msgpack.Decoder[Any] | None, ...]
+    decoders: dict[str, msgspec.msgpack.Decoder[Any] | None]
+    defaults: dict[str, Callable[[], Any]]
+
+    @property
+    def layout(self) -> str:
+        """The names of its fields, as a block has them."""
+        return " ".join(self.decoders)
 
 
 def _plan(kind: type[Event]) -> Plan:
     hints: dict[str, Any] = get_type_hints(kind)
-    fields = kind.__struct_fields__[3:]
-    decoders = tuple(_column_decoder(hints[field]) for field in fields)
-    return Plan(kind, attrgetter("seq", "cause", *fields), decoders)
+    fields = msgspec.structs.fields(kind)[3:]
+    return Plan(
+        kind,
+        attrgetter("seq", "cause", *(field.name for field in fields)),
+        {field.name: _column_decoder(hints[field.name]) for field in fields},
+        {field.name: partial(_default, field) for field in fields if not field.required},
+    )
 
 
 def _column_decoder(hint: object) -> msgspec.msgpack.Decoder[Any] | None:
     return None if hint is str else msgspec.msgpack.Decoder(GenericAlias(list, (hint,)))
+
+
+def _default(field: msgspec.structs.FieldInfo) -> object:
+    made = field.default_factory
+    return made() if callable(made) else field.default
 
 
 PLANS: Final = {kind: _plan(kind) for kind in VOCABULARY.values()}
@@ -105,13 +132,14 @@ def _block(events: Sequence[Event], groups: Groups) -> Block:
         times=[times[0], *map(sub, times[1:], times)],
         strings=list(strings),
         columns=columns,
+        fields=[PLANS[kind].layout for kind in groups],
     )
 
 
 def _columns(plan: Plan, members: list[Event], strings: dict[str, int]) -> list[bytes]:
     seqs, causes, *columns = zip(*map(plan.values, members), strict=True)
     encoded = [_ENCODE(list(map(sub, seqs, causes)))]
-    for column, decoder in zip(columns, plan.decoders, strict=True):
+    for column, decoder in zip(columns, plan.decoders.values(), strict=True):
         if decoder is None:
             for text in dict.fromkeys(column):
                 strings.setdefault(text, len(strings))
@@ -213,12 +241,17 @@ def _unpacked(block: Block, kinds: Kinds) -> Unpacked:
     places: list[list[int]] = [[] for _ in block.kinds]
     for place, kind in enumerate(order):
         places[kind].append(place)
+    layouts = block.fields or [""] * len(block.kinds)
     columns = []
-    for name, encoded, mine in zip(block.kinds, block.columns, places, strict=True):
+    for name, layout, encoded, mine in zip(
+        block.kinds, layouts, block.columns, places, strict=True
+    ):
         plan = PLANS[VOCABULARY[name]]
         if kinds is not None and plan.kind not in kinds:
             continue
-        backs, fields = _INTS.decode(encoded[0]), list(_fields(plan, encoded[1:], block.strings))
+        backs = _INTS.decode(encoded[0])
+        named = _named(plan, layout, encoded[1:])
+        fields = [_field(plan, field, named, len(mine), block.strings) for field in plan.decoders]
         if any(len(field) != len(mine) for field in (backs, *fields)):
             raise BlockError(f"a column of {name} is too short or too long")
         causes = [place + first_seq - back for place, back in zip(mine, backs, strict=True)]
@@ -226,16 +259,39 @@ def _unpacked(block: Block, kinds: Kinds) -> Unpacked:
     return Unpacked(first_seq, list(accumulate(block.times)), columns)
 
 
-def _fields(plan: Plan, columns: list[bytes], strings: list[str]) -> Iterator[list[Any]]:
-    for column, decoder in zip(columns, plan.decoders, strict=True):
-        if decoder is None:
-            yield [strings[index] for index in _INTS.decode(column)]
-        else:
-            yield decoder.decode(column)
+def _named(plan: Plan, layout: str, columns: list[bytes]) -> dict[str, bytes]:
+    """The columns of a type by the names of their fields."""
+    names = layout.split() if layout else list(plan.decoders)[: len(columns)]
+    return dict(zip(names, columns, strict=True))
 
 
-def checksum(data: bytes, *numbers: object) -> int:
-    """The sum by which bytes, and the numbers stored beside them, are known to be whole."""
+def _field(
+    plan: Plan, name: str, columns: dict[str, bytes], count: int, strings: list[str]
+) -> list[Any]:
+    """The values of a field: from its column or, where the block has none, its default."""
+    column = columns.get(name)
+    if column is None:
+        if name not in plan.defaults:
+            raise BlockError(f"there is no {name} of {plan.kind.__name__}")
+        default = plan.defaults[name]
+        return [default() for _ in range(count)]
+    decoder = plan.decoders[name]
+    if decoder is None:
+        return [strings[index] for index in _INTS.decode(column)]
+    values: list[Any] = decoder.decode(column)
+    return values
+
+
+def checksum(data: bytes, *numbers: int) -> int:
+    """The sum by which bytes, and the numbers stored beside them, are known to be whole.
+
+    A CRC-32 over the numbers, eight bytes each, the lowest first, and then the bytes.
+    """
+    return crc32(data, crc32(pack(f"<{len(numbers)}q", *numbers)))
+
+
+def checksum_up_to_6(data: bytes, *numbers: int) -> int:
+    """The same as it was up to schema 6: there the numbers count as Python writes them."""
     return crc32(data, crc32(repr(numbers).encode()))
 
 
@@ -250,6 +306,8 @@ def decompress(data: bytes) -> bytes:
     Raises:
         BlockError: it is not compressed, or says that it is larger than any block.
     """
+    if not isinstance(data, bytes):  # a damaged row may hold anything
+        raise BlockError("it is not compressed")
     try:
         size = zstandard.frame_content_size(data)
         if not 0 <= size <= RAW_BYTES_MAX:
@@ -260,4 +318,4 @@ def decompress(data: bytes) -> bytes:
 
 
 _BLOCKS: Final = msgspec.msgpack.Decoder(Block)
-_COMPRESSOR: Final = zstandard.ZstdCompressor(level=LEVEL)
+_COMPRESSOR: Final = zstandard.ZstdCompressor(level=LEVEL, write_checksum=True)

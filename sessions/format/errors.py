@@ -25,6 +25,10 @@ class SessionDamagedError(SessionError):
     """The file is a session of which nothing, or not the part that was asked for, can be read."""
 
 
+class SessionEndedError(SessionDamagedError):
+    """The part that was asked for was found to be damaged just now: the session ends before it."""
+
+
 class SessionDroppedError(SessionDamagedError):
     """The part that was asked for has been dropped since by a recorder that keeps its size."""
 

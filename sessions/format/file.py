@@ -1,10 +1,14 @@
 """Reading a session file: its events, keyframes, statements and marks, as far as it is whole.
 
+Opening a file costs the same whatever its size: it looks at the first and the last rows alone, by
+which it knows whether the end is there. Damage in between is found when events there are read, or
+all at once by :meth:`SessionFile.check`. From then on the session ends before the damage.
+
 A file may be read while it is being written (:meth:`SessionFile.refresh` shows what came since),
 after its writer was killed, and up to the place where it is damaged.
 """
 
-import sqlite3
+import struct
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -16,10 +20,24 @@ import msgspec
 from emulator.events import Event
 from emulator.inputs.statements import Statement
 from sessions.format import codec, keyframes
-from sessions.format.errors import SessionDamagedError, SessionDroppedError, SessionMissingError
+from sessions.format.connection import UNREADABLE, brief, damage_sentence, open_database
+from sessions.format.errors import (
+    SessionDamagedError,
+    SessionDroppedError,
+    SessionEndedError,
+    SessionMissingError,
+)
 from sessions.format.header import read_header
 from sessions.format.keyframes import Keyframe
-from sessions.format.metadata import Extent, Origin, Outcome, RecordedInput
+from sessions.format.metadata import (
+    Extent,
+    Origin,
+    Outcome,
+    RecordedInput,
+    input_checksum,
+    meta_checksum,
+)
+from sessions.format.schema import CHECKSUMS_SINCE
 from sessions.model.health import Counts
 from sessions.model.states import Bookmark
 
@@ -27,14 +45,14 @@ _Struct = TypeVar("_Struct", bound=msgspec.Struct)
 _Row = TypeVar("_Row", bound=tuple[Any, ...])
 Row = tuple[Any, ...]
 
-REASON_CHARACTERS_MAX: Final = 120
-UNREADABLE: Final = (sqlite3.DatabaseError, UnicodeDecodeError)
-"""What reading a damaged database raises; SQLite's message itself may be no text."""
-
-_CHUNKS: Final = (
-    "SELECT first_seq, last_seq, first_us, last_us, first_record, last_record, checksum, {} "
-    "FROM chunks WHERE first_seq >= ? ORDER BY first_seq"
+_NUMBERS: Final = "first_seq, last_seq, first_us, last_us, first_record, last_record"
+_LAST_SEQ_NAMED: Final = """
+SELECT max(seq) FROM (
+    SELECT max(seq) AS seq FROM inputs UNION ALL SELECT max(seq) FROM summary
+    UNION ALL SELECT max(seq) FROM keyframes UNION ALL SELECT max(first_seq) FROM touches
 )
+"""
+"""Up to which event there are other rows; they are written in one transaction with their events."""
 
 
 class Chunk(msgspec.Struct, frozen=True):
@@ -58,35 +76,53 @@ class KeyframePlace(msgspec.Struct, frozen=True):
 class SessionFile:
     """A session, for reading.
 
-    ``damage`` is empty, or one sentence about what cannot be read; ``complete`` tells whether the
-    recording was closed.
+    ``damage`` is empty, or one sentence about what cannot be read; ``damaged_at`` is the number of
+    the first event that cannot be, None as long as none is known.
     """
 
     def __init__(self, path: Path | str, *, check: bool = True) -> None:
         """Open the file; with ``damage`` afterwards if a part of it is lost.
 
-        Without ``check`` events are not read, and that they are damaged may go unnoticed.
+        Without ``check`` only its beginning and its end are looked at.
 
         Raises: SessionError: it cannot be read, is no session, is a newer one, or nothing of it is
         left.
         """
         self.path = Path(path)
         self.damage = ""
-        self._check = check
+        self.damaged_at: int | None = None
         header = read_header(self.path)
+        self._has_checksums = header.schema >= CHECKSUMS_SINCE
         self._short = self.path.stat().st_size < header.bytes_expected
-        self._database = _connect(self.path, is_short=self._short)
+        self._opened = open_database(self.path, header.schema, is_short=self._short)
+        self._database = self._opened.database
+        self._is_one_moment = False
         self.extent = Extent()
-        self.chunks: list[Chunk] = []
-        self.keyframes: list[KeyframePlace] = []
+        self._last: Chunk | None = None
+        self._chunks: list[Chunk] | None = None
+        self._keyframes: list[KeyframePlace] | None = None
         try:
             self.origin = self._meta("origin", Origin)
-            self.refresh()
+            self._open(check=check)
         except (*UNREADABLE, SessionDamagedError) as error:
-            self._database.close()
+            self.close()
+            if self._opened.missing:  # that is why
+                raise SessionMissingError(self._opened.missing) from error
             if isinstance(error, SessionDamagedError):
                 raise
-            raise SessionDamagedError(_sentence(self.path, error)) from error
+            raise SessionDamagedError(damage_sentence(self.path, error)) from error
+
+    def _open(self, *, check: bool) -> None:
+        self.damage = self._opened.missing
+        if not check and not self._short:
+            try:
+                with self._one_moment():
+                    self.refresh()
+                    self._require_end()
+            except (*UNREADABLE, SessionDamagedError):
+                check = True  # that tells what is left
+        if check or self._short or self.damage:
+            self.check()
         if self._short and not self.damage:
             self.damage = f"{self.path} is cut short: what it held after its events may be lost."
 
@@ -103,7 +139,7 @@ class SessionFile:
 
     def close(self) -> None:
         """Read no more."""
-        self._database.close()
+        self._opened.close()
 
     # ---- what is there
 
@@ -115,80 +151,179 @@ class SessionFile:
     @property
     def last_seq(self) -> int:
         """The number of the last event that can be read; if there is none, of the one before."""
-        return self.chunks[-1].last_seq if self.chunks else self.first_seq - 1
+        return self.first_seq - 1 if self._last is None else self._last.last_seq
 
     @property
     def last_us(self) -> int:
         """The time of that event."""
-        return self.chunks[-1].last_us if self.chunks else self.extent.before_us
+        return self.extent.before_us if self._last is None else self._last.last_us
 
     @property
     def complete(self) -> bool:
-        """Whether the recording was closed by its writer."""
-        return self.outcome is not None
+        """Whether the recording was closed by its writer and all of it can be read."""
+        return self.outcome is not None and self.damaged_at is None and not self._opened.missing
 
     @property
     def outcome(self) -> Outcome | None:
         """How the recording ended; None while it goes on, or if its writer was killed."""
-        try:
-            return self._meta("outcome", Outcome)
-        except (SessionDamagedError, *UNREADABLE):
-            return None
+        with suppress(SessionDamagedError, *UNREADABLE):
+            if self._has_meta("outcome"):
+                return self._meta("outcome", Outcome)
+        return None
+
+    @property
+    def chunks(self) -> list[Chunk]:
+        """Where which events are, in order; the list is not to be changed."""
+        if self._chunks is None:
+            self._chunks = []
+            self.refresh()
+        return self._chunks
+
+    @property
+    def keyframes(self) -> list[KeyframePlace]:
+        """Which keyframes there are, in order; the list is not to be changed."""
+        if self._keyframes is None:
+            self._keyframes = []
+            self._read_keyframes()
+        return self._keyframes
 
     def refresh(self) -> None:
         """Take notice of what was written or dropped since the last look; stop at damage."""
         with self._one_moment():
             self._look_at_extent()
-            self._look_at_chunks()
-            self._look_at_keyframes()
+            if self._chunks is None:
+                self._look_at_end()
+            else:
+                self._read_chunks(check=False)
+            if self._keyframes is not None:
+                self._read_keyframes()
+
+    def check(self) -> None:
+        """Look at every event; the first that is damaged is where the session ends from now on."""
+        self.damage, self.damaged_at = self._opened.missing, None
+        with self._one_moment():
+            self._look_at_extent()
+            self._chunks = []
+            self._read_chunks(check=True)
+            self._keyframes = []
+            self._read_keyframes()
+            self._require_end()
 
     @contextmanager
     def _one_moment(self) -> Iterator[None]:
         """What is read within is of one moment, where somebody may be writing."""
-        if self._short:  # SQLite has no transactions on what is cut short
+        # SQLite has no transactions on what is cut short; one within another is the same moment.
+        if self._short or self._is_one_moment:
             yield
             return
         self._database.execute("BEGIN")
+        self._is_one_moment = True
         try:
             yield
         finally:
-            if self._database.in_transaction:  # damage ends one
-                self._database.execute("COMMIT")
+            self._is_one_moment = False
+            with suppress(*UNREADABLE):  # damage ends a transaction, or has its end fail
+                self._database.execute("ROLLBACK")
 
     def _look_at_extent(self) -> None:
         known = self.first_seq
         with suppress(SessionDamagedError):  # without it, what begins late counts as damaged
-            self.extent = self._meta("extent", Extent)
+            if self._has_meta("extent"):
+                self.extent = self._meta("extent", Extent)
         first = self.first_seq
         if first != known:
-            self.chunks = [chunk for chunk in self.chunks if chunk.first_seq >= first]
-            self.keyframes = [place for place in self.keyframes if place.seq >= first - 1]
+            if self._chunks is not None:
+                self._chunks = [chunk for chunk in self._chunks if chunk.first_seq >= first]
+            if self._keyframes is not None:
+                self._keyframes = [place for place in self._keyframes if place.seq >= first - 1]
 
-    def _look_at_chunks(self) -> None:
-        last = self.chunks.pop() if self.chunks else None
+    def _look_at_end(self) -> None:
+        """Know the last chunk alone."""
+        statement = f"SELECT {_NUMBERS} FROM chunks ORDER BY first_seq DESC LIMIT 1"
+        row = self._database.execute(statement).fetchone()
+        self._last = None if row is None else _chunk(row)
+
+    def _read_chunks(self, *, check: bool) -> None:
+        """Know where all events are up to the first damage; with ``check`` the bytes count too."""
+        chunks = self._chunks
+        if chunks is None or self.damaged_at is not None:
+            return
+        last = chunks.pop() if chunks else None
         expected = last.first_seq if last is not None else self.first_seq
-        statement = _CHUNKS.format("events" if self._check else "NULL")
-        for *numbers, checksum, data in self._rows(statement, (expected,)):
-            is_whole = not self._check or _is_whole(data, checksum, *numbers)
-            if numbers[0] != expected or not is_whole:
-                self._damaged(f"the events from number {expected} on")
-                break
-            chunk = Chunk(*numbers)
-            self.chunks.append(chunk)
-            expected = chunk.last_seq + 1
+        is_damaged = False
+        try:
+            for row in self._chunk_rows(expected, check=check):
+                *numbers, checksum, block = row
+                chunk = _chunk(numbers)
+                is_whole = not check or self._is_whole(block, checksum, *numbers)
+                if chunk.first_seq != expected or chunk.last_seq < expected or not is_whole:
+                    is_damaged = True
+                    break
+                chunks.append(chunk)
+                expected = chunk.last_seq + 1
+        except (*UNREADABLE, SessionDamagedError):
+            is_damaged = True
+        self._last = chunks[-1] if chunks else None
+        if is_damaged:
+            self._end_before(expected)
 
-    def _look_at_keyframes(self) -> None:
-        known = self.keyframes[-1].seq if self.keyframes else 0
+    def _chunk_rows(self, seq: int, *, check: bool) -> Iterator[Row]:
+        """The rows of chunks from event ``seq`` on, up to the first that cannot be read."""
+        columns = f"{_NUMBERS}, {'checksum, events' if check else 'NULL, NULL'}"
+        statement = f"SELECT {columns} FROM chunks WHERE first_seq >= ? ORDER BY first_seq"
+        try:
+            for row in self._database.execute(statement, (seq,)):
+                yield row
+                seq = row[1] + 1
+        except (*UNREADABLE, TypeError):
+            # A cursor reads one row ahead, so the one before the damage is lost with it.
+            statement = f"SELECT {columns} FROM chunks WHERE first_seq = ?"
+            yield from self._database.execute(statement, (seq,))
+            raise
+
+    def _read_keyframes(self) -> None:
+        places = self._keyframes
+        if places is None:
+            return
+        known = places[-1].seq if places else 0
         statement = "SELECT seq, base_seq FROM keyframes WHERE seq > ? ORDER BY seq"
         for seq, base_seq in self._typed_rows(tuple[int, int], statement, (known,)):
             if seq <= self.last_seq:
-                self.keyframes.append(KeyframePlace(seq, base_seq))
+                places.append(KeyframePlace(seq, base_seq))
+
+    def _require_end(self) -> None:
+        """Note as damage that the last events are not there, by what else speaks of them."""
+        if self.damaged_at is not None:
+            return
+        try:
+            (named,) = self._database.execute(_LAST_SEQ_NAMED).fetchone()
+            closed = self._meta("outcome", Outcome).events if self._has_meta("outcome") else 0
+            named = max(closed, msgspec.convert(named or 0, int))
+        except (*UNREADABLE, SessionDamagedError, msgspec.ValidationError) as error:
+            self._damaged(f"what it says of its end: {brief(error)}")
+            return
+        last = self.last_seq
+        if named > last:
+            self._end_before(last + 1, f"events {last + 1:,} to {named:,} are missing")
+        elif 0 < closed < last:
+            self._damaged(f"it says that it was closed after event {closed:,}")
+
+    def _end_before(self, seq: int, what: str = "") -> None:
+        """From now on the session ends before an event that cannot be read."""
+        self._chunks = [chunk for chunk in self.chunks if chunk.last_seq < seq]
+        self.damaged_at = seq
+        self._last = self._chunks[-1] if self._chunks else None
+        if self._keyframes is not None:
+            self._keyframes = [place for place in self._keyframes if place.seq < seq]
+        self._damaged(what or f"the events from number {seq:,} on")
+
+    # ---- events and keyframes
 
     def events(self, chunk: Chunk) -> list[Event]:
         """The events of one chunk.
 
         Raises:
-            SessionDamagedError: they cannot be read.
+            SessionEndedError: they cannot be read; from now on the session ends before them.
             SessionDroppedError: they have been dropped since.
         """
         return self.unpacked(chunk).events()
@@ -198,26 +333,32 @@ class SessionFile:
 
         If the chunk has grown since, those that it had. Raises what :meth:`events` does.
         """
-        row = self._row_of(chunk)
         try:
-            found = codec.unpack(row[0], kinds)
+            *numbers, checksum, data = self._row_of(chunk)
+            if not self._is_whole(data, checksum, *numbers):
+                raise codec.BlockError("the checksum is another one")
+            found = codec.unpack(data, kinds)
             if found.first_seq != chunk.first_seq or found.last_seq < chunk.last_seq:
                 raise codec.BlockError("they are other ones")
             return found.up_to(chunk.last_seq)
-        except codec.BlockError as error:
-            raise SessionDamagedError(
-                f"{self.path} is damaged: events {chunk.first_seq} to {chunk.last_seq} "
-                f"cannot be read ({error})."
+        except SessionDroppedError:
+            raise
+        except (codec.BlockError, SessionDamagedError) as error:
+            self._end_before(chunk.first_seq)
+            raise SessionEndedError(
+                f"{self.path} is damaged: events {chunk.first_seq:,} to {chunk.last_seq:,} "
+                f"cannot be read ({brief(error)})."
             ) from error
 
     def _row_of(self, chunk: Chunk) -> Row:
-        """A chunk's block; where the file is damaged, this may be anything."""
-        statement = "SELECT events FROM chunks WHERE {} = ?"
+        """A chunk's row; where the file is damaged, this may be anything."""
+        statement = f"SELECT {_NUMBERS}, checksum, events FROM chunks WHERE {{}} = ?"
         try:
             return self._row(statement.format("first_seq"), (chunk.first_seq,))
         except SessionDamagedError:
-            self.refresh()
+            self._look_at_extent()
             if chunk.first_seq < self.first_seq:
+                self.refresh()
                 raise SessionDroppedError(
                     f"{self.path} begins with event {self.first_seq:,} by now: "
                     "what was before has been dropped."
@@ -249,7 +390,7 @@ class SessionFile:
         """A keyframe; None if it is damaged."""
         try:
             row = self._row("SELECT checksum, state FROM keyframes WHERE seq = ?", (place.seq,))
-            is_whole = _is_whole(row[1], row[0], place.seq, place.base_seq)
+            is_whole = self._is_whole(row[1], row[0], place.seq, place.base_seq)
             return keyframes.decode(row[1]) if is_whole else None
         except (codec.BlockError, SessionDamagedError):
             return None
@@ -263,15 +404,20 @@ class SessionFile:
 
     def inputs(self) -> list[RecordedInput]:
         """The statements in order."""
+        checksum = "checksum" if self._has_checksums else "0"
         rows = self._typed_rows(
-            tuple[int, int, int, int, str, str | None],
-            "SELECT seq, time_us, steps, line, text, statement FROM inputs ORDER BY seq",
+            tuple[int, int, int, int, str, str | None, int],
+            f"SELECT seq, time_us, steps, line, text, statement, {checksum} FROM inputs "
+            "ORDER BY seq",
         )
         found: list[RecordedInput] = []
         try:
-            for seq, time_us, steps, line, text, stored in rows:
+            for seq, time_us, steps, line, text, stored, known in rows:
+                numbers = (seq, time_us, steps, line)
+                if self._has_checksums and input_checksum(numbers, text, stored) != known:
+                    raise SessionDamagedError(f"the statement at event {seq:,}")
                 statement = None if stored is None else _decoded(stored, Statement, self.path)
-                found.append(RecordedInput(seq, time_us, steps, line, text, statement))
+                found.append(RecordedInput(*numbers, text, statement))
         except SessionDamagedError as error:
             self._damaged(str(error))
         return found
@@ -290,82 +436,69 @@ class SessionFile:
 
     # ---- rows
 
+    def _has_meta(self, key: str) -> bool:
+        statement = "SELECT count(*) FROM meta WHERE key = ?"
+        return self._row(statement, (key,)) != (0,)
+
     def _meta(self, key: str, kind: type[_Struct]) -> _Struct:
-        row = self._row("SELECT value FROM meta WHERE key = ?", (key,))
-        return _decoded(row[0], kind, self.path)
+        checksum = "checksum" if self._has_checksums else "0"
+        row = self._row(f"SELECT value, {checksum} FROM meta WHERE key = ?", (key,))
+        try:
+            value, known = msgspec.convert(row, tuple[str, int])
+        except msgspec.ValidationError as error:
+            raise SessionDamagedError(damage_sentence(self.path, error)) from error
+        if self._has_checksums and meta_checksum(key, value) != known:
+            raise SessionDamagedError(f"{self.path} is damaged: its {key} has another checksum.")
+        return _decoded(value, kind, self.path)
+
+    def _is_whole(self, data: object, checksum: object, *numbers: Any) -> bool:
+        if not isinstance(data, bytes):
+            return False
+        known = codec.checksum if self._has_checksums else codec.checksum_up_to_6
+        try:
+            return known(data, *numbers) == checksum
+        except struct.error:
+            return False
 
     def _row(self, statement: str, values: Row) -> Row:
         try:
             row = self._database.execute(statement, values).fetchone()
         except UNREADABLE as error:
-            raise SessionDamagedError(_sentence(self.path, error)) from error
+            raise SessionDamagedError(damage_sentence(self.path, error)) from error
         if row is None:
             raise SessionDamagedError(f"{self.path} is damaged: a part of it is not there.")
         return tuple(row)
 
-    def _rows(self, statement: str, values: Row = ()) -> Iterator[Row]:
-        """Rows up to the damage, if there is any."""
-        try:
-            yield from self._database.execute(statement, values)
-        except UNREADABLE as error:
-            self._damaged(str(error))
-
     def _typed_rows(self, kind: type[_Row], statement: str, values: Row = ()) -> Iterator[_Row]:
-        """Rows of columns of these types, up to the damage."""
+        """Rows of columns of these types, up to the damage, if there is any."""
         try:
-            for row in self._rows(statement, values):
+            for row in self._database.execute(statement, values):
                 yield msgspec.convert(row, kind)
-        except msgspec.ValidationError as error:
+        except (*UNREADABLE, msgspec.ValidationError) as error:
             self._damaged(str(error))
 
     def _damaged(self, what: str) -> None:
         if not self.damage:
-            what = _brief(what)
+            what = brief(what)
             self.damage = (
                 f"{self.path} is damaged ({what}): it opens up to event {self.last_seq:,}."
             )
 
 
-def _is_whole(data: object, checksum: object, *numbers: object) -> bool:
-    return isinstance(data, bytes) and codec.checksum(data, *numbers) == checksum
+def _chunk(numbers: object) -> Chunk:
+    """A chunk of a row's numbers.
+
+    Raises:
+        SessionDamagedError: they are none.
+    """
+    try:
+        return Chunk(*msgspec.convert(numbers, tuple[int, int, int, int, int, int]))
+    except msgspec.ValidationError as error:
+        raise SessionDamagedError(str(error)) from error
 
 
 def _decoded(text: str, kind: type[_Struct], path: Path) -> _Struct:
     try:
         return msgspec.json.decode(text, type=kind)
     except msgspec.MsgspecError as error:
-        raise SessionDamagedError(_sentence(path, error)) from error
-
-
-def _sentence(path: Path, error: object) -> str:
-    return f"{path} is damaged: {_brief(error)}."
-
-
-def _brief(error: object) -> str:
-    """An error's text in one line; SQLite may quote whole statements."""
-    text = " ".join(str(error).split())
-    return text if len(text) <= REASON_CHARACTERS_MAX else f"{text[:REASON_CHARACTERS_MAX]}.."
-
-
-def _connect(path: Path, *, is_short: bool) -> sqlite3.Connection:
-    """Open for reading only; a killed writer's log is taken in where the folder allows it."""
-    failure: sqlite3.Error | None = None
-    for options in ("mode=ro",) if is_short else ("mode=rw", "mode=ro", "mode=ro&immutable=1"):
-        try:
-            database = sqlite3.connect(
-                f"{path.absolute().as_uri()}?{options}",
-                uri=True,
-                isolation_level=None,
-                check_same_thread=False,
-            )
-            database.execute("PRAGMA query_only = ON")
-            if is_short:  # otherwise SQLite refuses a file that is cut short as a whole
-                database.execute("PRAGMA writable_schema = ON")
-            database.execute("SELECT count(*) FROM sqlite_schema").fetchone()
-        except sqlite3.OperationalError as error:
-            failure = error
-        except UNREADABLE as error:
-            raise SessionDamagedError(_sentence(path, error)) from error
-        else:
-            return database
-    raise SessionMissingError(f"{path} cannot be read: {failure}.") from failure
+        raise SessionDamagedError(damage_sentence(path, error)) from error

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from sessions.file_system import open_regular
 from sessions.format.errors import (
     NotASessionError,
     SessionDamagedError,
@@ -44,7 +45,7 @@ def read_header(path: Path) -> Header:
         SessionOlderError: an older program wrote it, which nobody reads any more.
     """
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             head = file.read(HEADER_BYTES)
     except OSError as error:
         reason = f"{error.strerror or error}."

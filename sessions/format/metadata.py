@@ -3,6 +3,7 @@
 from msgspec import Struct, field
 
 from emulator.inputs.statements import CreateCluster, Statement
+from sessions.format.codec import checksum
 
 
 class Origin(Struct, frozen=True):
@@ -71,3 +72,13 @@ class RecordedInput(Struct, frozen=True):
     line: int
     text: str
     statement: Statement | None
+
+
+def meta_checksum(key: str, value: str) -> int:
+    """The checksum of a row of ``meta``."""
+    return checksum(f"{key}\0{value}".encode("utf-8", "surrogatepass"))
+
+
+def input_checksum(numbers: tuple[int, int, int, int], text: str, statement: str | None) -> int:
+    """The checksum of a row of ``inputs``: its numbers and its two texts."""
+    return checksum(f"{text}\0{statement or ''}".encode("utf-8", "surrogatepass"), *numbers)

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-SCHEMA: Final = 6
+SCHEMA: Final = 7
 """The version of tables, events and keyframes together; SQLite's ``user_version`` of a file."""
 OLDEST: Final = 4
 """The oldest version whose events and keyframes this program reads."""
@@ -19,12 +19,28 @@ PAGES_AT: Final = 28
 USER_VERSION_AT: Final = 60
 APPLICATION_ID_AT: Final = 68
 
-TABLES: Final = """
-CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+BESIDE: Final = ("-wal", "-shm", "-journal")
+"""What the files are called that SQLite may have beside a session's: its name and one of these."""
+
+_META_6: Final = "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;"
+_META: Final = """
+CREATE TABLE meta (
+    key TEXT PRIMARY KEY, value TEXT NOT NULL, checksum INTEGER NOT NULL
+) WITHOUT ROWID;
+"""
+_INPUTS_6: Final = """
 CREATE TABLE inputs (
     seq INTEGER PRIMARY KEY, time_us INTEGER NOT NULL, steps INTEGER NOT NULL,
     line INTEGER NOT NULL, text TEXT NOT NULL, statement TEXT
 );
+"""
+_INPUTS: Final = """
+CREATE TABLE inputs (
+    seq INTEGER PRIMARY KEY, time_us INTEGER NOT NULL, steps INTEGER NOT NULL,
+    line INTEGER NOT NULL, text TEXT NOT NULL, statement TEXT, checksum INTEGER NOT NULL
+);
+"""
+_OTHERS: Final = """
 CREATE TABLE chunks (
     first_seq INTEGER PRIMARY KEY, last_seq INTEGER NOT NULL,
     first_us INTEGER NOT NULL, last_us INTEGER NOT NULL,
@@ -46,6 +62,7 @@ CREATE TABLE bookmarks (
     seq INTEGER PRIMARY KEY, time_us INTEGER NOT NULL, name TEXT NOT NULL, note TEXT NOT NULL
 );
 """
+TABLES: Final = _META + _INPUTS + _OTHERS
 """Numbers are events' ``seq`` and microseconds of virtual time.
 
 ``inputs`` are the statements as JSON, each with the number of kernel events before it: enough to
@@ -54,5 +71,15 @@ replaced by a longer one until it is full. ``touches`` names the objects of each
 ``keyframes``: :mod:`sessions.format.keyframes`. ``summary`` has the counts after each change.
 ``meta`` holds structs of :mod:`sessions.format.metadata` as JSON: ``origin``, ``outcome`` once the
 recording is closed, and ``extent`` if the file holds a part of what happened. A file that begins
-late has a keyframe on which everything stands right before its first event.
+late has a keyframe on which everything stands right before its first event. Checksums are
+:func:`sessions.format.codec.checksum`.
 """
+CHECKSUMS_SINCE: Final = 7
+"""The schema from which on ``meta`` and ``inputs`` have checksums, and checksums are of bytes."""
+
+
+def tables_of(schema: int) -> dict[str, str]:
+    """The statement by which each table of this schema was made, by its name; spaces are single."""
+    tables = TABLES if schema >= CHECKSUMS_SINCE else _META_6 + _INPUTS_6 + _OTHERS
+    statements = [" ".join(each.split()) for each in tables.split(";") if each.strip()]
+    return {each.split()[2]: each for each in statements}

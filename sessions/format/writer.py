@@ -1,18 +1,33 @@
-"""Writing a session file: rows into its tables, committed when told; when and why others know."""
+"""Writing a session file: rows into its tables, committed when told; when and why others know.
+
+What is committed survives the death of the process, because SQLite's log has been written. It is
+not synced for each commit, as that would cost more than all the rest: a power cut may take what was
+committed since the log was last taken into the file, and never more. A file that was closed is
+durable, and so is its name.
+"""
 
 import sqlite3
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 import msgspec
 
 from emulator.events import Event
+from sessions.file_system import sync_folder
 from sessions.format import bookmarks, codec, keyframes
 from sessions.format.errors import SessionError, SessionMissingError
 from sessions.format.keyframes import Keyframe
-from sessions.format.metadata import Extent, Origin, Outcome, RecordedInput
-from sessions.format.schema import APPLICATION_ID, SCHEMA, TABLES
+from sessions.format.metadata import (
+    Extent,
+    Origin,
+    Outcome,
+    RecordedInput,
+    input_checksum,
+    meta_checksum,
+)
+from sessions.format.schema import APPLICATION_ID, BESIDE, SCHEMA, TABLES
 from sessions.model import touches
 from sessions.model.handlers.clients import NAMING
 from sessions.model.health import Counts
@@ -24,9 +39,6 @@ FREE_SHARE: Final = 20
 """A file of which more than one page in so many is empty is rewritten when it is closed."""
 LOG_PAGES_MAX: Final = 8_000
 """How long SQLite's log beside the file may grow before it is taken into it."""
-BESIDE: Final = ("-wal", "-shm", "-journal")
-"""What the files are called that SQLite may have beside a session's: its name and one of these."""
-
 _JSON: Final = msgspec.json.Encoder().encode
 
 
@@ -51,17 +63,21 @@ class SessionWriter:
             reason = error.strerror or str(error)
             raise SessionMissingError(f"{path} cannot be written: {reason}.") from error
         self._begun = False
+        self._database = sqlite3.connect(path, isolation_level=None)
         try:
-            self._database = _make(path, log_pages_max)
+            _make_tables(self._database, log_pages_max)
             self.put_meta("origin", origin)
             self.commit()
         except sqlite3.Error as error:
+            self._database.close()
             delete_files(path)
             raise SessionMissingError(f"{path} cannot be written: {error}.") from error
 
     def put_meta(self, key: str, value: msgspec.Struct) -> None:
         """Store one of the structs of :mod:`sessions.format.metadata`."""
-        self._execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, _text(value)))
+        text = _text(value)
+        row = (key, text, meta_checksum(key, text))
+        self._execute("INSERT OR REPLACE INTO meta VALUES (?, ?, ?)", row)
 
     def put_chunk(self, members: list[Event]) -> tuple[int, codec.Groups]:
         """Store consecutive events, in place of a chunk that began with the same one.
@@ -86,9 +102,10 @@ class SessionWriter:
     def put_input(self, given: RecordedInput) -> None:
         """Store a statement that was given."""
         stored = None if given.statement is None else _text(given.statement)
+        numbers = (given.seq, given.time_us, given.steps, given.line)
         self._execute(
-            "INSERT OR REPLACE INTO inputs VALUES (?, ?, ?, ?, ?, ?)",
-            (given.seq, given.time_us, given.steps, given.line, given.text, stored),
+            "INSERT OR REPLACE INTO inputs VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (*numbers, given.text, stored, input_checksum(numbers, given.text, stored)),
         )
 
     def put_bookmark(self, mark: Bookmark) -> None:
@@ -158,18 +175,32 @@ class SessionWriter:
             self._begun = False
 
     def close(self, outcome: Outcome | None) -> None:
-        """End the recording and leave one plain file."""
+        """End the recording and leave one plain file, whose name and content a power cut spares.
+
+        Once the outcome is written the session is complete. What is then tidied up may fail: where
+        somebody reads the file, or the disk is full, its log stays beside it, which does no harm.
+
+        Raises:
+            sqlite3.Error: what was put could not be written.
+        """
         try:
             if outcome is not None:
                 self.put_meta("outcome", outcome)
             self.commit()
-            # Fails while somebody reads the file: then the log beside it stays, which does no harm.
-            self._database.execute("PRAGMA journal_mode = DELETE")
-            self._squeeze()
-        except sqlite3.OperationalError as error:
-            if "locked" not in str(error):
-                raise
+            with suppress(sqlite3.Error, OSError):
+                self._database.execute("PRAGMA journal_mode = DELETE")
+                self._squeeze()
+                sync_folder(self.path.parent)
         finally:
+            self._database.close()
+
+    def abandon(self) -> None:
+        """Close the file as it was at the last commit, after a write that has failed."""
+        with suppress(sqlite3.Error):
+            if self._database.in_transaction:
+                self._database.execute("ROLLBACK")
+            self._database.execute("PRAGMA journal_mode = DELETE")
+        with suppress(sqlite3.Error):
             self._database.close()
 
     def _squeeze(self) -> None:
@@ -197,8 +228,7 @@ def delete_files(path: Path) -> None:
     path.unlink(missing_ok=True)
 
 
-def _make(path: Path, log_pages_max: int) -> sqlite3.Connection:
-    database = sqlite3.connect(path, isolation_level=None)
+def _make_tables(database: sqlite3.Connection, log_pages_max: int) -> None:
     database.executescript(
         f"PRAGMA page_size = {PAGE_BYTES};"
         f"PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {SCHEMA};"
@@ -209,7 +239,6 @@ def _make(path: Path, log_pages_max: int) -> sqlite3.Connection:
         "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;"
         f"PRAGMA wal_autocheckpoint = {log_pages_max};"
     )
-    return database
 
 
 def _records(groups: codec.Groups) -> tuple[int, int]:

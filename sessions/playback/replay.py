@@ -11,7 +11,7 @@ from typing import Final
 
 from sessions.format import keyframes
 from sessions.format.chunks import Chunks
-from sessions.format.errors import SessionDroppedError
+from sessions.format.errors import SessionDroppedError, SessionEndedError
 from sessions.format.file import KeyframePlace
 from sessions.format.keyframes import EMPTY, Keyframe
 from sessions.garbage_collection import collector_paused
@@ -58,7 +58,7 @@ class Replay:
                     self.view = self._view_of(self._start)
                 try:
                     self._seek(max(begin, min(seq, self.chunks.last_seq)))
-                except SessionDroppedError:  # just now: the beginning is another one
+                except (SessionDroppedError, SessionEndedError):  # its ends are others just now
                     continue
                 return
 

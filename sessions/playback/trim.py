@@ -12,6 +12,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from emulator.events import Event
+from sessions.file_system import sync_folder
 from sessions.format.chunks import Chunks
 from sessions.format.errors import SessionError, SessionMissingError
 from sessions.format.file import SessionFile
@@ -65,6 +66,7 @@ def trim(
         _copy(session, scratch, first, last, progress)
         size_bytes = scratch.stat().st_size
         scratch.rename(target)
+        sync_folder(target.parent)
     except SessionError as error:  # of the copy, which people know by another name
         raise type(error)(str(error).replace(str(scratch), str(target))) from error
     except OSError as error:
@@ -90,7 +92,8 @@ def _copy(
                 if progress is not None:
                     progress(min(chunk.last_seq, last) - first + 1)
         recorder.flush()
-        _put_facts(session, recorder, first, last)
+        if recorder.failure is None:
+            _put_the_rest(session, recorder, first, last)
 
 
 def _take(recorder: Recorder, events: list[Event], first: int, last: int) -> None:
@@ -105,7 +108,7 @@ def _beginning(chunks: Chunks, first: int) -> Beginning:
     return Beginning(replay.view.snapshot(), chunks.batches_before(first, EARLY_RECORDS_MAX))
 
 
-def _put_facts(session: SessionFile, recorder: Recorder, first: int, last: int) -> None:
+def _put_the_rest(session: SessionFile, recorder: Recorder, first: int, last: int) -> None:
     """Write what is no event: statements, bookmarks, which part this is, and the end if it is."""
     writer = recorder.writer
     for given in session.inputs():
@@ -116,7 +119,7 @@ def _put_facts(session: SessionFile, recorder: Recorder, first: int, last: int) 
     if (first, last) != (1, whole):
         before_us = Chunks(session).time_of(first - 1)
         writer.put_meta("extent", Extent(first, before_us, whole))
-    outcome = session.outcome
+    outcome = session.outcome if session.complete else None
     if outcome is not None and last == outcome.events:
         writer.put_meta("outcome", outcome)
     writer.commit()

@@ -1,4 +1,4 @@
-"""Verification: a session's statements run again must give the same events and the same state."""
+"""Verification: a session's statements run again must give the same events and the same end."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,13 +11,21 @@ from emulator.events import Event
 from emulator.inputs.statements import Statement
 from emulator.releases.config import ConfigError
 from emulator.scenario.runner import Advance, Runner
-from sessions.format.errors import SessionDamagedError, SessionIncompleteError
+from sessions.format.errors import (
+    SessionDamagedError,
+    SessionEndedError,
+    SessionIncompleteError,
+)
 from sessions.format.file import SessionFile
 from sessions.format.metadata import Outcome, RecordedInput
+from sessions.model.result_view import ResultView
+from sessions.recording.recorder import outcome_of
 
 Progress = Callable[[int], object]
 TOLD_EVERY: Final = 1_024
 """Events between two words about how far a verification is."""
+STEPS_AT_ONCE: Final = 4_096
+"""Kernel events between two looks at whether the run has gone on for longer than the recorded."""
 
 
 class Difference(Struct, frozen=True):
@@ -28,24 +36,34 @@ class Difference(Struct, frozen=True):
     again: Event | None
 
 
-class Verification(Struct, frozen=True):
-    """What came of it. ``state_hash`` is the new one, None if the recording has none to compare.
+class OutcomeDifference(Struct, frozen=True):
+    """Something that the recording says of its end, and what the new run comes to."""
 
+    name: str
+    recorded: object
+    again: object
+
+
+class Verification(Struct, frozen=True):
+    """What came of it; ``events`` are those that were compared and are the same.
+
+    ``outcome``: what the recording says of its end and the new run does not; None: it says nothing,
+    or the new run did not come to it, and then there is no ``state_hash`` of the new run either.
     ``note`` says what could not be compared, or is empty. ``damaged``: because it cannot be read.
     """
 
     path: Path
     events: int
     difference: Difference | None = None
+    outcome: list[OutcomeDifference] | None = None
     state_hash: str | None = None
-    recorded_hash: str | None = None
     note: str = ""
     damaged: bool = False
 
     @property
     def same(self) -> bool:
         """Whether everything that could be compared is equal."""
-        return self.difference is None and self.state_hash == self.recorded_hash
+        return self.difference is None and not self.outcome
 
     def __str__(self) -> str:
         found = self.difference
@@ -55,12 +73,18 @@ class Verification(Struct, frozen=True):
                 f"  recorded: {_shown(found.recorded)}\n"
                 f"  again:    {_shown(found.again)}"
             )
-        if not self.same:
-            return (
-                f"{self.path}: all {self.events:,} events are the same, but the final state is not "
-                f"(recorded {self.recorded_hash}, again {self.state_hash})."
-            )
-        also = " and the final state" if self.state_hash else ""
+        if self.outcome:
+            lines = [
+                f"  {each.name}: recorded {each.recorded}, again {each.again}"
+                for each in self.outcome
+            ]
+            said = f"{self.path}: all {self.events:,} events are the same, but the end is not."
+            return "\n".join([said, *lines])
+        if not self.events:
+            return f"{self.path}: there is no event to compare.{self.note}"
+        if self.damaged:
+            return f"{self.path}: the {self.events:,} events up to there are the same.{self.note}"
+        also = "" if self.outcome is None else " and the final state"
         return f"{self.path}: all {self.events:,} events{also} are the same.{self.note}"
 
 
@@ -72,38 +96,57 @@ class Comparer:
     """An observer that compares each event with the recorded one, up to the first difference."""
 
     def __init__(
-        self, recorded: Iterator[Event], first_seq: int = 1, progress: Progress | None = None
+        self,
+        recorded: Iterator[Event],
+        first_seq: int = 1,
+        progress: Progress | None = None,
+        last_seq: int | None = None,
     ) -> None:
-        """Expect the ``recorded`` events in order, of which the first is ``first_seq``."""
+        """Expect the ``recorded`` events in order, of which the first is ``first_seq``.
+
+        With ``last_seq`` there must be none after it: the recording ended there.
+        """
         self._first_seq = first_seq
+        self._last_seq = last_seq
         self._progress = progress
         self.difference: Difference | None = None
         self.count = 0
         self._recorded = recorded
 
     def __call__(self, event: Event) -> None:
-        """Compare; what is stated before or after the recording is not looked at."""
+        """Compare; what is stated before or after the recorded events is not looked at."""
         if self._progress is not None and event.seq % TOLD_EVERY == 0:
             self._progress(event.seq)
         if self.difference is not None or event.seq < self._first_seq:
             return
-        recorded = next(self._recorded, None)
-        if recorded is None:
-            return
+        recorded = self._next()
         if recorded == event:
             self.count += 1
-        else:
+        elif recorded is not None:
             self.difference = Difference(recorded.seq, recorded, event)
+        elif self._last_seq is not None and event.seq > self._last_seq:
+            self.difference = Difference(event.seq, None, event)
 
     def finish(self) -> None:
         """The run is over: no recorded event may be left."""
-        left = None if self.difference is not None else next(self._recorded, None)
+        left = None if self.difference is not None else self._next()
         if left is not None:
             self.difference = Difference(left.seq, left, None)
+
+    def _next(self) -> Event | None:
+        """The next recorded event; None at the end, or where it cannot be read."""
+        try:
+            return next(self._recorded, None)
+        except SessionEndedError:
+            self._recorded, self._last_seq = iter(()), None
+            return None
 
 
 def verify(path: Path | str, progress: Progress | None = None) -> Verification:
     """Run a session again and compare; ``progress`` is told the number of the event now and then.
+
+    Compared are all events, and what the recording says of its end: how many events, when, the
+    final state, and what the audit and the expectations came to.
 
     Raises:
         SessionError: it cannot be read, or its statements are not all known.
@@ -113,29 +156,46 @@ def verify(path: Path | str, progress: Progress | None = None) -> Verification:
         statements = [_statement(session, each) for each in inputs]
         if not inputs:
             raise SessionIncompleteError(f"{session.path} holds no statement: nothing to run.")
-        comparer = Comparer(session.all_events(), session.first_seq, progress)
-        runner = _run(session, inputs, statements, comparer)
+        outcome = session.outcome if session.complete else None
+        ended = None if outcome is None else outcome.events
+        comparer = Comparer(session.all_events(), session.first_seq, progress, ended)
+        view = ResultView()
+        runner = _run(session, inputs, statements, comparer, view)
         comparer.finish()
-        outcome = session.outcome
-        ended = outcome is not None and not session.damage and comparer.difference is None
+        found: list[OutcomeDifference] | None = None
+        again: Outcome | None = None
+        if outcome is not None and not session.damage and comparer.difference is None:
+            view.come_to(runner.cluster.sequence, runner.now_us)
+            again = outcome_of(view, runner)
+            found = _differences(outcome, again)
         return Verification(
             session.path,
             comparer.count,
             comparer.difference,
-            runner.state_hash if ended else None,
-            outcome.state_hash if ended and outcome is not None else None,
-            _note(session, outcome),
+            found,
+            None if again is None else again.state_hash,
+            _note(session),
             bool(session.damage),
         )
 
 
-def _note(session: SessionFile, outcome: Outcome | None) -> str:
+def _differences(recorded: Outcome, again: Outcome) -> list[OutcomeDifference]:
+    """What two runs came to, where it is not the same; how the run was broken off says nothing."""
+    fields = [name for name in Outcome.__struct_fields__ if name != "outcome"]
+    return [
+        OutcomeDifference(name.replace("_", " ").replace(" us", " (us)"), one, other)
+        for name in fields
+        if (one := getattr(recorded, name)) != (other := getattr(again, name))
+    ]
+
+
+def _note(session: SessionFile) -> str:
     if session.damage:
         return f" {session.damage}"
     first, note = session.first_seq, ""
     if first > 1:
         note = f" What was before event {first:,} is not in it."
-    if outcome is None:
+    if session.outcome is None:
         how = "was cut there" if session.extent.is_trimmed else "was not closed"
         note += f" The recording {how}, so there is no final state to compare."
     return note
@@ -155,22 +215,30 @@ def _run(
     inputs: list[RecordedInput],
     statements: list[Statement],
     comparer: Comparer,
+    view: ResultView,
 ) -> Runner:
     first = inputs[0]
     try:
-        cluster = Cluster(session.origin.cluster, (comparer,), first.text, first.line)
+        cluster = Cluster(session.origin.cluster, (comparer,), first.text, first.line, view.by_type)
     except ConfigError as error:
         raise SessionDamagedError(f"{session.path} cannot be run again: {error}") from error
     runner = Runner(cluster)
     for given, statement in zip(inputs[1:], statements[1:], strict=True):
-        runner.return_to(given.time_us, given.steps)
+        _return_to(runner, given.time_us, given.steps, comparer)
         if comparer.difference is not None:
             return runner
         runner.submit(statement)
     outcome = session.outcome
     if outcome is not None:
-        runner.return_to(outcome.time_us, outcome.steps)
+        _return_to(runner, outcome.time_us, outcome.steps, comparer)
     while cluster.sequence < session.last_seq and comparer.difference is None:
         if runner.advance(budget=1) is Advance.IDLE:
             break
     return runner
+
+
+def _return_to(runner: Runner, time_us: int, steps: int, comparer: Comparer) -> None:
+    """Go on to where the recorded run was, or until the new one is known to be another."""
+    while not runner.return_to(time_us, steps, STEPS_AT_ONCE):
+        if comparer.difference is not None:
+            return

@@ -242,6 +242,7 @@ class Recorder:
             write()
         except (sqlite3.Error, OSError) as error:
             self.failure = SessionError(f"{self.path} could not be written: {error}.")
+            self.writer.abandon()
 
     def _write_tail(self) -> None:
         """Store the tail as it is; a longer one will take its place."""
@@ -338,23 +339,25 @@ class Recorder:
         self.view.history = []
 
     def _outcome(self, word: str) -> Outcome | None:
-        recorded = self._recorded
-        if recorded is None:
-            return None
-        state = self.view.state
-        partitions = state.partitions.values()
-        return Outcome(
-            events=self.view.seq,
-            time_us=recorded.now_us,
-            steps=recorded.steps,
-            state_hash=recorded.state_hash,
-            acked=state.acked,
-            lost=sum(len(p.lost) for p in partitions),
-            duplicated=sum(len(p.duplicated) for p in partitions),
-            diverged=sum(len(p.diverged) for p in partitions),
-            consumed_lost=sum(len(p.consumed_lost) for p in partitions),
-            passed=state.expectations.passed,
-            failed=len(state.expectations.failed),
-            violations=len(state.invariants),
-            outcome=word,
-        )
+        return None if self._recorded is None else outcome_of(self.view, self._recorded, word)
+
+
+def outcome_of(view: ClusterView, run: Recorded, word: str = "") -> Outcome:
+    """How a run has ended: what its view and the run itself say now."""
+    state = view.state
+    partitions = state.partitions.values()
+    return Outcome(
+        events=view.seq,
+        time_us=run.now_us,
+        steps=run.steps,
+        state_hash=run.state_hash,
+        acked=state.acked,
+        lost=sum(len(p.lost) for p in partitions),
+        duplicated=sum(len(p.duplicated) for p in partitions),
+        diverged=sum(len(p.diverged) for p in partitions),
+        consumed_lost=sum(len(p.consumed_lost) for p in partitions),
+        passed=state.expectations.passed,
+        failed=len(state.expectations.failed),
+        violations=len(state.invariants),
+        outcome=word,
+    )

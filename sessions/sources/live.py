@@ -69,7 +69,7 @@ class LiveSource:
         self.recorder = recorder
         self.name = recorder.path.name.removesuffix(SUFFIX)
         self._parse = parse
-        self._session = SessionFile(recorder.path)
+        self._session = SessionFile(recorder.path, check=False)
         self._chunks = Chunks(self._session, lambda: recorder.tail)
         recorder.chunk_listeners.append(self._chunks.remember)
         recorder.drop_listeners.append(self._session.refresh)

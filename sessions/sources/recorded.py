@@ -27,10 +27,12 @@ class ReplaySource:
     def __init__(self, path: Path | str) -> None:
         """Open the session with the cursor at its beginning.
 
+        Its events are looked at as they are read: then :attr:`trouble` says what is damaged.
+
         Raises:
             SessionError: it cannot be read.
         """
-        self.session = SessionFile(path)
+        self.session = SessionFile(path, check=False)
         self.name = self.session.origin.name
         self._cursor = Cursor(Chunks(self.session))
 

@@ -234,19 +234,39 @@ def test_a_wrong_command_line_is_one_sentence(
         ("cluster".encode("utf-16"), ExitCode.USAGE, "'x.tide' is no UTF-8 text (byte 1 is"),
         (b"cluster\nrun x.tide\n", ExitCode.USAGE, "x.tide:2: 'x.tide' would run itself"),
         (b"cluster\nrun y.tide\n", ExitCode.UNREACHABLE, "x.tide:2: cannot read 'y.tide'"),
-        (b"cluster\nrun .\n", ExitCode.UNREACHABLE, "x.tide:2: cannot read '.': Is a directory"),
+        (
+            b"cluster\nrun d.tide\n",
+            ExitCode.UNREACHABLE,
+            "x.tide:2: cannot read 'd.tide': Is a directory",
+        ),
+        (
+            b"cluster\nrun /etc/passwd\n",
+            ExitCode.USAGE,
+            "x.tide:2: '/etc/passwd' is not run: a script runs only files named *.tide",
+        ),
         (
             b"cluster\n\x1b[31mfoo\n",
             ExitCode.USAGE,
             r"x.tide:2: there is no statement '\x1b[31mfoo'",
         ),
     ],
-    ids=["empty", "comment", "binary", "utf-16", "cycle", "missing", "folder", "escape"],
+    ids=[
+        "empty",
+        "comment",
+        "binary",
+        "utf-16",
+        "cycle",
+        "missing",
+        "folder",
+        "other file",
+        "escape",
+    ],
 )
 def test_a_malformed_script_is_told_with_its_place(
     content: bytes, status: ExitCode, message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     Path("x.tide").write_bytes(content)
+    Path("d.tide").mkdir()
     assert run_program(["run", "x.tide"]) == status
     assert said(capsys).startswith(message)
 

@@ -1,7 +1,8 @@
 """A cluster to which much happens, what it states, and recordings of it."""
 
+import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from functools import cache
 from pathlib import Path
 
@@ -39,7 +40,7 @@ from emulator.inputs.statements import (
     ZkCommand,
 )
 from emulator.scenario.runner import Runner
-from sessions.format.metadata import Origin
+from sessions.format.metadata import Origin, input_checksum, meta_checksum
 from sessions.model.cluster_view import ClusterView
 from sessions.recording import keyframe_taker
 from sessions.recording import recorder as record
@@ -186,6 +187,21 @@ def record_story(path: Path | None, story: tuple[AnyInput, ...] = STORY) -> Runn
             recorder.announce(statement(given, line))
             execute(runner, given, line)
     return runner
+
+
+def edited(path: Path, statement: str, *values: object) -> None:
+    """Change a session's database as somebody does who knows its checksums."""
+    with closing(sqlite3.connect(path)) as database, database:
+        database.create_function("meta_checksum", 2, meta_checksum)
+        database.create_function(
+            "input_checksum", 6, lambda *row: input_checksum(row[:4], row[4], row[5])
+        )
+        database.execute(statement, values)
+        database.execute("UPDATE meta SET checksum = meta_checksum(key, value)")
+        database.execute(
+            "UPDATE inputs "
+            "SET checksum = input_checksum(seq, time_us, steps, line, text, statement)"
+        )
 
 
 def folded(events: tuple[Event, ...] | list[Event]) -> ClusterView:

@@ -1,8 +1,10 @@
 """A small session cut at every byte, and the log of one that was being written."""
 
 import os
+import random
 import shutil
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -11,10 +13,16 @@ from emulator.cluster import Cluster
 from emulator.events import Event
 from emulator.inputs.statements import AnyInput, CreateCluster, CreateTopic, Mark, Wait
 from emulator.scenario.runner import Runner
-from sessions.format.errors import NotASessionError, SessionDamagedError, SessionError
+from sessions.format.errors import (
+    NotASessionError,
+    SessionDamagedError,
+    SessionEndedError,
+    SessionError,
+)
 from sessions.format.file import SessionFile
 from sessions.recording.recorder import Recorder
 from tests.sessions.examples import execute, origin, small_chunks, statement, story_events
+from tests.sessions.pages import PageMap
 
 SPEC = CreateCluster(brokers=1, seed=1)
 BEGUN_BYTES = 4_000
@@ -63,17 +71,50 @@ def test_a_session_cut_at_any_byte_opens_up_to_the_cut_or_says_why_not(
     shutil.copy(small, path)
     whole, nothing = events_of(small)
     assert nothing == ""
+    pages = PageMap(small)
     found: set[int] = set()
     for length in range(small.stat().st_size - 1, -1, -1):
         os.truncate(path, length)
         events, said = events_of(path)
         assert events == whole[: len(events)]
+        assert len(events) >= pages.up_to(length), length
         assert str(path) in str(said)
         assert not isinstance(said, NotASessionError) or length == 0
         assert isinstance(said, str | NotASessionError | SessionDamagedError)
         found.add(len(events))
     assert len(whole) in found
     assert len(found) > 3
+
+
+def read_lazily(path: Path) -> tuple[tuple[Event, ...], str]:
+    """What can be read of a file that is not looked through when it is opened."""
+    events: list[Event] = []
+    with SessionFile(path, check=False) as session:
+        with suppress(SessionEndedError):
+            for event in session.all_events():
+                events.append(event)
+        assert session.last_seq == len(events)
+        return tuple(events), session.damage
+
+
+def test_a_flipped_bit_spares_every_event_before_it(recording: Path, tmp_path: Path) -> None:
+    path = tmp_path / "flipped.tide.db"
+    content, whole, pages = recording.read_bytes(), story_events(), PageMap(recording)
+    chance = random.Random(4)
+    spared = set()
+    for page in pages.pages:
+        at = chance.randrange(page.begin, page.end)
+        spare = pages.before(at)
+        if spare is None:
+            continue
+        bit = 1 << chance.randrange(8)
+        path.write_bytes(content[:at] + bytes([content[at] ^ bit]) + content[at + 1 :])
+        for events, said in (events_of(path), read_lazily(path)):
+            assert events == whole[: len(events)]
+            assert len(events) >= spare, (page, at)
+            assert said or len(events) == len(whole)
+        spared.add(spare)
+    assert len(spared) > 30
 
 
 def killed_while_writing(folder: Path) -> Iterator[tuple[Path, Path]]:

@@ -25,7 +25,8 @@ class SessionFacts(Struct, frozen=True):
     ``id`` names its folders in the dataset (letters, digits, ``.``, ``_`` and ``-``); ``variables``
     are what its script's ``${NAME}`` stood for; ``state_hash`` is the SHA-256 of its final state,
     None if it was not recorded; ``end_us`` the virtual time at which it ended, None for the last
-    event's.
+    event's. ``complete``: all of it, up to its end, is there; otherwise ``damaged_at`` may say
+    which is the first event that cannot be read.
     """
 
     id: str
@@ -33,6 +34,8 @@ class SessionFacts(Struct, frozen=True):
     variables: dict[str, str] = {}
     state_hash: str | None = None
     end_us: int | None = None
+    complete: bool = True
+    damaged_at: int | None = None
 
 
 class Totals:
@@ -73,6 +76,8 @@ class Totals:
             events,
             last_seq,
             max(last_us, facts.end_us or 0),
+            facts.complete,
+            facts.damaged_at,
             facts.state_hash,
             self.acked,
             self.failed,

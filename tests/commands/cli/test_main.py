@@ -209,7 +209,7 @@ def test_a_reader_that_goes_away_is_no_error() -> None:
 
 
 @pytest.mark.parametrize("stream", [0, 1, 2])
-def test_a_closed_stream_is_no_error(stream: int) -> None:
+def test_only_a_closed_standard_output_is_an_error(stream: int) -> None:
     with process(
         *("run", "-c", "cluster --brokers 1; show cluster"),
         stdin=subprocess.DEVNULL,
@@ -218,9 +218,10 @@ def test_a_closed_stream_is_no_error(stream: int) -> None:
         preexec_fn=lambda: os.close(stream),
     ) as done:
         out, err = done.communicate()
-    assert done.returncode == 0
+    assert done.returncode == (ExitCode.UNREACHABLE if stream == 1 else ExitCode.OK)
     assert b"Traceback" not in err
     assert (b"brokers up" in out) == (stream != 1)
+    assert (b"cannot write standard output: it is closed" in err) == (stream == 1)
 
 
 def test_ctrl_c_ends_a_run_and_closes_its_recording(tmp_path: Path) -> None:

@@ -1,3 +1,4 @@
+import os
 from contextlib import suppress
 from pathlib import Path
 
@@ -5,9 +6,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commands.exits import ExitCode
+from commands.exits import CommandError, ExitCode
 from commands.language.grammar import leaves, program
-from commands.language.parser import Script, ScriptError, ShowStatement, parse_line, parse_script
+from commands.language.parser import (
+    INCLUDE_DEPTH_MAX,
+    SCRIPT_BYTES_MAX,
+    Script,
+    ScriptError,
+    ShowStatement,
+    parse_line,
+    parse_script,
+    read_text,
+)
 from emulator.inputs.statements import CreateCluster, Settle, Statement, Wait
 
 GOLDEN = sorted((Path(__file__).parents[2] / "golden" / "scripts").glob("*.tide"))
@@ -222,6 +232,47 @@ def test_a_script_that_would_run_itself_is_refused(tmp_path: Path) -> None:
         script_with(tmp_path, main="cluster\nrun other.tide", other="run main.tide")
     assert "'main.tide' would run itself" in refused.value.message
     assert refused.value.code is ExitCode.USAGE
+
+
+def test_scripts_that_run_one_another_too_deep_are_told_so(tmp_path: Path) -> None:
+    depth = INCLUDE_DEPTH_MAX + 2
+    others = {f"s{number}": f"run s{number + 1}.tide" for number in range(1, depth)}
+    with pytest.raises(ScriptError) as refused:
+        script_with(tmp_path, main="cluster\nrun s1.tide", **others)
+    assert f"at most {INCLUDE_DEPTH_MAX} deep" in refused.value.message
+    assert "itself" not in refused.value.message
+
+
+@pytest.mark.parametrize("name", ["secret.txt", "secret", "link.tide", ".tide"])
+def test_a_script_runs_scripts_only_and_prints_no_other_file(tmp_path: Path, name: str) -> None:
+    secret = tmp_path / "secret.txt"
+    for path in (secret, tmp_path / "secret", tmp_path / ".tide"):
+        path.write_text("root:x:0:0\n")
+    (tmp_path / "link.tide").symlink_to(secret)
+    with pytest.raises(ScriptError) as refused:
+        script_with(tmp_path, main=f"cluster\nrun {name}")
+    assert "x:0:0" not in refused.value.message
+    assert "a script runs only files named *.tide" in refused.value.message
+
+
+@pytest.mark.parametrize("kind", ["pipe", "device", "folder", "large"])
+def test_only_regular_files_of_bounded_size_are_scripts(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "other.tide"
+    if kind == "pipe":
+        os.mkfifo(path)
+        said = "it is a named pipe"
+    elif kind == "device":
+        path, said = Path("/dev/zero"), "it is a device"
+    elif kind == "folder":
+        path.mkdir()
+        said = "Is a directory"
+    else:
+        with path.open("wb") as file:
+            file.truncate(SCRIPT_BYTES_MAX + 1)
+        said = "it is larger than"
+    with pytest.raises(CommandError, match=said) as refused:
+        read_text(path)
+    assert refused.value.code is ExitCode.UNREACHABLE
 
 
 def test_a_missing_included_script_cannot_be_reached(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from commands.cli.main import run_program
 from commands.runs import export as exporting
 from sessions.dataset.export_files import session_id
 from sessions.dataset.layout import DatasetFolder
+from tests.sessions.examples import edited, record_story, small_chunks
 
 
 @pytest.mark.parametrize(
@@ -109,3 +110,36 @@ def test_a_session_that_is_missing_is_not_exported(
 ) -> None:
     assert export(tmp_path, str(tmp_path / "x")) == 3
     assert capsys.readouterr().err.count("\n") == 1
+
+
+def sessions_row(dataset: Path) -> dict[str, object]:
+    from pyarrow.parquet import read_table
+
+    (row,) = read_table(dataset / "sessions").to_pylist()
+    return dict(row)
+
+
+def test_a_session_that_was_not_closed_has_a_status_of_its_own(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = Path(recorded(tmp_path / "a.tide.db"))
+    edited(path, "DELETE FROM meta WHERE key = 'outcome'")
+    assert export(tmp_path / "dataset", str(path)) == 6
+    assert f"{path} is not complete" in capsys.readouterr().err
+    row = sessions_row(tmp_path / "dataset")
+    assert (row["complete"], row["damaged_at"]) == (False, None)
+
+
+def test_a_session_without_its_last_events_has_a_status_of_its_own(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "a.tide.db"
+    with small_chunks():
+        record_story(path)
+    edited(path, "DELETE FROM chunks WHERE first_seq > 1000")
+    assert export(tmp_path / "dataset", str(path)) == 6
+    said = capsys.readouterr().err
+    assert "are missing" in said
+    assert "it is damaged, so it ends at its last event" in said
+    row = sessions_row(tmp_path / "dataset")
+    assert (row["complete"], row["damaged_at"], row["state_hash"]) == (False, 1025, None)

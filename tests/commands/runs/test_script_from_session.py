@@ -7,15 +7,22 @@ from pathlib import Path
 import pytest
 
 from commands.cli.main import run_program
-from commands.cli.session_script import script
+from commands.cli.sessions.script import script
 from commands.exits import CommandError, ExitCode
 from commands.language.parser import parse_script
 from commands.runs.console_library import script_of_live
 from commands.runs.live import live_source
-from commands.runs.script_from_session import cluster_text, free_name, write_script
+from commands.runs.script_from_session import (
+    ESCAPED,
+    cluster_text,
+    free_name,
+    without_controls,
+    write_script,
+)
 from emulator.inputs.statements import CreateCluster
 from sessions.recording.recorder import Recorder
 from sessions.sources.live import LiveSource
+from tests.sessions.examples import edited
 
 SCRIPT = """cluster --brokers 3 --seed 9
 topic create t --replica-assignment 1:2
@@ -168,3 +175,27 @@ def test_a_script_is_never_written_over_another(tmp_path: Path) -> None:
 def test_a_script_that_cannot_be_written_says_why(tmp_path: Path) -> None:
     with pytest.raises(CommandError, match=r"cannot write .*no such file or directory"):
         write_script("cluster\n", tmp_path / "nowhere" / "mine.tide")
+
+
+HOSTILE = "wait 1s \x1b]0;owned\x07\nrun evil.tide\u202e\x9b2J\u2028"
+
+
+def test_a_foreign_sessions_statements_control_no_terminal_and_are_one_line_each(
+    live: tuple[LiveSource, Recorder], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "s.tide.db"
+    assert live
+    run_program(["run", str(tmp_path / "begin.tide"), "--record", str(path)])
+    edited(path, "UPDATE inputs SET text = ? WHERE text LIKE 'wait%'", HOSTILE)
+    capsys.readouterr()
+    assert run_program(["sessions", "script", str(path)]) == ExitCode.OK
+    text = capsys.readouterr().out
+    assert ESCAPED in text
+    assert [each for each in text if not each.isprintable()] == ["\n"] * text.count("\n")
+    assert not any(line.startswith("run ") for line in text.splitlines())
+    assert r"\x1b]0;owned\x07\nrun evil.tide\u202e\x9b2J\u2028" in text
+
+
+def test_what_is_no_control_stays_as_it_was_written() -> None:
+    text = "produce\tt --value '\u00e9 \U0001f469\u200d\U0001f680 \u05d0'"
+    assert without_controls(text) == text

@@ -6,7 +6,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from console.widgets.export import Exportable, as_csv, as_json, free_name
+import pytest
+
+from console.widgets.export import Exportable, as_csv, as_json, free_name, inert
 
 
 class Two(Exportable):
@@ -54,3 +56,22 @@ def test_no_file_is_written_over(tmp_path: Path) -> None:
     assert first == "tidegauge-partitions-18.csv"
     (tmp_path / first).touch()
     assert free_name(tmp_path, "partitions", 18, "csv") == "tidegauge-partitions-18-2.csv"
+
+
+@pytest.mark.parametrize(
+    ("cell", "written"),
+    [
+        ("=1+1", "'=1+1"),
+        ("@SUM(A1)", "'@SUM(A1)"),
+        ("+cmd|' /C calc'!A0", "'+cmd|' /C calc'!A0"),
+        ("-2+3", "'-2+3"),
+        ("\t=1", "'\t=1"),
+        ("-12", "-12"),
+        ("+1.5", "+1.5"),
+        ("-", "-"),
+        ("orders-0", "orders-0"),
+        ("", ""),
+    ],
+)
+def test_no_cell_is_a_formula(cell: str, written: str) -> None:
+    assert inert(cell) == written

@@ -147,6 +147,8 @@ def test_the_sessions_row_sums_up(tmp_path: Path) -> None:
         "events": len(story.events),
         "last_seq": len(story.events),
         "time_us": 9_999_999,
+        "complete": True,
+        "damaged_at": None,
         "state_hash": "00ff",
         "acked": 3,
         "failed": 2,

@@ -11,8 +11,9 @@ from sessions.dataset.rows.sessions import SessionFacts
 from sessions.format.errors import SessionDamagedError, SessionIncompleteError
 from sessions.format.file import SessionFile
 from sessions.playback.trim import trim
+from sessions.recording.recorder import Recorder
 from tests.sessions.dataset.reading import rows
-from tests.sessions.examples import STORY, record_story, small_chunks, story_events
+from tests.sessions.examples import STORY, origin, record_story, small_chunks, story_events
 
 
 def files(folder: Path) -> dict[str, int]:
@@ -108,7 +109,26 @@ def test_a_damaged_session_is_exported_as_far_as_it_can_be_read(
     path.write_bytes(content[: len(content) // 2])
     with SessionFile(path) as session:
         added = add_session(session, tmp_path / "dataset")
-        assert 0 < added.events == session.last_seq < len(story_events())
+        last = session.last_seq
+        assert 0 < added.events == last < len(story_events())
+        assert session.outcome is not None or session.damaged_at is not None
+    (row,) = rows(tmp_path / "dataset", "sessions", "cut")
+    assert (row["complete"], row["damaged_at"]) == (False, last + 1)
+    assert (row["time_us"], row["state_hash"]) == (story_events()[last - 1].time_us, None)
+
+
+def test_a_session_that_is_still_recorded_is_exported_as_what_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "growing.tide.db"
+    recorder = Recorder(path, origin())
+    for event in story_events()[:500]:
+        recorder(event)
+    recorder.flush()
+    with SessionFile(path) as session:
+        assert add_session(session, tmp_path / "dataset").events == 500
+    recorder.close()
+    (row,) = rows(tmp_path / "dataset", "sessions", "growing")
+    assert (row["complete"], row["damaged_at"], row["events"]) == (False, None, 500)
+    assert row["time_us"] == story_events()[499].time_us
 
 
 def test_a_session_of_which_no_event_can_be_read_is_not_exported(tmp_path: Path) -> None:

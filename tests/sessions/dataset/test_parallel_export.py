@@ -96,15 +96,15 @@ def test_what_the_second_process_cannot_write_or_read_is_told(
             other.report()
 
 
-def test_the_second_process_ends_with_the_first(tmp_path: Path) -> None:
-    """It waits for a session that never comes, until its standard input is closed."""
-    os.mkfifo(tmp_path / "a.tide.db")
-    arguments = [str(tmp_path / "a.tide.db"), "1", str(tmp_path / "hidden")]
+def test_the_second_process_ends_with_the_first(recording: Path, tmp_path: Path) -> None:
+    """It waits for a library that never comes, until its standard input is closed."""
+    (tmp_path / "pyarrow.py").write_text("import threading; threading.Event().wait()")
+    arguments = [str(recording), "1", str(tmp_path / "hidden")]
     with subprocess.Popen(
         [sys.executable, "-m", parallel_export.__name__, *arguments],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])},
     ) as process:
         said, _ = process.communicate(timeout=PATIENCE_S)
         assert (said, process.returncode) == (b"", 1)

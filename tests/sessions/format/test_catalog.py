@@ -7,7 +7,7 @@ import pytest
 from sessions.format.catalog import delete_session, list_sessions, show_session
 from sessions.format.errors import NotASessionError, SessionError, SessionMissingError
 from sessions.format.file import SessionFile
-from sessions.format.writer import BESIDE
+from sessions.format.schema import BESIDE
 from sessions.recording.recorder import Recorder
 from tests.sessions.examples import SPEC, STORY, origin, record_story, story_events
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from emulator.events import Event
+from emulator.events import Event, ProduceSent
 from sessions.format import codec
 from tests.sessions.examples import story_events
 
@@ -105,3 +105,50 @@ def test_a_column_of_another_length_is_refused() -> None:
     block.columns[0][0] = msgspec.msgpack.encode([0] * 9)
     with pytest.raises(codec.BlockError):
         codec.decode(codec.compress(msgspec.msgpack.encode(block)))
+
+
+def block_of(events: tuple[Event, ...]) -> codec.Block:
+    raw = codec.decompress(codec.encode(events, codec.group(events)))
+    return msgspec.msgpack.decode(raw, type=codec.Block)
+
+
+def encoded(block: codec.Block) -> bytes:
+    return codec.compress(msgspec.msgpack.encode(block))
+
+
+def test_a_field_that_an_older_block_lacks_has_its_default(monkeypatch: pytest.MonkeyPatch) -> None:
+    sent = (ProduceSent(1, 10, 0, "p", "t-0", 0, [None], ["v"], -1),)
+    plan = codec.PLANS[ProduceSent]
+    block = block_of(sent)
+    names = block.fields[0].split()
+    place = names.index("acks")
+    del block.columns[0][place + 1]
+    block.fields[0] = " ".join(name for name in names if name != "acks")
+    with pytest.raises(codec.BlockError, match="no acks of ProduceSent"):
+        codec.decode(encoded(block))
+    younger = msgspec.structs.replace(plan, defaults={"acks": lambda: 7})
+    plans: dict[type[Event], codec.Plan] = {**codec.PLANS}
+    plans[ProduceSent] = younger
+    monkeypatch.setattr(codec, "PLANS", plans)
+    (found,) = codec.decode(encoded(block))
+    assert found == msgspec.structs.replace(sent[0], acks=7)
+
+
+def test_fields_are_known_by_their_names_and_unknown_ones_are_passed_over() -> None:
+    events = story_events()[:400]
+    block = block_of(events)
+    for kind, layout in enumerate(block.fields):
+        names = ["since_removed", *layout.split()[::-1]]
+        columns = block.columns[kind]
+        count = len(msgspec.msgpack.decode(columns[0]))
+        unknown = msgspec.msgpack.encode([{"any": "thing"}] * count)
+        block.columns[kind] = [columns[0], unknown, *columns[:0:-1]]
+        block.fields[kind] = " ".join(names)
+    assert codec.decode(encoded(block)) == list(events)
+
+
+def test_a_block_without_names_has_the_first_fields_of_each_type() -> None:
+    events = story_events()[:400]
+    block = block_of(events)
+    block.fields = []
+    assert codec.decode(encoded(block)) == list(events)

@@ -14,7 +14,14 @@ from sessions.format.schema import TABLES
 from sessions.format.writer import PAGE_BYTES
 from sessions.recording.recorder import Recorder
 from tests.sessions.conftest import Growing
-from tests.sessions.examples import SPEC, origin, record_story, small_chunks, story_events
+from tests.sessions.examples import (
+    SPEC,
+    edited,
+    origin,
+    record_story,
+    small_chunks,
+    story_events,
+)
 
 BRANCHES = 5
 """The first byte of a page that leads to other ones (the file format of SQLite, 1.6)."""
@@ -122,7 +129,7 @@ def test_what_damage_hides_from_a_search_is_found(recording: Path, tmp_path: Pat
     page = (root - 1) * PAGE_BYTES
     assert content[page] == BRANCHES
     second = page + int.from_bytes(content[page + 14 : page + 16])
-    assert content[second + 4 : second + 6] == b"\x81\x01"  # the key by which searches turn: 129
+    assert content[second + 4] == 0x81  # the first of two bytes of the key by which searches turn
     content[second + 5] = 0
     path.write_bytes(content)
     with SessionFile(recording) as whole, SessionFile(path) as session:
@@ -194,3 +201,61 @@ def test_a_look_without_a_check_reads_no_events(recording: Path, tmp_path: Path)
             session.events(session.chunks[0])
     with SessionFile(path) as session:
         assert session.last_seq == 0
+
+
+@pytest.mark.parametrize(
+    ("statement", "said"),
+    [
+        ("CREATE VIEW v AS SELECT 1", "is not a session: it holds the view 'v'"),
+        (
+            "CREATE TRIGGER t AFTER INSERT ON bookmarks BEGIN DELETE FROM chunks; END",
+            "is not a session: it holds the trigger 't'",
+        ),
+        (
+            "CREATE INDEX i ON bookmarks (abs(seq))",
+            "is not a session: it holds the index 'i'",
+        ),
+        (
+            "ALTER TABLE bookmarks ADD COLUMN x TEXT AS (upper(name))",
+            "its table 'bookmarks' is none that a session has",
+        ),
+        ("CREATE TABLE other (x)", "its table 'other' is none that a session has"),
+    ],
+)
+def test_a_file_that_holds_more_than_a_sessions_tables_is_refused(
+    recording: Path, tmp_path: Path, statement: str, said: str
+) -> None:
+    path = tmp_path / "foreign.tide.db"
+    path.write_bytes(recording.read_bytes())
+    edited(path, statement)
+    for check in (True, False):
+        with pytest.raises(SessionError, match=said):
+            SessionFile(path, check=check)
+
+
+def test_a_view_in_a_tables_place_is_never_read(recording: Path, tmp_path: Path) -> None:
+    path = tmp_path / "foreign.tide.db"
+    path.write_bytes(recording.read_bytes())
+    edited(path, "DROP TABLE summary")
+    edited(path, "CREATE VIEW summary AS SELECT randomblob(1000000000) AS seq")
+    with pytest.raises(SessionError, match="it holds the view 'summary'"):
+        SessionFile(path)
+
+
+def test_opening_a_long_file_takes_as_many_steps_as_a_short_one(tmp_path: Path) -> None:
+    def steps(events: int) -> int:
+        """How many instructions SQLite carries out for what opening looks at."""
+        path = tmp_path / f"{events}.tide.db"
+        with small_chunks(events=16):
+            recorder = Recorder(path, origin())
+            for event in story_events()[:events]:
+                recorder(event)
+            recorder.close()
+        taken: list[None] = []
+        with SessionFile(path, check=False) as session:
+            session._database.set_progress_handler(lambda: taken.append(None), 1)
+            session._open(check=False)
+            assert (session.last_seq, session.damage) == (events, "")
+        return len(taken)
+
+    assert steps(2_700) < steps(100) + 10

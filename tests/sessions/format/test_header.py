@@ -1,5 +1,6 @@
 """Telling session files from others before opening them."""
 
+import os
 import sqlite3
 from pathlib import Path
 
@@ -77,4 +78,12 @@ def test_an_older_schema_that_nobody_reads_is_refused_and_still_is_a_session(
 def test_a_file_that_cannot_be_reached_is_missing(tmp_path: Path) -> None:
     for path in (tmp_path / "none.tide.db", tmp_path):
         with pytest.raises(SessionMissingError, match="cannot be read"):
+            read_header(path)
+
+
+def test_a_pipe_or_a_device_is_refused_at_once(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe.tide.db"
+    os.mkfifo(pipe)
+    for path, said in ((pipe, "it is a named pipe"), (Path("/dev/zero"), "it is a device")):
+        with pytest.raises(SessionMissingError, match=said):
             read_header(path)

@@ -1,6 +1,8 @@
 """A recording as a source: a cursor in time, and nothing that can be changed."""
 
-from collections.abc import Iterator
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -100,3 +102,40 @@ def test_what_is_recorded_meanwhile_is_at_the_tail(tmp_path: Path) -> None:
 def test_a_recording_that_is_not_there_is_missing(tmp_path: Path) -> None:
     with pytest.raises(SessionMissingError):
         ReplaySource(tmp_path / "none.tide.db")
+
+
+def damaged_in_the_middle(recording: Path, tmp_path: Path) -> tuple[Path, int]:
+    """A copy of which one byte of one chunk is another, and the last event before that chunk."""
+    path = tmp_path / "damaged.tide.db"
+    path.write_bytes(recording.read_bytes())
+    with closing(sqlite3.connect(path)) as database, database:
+        query = "SELECT first_seq, events FROM chunks ORDER BY first_seq LIMIT 1 OFFSET 20"
+        first, block = database.execute(query).fetchone()
+        block = block[:30] + bytes([block[30] ^ 1]) + block[31:]
+        database.execute("UPDATE chunks SET events = ? WHERE first_seq = ?", (block, first))
+    return path, first - 1
+
+
+MOVES: dict[str, Callable[[ReplaySource], object]] = {
+    "to its end": lambda source: source.to_tail(),
+    "to an event": lambda source: source.seek_seq(source.last_seq - 1),
+    "to a time": lambda source: source.seek_time(source.last_time_us),
+    "by steps": lambda source: source.step(10_000),
+    "over events": lambda source: source.events(1, source.last_seq),
+    "to an object": lambda source: source.touching(["orders-0"], source.last_seq, -1),
+}
+
+
+@pytest.mark.parametrize("way", MOVES)
+def test_damage_in_the_middle_is_found_on_the_way_and_is_the_end_from_then_on(
+    recording: Path, tmp_path: Path, way: str
+) -> None:
+    path, last = damaged_in_the_middle(recording, tmp_path)
+    source = ReplaySource(path)
+    assert source.trouble == ""
+    MOVES[way](source)
+    source.seek_seq(1 << 40)
+    assert (source.seq, source.last_seq) == (last, last)
+    assert f"opens up to event {last:,}" in source.trouble
+    assert list(source.events(1, 1 << 40)) == list(story_events()[:last])
+    source.close()

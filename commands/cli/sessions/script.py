@@ -1,12 +1,11 @@
 """``tidegauge sessions script``: what was asked in a recording, to be run again or changed."""
 
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
 from commands.cli.examples import examples
-from commands.language.statements.parameters import argument
+from commands.cli.sessions.arguments import File
 from commands.output import streams
 
 app = typer.Typer()
@@ -19,7 +18,7 @@ app = typer.Typer()
         "tidegauge sessions script run.tide.db > again.tide && tidegauge run again.tide",
     ),
 )
-def script(file: Annotated[str, argument("FILE", text="a session, *.tide.db")]) -> None:
+def script(file: File) -> None:
     """Print a session's statements as a script.
 
     Each stands at the moment at which it was given, so that running the script comes to the same

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from commands.cli.main import run_program
-from commands.cli.opening import opened
+from commands.runs.opening import opened
 
 
 def test_a_session_is_opened_and_its_damage_is_told(

@@ -1,0 +1,17 @@
+"""``tidegauge sessions``: look at recordings, verify them, and hand them on to analysis."""
+
+import typer
+
+from commands.cli.examples import examples
+from commands.cli.sessions import delete, diff, export, list, script, show, trim, verify
+
+app = typer.Typer(
+    name="sessions",
+    help="List, show, verify, compare, cut, export and delete recordings.",
+    epilog=examples(
+        "tidegauge sessions list recordings/",
+        "tidegauge sessions verify recordings/scenario.tide.db",
+    ),
+)
+for part in (list, show, verify, export, diff, trim, delete, script):
+    app.add_typer(part.app)

@@ -1,0 +1,8 @@
+"""Arguments and options that several commands on sessions share."""
+
+from typing import Annotated
+
+from commands.language.statements.parameters import argument, flag
+
+File = Annotated[str, argument("FILE", text="a session, *.tide.db")]
+AsJson = Annotated[bool, flag("--json", text="as JSON")]

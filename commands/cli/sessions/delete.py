@@ -1,0 +1,57 @@
+"""``tidegauge sessions delete``: delete sessions, and nothing else."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from commands.cli.examples import examples
+from commands.exits import CommandError, ExitCode
+from commands.language.statements.parameters import argument, flag
+from commands.output import streams
+
+app = typer.Typer()
+
+
+@app.command(
+    "delete",
+    epilog=examples(
+        "tidegauge sessions delete run.tide.db", "tidegauge sessions delete old/*.tide.db --yes"
+    ),
+)
+def delete(
+    files: Annotated[list[str], argument("FILE", text="sessions, *.tide.db")],
+    yes: Annotated[bool, flag("--yes", text="do not ask")] = False,
+) -> None:
+    """Delete sessions, after a question.
+
+    What is no session is not deleted, nor is one that is being recorded.
+    """
+    from sessions.format.catalog import delete_session
+    from sessions.format.header import require_session
+
+    paths = [Path(file) for file in dict.fromkeys(files)]
+    for path in paths:
+        require_session(path)
+    if not yes and not _confirmed(paths):
+        streams.narrate("nothing was deleted")
+        return
+    for path in paths:
+        delete_session(path)
+        streams.narrate(f"deleted: {path}")
+
+
+def _confirmed(paths: list[Path]) -> bool:
+    """Whether somebody at a terminal says yes.
+
+    Raises:
+        CommandError: there is nobody to ask.
+    """
+    stream = sys.stdin
+    if stream is None or stream.closed or not stream.isatty():
+        message = "'tidegauge sessions delete' asks, and here is no terminal: give --yes"
+        raise CommandError(ExitCode.USAGE, message)
+    size = sum(path.stat().st_size for path in paths)
+    what = str(paths[0]) if len(paths) == 1 else f"{len(paths)} sessions"
+    return typer.confirm(f"delete {what} ({size:,} bytes)?", err=True)

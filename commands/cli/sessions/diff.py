@@ -1,0 +1,48 @@
+"""``tidegauge sessions diff``: where two sessions part."""
+
+from typing import Annotated
+
+import typer
+
+from commands.cli.examples import examples
+from commands.cli.sessions.arguments import AsJson
+from commands.exits import ExitCode
+from commands.language.statements.parameters import argument
+from commands.output import streams
+from commands.runs.opening import opened
+
+app = typer.Typer()
+
+
+@app.command(
+    "diff",
+    epilog=examples(
+        "tidegauge sessions diff one.tide.db other.tide.db",
+        "tidegauge sessions diff one.tide.db other.tide.db --json",
+    ),
+)
+def diff(
+    first: Annotated[str, argument("A", text="a session, *.tide.db")],
+    second: Annotated[str, argument("B", text="another one")],
+    as_json: AsJson = False,
+) -> ExitCode:
+    """Find where two sessions part.
+
+    Prints the first event that is not the same in both, and all values that then differ between the
+    two clusters. What was asked (release, seed, settings, statements) is told apart. Exit status:
+    0 they are the same, 1 they differ, 5 one is damaged and as far as it can be read they are the
+    same.
+    """
+    from commands.output import session_diff, session_tables
+    from sessions.playback.diff import compare
+
+    with opened(first) as one, opened(second) as other:
+        found = compare(one, other)
+        damaged = one.damage or other.damage
+    if as_json:
+        streams.emit(session_tables.as_json(session_diff.as_plain(found)))
+    else:
+        streams.emit_tables(session_diff.told(found))
+    if not found.same:
+        return ExitCode.FAILED
+    return ExitCode.BAD_SESSION if damaged else ExitCode.OK

@@ -1,0 +1,36 @@
+"""``tidegauge sessions export``: add sessions to a Parquet dataset."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from commands.cli.examples import examples
+from commands.exits import ExitCode
+from commands.language.statements.parameters import argument, option
+
+app = typer.Typer()
+
+
+@app.command(
+    "export",
+    epilog=examples(
+        "tidegauge sessions export run.tide.db --out dataset/",
+        "tidegauge sessions export recordings/*.tide.db --out dataset/",
+    ),
+)
+def export(
+    files: Annotated[list[str], argument("FILE", text="sessions, *.tide.db")],
+    out: Annotated[str, option("--out", metavar="DATASET", text="a dataset; made if need be")],
+) -> ExitCode:
+    """Add sessions to a Parquet dataset.
+
+    A session's name in the dataset is its file's. Nothing is seen of a session before all of it is
+    there. One that is there already is left out: so an export that was broken off goes on when it
+    is started again. Exit status 3: the dataset cannot be written, or has another session of a
+    name; 5: a session cannot be read, or not from its beginning; the others are exported; 6: all
+    are exported, but one is damaged, is still being recorded, or was killed.
+    """
+    from commands.runs.export import export_files
+
+    return export_files(files, Path(out))

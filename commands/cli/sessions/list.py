@@ -1,0 +1,27 @@
+"""``tidegauge sessions list``: what sessions a folder holds, and how each came out."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from commands.cli.examples import examples
+from commands.cli.sessions.arguments import AsJson
+from commands.language.statements.parameters import argument
+from commands.output import streams
+
+app = typer.Typer()
+
+
+@app.command("list", epilog=examples("tidegauge sessions list", "tidegauge sessions list DIR"))
+def list_sessions(
+    folder: Annotated[str, argument("DIR", text="a folder; here if left out")] = ".",
+    as_json: AsJson = False,
+) -> None:
+    """List a folder's sessions."""
+    from commands.output import session_tables
+
+    if as_json:
+        streams.emit(session_tables.as_json(session_tables.listed_plain(Path(folder))))
+    else:
+        streams.emit_tables([session_tables.listing(Path(folder))])
