@@ -10,6 +10,7 @@ from commands.exits import CommandError, ExitCode
 from commands.output import streams
 from commands.output.grids import Cell, Grid
 from commands.output.progress import Progress
+from sessions.text import plural
 
 if TYPE_CHECKING:
     from sessions.campaign.outcome import CampaignReport, VariantReport
@@ -92,7 +93,7 @@ def matrix(report: "CampaignReport") -> Grid:
     """A row for each combination; lost, duplicated and diverged count the runs with any."""
     names = tuple(report.variants[0].values)
     rows = [_row(names, variant) for variant in report.variants]
-    title = f"campaign {report.script}: {report.runs:,} runs, in {report.dataset}"
+    title = f"campaign {report.script}: {plural(report.runs, 'run')}, in {report.dataset}"
     return Grid(title, (*(name.upper() for name in names), *HEADERS), rows)
 
 
@@ -118,7 +119,7 @@ def to_look_at(report: "CampaignReport") -> str:
         return "no run failed, lost, duplicated or diverged\n"
     count, shown = report.failing_in_all, len(report.failing)
     which = "" if shown == count else f" (the worst {shown}; all in {report.failing_file})"
-    lines = [f"{count:,} run{'s' * (count > 1)} to look at{which}:"]
+    lines = [f"{plural(count, 'run')} to look at{which}:"]
     for each in report.failing:
         why = ", ".join(each.findings) + (f": {each.error}" if each.error else "")
         lines.append(f"{each.command}  # {' '.join(why.split())}")

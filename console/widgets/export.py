@@ -12,6 +12,9 @@ from sessions.text import json_text
 LINES_MAX: Final = 200_000
 """More lines than this are not for a screen's export: it would hold the screen for seconds."""
 GROUPED: Final = re.compile(r"-?\d{1,3}(?:,\d{3})+")
+NUMBER: Final = re.compile(r"[+-]?\d+(?:\.\d+)?")
+FORMULA: Final = re.compile(r"[=@\t\r]|[+-].")
+"""How cells begin that spreadsheets run; a lone dash stands for no value."""
 FORMATS: Final = ("csv", "json", "svg")
 """What a view can be written as; svg is a picture of the whole screen."""
 
@@ -41,8 +44,14 @@ class Exportable:
 
 
 def plain(cell: str) -> str:
-    """A cell for a machine: numbers without their separators."""
-    return cell.replace(",", "") if GROUPED.fullmatch(cell) else cell
+    """A cell for a machine: numbers without their separators.
+
+    A text that a spreadsheet would run as a formula gets an apostrophe in front, as OWASP advises:
+    names and values are other people's.
+    """
+    if GROUPED.fullmatch(cell):
+        return cell.replace(",", "")
+    return f"'{cell}" if FORMULA.match(cell) and not NUMBER.fullmatch(cell) else cell
 
 
 def as_csv(view: Exportable) -> str:

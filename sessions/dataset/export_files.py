@@ -107,6 +107,7 @@ def _facts(session: SessionFile) -> SessionFacts:
         variables=session.origin.variables,
         state_hash=None if outcome is None else outcome.state_hash,
         end_us=None if outcome is None else outcome.time_us,
+        path=str(session.path.absolute()),
     )
 
 

@@ -25,7 +25,7 @@ class SessionFacts(Struct, frozen=True):
     ``id`` names its folders in the dataset (letters, digits, ``.``, ``_`` and ``-``); ``variables``
     are what its script's ``${NAME}`` stood for; ``state_hash`` is the SHA-256 of its final state,
     None if it was not recorded; ``end_us`` the virtual time at which it ended, None for the last
-    event's.
+    event's; ``path`` the absolute path of its file, None if it has none.
     """
 
     id: str
@@ -33,6 +33,7 @@ class SessionFacts(Struct, frozen=True):
     variables: dict[str, str] = {}
     state_hash: str | None = None
     end_us: int | None = None
+    path: str | None = None
 
 
 class Totals:
@@ -70,6 +71,7 @@ class Totals:
             created and len(created.brokers),
             msgspec.json.encode(created.config if created else {}).decode(),
             msgspec.json.encode(facts.variables).decode(),
+            facts.path,
             events,
             last_seq,
             max(last_us, facts.end_us or 0),

@@ -6,7 +6,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from console.widgets.export import Exportable, as_csv, as_json, free_name
+import pytest
+
+from console.widgets.export import Exportable, as_csv, as_json, free_name, plain
 
 
 class Two(Exportable):
@@ -35,6 +37,16 @@ class Empty(Two):
 def test_csv_has_a_heading_and_plain_numbers() -> None:
     rows = list(csv.reader(io.StringIO(as_csv(Two()))))
     assert rows == [["topic", "leo"], ["orders", "-"], ['a "quoted", one', "8131"]]
+
+
+@pytest.mark.parametrize("cell", ["=1+1", "@SUM(A1)", "+cmd|' /C calc'!A0", "-x", "\t=1"])
+def test_a_spreadsheet_runs_nothing_that_stands_in_a_cell(cell: str) -> None:
+    assert plain(cell) == f"'{cell}"
+
+
+@pytest.mark.parametrize("cell", ["-", "-5", "+0.25", "a=b", "2@orders-0"])
+def test_numbers_and_other_texts_are_left_as_they_are(cell: str) -> None:
+    assert plain(cell) == cell
 
 
 def test_json_has_all_that_is_known_of_each_line() -> None:
