@@ -6,15 +6,16 @@ that whatever happened is still to be seen, if only as wide as a column.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Final
+from typing import Final
 
 from msgspec import Struct
 
 COLUMNS_MAX: Final = 1_200
 """How many steps a chart has at most: about as many as its pixels."""
 
-Row = dict[str, Any]
 Value = int | float | None
+Rows = Callable[[], Iterable[tuple[int, ...]]]
+"""Gives rows as often as it is called: from, to (in us), the number of an event, and values."""
 
 
 class Steps(Struct, frozen=True):
@@ -41,55 +42,65 @@ class Steps(Struct, frozen=True):
         return next(places, None)
 
 
-def steps(
-    rows: Callable[[], Iterable[Row]],
-    count: int,
-    names: Sequence[str],
-    event: str,
-    columns_max: int = COLUMNS_MAX,
-) -> Steps:
-    """Steps of rows with ``from_us`` and ``to_us`` that do not overlap, in any order.
+def steps(rows: Rows, count: int, names: Sequence[str], columns_max: int = COLUMNS_MAX) -> Steps:
+    """Steps of ``count`` rows that do not overlap, in any order; of many, few are held.
 
-    ``rows`` gives them as often as it is called, and ``count`` is how many there are: of many, no
-    more than the columns are held. ``names`` are the columns of values, the gravest first, which
-    decide whose event stands for a column of several; ``event`` is the column with its number.
+    ``names`` are those of the values, the gravest first: they decide whose event stands for a
+    column that has several.
     """
     if count <= columns_max:
-        return _each(sorted(rows(), key=lambda row: (row["from_us"], row["to_us"])), names, event)
-    end = max(row["to_us"] for row in rows())
-    return _merged(rows(), names, event, max(1, end), columns_max)
+        return _each(sorted(rows()), names)
+    end = max(row[1] for row in rows())
+    return _merged(rows(), names, max(1, end), columns_max)
 
 
-def _each(rows: Sequence[Row], names: Sequence[str], event: str) -> Steps:
+def _each(rows: Sequence[tuple[int, ...]], names: Sequence[str]) -> Steps:
     made = _Making(names)
     end = 0
-    for row in rows:
-        if row["from_us"] > end:
+    for begin, stop, event, *values in rows:
+        if begin > end:
             made.add(end, None, None)
-        made.add(row["from_us"], [row[name] for name in names], row[event])
-        end = row["to_us"]
+        made.add(begin, values, event)
+        end = stop
     return made.steps(end)
 
 
-def _merged(rows: Iterable[Row], names: Sequence[str], event: str, end: int, columns: int) -> Steps:
-    highest: list[list[Any] | None] = [None] * columns
-    gravest: list[tuple[list[Any], int, int | None] | None] = [None] * columns
+class _Column:
+    """What falls into a column: the highest of each value, and the gravest row of all."""
+
+    __slots__ = ("begin", "event", "gravest", "highest")
+
+    def __init__(self) -> None:
+        self.highest: list[int] | None = None
+        self.gravest: tuple[int, ...] = ()
+        self.begin = 0
+        self.event: int | None = None
+
+    def add(self, row: tuple[int, ...]) -> None:
+        """Another row; of several that are equally grave, the first counts."""
+        values, begin = row[3:], row[0]
+        if self.highest is None:
+            self.highest = list(values)
+        elif values != self.gravest:
+            self.highest = [max(pair) for pair in zip(self.highest, values, strict=True)]
+        if values > self.gravest or (values == self.gravest and begin < self.begin):
+            self.gravest, self.begin, self.event = values, begin, row[2]
+
+
+def _merged(
+    rows: Iterable[tuple[int, ...]], names: Sequence[str], end: int, columns_max: int
+) -> Steps:
+    columns = [_Column() for _ in range(columns_max)]
     count = 0
     for row in rows:
         count += 1
-        values = [row[name] for name in names]
-        rank = (values, -row["from_us"], row[event])
-        first = min(row["from_us"] * columns // end, columns - 1)
-        last = min(max(first, (row["to_us"] * columns - 1) // end), columns - 1)
-        for column in range(first, last + 1):
-            held, before = highest[column], gravest[column]
-            highest[column] = values if held is None else list(map(max, held, values))
-            if before is None or rank[:2] > before[:2]:
-                gravest[column] = rank
+        first = min(row[0] * columns_max // end, columns_max - 1)
+        last = min(max(first, (row[1] * columns_max - 1) // end), columns_max - 1)
+        for at in range(first, last + 1):
+            columns[at].add(row)
     made = _Making(names)
-    for column, held in enumerate(highest):
-        rank_of = gravest[column]
-        made.add(column * end // columns, held, None if rank_of is None else rank_of[2])
+    for at, column in enumerate(columns):
+        made.add(at * end // columns_max, column.highest, column.event)
     return made.steps(end, count)
 
 
@@ -99,10 +110,10 @@ class _Making:
     def __init__(self, names: Sequence[str]) -> None:
         self._names = names
         self._begins: list[int] = []
-        self._values: list[list[Any] | None] = []
+        self._values: list[list[int] | None] = []
         self._events: list[int | None] = []
 
-    def add(self, begin: int, values: list[Any] | None, event: int | None) -> None:
+    def add(self, begin: int, values: list[int] | None, event: int | None) -> None:
         if self._values and self._values[-1] == values:
             return
         self._begins.append(begin)

@@ -49,10 +49,15 @@ class Results:
             kept = found.sort_by(list(order)).slice(0, rows_max).combine_chunks()
         return [] if kept is None else kept.to_pylist()
 
-    def rows(self, table: Table, where: "pc.Expression") -> Iterator[Row]:
-        """All rows that are asked for, in any order; of many, a part at a time is held."""
-        for batch in self._scan(table, where).to_batches():
-            yield from batch.to_pylist()
+    def rows(
+        self, table: Table, where: "pc.Expression", names: Sequence[str]
+    ) -> Iterator[tuple[Any, ...]]:
+        """Some columns of all rows that are asked for, in any order.
+
+        Of many rows, a part at a time is held.
+        """
+        for batch in self._scan(table, where, names).to_batches():
+            yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
 
     def sums(
         self, table: Table, keys: Sequence[str], value: str, examples: Sequence[str] = ()

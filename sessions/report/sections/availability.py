@@ -64,7 +64,8 @@ def _figure(of: Material, session: str) -> Element | None:
     if not count:
         return None
     names = (*GRAVEST_FIRST, "partitions")
-    found = steps(lambda: of.results.rows(AVAILABILITY_TIMELINE, where), count, names, "from_seq")
+    columns = ("from_us", "to_us", "from_seq", *names)
+    found = steps(lambda: of.results.rows(AVAILABILITY_TIMELINE, where, columns), count, names)
     most = int(found.highest("partitions") or 0)
     drawn = Chart(
         "time",

@@ -55,9 +55,8 @@ def _figure(of: Material, session: str, tp: str) -> Element | None:
     count = of.results.count(HW_LAG_TIMELINE, where)
     if not count:
         return None
-    found = steps(
-        lambda: of.results.rows(HW_LAG_TIMELINE, where), count, tuple(SERIES), "lag_max_seq"
-    )
+    columns = ("from_us", "to_us", "lag_max_seq", *SERIES)
+    found = steps(lambda: of.results.rows(HW_LAG_TIMELINE, where, columns), count, tuple(SERIES))
     drawn = Chart(
         "time",
         found.begins,

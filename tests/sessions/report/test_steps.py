@@ -1,7 +1,6 @@
 """Steps for charts: few enough to draw, and whatever happened is in them."""
 
 from itertools import pairwise
-from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,16 +8,17 @@ from hypothesis import strategies as st
 from sessions.report.steps import Steps, steps
 
 NAMES = ("offline", "leaderless")
-Row = dict[str, Any]
+Row = tuple[int, ...]
+"""From, to, the number of the event, offline, leaderless."""
+OFFLINE, LEADERLESS = 3, 4
 
 
 def row(begin: int, end: int, offline: int, leaderless: int, seq: int | None = None) -> Row:
-    return {"from_us": begin, "to_us": end, "offline": offline, "leaderless": leaderless,
-            "seq": begin if seq is None else seq}  # fmt: skip
+    return begin, end, begin if seq is None else seq, offline, leaderless
 
 
 def made(rows: list[Row], columns_max: int) -> Steps:
-    return steps(lambda: rows, len(rows), NAMES, "seq", columns_max)
+    return steps(lambda: rows, len(rows), NAMES, columns_max)
 
 
 @st.composite
@@ -43,13 +43,14 @@ def value_at(found: Steps, name: str, time_us: int) -> float | None:
 def test_few_changes_are_steps_as_they_are(rows: list[Row]) -> None:
     found = made(rows, len(rows))
     assert found.merged == 0
-    assert found.end == max(each["to_us"] for each in rows)
+    assert found.end == max(end for _, end, *_ in rows)
     assert found.begins == sorted(found.begins)
     for each in rows:
-        if each["from_us"] < each["to_us"]:
-            for name in NAMES:
-                assert value_at(found, name, each["from_us"]) == each[name]
-                assert value_at(found, name, each["to_us"] - 1) == each[name]
+        begin, end, _, *values = each
+        if begin < end:
+            for name, value in zip(NAMES, values, strict=True):
+                assert value_at(found, name, begin) == value
+                assert value_at(found, name, end - 1) == value
 
 
 @given(timelines(), st.integers(1, 8))
@@ -59,13 +60,13 @@ def test_of_many_changes_nothing_that_was_wrong_is_lost(rows: list[Row], columns
     found = made(rows, columns)
     assert found.merged == len(rows)
     assert len(found.begins) <= columns
-    for name in NAMES:
-        assert found.highest(name) == max(each[name] for each in rows)
-    for each in rows:
-        middle = min((each["from_us"] + each["to_us"]) // 2, found.end - 1)
-        for name in NAMES:
-            assert (value_at(found, name, middle) or 0) >= each[name]
-    events = {each["seq"] for each in rows} | {None}
+    for name, at in zip(NAMES, (OFFLINE, LEADERLESS), strict=True):
+        assert found.highest(name) == max(each[at] for each in rows)
+    for begin, end, _, *values in rows:
+        middle = min((begin + end) // 2, found.end - 1)
+        for name, value in zip(NAMES, values, strict=True):
+            assert (value_at(found, name, middle) or 0) >= value
+    events = {seq for _, _, seq, *_ in rows} | {None}
     assert set(found.events) <= events
 
 
@@ -86,9 +87,8 @@ def test_nothing_is_known_of_a_time_without_a_row() -> None:
 
 
 def test_two_hundred_thousand_changes_make_no_more_steps_than_a_chart_has_columns() -> None:
-    rows = [row(n * 5, n * 5 + 5, 0, n % 2) for n in range(200_000)]
-    rows[123_456]["offline"] = 1
-    found = steps(lambda: rows, len(rows), NAMES, "seq")
+    rows = [row(n * 5, n * 5 + 5, int(n == 123_456), n % 2) for n in range(200_000)]
+    found = steps(lambda: rows, len(rows), NAMES)
     assert len(found.begins) <= 1_200
     at = found.values["offline"].index(1)
     assert found.events[at] == 123_456 * 5

@@ -69,4 +69,4 @@ def test_a_result_may_be_empty_or_not_there(tmp_path: Path) -> None:
     assert results.count(ANOMALIES) == 0
     assert results.top(ANOMALIES, (("name", UP),), 5) == []
     assert results.sums(ANOMALIES, ["name"], "record") == []
-    assert list(results.rows(ANOMALIES, pc.field("name") == "x")) == []
+    assert list(results.rows(ANOMALIES, pc.field("name") == "x", ["seq"])) == []
