@@ -119,7 +119,7 @@ def to_look_at(report: "CampaignReport") -> str:
         return "no run failed, lost, duplicated or diverged\n"
     count, shown = report.failing_in_all, len(report.failing)
     which = "" if shown == count else f" (the worst {shown}; all in {report.failing_file})"
-    lines = [f"{count:,} run{'s' * (count > 1)} to look at{which}:"]
+    lines = [f"{plural(count, 'run')} to look at{which}:"]
     for each in report.failing:
         why = ", ".join(each.findings) + (f": {each.error}" if each.error else "")
         lines.append(f"{each.command}  # {' '.join(why.split())}")

@@ -62,6 +62,7 @@ def plan(given: Given) -> tuple[Plan, tuple[str, ...]]:
         seeds=list(chosen or Seeds([(0, 99)])),
         variants=[each.variant(name) for each, name in zip(read, ids, strict=True)],
         program=_program(),
+        path=str(Path(given.file).absolute()),
     )
     return made, read[0].script.unused
 

@@ -79,7 +79,7 @@ class Ledger:
             )
         if found is not None and (different := found.difference(plan)):
             raise DatasetError(
-                f"{self.dataset} holds another campaign: {different} is not the same; choose a new "
+                f"{self.dataset} holds another campaign: {different}; choose a new "
                 "dataset, or give the command that it was begun with"
             )
 

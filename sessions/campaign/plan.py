@@ -66,7 +66,7 @@ class Plan(Struct, frozen=True, dict=True):
     """A whole campaign. Two that are equal have the same runs, event by event.
 
     ``seeds`` are ranges, first and last; ``source`` is the script's text; ``program`` is what runs
-    it, with its version.
+    it, with its version. ``path`` is where the script was, absolute; it makes no difference.
     """
 
     script: str
@@ -74,6 +74,7 @@ class Plan(Struct, frozen=True, dict=True):
     seeds: list[tuple[int, int]]
     variants: list[Variant]
     program: str
+    path: str = ""
 
     @property
     def name(self) -> str:
@@ -107,13 +108,13 @@ class Plan(Struct, frozen=True, dict=True):
         return list(accumulate(last - first + 1 for first, last in self.seeds))
 
     def difference(self, other: "Plan") -> str:
-        """In which way another campaign is not this one, in a word or two; empty: in none."""
+        """How another campaign differs from this one, as a short clause; empty: it does not."""
         checks = {
-            "the script": (self.source, other.source),
-            "what is varied": (_values(self), _values(other)),
-            "the seeds": (self.seeds, other.seeds),
-            "the program": (self.program, other.program),
-            "what the script reads": (self.variants, other.variants),
+            "the script differs": (self.source, other.source),
+            "what is varied differs": (_values(self), _values(other)),
+            "the seeds differ": (self.seeds, other.seeds),
+            "the program differs": (self.program, other.program),
+            "what the script reads differs": (self.variants, other.variants),
         }
         return next((what for what, (mine, its) in checks.items() if mine != its), "")
 

@@ -109,6 +109,7 @@ def _facts(session: SessionFile) -> SessionFacts:
         end_us=None if outcome is None else outcome.time_us,
         complete=session.complete,
         damaged_at=session.damaged_at,
+        path=str(session.path.absolute()),
     )
 
 

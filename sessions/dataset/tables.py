@@ -319,6 +319,7 @@ SESSIONS: Final = Table(
         ),
         Column("config", "string", "JSON", "broker defaults that were set, by Kafka's names"),
         Column("variables", "string", "JSON", "what the script's variables were set to"),
+        Column("path", "string", "", "where its file was when it was exported", "it never had one"),
         Column("events", "int64", "events", "events in the session"),
         Column("last_seq", "int64", "event", "number of the last event; 0: there is none"),
         Column(

@@ -37,7 +37,7 @@ def document(root: Element) -> str:
 
 
 def _name(name: str) -> str:
-    return name.rstrip("_").replace("_", "-") if name != "viewBox" else name
+    return name.rstrip("_").replace("_", "-")
 
 
 def _text(value: Attribute) -> str:

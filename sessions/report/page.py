@@ -1,9 +1,12 @@
 """The page as a whole: what was analysed, a section for each question, and nothing from outside."""
 
-from collections.abc import Callable
+from base64 import b64encode
+from collections.abc import Callable, Iterator
+from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
+import msgspec
 from msgspec import Struct
 
 from sessions.analysis.results.availability import AVAILABILITY, AVAILABILITY_TIMELINE
@@ -20,24 +23,39 @@ from sessions.analysis.results.truth import (
 )
 from sessions.campaign.manifest import Ledger
 from sessions.dataset.schema import Table
+from sessions.report.charts import json_text
 from sessions.report.markup import Content, Element, document, element
 from sessions.report.origins import Origins
 from sessions.report.parts import Material
+from sessions.report.sections.anomalies import anomalies
 from sessions.report.sections.availability import availability
 from sessions.report.sections.campaign import campaign
 from sessions.report.sections.churn import churn
+from sessions.report.sections.controllers import controllers
 from sessions.report.sections.durability import durability
 from sessions.report.sections.failover import failover
 from sessions.report.sections.lag import lag
 from sessions.report.sections.latency import latency
-from sessions.report.sections.others import anomalies, leaders, replay
+from sessions.report.sections.leaders import leaders
+from sessions.report.sections.replay import replay
+from sessions.text import plural
 
 NAME: Final = "report.html"
 FOLDER: Final = Path(__file__).parent
-POLICY: Final = (
-    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
+STYLES: Final = ("vendor/uplot/uPlot.min.css", "report.css")
+SCRIPTS: Final = (
+    "vendor/uplot/uPlot.iife.min.js",
+    *(f"scripts/{name}.js" for name in ("units", "commands", "view", "tables", "charts")),
 )
-"""What a browser may load for it: nothing that is not in it."""
+"""In the order in which they are run."""
+POLICY: Final = (
+    "default-src 'none'; style-src {styles}; script-src {scripts}; img-src data:; base-uri 'none'; "
+    "form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+)
+"""What a browser may load, apply and run: nothing but what is in the page, known by its hash.
+
+Not even the page's own scripts can make markup, code or style sheets out of text.
+"""
 SECTIONS: Final[tuple[tuple[Callable[[Material], Element], tuple[Table, ...]], ...]] = (
     (durability, (DURABILITY, DURABILITY_RECORDS)),
     (availability, (AVAILABILITY, AVAILABILITY_TIMELINE)),
@@ -46,7 +64,8 @@ SECTIONS: Final[tuple[tuple[Callable[[Material], Element], tuple[Table, ...]], .
     (lag, (COMMIT_LATENCY, HW_LAG_TIMELINE)),
     (churn, (ISR_CHURN,)),
     (anomalies, (ANOMALIES, ANOMALY_COUNTS)),
-    (leaders, (LEADER_BALANCE, CONTROLLER_WORK)),
+    (leaders, (LEADER_BALANCE,)),
+    (controllers, (CONTROLLER_WORK,)),
     (replay, (REPLAY,)),
 )
 """Each with the results that it needs; without one of them the section is left out."""
@@ -76,21 +95,24 @@ def report_page(results: Path, analysed: Analysed) -> str:
     """The report as HTML."""
     material = Material(Results(results), Origins(analysed.dataset))
     outcome = Ledger(analysed.dataset).outcome()
-    sections = [] if outcome is None else [campaign(outcome)]
+    sections = [] if outcome is None else [campaign(outcome, material.origins)]
     sections += [
         make(material) for make, needed in SECTIONS if all(map(material.results.has, needed))
     ]
+    main = element("main", *sections, id="main", tabindex=-1)
+    commands = material.origins.openings(_sessions_of_events(main))
     return document(
         element(
             "html",
             _head(analysed),
             element(
                 "body",
+                element("a", "Skip to the content", href="#main", class_="skip"),
                 _header(analysed),
                 _navigation(sections),
-                element("main", *sections),
-                _command_bar(),
-                element("script", _asset("report.js")),
+                main,
+                element("script", json_text(commands), type="application/json", id="commands"),
+                *(element("script", text) for text in map(_asset, SCRIPTS)),
             ),
             lang="en",
         )
@@ -98,40 +120,55 @@ def report_page(results: Path, analysed: Analysed) -> str:
 
 
 def _head(analysed: Analysed) -> Element:
+    policy = POLICY.format(
+        styles=" ".join(map(_source, STYLES)), scripts=" ".join(map(_source, SCRIPTS))
+    )
     return element(
         "head",
         element("meta", charset="utf-8"),
-        element("meta", http_equiv="Content-Security-Policy", content=POLICY),
+        element("meta", http_equiv="Content-Security-Policy", content=policy),
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        element("meta", name="color-scheme", content="light dark"),
         element("link", rel="icon", href="data:,"),
         element("title", f"tidegauge: {analysed.name}"),
-        element("style", _asset("report.css")),
+        *(element("style", text) for text in map(_asset, STYLES)),
     )
 
 
 def _header(analysed: Analysed) -> Element:
-    counted = f"{analysed.sessions:,} sessions, {analysed.events:,} events in "
+    counted = f"{plural(analysed.sessions, 'session')}, {plural(analysed.events, 'event')} in "
     said: Content = element("code", str(analysed.dataset))
     how = (
         " Times are virtual. The number of an event, #1,289, gives the command that opens its "
-        "session there; all rows are in the Parquet files beside this one."
+        "session there; all rows are in the Parquet files beside this page."
     )
     return element(
         "header",
-        element("h1", f"What {analysed.name} tells"),
+        element("h1", f"Analysis of {analysed.name}"),
         element("p", counted, said, ".", how),
+        element("noscript", element("p", "Charts, filters and commands need JavaScript.")),
     )
 
 
 def _navigation(sections: list[Element]) -> Element:
     links = [element("a", str(each[0].text), href=f"#{each.get('id')}") for each in sections]
-    return element("nav", element("div", *links))
+    return element("nav", element("div", *links), aria_label="sections")
 
 
-def _command_bar() -> Element:
-    bar = element("div", element("code"), element("span"), id="command")
-    bar.set("hidden", "hidden")
-    return bar
+def _sessions_of_events(main: Element) -> set[str]:
+    """The sessions that something on the page opens at an event."""
+    return {session for session in _named_sessions(main) if session is not None}
+
+
+def _named_sessions(main: Element) -> Iterator[str | None]:
+    yield from (each.get("data-session") for each in main.iter())
+    for script in main.iter("script"):
+        yield from msgspec.json.decode(script.text or "")["sessions"]
+
+
+def _source(name: str) -> str:
+    """How a policy names a script or style sheet that stands in the page."""
+    return f"'sha256-{b64encode(sha256(_asset(name).encode()).digest()).decode()}'"
 
 
 def _asset(name: str) -> str:

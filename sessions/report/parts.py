@@ -8,10 +8,12 @@ from sessions.analysis.results.reading import Results, Row
 from sessions.report.markup import Content, Element, element
 from sessions.report.origins import Origins
 
-ROWS_MAX = 20
-"""How many rows of a result the report shows, and the terminal with it."""
+ROWS_MAX = 100
+"""How many rows of a result the report shows."""
+BARS_MAX = 20
+"""How many bars stand below each other."""
 DRAWN_MAX = 4
-"""Of how many sessions or partitions there is a plot of their own."""
+"""Of how many sessions or partitions there is a chart of their own."""
 
 
 class Material(Struct, frozen=True):
@@ -23,17 +25,20 @@ class Material(Struct, frozen=True):
 
 def section(name: str, title: str, lead: str, *content: Content) -> Element:
     """A section with its heading and a sentence on what it shows."""
-    return element("section", element("h2", title), element("p", lead), *content, id=name)
+    heading = element("h2", title, id=f"{name}-title")
+    return element(
+        "section", heading, element("p", lead), *content, id=name, aria_labelledby=f"{name}-title"
+    )
 
 
-def figure(caption: str, *content: Content, legend: Sequence[tuple[str, str]] = ()) -> Element:
+def figure(caption: str, content: Element, legend: Sequence[tuple[str, str]]) -> Element:
     """A plot with its caption; the legend is (kind of shape, what it means)."""
     keys = [
-        element("span", element("i", class_=f"key {kind}"), meaning, class_="entry")
+        element("li", element("i", class_=f"key {kind}"), meaning, data_kind=kind)
         for kind, meaning in legend
     ]
-    said = element("figcaption", element("strong", caption), *keys)
-    return element("figure", said, *content)
+    said = element("figcaption", element("strong", caption))
+    return element("figure", said, element("ul", *keys, class_="legend"), content)
 
 
 def distinct(rows: Sequence[Row], *names: str) -> Iterator[tuple[str, ...]]:

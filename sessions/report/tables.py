@@ -1,7 +1,7 @@
 """Rows of a result as a table of the page: each value as people read it, and as it was.
 
-What a number counts is declared with its column, and so is how it is written. An event's number is
-a button that gives the command to open its session there.
+What a number counts is declared with its column, and so is how it is written. A value that an event
+led to has the event's number beside it: a button that gives the command to open its session there.
 """
 
 from collections.abc import Mapping, Sequence
@@ -9,56 +9,119 @@ from typing import Final, NamedTuple
 
 from sessions.analysis.results.reading import Row
 from sessions.dataset.schema import SESSION, Column, Table
-from sessions.report.markup import Element, element
-from sessions.report.origins import Origins
-from sessions.report.units import NOTHING, number_text, time_text
+from sessions.report.bars import event_button
+from sessions.report.markup import Content, Element, element
+from sessions.report.units import NOTHING, clock_text, number_text, time_text
 
 EVENT: Final = "event"
 ACKS: Final = {-1: "all"}
 
 
+class At(NamedTuple):
+    """A column of values, and the column of the events that led to them."""
+
+    column: str
+    event: str
+
+
 class Shown(NamedTuple):
-    """Columns of a result by their headers, in order."""
+    """Columns of a result by their headers, in order.
+
+    ``title`` is the table's; ``begins`` and ``ends`` are the columns with the time that a row is
+    about, if there is one: a page that is zoomed to a time shows the rows of that time. Without
+    ``ends`` it is a point in time.
+    """
 
     table: Table
-    columns: Mapping[str, str]
+    title: str
+    columns: Mapping[str, str | At]
+    begins: str | None = None
+    ends: str | None = None
 
 
-def table(
-    shown: Shown, rows: Sequence[Row], origins: Origins, in_all: int | None = None
-) -> Element:
+def table(shown: Shown, rows: Sequence[Row], in_all: int | None = None) -> Element:
     """The rows; ``in_all`` is how many the result has, if these are not all."""
     if not rows:
-        return element("p", "None.", class_="none")
-    origins.look_up(sessions_in(shown, rows))
+        return element(
+            "div",
+            element("h3", shown.title),
+            element("p", "None.", class_="none"),
+            class_="table",
+        )
     columns = {column.name: column for column in shown.table.columns}
-    chosen = [columns[name] for name in shown.columns.values()]
+    chosen = [
+        (columns[each.column], columns[each.event])
+        if isinstance(each, At)
+        else (columns[each], None)
+        for each in shown.columns.values()
+    ]
     head = element(
         "tr",
         *(
-            element("th", header, class_=_class(column), title=_meaning(column))
-            for header, column in zip(shown.columns, chosen, strict=True)
+            _heading(header, column, event)
+            for header, (column, event) in zip(shown.columns, chosen, strict=True)
         ),
     )
-    body = [element("tr", *(_cell(column, row, origins) for column in chosen)) for row in rows]
-    made = element(
-        "table",
-        element("thead", head),
-        element("tbody", *body),
-        data_table=shown.table.name,
+    body = element("tbody")
+    for row in rows:
+        body.append(_row(shown, row, chosen))
+    made = element("table", element("thead", head), body, data_table=shown.table.name)
+    return framed(shown.title, made, _how_many(shown, len(rows), in_all), _meanings(shown, chosen))
+
+
+def framed(title: str, made: Element, *below: Content) -> Element:
+    """A table with its title; what is too wide for the page is scrolled to."""
+    made.insert(0, element("caption", title, class_="hidden"))
+    scrolled = element(
+        "div", made, class_="scrolled", tabindex=0, role="region", aria_label=f"table: {title}"
     )
-    note = None
-    if in_all is not None and in_all > len(rows):
-        note = element("p", f"{len(rows)} of {in_all:,} rows; all are in ", class_="note")
-        note.append(element("code", f"{shown.table.name}/"))
-    return element("div", made, note, class_="table")
+    return element("div", element("h3", title), scrolled, *below, class_="table")
 
 
-def sessions_in(shown: Shown, rows: Sequence[Row]) -> set[str]:
-    """The sessions that the rows' events are of."""
-    events = [column.name for column in shown.table.columns if column.unit == EVENT]
-    names = {session_of(name, shown.table.names) for name in events}
-    return {row[name] for row in rows for name in names if row.get(name) is not None}
+def _heading(header: str, column: Column, event: Column | None) -> Element:
+    return element(
+        "th",
+        header,
+        scope="col",
+        class_=_class(column),
+        data_column=column.name,
+        data_event=None if event is None else event.name,
+    )
+
+
+def _row(shown: Shown, row: Row, chosen: Sequence[tuple[Column, Column | None]]) -> Element:
+    points = (shown.begins, shown.ends)
+    made = element(
+        "tr",
+        *(_cell(column, event, row, points) for column, event in chosen),
+        data_session=row.get(SESSION),
+        data_tp=row.get("tp"),
+    )
+    begin = None if shown.begins is None else row[shown.begins]
+    if begin is not None:
+        made.set("data-from", str(begin))
+        end = begin if shown.ends is None else row[shown.ends]
+        if end is not None:
+            made.set("data-to", str(end))
+    return made
+
+
+def _cell(column: Column, event: Column | None, row: Row, points: Sequence[str | None]) -> Element:
+    value = row[column.name]
+    cell = element("td", class_=_class(column), data_value=None if value is None else str(value))
+    if column.unit == EVENT:
+        event = column
+    else:
+        cell.text = clock_text(value) if column.name in points else value_text(column, value)
+    seq = None if event is None else row[event.name]
+    if event is not None and seq is not None:
+        own = session_of(event.name, tuple(row))
+        session = row[own]
+        if session is not None:
+            cell.append(event_button(seq, None if own == SESSION else session))
+    if not cell.text and not len(cell):
+        cell.text = NOTHING
+    return cell
 
 
 def session_of(event: str, names: Sequence[str]) -> str:
@@ -67,23 +130,25 @@ def session_of(event: str, names: Sequence[str]) -> str:
     return own if own in names else SESSION
 
 
-def _cell(column: Column, row: Row, origins: Origins) -> Element:
-    value = row[column.name]
-    exact = None if value is None else str(value)
-    cell = element("td", class_=_class(column), data_column=column.name, data_value=exact)
-    if column.unit == EVENT and value is not None:
-        session = row.get(session_of(column.name, list(row)))
-        if session is not None:
-            command = origins.command(session, value)
-            cell.append(event_button(value, command))
-            return cell
-    cell.text = value_text(column, value)
-    return cell
+def _how_many(shown: Shown, count: int, in_all: int | None) -> Element | None:
+    if in_all is None or in_all <= count:
+        return None
+    said = element("p", f"The first {count:,} of {in_all:,} rows; all are in ", class_="note")
+    said.append(element("code", f"{shown.table.name}/"))
+    said[-1].tail = "."
+    return said
 
 
-def event_button(seq: int, command: str) -> Element:
-    """The number of an event, which gives its command when it is pressed."""
-    return element("button", f"#{seq:,}", class_="event", title=command, data_command=command)
+def _meanings(shown: Shown, chosen: Sequence[tuple[Column, Column | None]]) -> Element:
+    """What each column means, by its header: a tooltip is for those alone who can point at it."""
+    terms = []
+    for header, (column, event) in zip(shown.columns, chosen, strict=True):
+        led = "" if event is None else f"; beside it, {event.name}: {event.meaning}"
+        terms += [
+            element("dt", header),
+            element("dd", element("code", column.name), f": {column.meaning}{led}"),
+        ]
+    return element("details", element("summary", "What the columns mean"), element("dl", *terms))
 
 
 def value_text(column: Column, value: object) -> str:
@@ -105,7 +170,3 @@ def value_text(column: Column, value: object) -> str:
 
 def _class(column: Column) -> str | None:
     return None if column.type in ("string", "bool") else "number"
-
-
-def _meaning(column: Column) -> str:
-    return f"{column.name}: {column.meaning}"

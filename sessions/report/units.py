@@ -21,7 +21,26 @@ def time_text(time_us: float | None) -> str:
             return f"{_digits(time_us / us)} {unit}"
     if time_us >= US_PER_MS:
         return f"{_digits(time_us / US_PER_MS)} ms"
-    return f"{_digits(time_us)} us" if time_us else "0"
+    return f"{_digits(time_us)} µs" if time_us else "0"
+
+
+def clock_text(time_us: int | None) -> str:
+    """A point in virtual time as the console's clock has it, with microseconds where it needs them.
+
+    ``01:19``, ``01:19.250``, ``02:00:00.000391``.
+    """
+    if time_us is None:
+        return NOTHING
+    seconds, rest_us = divmod(time_us, US_PER_SECOND)
+    minutes, seconds = divmod(seconds, 60)
+    hours, minutes = divmod(minutes, 60)
+    text = f"{minutes:02}:{seconds:02}"
+    if hours:
+        text = f"{hours:02}:{text}"
+    if not rest_us:
+        return text
+    milliseconds, rest = divmod(rest_us, US_PER_MS)
+    return f"{text}.{milliseconds:03}" if not rest else f"{text}.{rest_us:06}"
 
 
 def _digits(value: float) -> str:
@@ -45,16 +64,3 @@ def marks(largest: float) -> list[float]:
     power = 10.0 ** floor(log10(rough))
     step = next(factor * power for factor in (1, 2, 5, 10) if factor * power >= rough * 0.999_999)
     return [step * at for at in range(ceil(largest / step - 1e-9) + 1)]
-
-
-def time_marks(largest_us: float) -> list[float]:
-    """The same for times: round in seconds, minutes or hours where they are that long."""
-    for us in (US_PER_HOUR, US_PER_MINUTE):
-        if largest_us > 2 * us:
-            return [us * at for at in marks(largest_us / us)]
-    return marks(largest_us)
-
-
-def whole_marks(largest: float) -> list[float]:
-    """The same for what is counted: no mark lies between two whole numbers."""
-    return [mark for mark in marks(max(1, largest)) if mark == int(mark)]

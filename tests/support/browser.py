@@ -23,6 +23,16 @@ OPTIONS = (
     "--window-size=1200,800",
     "--remote-debugging-port=0",
 )
+NAMED_KEYS = {
+    "Tab": (9, ""),
+    "Enter": (13, "\r"),
+    "Escape": (27, ""),
+    "End": (35, ""),
+    "Home": (36, ""),
+    "ArrowLeft": (37, ""),
+    "ArrowRight": (39, ""),
+}
+"""Keys with a name: the browser's number of them, and what they write."""
 PATIENCE_SECONDS = 60.0
 POLL_SECONDS = 0.1
 
@@ -105,9 +115,28 @@ class Page:
                 "Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1
             )
 
+    async def drag(self, begin: tuple[float, float], end: tuple[float, float]) -> None:
+        """Press the button at one place and release it at another."""
+        for kind, (x, y), button in (
+            ("mouseMoved", begin, "none"),
+            ("mousePressed", begin, "left"),
+            ("mouseMoved", end, "left"),
+            ("mouseReleased", end, "left"),
+        ):
+            await self.call(
+                "Input.dispatchMouseEvent", type=kind, x=x, y=y, button=button, clickCount=1
+            )
+
     async def press(self, key: str) -> None:
-        """Press a key that writes itself."""
-        await self.call("Input.dispatchKeyEvent", type="keyDown", key=key, text=key)
+        """Press a key that writes itself, or one of :data:`NAMED_KEYS`."""
+        code, text = NAMED_KEYS.get(key, (0, key))
+        await self.call(
+            "Input.dispatchKeyEvent",
+            type="keyDown",
+            key=key,
+            text=text,
+            windowsVirtualKeyCode=code,
+        )
         await self.call("Input.dispatchKeyEvent", type="keyUp", key=key)
 
     async def picture(self) -> bytes:

@@ -1,13 +1,12 @@
 """The results of an analysis as the report reads them: never more rows than it shows."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from sessions.dataset.schema import Table
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     import pyarrow.compute as pc
 
 Row = dict[str, Any]
@@ -50,25 +49,39 @@ class Results:
             kept = found.sort_by(list(order)).slice(0, rows_max).combine_chunks()
         return [] if kept is None else kept.to_pylist()
 
-    def all(self, table: Table, where: "pc.Expression", order: Sequence[str]) -> list[Row]:
-        """All rows that are asked for, in order; for what is few."""
-        found: pa.Table = self._scan(table, where).to_table()
-        return list(found.sort_by([(name, UP) for name in order]).to_pylist())
+    def rows(
+        self, table: Table, where: "pc.Expression", names: Sequence[str]
+    ) -> Iterator[tuple[Any, ...]]:
+        """Some columns of all rows that are asked for, in any order.
 
-    def sums(self, table: Table, keys: Sequence[str], value: str) -> list[Row]:
-        """Sums of a column by keys, in order of these; memory is bounded by how many there are."""
+        Of many rows, a part at a time is held.
+        """
+        for batch in self._scan(table, where, names).to_batches():
+            yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
+
+    def sums(
+        self, table: Table, keys: Sequence[str], value: str, examples: Sequence[str] = ()
+    ) -> list[Row]:
+        """Sums of a column by keys, in order of these; memory is bounded by how many there are.
+
+        ``examples`` are columns whose values are those of one of the rows: the first by them.
+        """
         import pyarrow as pa
 
         kept: pa.Table | None = None
-        for batch in self._scan(table, None, [*keys, value]).to_batches():
+        for batch in self._scan(table, None, [*keys, value, *examples]).to_batches():
             found = pa.Table.from_batches([batch])
             found = (
                 found
                 if kept is None
                 else pa.concat_tables([kept, found], promote_options="default")
             )
-            grouped = found.group_by(list(keys)).aggregate([(value, "sum")])
-            kept = grouped.rename_columns([*keys, value]).combine_chunks()
+            if examples:
+                found = found.sort_by([(name, UP) for name in examples])
+            grouped = found.group_by(list(keys), use_threads=not examples).aggregate(
+                [(value, "sum"), *((name, "first") for name in examples)]
+            )
+            kept = grouped.rename_columns([*keys, value, *examples]).combine_chunks()
         if kept is None:
             return []
         return list(kept.sort_by([(key, UP) for key in keys]).to_pylist())

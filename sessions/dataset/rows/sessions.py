@@ -26,7 +26,8 @@ class SessionFacts(Struct, frozen=True):
     are what its script's ``${NAME}`` stood for; ``state_hash`` is the SHA-256 of its final state,
     None if it was not recorded; ``end_us`` the virtual time at which it ended, None for the last
     event's. ``complete``: all of it, up to its end, is there; otherwise ``damaged_at`` may say
-    which is the first event that cannot be read.
+    which is the first event that cannot be read. ``path`` is the absolute path of its file, None if
+    it has none.
     """
 
     id: str
@@ -36,6 +37,7 @@ class SessionFacts(Struct, frozen=True):
     end_us: int | None = None
     complete: bool = True
     damaged_at: int | None = None
+    path: str | None = None
 
 
 class Totals:
@@ -73,6 +75,7 @@ class Totals:
             created and len(created.brokers),
             msgspec.json.encode(created.config if created else {}).decode(),
             msgspec.json.encode(facts.variables).decode(),
+            facts.path,
             events,
             last_seq,
             max(last_us, facts.end_us or 0),

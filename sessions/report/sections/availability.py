@@ -3,12 +3,13 @@
 from typing import Final
 
 from sessions.analysis.results.availability import AVAILABILITY, AVAILABILITY_TIMELINE, KINDS
-from sessions.analysis.results.reading import DOWN, UP, Row
-from sessions.report.charts import Axis, Series, Step, timeline
+from sessions.analysis.results.reading import DOWN, UP
+from sessions.report.charts import Chart, Series, chart
 from sessions.report.markup import Element
-from sessions.report.parts import ROWS_MAX, Material, distinct, figure, section
-from sessions.report.tables import Shown, table
-from sessions.report.units import number_text, time_marks, time_text, whole_marks
+from sessions.report.parts import ROWS_MAX, Material, distinct, section
+from sessions.report.steps import Steps, steps
+from sessions.report.tables import At, Shown, table
+from sessions.report.units import clock_text, number_text, time_text
 
 ORDER: Final = (
     ("leaderless_us", DOWN),
@@ -20,35 +21,38 @@ ORDER: Final = (
 )
 SHOWN: Final = Shown(
     AVAILABILITY,
+    "Partitions, the longest without a leader first",
     {
         "session": "session",
         "partition": "tp",
-        "served": "served_percent",
+        "existed": "existed_us",
+        "with a leader": "served_percent",
         "leaderless": "leaderless_us",
-        "longest since": "leaderless_longest_seq",
+        "longest": At("leaderless_longest_us", "leaderless_longest_seq"),
         "offline": "offline_us",
-        "since": "offline_longest_seq",
+        "longest offline": At("offline_longest_us", "offline_longest_seq"),
         "under min ISR": "under_min_isr_us",
-        "since ": "under_min_isr_longest_seq",
+        "longest under min ISR": At("under_min_isr_longest_us", "under_min_isr_longest_seq"),
         "under-replicated": "under_replicated_us",
-        "since  ": "under_replicated_longest_seq",
+        "longest under-replicated": At(
+            "under_replicated_longest_us", "under_replicated_longest_seq"
+        ),
     },
 )
-BACK_TO_FRONT: Final = ("under_replicated", "under_min_isr", "leaderless", "offline")
+GRAVEST_FIRST: Final = ("offline", "leaderless", "under_min_isr", "under_replicated")
 
 
 def availability(of: Material) -> Element:
     """How many partitions had what wrong with them, in the worst sessions; the worst partitions."""
     rows = of.results.top(AVAILABILITY, ORDER, ROWS_MAX)
     figures = [_figure(of, session) for (session,) in distinct(rows, "session")]
-    count = of.results.count(AVAILABILITY)
     return section(
         "availability",
         "Availability",
-        "Partitions that something was wrong with, over virtual time, in the worst sessions; "
-        "below, the partitions that were longest without a leader at work.",
+        "How many partitions had something wrong with them, over virtual time, in the sessions "
+        "with the worst of them; below, the partitions themselves.",
         *figures,
-        table(SHOWN, rows, of.origins, count),
+        table(SHOWN, rows, of.results.count(AVAILABILITY)),
     )
 
 
@@ -56,20 +60,49 @@ def _figure(of: Material, session: str) -> Element | None:
     import pyarrow.compute as pc
 
     where = pc.field("session") == session
-    rows = of.results.all(AVAILABILITY_TIMELINE, where, ["from_us"])
-    if not rows:
+    count = of.results.count(AVAILABILITY_TIMELINE, where)
+    if not count:
         return None
-    most = max(row["partitions"] for row in rows)
-    across = Axis(time_marks(rows[-1]["to_us"]), time_text)
-    plot = timeline(
-        [Series(kind, kind.replace("_", " "), _steps(rows, kind)) for kind in BACK_TO_FRONT],
-        across,
-        Axis(whole_marks(most), number_text),
-        f"partitions of {session} over time",
+    names = (*GRAVEST_FIRST, "partitions")
+    columns = ("from_us", "to_us", "from_seq", *names)
+    found = steps(lambda: of.results.rows(AVAILABILITY_TIMELINE, where, columns), count, names)
+    most = int(found.highest("partitions") or 0)
+    drawn = Chart(
+        "time",
+        found.begins,
+        found.end,
+        "partitions",
+        [
+            Series(kind, _name(kind), found.values[kind], KINDS[kind])
+            for kind in reversed(GRAVEST_FIRST)
+        ],
+        [session],
+        found.events,
     )
-    legend = [(kind, f"{kind.replace('_', ' ')}: {KINDS[kind]}") for kind in BACK_TO_FRONT]
-    return figure(f"{session}: partitions, of {most:,}", plot, legend=legend)
+    title = f"{session}: partitions with something wrong, of {most:,}"
+    return chart(drawn, title, _summary(found), session)
 
 
-def _steps(rows: list[Row], kind: str) -> list[Step]:
-    return [Step(row["from_us"], row["to_us"], row[kind]) for row in rows]
+def _name(kind: str) -> str:
+    return {"under_min_isr": "under min ISR", "under_replicated": "under-replicated"}.get(
+        kind, kind
+    )
+
+
+def _summary(found: Steps) -> str:
+    """The chart in a sentence."""
+    said = []
+    for kind in GRAVEST_FIRST:
+        first = found.first(kind)
+        if first is not None:
+            most = number_text(found.highest(kind))
+            said.append(
+                f"{_name(kind)}: at most {most}, first at {clock_text(found.begins[first])}"
+            )
+    whole = f"{'; '.join(said) or 'nothing was wrong'}, in {time_text(found.end)}."
+    if found.merged:
+        whole += (
+            f" Drawn from {found.merged:,} changes: where several fall into one step of the chart, "
+            "it shows the highest values."
+        )
+    return whole[0].upper() + whole[1:]

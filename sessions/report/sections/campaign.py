@@ -5,31 +5,49 @@ from typing import Final
 
 from sessions.campaign.outcome import CampaignReport, VariantReport
 from sessions.report.markup import Content, Element, element
+from sessions.report.origins import Origins
 from sessions.report.parts import section
+from sessions.report.tables import framed
 from sessions.report.units import number_text, time_text
+from sessions.text import plural
 
 HEADERS: Final = (
-    *("runs", "failed", "raised", "hung", "lost", "duplicated", "diverged"),
-    *("records lost", "unavailable", "at most"),
+    *("runs", "failed", "raised", "hung", "with loss", "with duplicates", "with divergence"),
+    *("records lost", "unavailable, mean", "unavailable, at most"),
 )
+MEANINGS: Final = {
+    "failed": "runs in which an assertion or an invariant failed",
+    "raised": "runs that ended with a fault of the program",
+    "hung": "runs that took longer than the limit",
+    "with loss, duplicates, divergence": "runs in which any record was lost, duplicated, diverged",
+    "records lost": "acknowledged records that were lost, in all runs",
+    "unavailable": "time of a run in which partitions had no leader at work, summed over them",
+}
 
 
-def campaign(report: CampaignReport) -> Element:
+def campaign(report: CampaignReport, origins: Origins) -> Element:
     """The matrix that the campaign printed, and the runs to look at."""
     names = list(report.variants[0].values)
-    head = element("tr", *(element("th", name) for name in names))
-    head.extend(element("th", name, class_="number") for name in HEADERS)
+    head = element("tr", *(element("th", name, scope="col") for name in names))
+    head.extend(element("th", name, class_="number", scope="col") for name in HEADERS)
     rows = [_row(each) for each in report.variants]
     matrix = element(
         "table", element("thead", head), element("tbody", *rows), data_table="campaign"
     )
+    terms = [
+        element(tag, text)
+        for pair in MEANINGS.items()
+        for tag, text in zip(("dt", "dd"), pair, strict=True)
+    ]
+    meanings = element(
+        "details", element("summary", "What the columns mean"), element("dl", *terms)
+    )
     return section(
         "campaign",
         "Campaign",
-        f"{report.script}, {report.runs:,} runs. Lost, duplicated and diverged count the runs in "
-        "which any record was; unavailable is the time in which a partition had no leader at work.",
-        element("div", matrix, class_="table"),
-        *_to_look_at(report),
+        f"{report.script}, {plural(report.runs, 'run')}.",
+        framed("Combinations of what was varied", matrix, meanings),
+        *_to_look_at(report, origins),
     )
 
 
@@ -45,28 +63,36 @@ def _row(of: VariantReport) -> Element:
         element("td", number_text(number), class_="number", data_value=number) for number in numbers
     )
     row.extend(
-        element("td", time_text(time_us), class_="number")
+        element(
+            "td",
+            time_text(time_us),
+            class_="number",
+            data_value=None if time_us is None else str(time_us),
+        )
         for time_us in (of.unavailable_mean_us, of.unavailable_max_us)
     )
     return row
 
 
-def _to_look_at(report: CampaignReport) -> Iterator[Content]:
+def _to_look_at(report: CampaignReport, origins: Origins) -> Iterator[Content]:
     if not report.failing:
         return
-    yield element("h3", "Runs to look at")
-    head = element("tr", *(element("th", name) for name in ("run", "why", "command")))
+    head = element("tr", *(element("th", name, scope="col") for name in ("run", "why", "command")))
     rows = [
         element(
             "tr",
             element("td", each.session),
             element("td", ", ".join(each.findings) + (f": {each.error}" if each.error else "")),
-            element("td", element("code", each.command)),
+            element("td", element("code", origins.anywhere(each.command))),
+            data_session=each.session,
         )
         for each in report.failing
     ]
     table = element("table", element("thead", head), element("tbody", *rows))
     shown, count = len(report.failing), report.failing_in_all
-    yield element("div", table, class_="table")
+    note = None
     if count > shown:
-        yield element("p", f"{shown} of {count:,}; all are in {report.failing_file}", class_="note")
+        note = element(
+            "p", f"The first {shown} of {count:,}; all are in {report.failing_file}.", class_="note"
+        )
+    yield framed("Runs to look at", table, note)

@@ -3,54 +3,54 @@
 from typing import Final
 
 from sessions.analysis.results.cluster import ISR_CHURN
-from sessions.analysis.results.reading import DOWN, UP
-from sessions.report.charts import Bar, bars
-from sessions.report.charts import Row as Line
+from sessions.analysis.results.reading import DOWN, UP, Row
+from sessions.report.bars import Bar, Part, bars
 from sessions.report.markup import Element
-from sessions.report.parts import ROWS_MAX, Material, figure, section
-from sessions.report.tables import Shown, table
+from sessions.report.parts import BARS_MAX, ROWS_MAX, Material, figure, section
+from sessions.report.tables import At, Shown, table
 from sessions.report.units import number_text
+from sessions.text import plural
 
 ORDER: Final = (("changes", DOWN), ("shrinks", DOWN), ("session", UP), ("tp", UP))
 SHOWN: Final = Shown(
     ISR_CHURN,
+    "Partitions, the most changes of the ISR first",
     {
         "session": "session",
         "partition": "tp",
         "changes": "changes",
-        "shrinks": "shrinks",
-        "last at": "last_shrink_seq",
+        "shrinks": At("shrinks", "last_shrink_seq"),
         "expands": "expands",
         "by the controller": "by_controller",
         "smallest ISR": "size_min",
-        "mean": "size_mean",
-        "restless replica": "restless",
-        "left out": "restless_shrinks",
+        "mean ISR": "size_mean",
+        "most often left out": "restless",
+        "how often": "restless_shrinks",
     },
 )
+LEGEND: Final = [("shrinks", "shrinks: a replica left out"), ("expands", "expands: one taken in")]
 
 
 def churn(of: Material) -> Element:
     """The partitions whose ISR changed most."""
     rows = of.results.top(ISR_CHURN, ORDER, ROWS_MAX)
-    drawn = [
-        Line(
-            f"{row['session']} {row['tp']}",
-            [
-                Bar("shrinks", row["shrinks"], f"{row['shrinks']:,} shrinks"),
-                Bar("expands", row["expands"], f"{row['expands']:,} expands"),
-            ],
-            number_text(row["shrinks"] + row["expands"]),
-        )
-        for row in rows
-        if row["shrinks"] + row["expands"]
-    ]
-    legend = [("shrinks", "a replica left out"), ("expands", "a replica taken in")]
-    plot = bars(drawn, number_text, "changes of ISRs") if drawn else None
+    drawn = [_bar(row) for row in rows if row["shrinks"] + row["expands"]][:BARS_MAX]
+    plot = bars(drawn, "shrinks and expands", number_text) if drawn else None
     return section(
         "churn",
         "ISR churn",
-        "Changes of in-sync replicas in the state znode, of the partitions with most.",
-        figure("Changes of the ISR", plot, legend=legend) if plot is not None else None,
-        table(SHOWN, rows, of.origins, of.results.count(ISR_CHURN)),
+        "Changes of the in-sync replicas in the state znode, in the partitions with the most.",
+        figure("Changes of the ISR", plot, LEGEND) if plot is not None else None,
+        table(SHOWN, rows, of.results.count(ISR_CHURN)),
     )
+
+
+def _bar(row: Row) -> Bar:
+    """``changes`` is no sum of the two: some changes leave one replica out and take another in."""
+    parts = [
+        Part(kind, row[kind], plural(row[kind], kind.removesuffix("s")))
+        for kind in ("shrinks", "expands")
+        if row[kind]
+    ]
+    note = ", ".join(part.text for part in parts)
+    return Bar(row["session"], row["tp"], parts, note, row["last_shrink_seq"])

@@ -1,94 +1,118 @@
 """What each way to produce was worth."""
 
+import re
 from typing import Final
 
 from sessions.analysis.results.reading import DOWN, UP, Row
 from sessions.analysis.results.truth import DURABILITY, DURABILITY_RECORDS
+from sessions.report.bars import event_button
 from sessions.report.markup import Element, element
 from sessions.report.parts import ROWS_MAX, Material, section
-from sessions.report.tables import ACKS, Shown, event_button, table
+from sessions.report.tables import ACKS, At, Shown, framed, table
+from sessions.text import plural
 
+WAYS_MAX: Final = 400
+"""How many ways to produce the matrix has room for: far more than releases and settings make."""
 KEYS: Final = ("generation", "acks", "min_isr", "unclean")
 FATES: Final = ("lost", "duplicated", "diverged", "consumed_lost")
 SHOWN: Final = Shown(
     DURABILITY,
+    "Ways to produce, over all sessions",
     {
-        "generation": "generation",
-        "acks": "acks",
-        "min ISR": "min_isr",
-        "unclean election": "unclean",
         "releases": "versions",
+        "protocol": "generation",
+        "acks": "acks",
+        "min.insync.replicas": "min_isr",
+        "unclean election": "unclean",
         "sessions": "sessions",
         "records": "records",
-        "acked": "acked",
+        "acknowledged": "acked",
         "failed": "failed",
-        "lost": "lost",
+        "lost": At("lost", "example_seq"),
         "duplicated": "duplicated",
         "diverged": "diverged",
-        "consumed, lost": "consumed_lost",
+        "consumed and lost": "consumed_lost",
         "sessions with loss": "sessions_lost",
         "first in": "example_session",
-        "sent at": "example_seq",
     },
 )
 RECORDS: Final = Shown(
     DURABILITY_RECORDS,
+    "Records that something happened to",
     {
         "session": "session",
         "partition": "tp",
         "fate": "fate",
-        "record": "record",
+        "record": At("record", "sent_seq"),
         "offset": "offset",
         "producer": "producer",
         "acks": "acks",
-        "sent at": "sent_seq",
-        "answered at": "answered_seq",
+        "answered": "answered_seq",
     },
 )
 
 
 def durability(of: Material) -> Element:
     """The matrix of what was lost, and the records that it was."""
-    ways = of.results.top(DURABILITY, tuple((key, UP) for key in KEYS), 1_000)
+    ways = of.results.top(DURABILITY, tuple((key, UP) for key in KEYS), WAYS_MAX)
     order = (("fate", DOWN), ("session", UP), ("tp", UP), ("offset", UP))
     records = of.results.top(DURABILITY_RECORDS, order, ROWS_MAX)
-    of.origins.look_up({way["example_session"] for way in ways if way["example_session"]})
     return section(
         "durability",
         "Durability",
-        "Acknowledged records that were lost, of those acknowledged, for each way to produce "
-        "and generation of the protocol; then all that became of records, and which they were.",
-        _matrix(of, ways) if ways else None,
-        table(SHOWN, ways, of.origins),
-        table(RECORDS, records, of.origins, of.results.count(DURABILITY_RECORDS)),
+        "Acknowledged records that were lost, of those acknowledged, for each way to produce and "
+        "the releases that treat it alike; then what else became of records, and of which.",
+        _matrix(ways) if ways else None,
+        table(SHOWN, ways, of.results.count(DURABILITY)),
+        table(RECORDS, records, of.results.count(DURABILITY_RECORDS)),
     )
 
 
-def _matrix(of: Material, ways: list[Row]) -> Element:
-    """A row for each way to produce, a column for each generation with and without unclean."""
-    across = sorted({(way["generation"], way["unclean"]) for way in ways}, key=_age)
+def _matrix(ways: list[Row]) -> Element:
+    """A row for each way to produce, a column for each group of releases.
+
+    A group has two columns if there are ways with and without unclean leader election.
+    """
+    releases = _releases(ways)
+    across = sorted(
+        {(way["generation"], way["unclean"]) for way in ways},
+        key=lambda place: (_age(releases[place[0]]), place),
+    )
     down = sorted({(way["acks"], way["min_isr"]) for way in ways}, key=_strength)
     by_place = {
         (way["acks"], way["min_isr"], way["generation"], way["unclean"]): way for way in ways
     }
-    head = element("tr", element("th", "acks, min.insync.replicas"))
+    head = element("tr", element("td"))
     for generation, unclean in across:
-        head.append(element("th", generation + (", unclean" if unclean else "")))
-    body = []
+        small = element("small", f"{generation}{', unclean election' if unclean else ''}")
+        head.append(element("th", ", ".join(releases[generation]), small, scope="col"))
+    body = element("tbody")
     for acks, min_isr in down:
-        line = element("tr", element("th", f"acks={ACKS.get(acks, str(acks))}, {min_isr}"))
+        small = element("small", f"min.insync.replicas={min_isr}")
+        line = element("tr", element("th", f"acks={ACKS.get(acks, str(acks))}", small, scope="row"))
         for place in across:
-            line.append(_place(of, by_place.get((acks, min_isr, *place))))
+            line.append(_place(by_place.get((acks, min_isr, *place))))
         body.append(line)
-    made = element("table", element("thead", head), element("tbody", *body), class_="matrix")
-    return element("div", made, class_="table")
+    made = element("table", element("thead", head), body, class_="matrix")
+    return framed("Lost of acknowledged records, by release and way to produce", made)
 
 
-def _age(place: tuple[str, bool]) -> tuple[int, str, bool]:
-    """Generations from the oldest on: those named after a KIP follow the HW, bugs' names them."""
-    generation, unclean = place
-    kinds = ("HW", "KIP", "KAFKA")
-    return kinds.index(generation.partition("-")[0]), generation, unclean
+def _releases(ways: list[Row]) -> dict[str, list[str]]:
+    """By generation of the protocol the releases that ran by it, oldest first."""
+    found: dict[str, set[str]] = {}
+    for way in ways:
+        names = {name for name in way["versions"].split(", ") if name}
+        found.setdefault(way["generation"], set()).update(names or {way["generation"]})
+    return {name: sorted(versions, key=_version) for name, versions in found.items()}
+
+
+def _version(name: str) -> tuple[list[int], str]:
+    return [int(number) for number in re.findall(r"\d+", name)], name
+
+
+def _age(releases: list[str]) -> tuple[list[int], str]:
+    """Groups of releases from the oldest on."""
+    return _version(releases[0])
 
 
 def _strength(way: tuple[int, int]) -> tuple[bool, int, int]:
@@ -97,19 +121,22 @@ def _strength(way: tuple[int, int]) -> tuple[bool, int, int]:
     return acks == -1, acks, min_isr
 
 
-def _place(of: Material, way: Row | None) -> Element:
+def _place(way: Row | None) -> Element:
     """Lost of acknowledged records; what else happened; where."""
     if way is None:
-        return element("td", class_="empty")
+        return element("td", "not run", class_="empty")
     verdict = "lost" if way["lost"] else "harmed" if way["sessions_harmed"] else "kept"
-    said = f"{way['lost']:,} lost of {way['acked']:,}"
-    others = [f"{way[fate]:,} {fate.replace('_', ' ')}" for fate in FATES[1:] if way[fate]]
     cell = element(
-        "td", said, class_=f"verdict {verdict}", data_lost=way["lost"], data_acked=way["acked"]
+        "td",
+        f"{way['lost']:,} lost of {way['acked']:,}",
+        class_=f"verdict {verdict}",
+        data_lost=way["lost"],
+        data_acked=way["acked"],
     )
-    if others:
-        cell.append(element("small", ", ".join(others)))
+    others = [f"{way[fate]:,} {fate.replace('_', ' and ')}" for fate in FATES[1:] if way[fate]]
+    where = f"loss in {way['sessions_lost']:,} of {plural(way['sessions'], 'session')}"
+    for said in (*others, where):
+        cell.append(element("small", said))
     if way["example_session"] is not None and way["example_seq"] is not None:
-        command = of.origins.command(way["example_session"], way["example_seq"])
-        cell.append(event_button(way["example_seq"], command))
+        cell.append(event_button(way["example_seq"], way["example_session"]))
     return cell

@@ -4,11 +4,10 @@ from typing import Final
 
 from sessions.analysis.results.failover import FAILOVER, FAILOVERS
 from sessions.analysis.results.reading import DOWN, UP, Row
-from sessions.report.charts import Bar, bars
-from sessions.report.charts import Row as Line
+from sessions.report.bars import Bar, Part, bars
 from sessions.report.markup import Element
-from sessions.report.parts import ROWS_MAX, Material, figure, section
-from sessions.report.tables import Shown, table
+from sessions.report.parts import BARS_MAX, ROWS_MAX, Material, figure, section
+from sessions.report.tables import At, Shown, table
 from sessions.report.units import time_text
 
 ORDER: Final = (("total_us", DOWN), ("session", UP), ("tp", UP), ("fault_seq", UP))
@@ -19,41 +18,41 @@ PHASES: Final = {
 }
 SHOWN: Final = Shown(
     FAILOVERS,
+    "Failovers, the slowest first",
     {
         "session": "session",
         "partition": "tp",
         "broker": "broker",
-        "fault": "fault",
-        "at": "fault_seq",
-        "detection": "detection_us",
-        "at ": "detected_seq",
-        "election": "election_us",
-        "at  ": "elected_seq",
-        "takeover": "takeover_us",
-        "at   ": "serving_seq",
-        "in all": "total_us",
-        "leader": "leader",
+        "fault": At("fault", "fault_seq"),
+        "at": "fault_us",
+        "detection": At("detection_us", "detected_seq"),
+        "election": At("election_us", "elected_seq"),
+        "takeover": At("takeover_us", "serving_seq"),
+        "total": "total_us",
+        "new leader": "leader",
         "strategy": "strategy",
     },
+    "fault_us",
+    "serving_us",
 )
 BY_KIND: Final = Shown(
     FAILOVER,
+    "Failovers by release and fault, over all sessions",
     {
-        "version": "version",
+        "release": "version",
         "fault": "fault",
-        "controller": "was_controller",
+        "was controller": "was_controller",
         "failovers": "failovers",
-        "served": "served",
+        "with a new leader": "served",
         "unclean": "unclean",
         "detection p50": "detection_p50_us",
         "election p50": "election_p50_us",
         "takeover p50": "takeover_p50_us",
-        "in all p50": "total_p50_us",
-        "p95": "total_p95_us",
-        "p99": "total_p99_us",
-        "longest": "total_max_us",
+        "total p50": "total_p50_us",
+        "total p95": "total_p95_us",
+        "total p99": "total_p99_us",
+        "slowest": At("total_max_us", "slowest_seq"),
         "slowest in": "slowest_session",
-        "at": "slowest_seq",
     },
 )
 
@@ -61,33 +60,31 @@ BY_KIND: Final = Shown(
 def failover(of: Material) -> Element:
     """The slowest failovers, phase by phase; percentiles by release and fault."""
     rows = of.results.top(FAILOVERS, ORDER, ROWS_MAX)
-    drawn = [_line(row) for row in rows if row["total_us"] is not None]
-    plot = bars(drawn, time_text, "failovers, phase by phase") if drawn else None
-    legend = list(PHASES.items())
+    drawn = [_bar(row) for row in rows if row["total_us"] is not None][:BARS_MAX]
     kinds = of.results.top(
         FAILOVER, (("version", UP), ("fault", UP), ("was_controller", UP)), ROWS_MAX
     )
+    legend = [(phase, f"{phase}: {meaning}") for phase, meaning in PHASES.items()]
+    axis = "virtual time since the fault"
     return section(
         "failover",
         "Failover",
-        "From a leader's failure to the service of the next one: the slowest failovers, "
-        "phase by phase; then all of them, by release and fault.",
-        figure("The slowest failovers", plot, legend=legend) if plot is not None else None,
-        table(SHOWN, rows, of.origins, of.results.count(FAILOVERS)),
-        table(BY_KIND, kinds, of.origins, of.results.count(FAILOVER)),
+        "From a leader's failure to the service of the next one: the slowest failovers phase by "
+        "phase, then all of them by release and fault.",
+        figure("The slowest failovers", bars(drawn, axis, time_text), legend) if drawn else None,
+        table(SHOWN, rows, of.results.count(FAILOVERS)),
+        table(BY_KIND, kinds, of.results.count(FAILOVER)),
     )
 
 
-def _line(row: Row) -> Line:
+def _bar(row: Row) -> Bar:
     known = [
-        Bar(phase, row[f"{phase}_us"], f"{phase}: {time_text(row[f'{phase}_us'])}, {meaning}")
-        for phase, meaning in PHASES.items()
+        Part(phase, row[f"{phase}_us"], f"{phase} {time_text(row[f'{phase}_us'])}")
+        for phase in PHASES
         if row[f"{phase}_us"] is not None
     ]
     left = row["total_us"] - sum(part.length for part in known)
-    rest = (
-        [Bar("rest", left, f"phases that cannot be told apart: {time_text(left)}")]
-        if left > 0
-        else []
-    )
-    return Line(f"{row['session']} {row['tp']}", [*known, *rest], time_text(row["total_us"]))
+    if left > 0:
+        known.append(Part("rest", left, f"phases that cannot be told apart {time_text(left)}"))
+    note = time_text(row["total_us"])
+    return Bar(row["session"], row["tp"], known, note, row["fault_seq"], row["fault_us"])

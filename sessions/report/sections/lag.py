@@ -3,28 +3,34 @@
 from typing import Final
 
 from sessions.analysis.results.latency import COMMIT_LATENCY, HW_LAG_TIMELINE
-from sessions.analysis.results.reading import DOWN, UP, Row
-from sessions.report.charts import Axis, Series, Step, timeline
+from sessions.analysis.results.reading import DOWN, UP
+from sessions.report.charts import Chart, Series, chart
 from sessions.report.markup import Element
-from sessions.report.parts import ROWS_MAX, Material, distinct, figure, section
-from sessions.report.tables import Shown, table
-from sessions.report.units import number_text, time_marks, time_text, whole_marks
+from sessions.report.parts import ROWS_MAX, Material, distinct, section
+from sessions.report.steps import steps
+from sessions.report.tables import At, Shown, table
+from sessions.report.units import clock_text, number_text, time_text
 
 ORDER: Final = (("hw_lag_max", DOWN), ("hw_lag_mean", DOWN), ("session", UP), ("tp", UP))
 SHOWN: Final = Shown(
     COMMIT_LATENCY,
+    "Partitions by their HW lag",
     {
         "session": "session",
         "partition": "tp",
-        "lag, at most": "hw_lag_max",
-        "from": "hw_lag_max_seq",
-        "mean": "hw_lag_mean",
-        "longest above HW": "hw_lag_longest_us",
-        "since": "hw_lag_longest_seq",
+        "largest lag": At("hw_lag_max", "hw_lag_max_seq"),
+        "mean lag": "hw_lag_mean",
+        "with a leader for": "online_us",
+        "longest above the HW": At("hw_lag_longest_us", "hw_lag_longest_seq"),
+        "committed records": "committed",
         "fetch rounds, mean": "rounds_mean",
-        "at most": "rounds_max",
+        "most fetch rounds": "rounds_max",
     },
 )
+SERIES: Final = {
+    "lag_max": ("most", "largest", "of each hundredth of the session's time"),
+    "lag_mean": ("mean", "mean", "weighted by time"),
+}
 
 
 def lag(of: Material) -> Element:
@@ -35,10 +41,10 @@ def lag(of: Material) -> Element:
     return section(
         "lag",
         "HW lag",
-        "Records above the high watermark of the leader (LEO - HW): written, and not yet "
-        "committed; of the partitions in which there were most.",
+        "Records above the high watermark of the leader (LEO - HW), which are written and not yet "
+        "committed, in the partitions with the most of them.",
         *figures,
-        table(SHOWN, rows, of.origins, of.results.count(COMMIT_LATENCY)),
+        table(SHOWN, rows, of.results.count(COMMIT_LATENCY)),
     )
 
 
@@ -46,22 +52,24 @@ def _figure(of: Material, session: str, tp: str) -> Element | None:
     import pyarrow.compute as pc
 
     where = (pc.field("session") == session) & (pc.field("tp") == tp)
-    rows = of.results.all(HW_LAG_TIMELINE, where, ["from_us"])
-    if not rows:
+    count = of.results.count(HW_LAG_TIMELINE, where)
+    if not count:
         return None
-    most = max(row["lag_max"] for row in rows)
-    plot = timeline(
+    columns = ("from_us", "to_us", "lag_max_seq", *SERIES)
+    found = steps(lambda: of.results.rows(HW_LAG_TIMELINE, where, columns), count, tuple(SERIES))
+    drawn = Chart(
+        "time",
+        found.begins,
+        found.end,
+        "records above the HW",
         [
-            Series("most", "at most", _steps(rows, "lag_max")),
-            Series("mean", "mean", _steps(rows, "lag_mean")),
+            Series(kind, name, found.values[value], meaning)
+            for value, (kind, name, meaning) in SERIES.items()
         ],
-        Axis(time_marks(rows[-1]["to_us"]), time_text),
-        Axis(whole_marks(most), number_text),
-        f"HW lag of {tp} in {session} over time",
+        [session],
+        found.events,
     )
-    legend = [("most", "at most, in each hundredth of the time"), ("mean", "mean")]
-    return figure(f"{session}: {tp}, records above the HW", plot, legend=legend)
-
-
-def _steps(rows: list[Row], name: str) -> list[Step]:
-    return [Step(row["from_us"], row["to_us"], row[name]) for row in rows]
+    first = found.first("lag_max")
+    since = "" if first is None else f", first at {clock_text(found.begins[first])}"
+    summary = f"At most {number_text(found.highest('lag_max'))}{since}, in {time_text(found.end)}."
+    return chart(drawn, f"{session}, {tp}: HW lag", summary, session, tp)

@@ -98,6 +98,7 @@ def test_what_a_broker_has_read_already_makes_no_difference_to_a_fork() -> None:
     """It makes a log of a topic whose configuration it knows, but ZooKeeper cannot be asked."""
     lab = Lab("3.9", brokers=3, config={"auto.leader.rebalance.enable": "false"})
     controller = lab.cluster.controller_id()
+    assert controller is not None
     broker = next(b for b in (0, 1, 2) if b != controller)
     lab.do(HoldMessages(source=controller, destination=broker, api="LeaderAndIsr"))
     lab.topic(broker)

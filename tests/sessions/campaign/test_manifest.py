@@ -22,7 +22,7 @@ def test_a_campaign_can_be_begun_again(tmp_path: Path) -> None:
 def test_another_campaign_is_refused(tmp_path: Path) -> None:
     ledger = Ledger(tmp_path / "dataset")
     ledger.begin(known_plan(3))
-    with pytest.raises(DatasetError, match="holds another campaign: the seeds is not the same"):
+    with pytest.raises(DatasetError, match="holds another campaign: the seeds differ;"):
         ledger.begin(known_plan(4))
 
 

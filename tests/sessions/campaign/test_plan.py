@@ -64,10 +64,10 @@ def test_a_plan_is_the_same_after_it_was_sent() -> None:
 def test_what_differs_in_two_plans_is_said() -> None:
     made = known_plan(9)
     other = msgspec.structs.replace
-    assert made.difference(other(made, source="other")) == "the script"
-    assert made.difference(known_plan(8)) == "the seeds"
-    assert made.difference(other(made, program="tidegauge 9")) == "the program"
-    assert made.difference(other(made, variants=made.variants[:1])) == "what is varied"
+    assert made.difference(other(made, source="other")) == "the script differs"
+    assert made.difference(known_plan(8)) == "the seeds differ"
+    assert made.difference(other(made, program="tidegauge 9")) == "the program differs"
+    assert made.difference(other(made, variants=made.variants[:1])) == "what is varied differs"
     steps = variant({"acks": "all"}, story(0))
     included = other(made, variants=[made.variants[0], steps])
-    assert made.difference(included) == "what the script reads"
+    assert made.difference(included) == "what the script reads differs"

@@ -134,7 +134,7 @@ def test_the_sessions_row_sums_up(tmp_path: Path) -> None:
     story.tell(InvariantViolated, "HW <= LEO", "orders-0", "", True)
     story.tell(AuditChanged, "orders-0", [(0, 1), (1, 2)], [], [], [])
     story.tell(AuditChanged, "orders-0", [(0, 1)], [], [(2, 3)], [])
-    facts = SessionFacts("s1", "failover", {"acks": "all"}, "00ff", end_us=9_999_999)
+    facts = SessionFacts("s1", "failover", {"acks": "all"}, "00ff", 9_999_999, path="/x/s1.tide.db")
     export_session(story.events, facts, tmp_path)
     (row,) = rows(tmp_path, "sessions")
     assert row == {
@@ -144,6 +144,7 @@ def test_the_sessions_row_sums_up(tmp_path: Path) -> None:
         "brokers": 3,
         "config": "{}",
         "variables": '{"acks":"all"}',
+        "path": "/x/s1.tide.db",
         "events": len(story.events),
         "last_seq": len(story.events),
         "time_us": 9_999_999,

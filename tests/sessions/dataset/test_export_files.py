@@ -48,6 +48,15 @@ def test_a_session_that_is_in_the_dataset_is_left_out(recording: Path, tmp_path:
     assert files(tmp_path) == before
 
 
+def test_the_dataset_knows_where_a_sessions_file_is(
+    recording: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(recording.parent)
+    with SessionFile(Path(recording.name)) as session:
+        add_session(session, tmp_path)
+    assert [row["path"] for row in rows(tmp_path, "sessions", "story")] == [str(recording)]
+
+
 def test_another_session_of_the_same_name_is_refused(recording: Path, tmp_path: Path) -> None:
     other = tmp_path / "story.tide.db"
     record_story(other, STORY[:6])

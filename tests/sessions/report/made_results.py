@@ -39,10 +39,16 @@ def write(folder: Path, table: Table, rows: list[Row], files: int = 1) -> None:
     """Write a result; what a row does not say is null, or 0 or empty if it may not be."""
     (folder / table.name).mkdir(parents=True)
     (folder / table.name / "_SUCCESS").touch()
+    write_more(folder, table, rows, files)
+
+
+def write_more(folder: Path, table: Table, rows: list[Row], files: int = 1) -> None:
+    """Write more files of a result."""
+    begun = len(list((folder / table.name).glob("part-*")))
     whole = [{c.name: row.get(c.name, _nothing(c)) for c in table.columns} for row in rows]
     for number in range(files):
         part = pa.Table.from_pylist(whole[number::files], arrow_schema(table))
-        pq.write_table(part, folder / table.name / f"part-{number:05d}.parquet")
+        pq.write_table(part, folder / table.name / f"part-{begun + number:05d}.parquet")
 
 
 def _nothing(column: Column) -> object:
@@ -79,8 +85,12 @@ def failover_row(number: int) -> Row:
         "election_us": 2_000,
         "takeover_us": 300,
         "total_us": 6 * SECOND + 2_300 + number,
+        "serving_us": 7 * SECOND + 2_300 + number,
     }
     return place("failover", f"orders-{number}") | begun | (served if number else {})
+
+
+VERSIONS: Final = {"HW": "0.9, 0.10.2", "KIP-101": "0.11"}
 
 
 def durability_row(acks: int, lost: int, generation: str, unclean: bool = False) -> Row:
@@ -90,7 +100,7 @@ def durability_row(acks: int, lost: int, generation: str, unclean: bool = False)
         "acks": acks,
         "min_isr": 2,
         "unclean": unclean,
-        "versions": "3.9",
+        "versions": VERSIONS[generation],
         "sessions": 3,
         "records": 300,
         "acked": 290,
@@ -116,12 +126,13 @@ def results(folder: Path) -> Path:
     stretches: list[Row] = [
         {
             "session": "failover", "from_us": begin * SECOND, "to_us": end * SECOND,
-            "partitions": 4, "leaderless": down, "under_replicated": 2 * down,
+            "from_seq": 500 + begin, "partitions": 4, "leaderless": down,
+            "under_replicated": 2 * down,
         }
         for begin, end, down in times
     ]  # fmt: skip
     write(folder, AVAILABILITY_TIMELINE, stretches, files=2)
-    write(folder, COMMIT_LATENCY, [latency_row("failover", n) for n in range(30)], files=3)
+    write(folder, COMMIT_LATENCY, [latency_row("failover", n) for n in range(130)], files=3)
     buckets = [(4_096, 5_120, 40), (5_120, 6_144, 50), (1_048_576, 1_310_720, 3)]
     histogram: list[Row] = [
         {"session": session, "what": what, "acks": -1, "from_us": begin, "to_us": end,
@@ -132,9 +143,9 @@ def results(folder: Path) -> Path:
     ]  # fmt: skip
     write(folder, LATENCY_HISTOGRAM, histogram, files=2)
     lags: list[Row] = [
-        place("failover", "orders-29")
+        place("failover", "orders-129")
         | {"bucket": n, "from_us": n * SECOND, "to_us": (n + 1) * SECOND, "lag_mean": n / 4,
-           "lag_max": n}
+           "lag_max": n, "lag_max_seq": 3_000 + n}
         for n in range(30)
     ]  # fmt: skip
     write(folder, HW_LAG_TIMELINE, lags)
@@ -158,6 +169,40 @@ def results(folder: Path) -> Path:
         folder, CONTROLLER_WORK, [{"session": "failover", "broker": 0, "epoch": 1, "from_seq": 8}]
     )
     write(folder, REPLAY, [{"session": "failover", "equal": True, "events": 700}])
+    return folder
+
+
+CHANGES: Final = 200_000
+CHANGE_US: Final = 5_000
+OUTAGE: Final = 123_456
+OUTAGE_US: Final = OUTAGE * CHANGE_US
+OUTAGE_SEQ: Final = 10 * OUTAGE
+LONG: Final = "x" * 100
+
+
+def big_results(folder: Path) -> Path:
+    """Sessions with long names and very many changes, in which a partition was offline once."""
+    sessions = [f"{LONG}{number:03}" for number in range(200)]
+    rows = [place(session, f"{LONG}-0") | {"served_percent": 1 / 3} for session in sessions]
+    write(folder, AVAILABILITY, rows)
+    timeline: list[Row] = [
+        {
+            "session": session, "from_us": n * CHANGE_US, "to_us": (n + 1) * CHANGE_US,
+            "from_seq": 10 * n, "partitions": 100_000, "leaderless": n % 1_000,
+            "under_replicated": n, "offline": int(n == OUTAGE),
+        }
+        for session in sessions[:1]
+        for n in range(CHANGES)
+    ]  # fmt: skip
+    write(folder, AVAILABILITY_TIMELINE, timeline)
+    timeline = [row | {"session": session} for session in sessions[1:4] for row in timeline[::20]]
+    write_more(folder, AVAILABILITY_TIMELINE, timeline)
+    faults = [
+        failover_row(number) | place(session, f"{LONG}-0")
+        for number, session in enumerate(sessions)
+    ]
+    write(folder, FAILOVERS, faults)
+    write(folder, FAILOVER, [{"version": "3.9", "fault": "crashed"}])
     return folder
 
 

@@ -1,6 +1,8 @@
 """Each section by itself: what it draws, and what it leaves out."""
 
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
@@ -9,18 +11,24 @@ from sessions.analysis.results.reading import Results
 from sessions.report.markup import Element
 from sessions.report.origins import Origins
 from sessions.report.parts import DRAWN_MAX, ROWS_MAX, Material, distinct
+from sessions.report.sections.anomalies import anomalies
 from sessions.report.sections.availability import availability
 from sessions.report.sections.campaign import campaign
 from sessions.report.sections.churn import churn
+from sessions.report.sections.controllers import controllers
 from sessions.report.sections.durability import durability
 from sessions.report.sections.failover import failover
 from sessions.report.sections.lag import lag
 from sessions.report.sections.latency import latency
-from sessions.report.sections.others import anomalies, leaders, replay
-from tests.sessions.report.made_results import TABLES, results, write
+from sessions.report.sections.leaders import leaders
+from sessions.report.sections.replay import replay
+from tests.sessions.report.made_results import SECOND, TABLES, results, write
 from tests.sessions.report.test_page import outcome
 
-ALL = (availability, churn, durability, failover, lag, latency, anomalies, leaders, replay)
+ALL = (
+    *(availability, churn, durability, failover, lag, latency, anomalies, leaders, controllers),
+    replay,
+)
 
 
 @pytest.fixture(scope="module")
@@ -41,39 +49,68 @@ def shapes(section: Element, kind: str) -> int:
     return len([each for each in section.iter("rect") if each.get("class") == f"area {kind}"])
 
 
+def drawn(section: Element) -> list[dict[str, Any]]:
+    """The data of a section's charts."""
+    return [json.loads(script.text or "") for script in section.iter("script")]
+
+
+def values(chart: dict[str, Any], kind: str) -> list[float]:
+    (found,) = (each["values"] for each in chart["series"] if each["kind"] == kind)
+    return list(found)
+
+
+def titles(section: Element) -> list[str | None]:
+    return [each.findtext("figcaption/strong") for each in section.iter("figure")]
+
+
 def test_where_nothing_happened_there_is_nothing_drawn(nothing: Material) -> None:
     for section in ALL:
         made = section(nothing)
-        assert shapes(made, "") == len(list(made.iter("rect"))) == 0
+        assert list(made.iter("figure")) == []
         assert [each.text for each in made.iter("p")].count("None.") >= 1
 
 
 def test_availability_is_drawn_for_each_stretch(material: Material) -> None:
     made = availability(material)
-    assert shapes(made, "leaderless") == 1
-    assert shapes(made, "under_replicated") == 1
-    assert shapes(made, "offline") == 0
+    (chart,) = drawn(made)
+    assert titles(made) == ["failover: partitions with something wrong, of 4"]
+    assert (chart["begins"], chart["end"]) == ([0, SECOND, 19 * SECOND], 144 * SECOND)
+    assert values(chart, "leaderless") == [0, 1, 0]
+    assert values(chart, "under_replicated") == [0, 2, 0]
+    assert values(chart, "offline") == [0, 0, 0]
+    assert (chart["sessions"], chart["events"]) == (["failover"], [500, 501, 519])
+
+
+def test_a_chart_is_told_in_a_sentence(material: Material) -> None:
+    assert availability(material).findtext("figure/figcaption/span") == (
+        "Leaderless: at most 1, first at 00:01; under-replicated: at most 2, first at 00:01, "
+        "in 2.4 min."
+    )
+    assert (
+        lag(material).findtext("figure/figcaption/span") == "At most 29, first at 00:01, in 30 s."
+    )
 
 
 def test_lag_is_drawn_for_partitions_that_lagged(material: Material) -> None:
-    assert shapes(lag(material), "most") == 29
+    (chart,) = drawn(lag(material))
+    assert values(chart, "most") == list(range(30))
+    assert chart["events"] == list(range(3_000, 3_030))
 
 
-def test_latency_has_a_column_for_each_time_of_each_way(material: Material) -> None:
+def test_latency_has_a_step_for_each_group_and_its_example(material: Material) -> None:
     made = latency(material)
-    assert (shapes(made, "commit"), shapes(made, "ack")) == (3, 3)
-    assert [each.text for each in made.iter("strong")] == [
-        "acks=all: from sending to commit, 186 records",
-        "acks=all: from sending to acknowledgement, 186 records",
+    assert titles(made) == [
+        "acks=all: time from sending to commit",
+        "acks=all: time from sending to acknowledgement",
     ]
-
-
-def test_times_that_no_record_took_have_their_room(material: Material) -> None:
-    (first, *_) = latency(material).iter("svg")
-    columns = [each for each in first.iter("rect") if each.get("class") == "area commit"]
-    near, beside, far = (float(each.get("x") or 0) for each in columns)
-    # 1,048,576 us is eight doublings of 4,096 us, of four columns each
-    assert (far - near) / (beside - near) == pytest.approx(4 * 8, rel=0.01)
+    commit, ack = drawn(made)
+    assert commit["begins"] == [4_096, 5_120, 6_144, 1_048_576]
+    assert values(commit, "commit") == values(ack, "ack") == [80, 100, 0, 6]
+    assert commit["sessions"] == ["calm", "calm", None, "calm"]
+    assert commit["events"] == [9, 9, None, 9]
+    assert made.findtext("div/figure/figcaption/span") == (
+        "186 records took 4.1 ms to 1.31 s, most of them 5.12 ms to 6.14 ms."
+    )
 
 
 def test_failovers_are_drawn_phase_by_phase(material: Material) -> None:
@@ -86,13 +123,13 @@ def test_churn_is_shrinks_and_expands(material: Material) -> None:
 
 
 def test_the_replay_says_how_many_sessions_agree(material: Material) -> None:
-    assert "in 1 of 1 sessions" in str(replay(material).findtext("p"))
+    assert "in 1 of 1 session." in str(replay(material).findtext("p"))
 
 
 def test_a_campaign_without_findings_has_no_list_of_them(tmp_path: Path) -> None:
-    made = outcome(tmp_path)
-    assert len(campaign(made).findall("h3")) == 1
-    assert campaign(replace(made, failing=())).findall("h3") == []
+    made, origins = outcome(tmp_path), Origins(tmp_path)
+    assert len(list(campaign(made, origins).iter("h3"))) == 2
+    assert len(list(campaign(replace(made, failing=()), origins).iter("h3"))) == 1
 
 
 def test_only_the_first_few_are_drawn() -> None:

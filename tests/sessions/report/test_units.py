@@ -4,14 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sessions.report.units import marks, number_text, time_marks, time_text, whole_marks
+from sessions.report.units import clock_text, marks, number_text, time_text
 
 
 @pytest.mark.parametrize(
     ("time_us", "text"),
     [
-        (None, "-"), (0, "0"), (7, "7 us"), (999, "999 us"), (1_000, "1 ms"), (5_946, "5.95 ms"),
-        (18_199_300, "18.2 s"), (90_000_000, "1.5 min"), (3_600_000_000, "1 h"), (0.5, "0.5 us"),
+        (None, "-"), (0, "0"), (7, "7 µs"), (999, "999 µs"), (1_000, "1 ms"), (5_946, "5.95 ms"),
+        (18_199_300, "18.2 s"), (90_000_000, "1.5 min"), (3_600_000_000, "1 h"), (0.5, "0.5 µs"),
         (144 * 3_600_000_000, "144 h"), (5_000_000 * 3_600_000_000, "5,000,000 h"),
     ],
 )  # fmt: skip
@@ -27,21 +27,26 @@ def test_a_number_has_its_thousands_apart(value: float | None, text: str) -> Non
     assert number_text(value) == text
 
 
+@pytest.mark.parametrize(
+    ("time_us", "text"),
+    [
+        (None, "-"), (0, "00:00"), (79_000_000, "01:19"), (79_250_000, "01:19.250"),
+        (7_200_000_391, "02:00:00.000391"), (59_999_999, "00:59.999999"),
+        (360_000_000_000, "100:00:00"),
+    ],
+)  # fmt: skip
+def test_a_point_in_time_is_written_as_on_a_clock(time_us: int | None, text: str) -> None:
+    assert clock_text(time_us) == text
+
+
 @given(st.floats(min_value=1e-3, max_value=1e15))
 def test_an_axis_has_few_round_marks_and_room_for_the_largest_value(largest: float) -> None:
-    for found in (marks(largest), time_marks(largest)):
-        assert found[0] == 0
-        assert largest <= found[-1] * (1 + 1e-6)
-        assert 2 <= len(found) <= 8
-        steps = [after - before for before, after in pairwise(found)]
-        assert max(steps) - min(steps) <= max(steps) * 1e-6
-
-
-@given(st.integers(0, 10**9))
-def test_what_is_counted_has_whole_marks(largest: int) -> None:
-    found = whole_marks(largest)
-    assert found[-1] >= largest
-    assert len(found) >= 2
+    found = marks(largest)
+    assert found[0] == 0
+    assert largest <= found[-1] * (1 + 1e-6)
+    assert 2 <= len(found) <= 8
+    steps = [after - before for before, after in pairwise(found)]
+    assert max(steps) - min(steps) <= max(steps) * 1e-6
 
 
 def test_there_is_an_axis_where_there_is_nothing() -> None:

@@ -50,6 +50,17 @@ def test_sums_are_by_keys_over_all_files(tmp_path: Path) -> None:
     ]
 
 
+def test_a_sum_has_an_example_the_first_of_its_rows(tmp_path: Path) -> None:
+    rows = [
+        place(session, "t-0") | {"changes": 1, "shrinks": shrinks}
+        for session, shrinks in (("s2", 1), ("s1", 8), ("s1", 7), ("s3", 0))
+    ]
+    write(tmp_path, ISR_CHURN, rows, files=2)
+    assert Results(tmp_path).sums(ISR_CHURN, ["tp"], "changes", ["session", "shrinks"]) == [
+        {"tp": "t-0", "changes": 4, "session": "s1", "shrinks": 7}
+    ]
+
+
 def test_a_result_may_be_empty_or_not_there(tmp_path: Path) -> None:
     write(tmp_path, ANOMALIES, [])
     results = Results(tmp_path)
@@ -58,4 +69,4 @@ def test_a_result_may_be_empty_or_not_there(tmp_path: Path) -> None:
     assert results.count(ANOMALIES) == 0
     assert results.top(ANOMALIES, (("name", UP),), 5) == []
     assert results.sums(ANOMALIES, ["name"], "record") == []
-    assert results.all(ANOMALIES, pc.field("name") == "x", ["seq"]) == []
+    assert list(results.rows(ANOMALIES, pc.field("name") == "x", ["seq"])) == []

@@ -1,0 +1,54 @@
+"""What clients saw and should not have."""
+
+from typing import Final
+
+from sessions.analysis.results.reading import DOWN, UP
+from sessions.analysis.results.truth import ANOMALIES, ANOMALY_COUNTS
+from sessions.report.markup import Element
+from sessions.report.parts import ROWS_MAX, Material, section
+from sessions.report.tables import At, Shown, table
+
+COUNTS: Final = Shown(
+    ANOMALY_COUNTS,
+    "Anomalies by release, over all sessions",
+    {
+        "release": "version",
+        "anomaly": "name",
+        "sessions": "sessions",
+        "sessions with it": "sessions_with",
+        "records": At("times", "example_seq"),
+        "first in": "example_session",
+    },
+)
+SEEN: Final = Shown(
+    ANOMALIES,
+    "Anomalies one by one",
+    {
+        "session": "session",
+        "partition": "tp",
+        "anomaly": At("name", "seq"),
+        "record": "record",
+        "offset": "offset",
+        "other record": "other_record",
+        "other offset": "other_offset",
+        "client": "client",
+    },
+)
+
+
+def anomalies(of: Material) -> Element:
+    """What clients saw and should not have, by Jepsen's names."""
+    import pyarrow.compute as pc
+
+    happened = pc.field("times") > 0
+    order = (("times", DOWN), ("name", UP), ("version", UP))
+    counts = of.results.top(ANOMALY_COUNTS, order, ROWS_MAX, happened)
+    order = (("name", UP), ("session", UP), ("seq", UP))
+    seen = of.results.top(ANOMALIES, order, ROWS_MAX)
+    return section(
+        "anomalies",
+        "Anomalies",
+        "What clients saw and should not have, by Jepsen's names.",
+        table(COUNTS, counts, of.results.count(ANOMALY_COUNTS, happened)),
+        table(SEEN, seen, of.results.count(ANOMALIES)),
+    )

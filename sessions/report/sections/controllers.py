@@ -1,0 +1,43 @@
+"""What the controllers did."""
+
+from typing import Final
+
+from sessions.analysis.results.cluster import CONTROLLER_WORK
+from sessions.analysis.results.reading import DOWN, UP
+from sessions.report.markup import Element
+from sessions.report.parts import ROWS_MAX, Material, section
+from sessions.report.tables import At, Shown, table
+
+WORK: Final = Shown(
+    CONTROLLER_WORK,
+    "Controllers, the busiest first",
+    {
+        "session": "session",
+        "controller": "broker",
+        "epoch": "epoch",
+        "elected": At("from_us", "from_seq"),
+        "failover": "failover_us",
+        "steps": "steps",
+        "elections": "elections",
+        "failed": "elections_failed",
+        "unclean": "unclean",
+        "LeaderAndIsr": "leader_and_isr",
+        "UpdateMetadata": "update_metadata",
+        "StopReplica": "stop_replica",
+        "without a response": "unanswered",
+    },
+    "from_us",
+    "to_us",
+)
+
+
+def controllers(of: Material) -> Element:
+    """Each controller's time in office."""
+    order = (("steps", DOWN), ("session", UP), ("epoch", UP))
+    rows = of.results.top(CONTROLLER_WORK, order, ROWS_MAX)
+    return section(
+        "controllers",
+        "Controllers",
+        "What each controller did in its time in office: elections, and the requests that it sent.",
+        table(WORK, rows, of.results.count(CONTROLLER_WORK)),
+    )
