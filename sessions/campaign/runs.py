@@ -15,56 +15,6 @@ from sessions.dataset.tables import PARTITION_STATES, REPLICA_STATES, SESSIONS
 if TYPE_CHECKING:
     import pyarrow as pa
 
-NO_SESSION: Final = "it raised or hung"
-
-RUNS: Final = Table(
-    "runs",
-    "a run",
-    "run",
-    (
-        Column("run", "int64", "", "its number in the campaign, from 0"),
-        Column(SESSION, "string", "", "its id in the dataset; there is none if it raised or hung"),
-        Column("variant", "int32", "", "number of the combination of what is varied, from 0"),
-        Column("varied", "string", "JSON", "that combination, an object by name"),
-        Column("seed", "int64", "", "seed of its chances"),
-        Column(
-            "outcome",
-            "string",
-            "",
-            "`passed`; `failed` (an assertion or an invariant), `raised` (a fault of the program), "
-            "`hung` (it took longer than the limit)",
-        ),
-        Column("findings", "list<string>", "", "what is to be looked at in it: an outcome, a loss"),
-        Column("error", "string", "", "what was raised", "it did not raise or hang"),
-        Column("events", "int64", "events", "events in the session", NO_SESSION),
-        Column("time_us", "int64", "us", "virtual time at its end", NO_SESSION),
-        Column("acked", "int64", "records", "acknowledged records", NO_SESSION),
-        Column("lost", "int64", "records", "acknowledged records missing at the end", NO_SESSION),
-        Column("duplicated", "int64", "records", "extra copies at the end", NO_SESSION),
-        Column(
-            "diverged", "int64", "offsets", "at which replicas hold different records", NO_SESSION
-        ),
-        Column(
-            "consumed_lost",
-            "int64",
-            "records",
-            "given to a consumer and gone at the end",
-            NO_SESSION,
-        ),
-        Column("expectations_failed", "int64", "", "assertions that did not hold", NO_SESSION),
-        Column("invariants_violated", "int64", "", "that the release should not break", NO_SESSION),
-        Column(
-            "unavailable_us",
-            "int64",
-            "us",
-            "time in which a partition that had been led had no leader at work (none is named, its "
-            "process is down, or it does not lead yet), summed over partitions",
-            NO_SESSION,
-        ),
-        Column("command", "string", "", "opens it in the console, at its first event"),
-    ),
-)
-
 COUNTED: Final = (
     "events",
     "time_us",
