@@ -77,11 +77,18 @@ def verify(file: File) -> ExitCode:
     epilog=examples(
         "tidegauge sessions export run.tide.db --out dataset/",
         "tidegauge sessions export recordings/*.tide.db --out dataset/",
+        "tidegauge sessions export run.tide.db --out s3a://bucket/dataset",
+        "tidegauge sessions export run.tide.db --out dataset/ --replace",
     ),
 )
 def export(
     files: Annotated[list[str], argument("FILE", text="sessions, *.tide.db")],
-    out: Annotated[str, option("--out", metavar="DATASET", text="a dataset; made if need be")],
+    out: Annotated[
+        str, option("--out", metavar="DATASET", text="a dataset, a folder or URI; made if need be")
+    ],
+    replace: Annotated[
+        bool, flag("--replace", text="put a session in the place of another of its name")
+    ] = False,
 ) -> ExitCode:
     """Add sessions to a Parquet dataset.
 
@@ -92,7 +99,7 @@ def export(
     """
     from commands.runs.export import export_files
 
-    return export_files(files, Path(out))
+    return export_files(files, out, replace=replace)
 
 
 app.add_typer(session_files.app)

@@ -1,6 +1,6 @@
 """Running a campaign for the terminal: how far it has come, its matrix, and what to look at."""
 
-from pathlib import Path
+from collections.abc import Mapping
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
@@ -28,7 +28,12 @@ HEADERS: Final = (
 
 
 def campaign(
-    plan: "Plan", out: str, limit_us: int, master: str | None, remote: str | None
+    plan: "Plan",
+    out: str,
+    limit_us: int,
+    master: str | None,
+    remote: str | None,
+    conf: Mapping[str, str] | None = None,
 ) -> "CampaignReport | None":
     """Run a campaign and tell how far it has come; None if it was broken off.
 
@@ -43,7 +48,7 @@ def campaign(
     try:
         from sessions.campaign.runner import CampaignError, run_campaign
 
-        return run_campaign(plan, Path(out), limit_s, master, remote, progress)
+        return run_campaign(plan, out, limit_s, master, remote, progress, conf)
     except ImportError as error:
         message = f"campaigns need the 'spark' extra (pip install 'tidegauge[spark]'): {error}"
         raise CommandError(ExitCode.UNREACHABLE, message) from None
@@ -77,12 +82,11 @@ class _Progress:
             self._there, self._began = reached.done, now
             if reached.done:
                 streams.narrate(f"{reached.done:,} of {reached.runs:,} runs are there already")
-        raised = f", {reached.raised:,} raised or hung" if reached.raised else ""
-        self.said = f"{reached.done:,} of {reached.runs:,} runs{raised}"
+        self.said = f"about {reached.done:,} of {reached.runs:,} runs"
         bar(reached.done - self._there)
         if not streams.watched() and now - self._line >= LINE_SECONDS:
             self._line = now
-            streams.narrate(bar.line(reached.done - self._there, now - self._began) + raised)
+            streams.narrate(bar.line(reached.done - self._there, now - self._began))
 
 
 # ---- showing

@@ -15,7 +15,7 @@ from sessions.analysis.logs import REPLICA
 from sessions.analysis.percentiles import percentiles
 from sessions.analysis.results.latency import COMMIT_LATENCY
 from sessions.analysis.state_intervals import partition_spells
-from sessions.analysis.tables import Source
+from sessions.analysis.tables import DatasetTables
 from sessions.analysis.windows import earlier, nearest
 from sessions.dataset.schema import SESSION
 from sessions.dataset.tables import PARTITION_STATES
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 KEYS: Final = (SESSION, "tp")
 
 
-def commit_latency(source: Source) -> "DataFrame":
+def commit_latency(source: DatasetTables) -> "DataFrame":
     """The table :data:`COMMIT_LATENCY`: a row for each partition that ever existed."""
     produced = timed(source)
     partitions = partition_spells(source).select(*KEYS, "topic", "partition").distinct()
@@ -44,7 +44,7 @@ def commit_latency(source: Source) -> "DataFrame":
     return whole.fillna(0, counted).select(*COMMIT_LATENCY.names)
 
 
-def timed(source: Source) -> "DataFrame":
+def timed(source: DatasetTables) -> "DataFrame":
     """The batches produced, with how long their records took: ``commit_us`` and ``ack_us``."""
     from pyspark.sql import functions as F
 
@@ -70,7 +70,7 @@ def _counts(produced: "DataFrame") -> "DataFrame":
     )
 
 
-def _fetch_rounds(source: Source) -> "DataFrame":
+def _fetch_rounds(source: DatasetTables) -> "DataFrame":
     """Fetch rounds a follower between append and commit, as mean over records and maximum.
 
     Records that were appended by one event and committed by one event are one run. Runs' two ends,
@@ -112,7 +112,7 @@ def _fetch_rounds(source: Source) -> "DataFrame":
     )
 
 
-def _writes(source: Source) -> "DataFrame":
+def _writes(source: DatasetTables) -> "DataFrame":
     """Where a follower wrote something to its log, ``writer``."""
     from pyspark.sql import functions as F
 
@@ -127,7 +127,7 @@ def _writes(source: Source) -> "DataFrame":
     return followed.select(*KEYS, "seq", F.col("broker").alias("writer"))
 
 
-def _isrs(source: Source) -> "DataFrame":
+def _isrs(source: DatasetTables) -> "DataFrame":
     """The changes of the ISR that the state znode names; empty without one."""
     from pyspark.sql import functions as F
 

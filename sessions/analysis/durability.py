@@ -9,7 +9,7 @@ from sessions.analysis.job import Job, Result, Shown, answered, shown
 from sessions.analysis.record_outcomes import KEPT, fates
 from sessions.analysis.results.truth import DURABILITY, DURABILITY_RECORDS, FATES
 from sessions.analysis.state_intervals import partition_spells
-from sessions.analysis.tables import Source
+from sessions.analysis.tables import DatasetTables
 from sessions.dataset.schema import SESSION
 from sessions.dataset.tables import PRODUCED
 
@@ -35,11 +35,11 @@ def generation_of(version: str) -> str:
     return next((name for has, name in GENERATIONS.items() if profile.has(has)), OLDEST)
 
 
-def durability_records(source: Source) -> "DataFrame":
+def durability_records(source: DatasetTables) -> "DataFrame":
     """The table :data:`DURABILITY_RECORDS`: a row for each thing that is wrong with a record."""
     from pyspark.sql import functions as F
 
-    found = source.kept(KEPT, fates)
+    found = source.materialised(KEPT, fates)
     named = found.select(SESSION, "record").distinct()  # which are few: do not move all the others
     produced = source.table(PRODUCED).join(named, [SESSION, "record"], "left_semi")
     known = produced.select(SESSION, "record", "producer", "acks", "sent_seq", "answered_seq")
@@ -49,7 +49,7 @@ def durability_records(source: Source) -> "DataFrame":
     return placed.join(known, [SESSION, "record"], "left").select(*DURABILITY_RECORDS.names)
 
 
-def durability(source: Source) -> "DataFrame":
+def durability(source: DatasetTables) -> "DataFrame":
     """The table :data:`DURABILITY`: a row for each way to produce that occurs."""
     from pyspark.sql import functions as F
 
@@ -71,7 +71,7 @@ def durability(source: Source) -> "DataFrame":
     return whole.withColumn("versions", versions).select(*DURABILITY.names)
 
 
-def _by_partition(source: Source) -> "DataFrame":
+def _by_partition(source: DatasetTables) -> "DataFrame":
     """How records fared for their producers, by partition and acks."""
     from pyspark.sql import functions as F
 
@@ -82,7 +82,7 @@ def _by_partition(source: Source) -> "DataFrame":
     )
 
 
-def _harm(source: Source) -> "DataFrame":
+def _harm(source: DatasetTables) -> "DataFrame":
     """How many records fared how in the end, by partition and acks; the first of them."""
     from pyspark.sql import functions as F
 
@@ -93,14 +93,14 @@ def _harm(source: Source) -> "DataFrame":
     )
 
 
-def _settings(source: Source) -> "DataFrame":
+def _settings(source: DatasetTables) -> "DataFrame":
     """What each partition was last configured to, and the generation that it was replicated by."""
     from pyspark.sql import functions as F
 
     last = F.max_by(F.struct("min_isr", "unclean_election"), "from_seq")
     of_partition = partition_spells(source).groupBy(SESSION, "tp").agg(last.alias("last"))
     version = source.sessions.select(SESSION, "version", _generation().alias("generation"))
-    return of_partition.join(F.broadcast(version), SESSION).select(
+    return of_partition.join(version, SESSION).select(
         SESSION,
         "tp",
         "version",

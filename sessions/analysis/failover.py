@@ -13,7 +13,7 @@ from sessions.analysis.percentiles import percentiles
 from sessions.analysis.results.columns import MARKS
 from sessions.analysis.results.failover import FAILOVER, FAILOVERS
 from sessions.analysis.state_intervals import leader_spells, partition_spells
-from sessions.analysis.tables import Source
+from sessions.analysis.tables import DatasetTables
 from sessions.analysis.windows import earlier, later, nearest
 from sessions.dataset.schema import PARTITION, SESSION
 from sessions.dataset.tables import CONTROLLER, ELECTIONS, FAULTS
@@ -27,11 +27,11 @@ PARTS: Final = ("detection", "election", "takeover", "total")
 KIND: Final = ("version", "fault", "was_controller")
 
 
-def failovers(source: Source) -> "DataFrame":
+def failovers(source: DatasetTables) -> "DataFrame":
     """The table :data:`FAILOVERS`: a row for each partition whose leader failed."""
     from pyspark.sql import functions as F
 
-    faults = F.broadcast(_faults(source.table(FAULTS), source.table(CONTROLLER)))
+    faults = _faults(source.table(FAULTS), source.table(CONTROLLER))
     states = partition_spells(source).where("leader >= 0")
     led = states.select(*PARTITION, F.col("leader").alias("broker"), "from_seq", "to_seq")
     hit = led.join(faults, [SESSION, "broker"]).where(
@@ -115,7 +115,7 @@ def _with_controller(faults: "DataFrame", controller: "DataFrame") -> "DataFrame
     return both.withColumn("was_controller", was).where("fault is not null")
 
 
-def _elected(source: Source) -> "DataFrame":
+def _elected(source: DatasetTables) -> "DataFrame":
     """The elections that found a leader, as ``elected``."""
     from pyspark.sql import functions as F
 
@@ -124,7 +124,7 @@ def _elected(source: Source) -> "DataFrame":
     return found.select(*PARTITION, "seq", what)
 
 
-def _serving(source: Source) -> "DataFrame":
+def _serving(source: DatasetTables) -> "DataFrame":
     """Where a replica took the leader's role (in a new epoch, too), as ``serving``."""
     from pyspark.sql import functions as F
 
@@ -156,12 +156,12 @@ def _followed(line: "DataFrame") -> "DataFrame":
     )
 
 
-def failover(source: Source) -> "DataFrame":
+def failover(source: DatasetTables) -> "DataFrame":
     """The table :data:`FAILOVER`: percentiles by release and kind of fault."""
     from pyspark.sql import functions as F
 
     version = source.sessions.select(SESSION, F.coalesce("version", F.lit("")).alias("version"))
-    rows = source.result(FAILOVERS).join(F.broadcast(version), SESSION)
+    rows = source.result(FAILOVERS).join(version, SESSION)
     slowest = F.max(
         F.when(
             F.col("total_us").isNotNull(),

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from sessions.analysis.tables import Source
+from sessions.analysis.tables import DatasetTables
 from sessions.dataset.schema import Table
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class Result(Struct, frozen=True):
     """
 
     table: Table
-    run: "Callable[[Source], DataFrame]"
+    run: "Callable[[DatasetTables], DataFrame]"
     title: str
     shown: tuple[Shown, ...] = ()
     worst: tuple[str, ...] = ()

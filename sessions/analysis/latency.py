@@ -6,14 +6,14 @@ from sessions.analysis.commit_latency import commit_latency, timed
 from sessions.analysis.hw_lag import hw_lag_timeline
 from sessions.analysis.job import Job, Result, in_ms, rounded, shown
 from sessions.analysis.results.latency import COMMIT_LATENCY, HW_LAG_TIMELINE, LATENCY_HISTOGRAM
-from sessions.analysis.tables import Source
+from sessions.analysis.tables import DatasetTables
 from sessions.dataset.schema import SESSION
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
-def latency_histogram(source: Source) -> "DataFrame":
+def latency_histogram(source: DatasetTables) -> "DataFrame":
     """The table :data:`LATENCY_HISTOGRAM`: records by how long they took, four groups an octave.
 
     Times below 4 us are groups of their own.

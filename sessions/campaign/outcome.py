@@ -1,6 +1,5 @@
 """What came of a campaign: a matrix with a row for each combination, and the runs to look at."""
 
-from pathlib import Path
 from typing import Final
 
 from msgspec import Struct
@@ -44,17 +43,17 @@ class CampaignReport(Struct, frozen=True):
     """A campaign that has ended; ``failing`` are the worst of ``failing_in_all`` runs to look at.
 
     ``failing_file`` has all of them, a line with a command each; ``runs_table`` is the folder of
-    Parquet files with a row for every run.
+    Parquet files with a row for every run. ``dataset`` and these two are paths or URIs.
     """
 
-    dataset: Path
+    dataset: str
     script: str
     runs: int
     variants: tuple[VariantReport, ...]
     failing: tuple[Failing, ...]
     failing_in_all: int
-    failing_file: Path
-    runs_table: Path
+    failing_file: str
+    runs_table: str
 
     @property
     def failed(self) -> int:

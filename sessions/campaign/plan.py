@@ -107,19 +107,42 @@ class Plan(Struct, frozen=True, dict=True):
         return list(accumulate(last - first + 1 for first, last in self.seeds))
 
     def difference(self, other: "Plan") -> str:
-        """In which way another campaign is not this one, in a word or two; empty: in none."""
+        """Why another plan cannot be a part of the same campaign, as "WHAT is not"; empty: it can.
+
+        It may have other seeds and other values of what is varied.
+        """
+        mine = {variant.id: variant for variant in self.variants}
+        shared = [(mine[each.id], each) for each in other.variants if each.id in mine]
         checks = {
-            "the script": (self.source, other.source),
-            "what is varied": (_values(self), _values(other)),
-            "the seeds": (self.seeds, other.seeds),
-            "the program": (self.program, other.program),
-            "what the script reads": (self.variants, other.variants),
+            "the script is not": self.source == other.source,
+            "what is varied is not": _names(self) == _names(other),
+            "the program is not": self.program == other.program,
+            "what the script reads is not": all(one == another for one, another in shared),
         }
-        return next((what for what, (mine, its) in checks.items() if mine != its), "")
+        return next((what for what, same in checks.items() if not same), "")
+
+    def grown(self, other: "Plan") -> "Plan":
+        """This plan with the seeds and combinations of another one of the same campaign, too."""
+        mine = {variant.id for variant in self.variants}
+        new = [variant for variant in other.variants if variant.id not in mine]
+        return structs.replace(
+            self, seeds=_merged([*self.seeds, *other.seeds]), variants=[*self.variants, *new]
+        )
 
 
-def _values(plan: Plan) -> list[dict[str, str]]:
-    return [variant.values for variant in plan.variants]
+def _names(plan: Plan) -> set[frozenset[str]]:
+    return {frozenset(variant.values) for variant in plan.variants}
+
+
+def _merged(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Ranges of seeds, in order and apart from each other."""
+    merged: list[tuple[int, int]] = []
+    for first, last in sorted(ranges):
+        if merged and first <= merged[-1][1] + 1:
+            merged[-1] = (merged[-1][0], max(merged[-1][1], last))
+        else:
+            merged.append((first, last))
+    return merged
 
 
 def variant_ids(combinations: Sequence[dict[str, str]]) -> list[str]:

@@ -150,7 +150,7 @@ class SessionRows:
         handlers: dict[type[Event], tuple[Handler, ...]] = {}
         folds = [fold.handlers() for fold in self._folds]
         if self._totals is not None:
-            folds.append(self._totals.handlers())
+            folds += [self._totals.handlers(), self._totals.leaderless.handlers()]
         for of in folds:
             for type_, handler in of.items():
                 handlers[type_] = (*handlers.get(type_, ()), handler)

@@ -38,6 +38,8 @@ STAGING: Final = "_staging"
 LOCK: Final = "lock"
 COMMIT: Final = "commit.json"
 """In a staging folder: what is to be moved in, once it is complete."""
+FILENAME: Final = "__filename"
+"""What Arrow calls the file that a row comes from, as a column."""
 STALE_S: Final = 24 * 3600
 """How old a staging folder on an object store is before it is taken for a dead process's."""
 SESSION_ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
@@ -203,10 +205,25 @@ class Dataset:
 
     def files(self, table: Table) -> list[str]:
         """The files of a table that belong to the dataset, as paths in its file system."""
-        folder, out = self.location / table.name, tuple(f"{name}-" for name in self.left_out())
         with self._reading():
-            names = [name for name in folder.listed() if name.endswith(".parquet")]
-            return [f"{folder.arrow_path}/{name}" for name in names if not name.startswith(out)]
+            folder = (self.location / table.name).arrow_path
+        return [
+            f"{folder}/{file.name}"
+            for commit in self.commits()
+            for file in commit.files.get(table.name, ())
+        ]
+
+    def require_whole(self) -> None:
+        """Raise :class:`DatasetUnreadable` if a file that the manifest names is not there."""
+        commits = self.commits()
+        for table in {name: None for commit in commits for name in commit.files}:
+            with self._reading():
+                there = set((self.location / table).listed())
+            named = {file.name for commit in commits for file in commit.files.get(table, ())}
+            if missing := sorted(named - there):
+                more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
+                place = self.location / table / missing[0]
+                raise DatasetUnreadable(f"{place}{more} is missing; {self} is damaged")
 
     def scan(self, table: Table, columns: Iterable[str], where: Any = None) -> Any:  # noqa: ANN401 - pyarrow has no types
         """The rows of a table, as an Arrow table; ``where`` is an Arrow expression."""
@@ -217,8 +234,10 @@ class Dataset:
             try:
                 files = self.files(table)
                 if not files:
-                    return arrow_schema(table).empty_table().select(
-                        [name for name in columns if name in table.names]
+                    return (
+                        arrow_schema(table)
+                        .empty_table()
+                        .select([name for name in columns if name in table.names])
                     )
                 rows = pad.dataset(
                     files,
@@ -243,12 +262,10 @@ class Dataset:
 
     def found(self, sessions: Collection[str]) -> list[str]:
         """Those of the sessions that are in it."""
-        import pyarrow.compute as pc
-
-        if not self.exists or not self.has(SESSIONS):
+        if not self.exists:
             return []
-        where = pc.field(SESSION).isin(list(sessions))
-        return sorted(self.scan(SESSIONS, [SESSION], where)[SESSION].to_pylist())
+        rows = self.scan(SESSIONS, [SESSION], one_of(sessions))
+        return sorted(rows[SESSION].to_pylist())
 
     # ---- adding
 
@@ -261,8 +278,10 @@ class Dataset:
         """
         new = not self.exists
         try:
-            with self._writing(), self._made(), self._staged() as staging:
-                yield staging
+            with self._writing(), self._made():
+                self.exists = True
+                with self._staged() as staging:
+                    yield staging
         finally:
             self.exists = not new or _is_dataset(self.location)
 
@@ -281,26 +300,14 @@ class Dataset:
 
     def require_new(self, sessions: Collection[str], besides: Collection[str] = ()) -> None:
         """Raise :class:`SessionExists` if one of the sessions is in a commit not named."""
-        there = self.found(sessions) if not besides else self._found_besides(sessions, besides)
+        if not self.exists:
+            return
+        rows = self.scan(SESSIONS, [SESSION, FILENAME], one_of(sessions)).to_pydict()
+        pairs = zip(rows[SESSION], rows.get(FILENAME, ()), strict=True)
+        there = sorted(session for session, file in pairs if commit_of(file) not in besides)
         if there:
             more = f" (and {len(there) - 1} more)" if len(there) > 1 else ""
             raise SessionExists(f"session {there[0]}{more} is in {self} already")
-
-    def _found_besides(self, sessions: Collection[str], besides: Collection[str]) -> list[str]:
-        import pyarrow.compute as pc
-        import pyarrow.dataset as pad
-
-        replaced = tuple(f"{name}-" for name in besides)
-        files = [
-            file
-            for file in self.files(SESSIONS)
-            if not file.rpartition("/")[2].startswith(replaced)
-        ]
-        if not files:
-            return []
-        rows = pad.dataset(files, format="parquet", filesystem=self.location.filesystem)
-        found = rows.to_table(columns=[SESSION], filter=pc.field(SESSION).isin(list(sessions)))
-        return sorted(found[SESSION].to_pylist())
 
     def enter(self, commit: Commit, folder: Path) -> None:
         """Make the files in a staging folder part of the dataset, and drop what they replace."""
@@ -444,6 +451,19 @@ class Dataset:
                 shutil.rmtree(folder, ignore_errors=True)
                 with contextlib.suppress(OSError):
                     folder.parent.rmdir()
+
+
+def one_of(sessions: Collection[str]) -> Any:  # noqa: ANN401 - pyarrow has no types
+    """The Arrow expression for the rows of some sessions."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    return pc.field(SESSION).isin(pa.array(list(sessions), pa.string()))
+
+
+def commit_of(file: str) -> str:
+    """The commit that a file belongs to, by its name."""
+    return file.rpartition("/")[2].partition("-")[0]
 
 
 def require_session_id(session: str) -> None:

@@ -10,13 +10,16 @@ from msgspec import Struct
 from emulator.events import Event
 from sessions.dataset.export import export_session, require_arrow
 from sessions.dataset.layout import (
+    FILENAME,
     LAYOUT,
     Commit,
     Dataset,
     DatasetError,
     DatasetUnreadable,
     Staging,
+    commit_of,
     layout_of,
+    one_of,
 )
 from sessions.dataset.location import Location
 from sessions.dataset.rows.events import as_event
@@ -29,9 +32,6 @@ SMALL_BYTES: Final = 64 * 2**20
 """A commit of fewer bytes is merged with others."""
 HIVE_LAYOUT: Final = 2
 """The layout before this one: a folder for each session in each table, ``TABLE/session=ID/``."""
-FILENAME: Final = "__filename"
-"""What Arrow calls the file that a row comes from."""
-
 Progress = Callable[[int], object]
 """Is told how much has been done so far: rows of a compaction, sessions of a conversion."""
 
@@ -131,22 +131,17 @@ def keep_others(
     """Write what commits hold of other sessions; returns these, and how many events they have."""
     kept = [each for each in dataset_sessions(dataset, commits) if each not in without]
     copy_rows(dataset, staging, commits, without)
-    import pyarrow.compute as pc
-
-    rows = dataset.scan(SESSIONS, ["events"], pc.field(SESSION).isin(kept))
+    rows = dataset.scan(SESSIONS, ["events"], one_of(kept))
     return kept, sum(rows["events"].to_pylist())
 
 
 def commits_with(dataset: Dataset, sessions: Collection[str]) -> list[Commit]:
     """The commits that hold one of the sessions, or a run of that name."""
-    import pyarrow.compute as pc
-
-    wanted = pc.field(SESSION).isin(list(sessions))
     names = {
-        _commit_of(file)
+        commit_of(file)
         for table in (SESSIONS, RUNS)
-        if dataset.has(table)
-        for file in dataset.scan(table, [FILENAME], wanted)[FILENAME].to_pylist()
+        if dataset.files(table)
+        for file in dataset.scan(table, [FILENAME], one_of(sessions))[FILENAME].to_pylist()
     }
     return [commit for commit in dataset.commits() if commit.id in names]
 
@@ -156,7 +151,7 @@ def dataset_sessions(dataset: Dataset, commits: Sequence[Commit]) -> list[str]:
     names = {commit.id for commit in commits}
     rows = dataset.scan(SESSIONS, [SESSION, FILENAME]).to_pydict()
     pairs = zip(rows[SESSION], rows[FILENAME], strict=True)
-    return sorted(session for session, file in pairs if _commit_of(file) in names)
+    return sorted(session for session, file in pairs if commit_of(file) in names)
 
 
 def _first_sessions(dataset: Dataset) -> dict[str, str]:
@@ -164,12 +159,8 @@ def _first_sessions(dataset: Dataset) -> dict[str, str]:
     rows = dataset.scan(SESSIONS, [SESSION, FILENAME]).to_pydict()
     firsts: dict[str, str] = {}
     for session, file in sorted(zip(rows[SESSION], rows[FILENAME], strict=True)):
-        firsts.setdefault(_commit_of(file), session)
+        firsts.setdefault(commit_of(file), session)
     return firsts
-
-
-def _commit_of(file: str) -> str:
-    return file.rpartition("/")[2].partition("-")[0]
 
 
 def copy_rows(
@@ -183,9 +174,7 @@ def copy_rows(
     thread, copied = WriterThread(), 0
     try:
         for table in (*TABLES, RUNS):
-            writer = TableWriter(
-                table, staging.path / table.name, f"{staging.id}-kept", thread
-            )
+            writer = TableWriter(table, staging.path / table.name, f"{staging.id}-kept", thread)
             try:
                 for rows in _rows(dataset, table, commits, without):
                     writer.add(rows)

@@ -105,7 +105,13 @@ PARTITION_STATES: Final = Table(
             "",
             "unclean.leader.election.enable in force for the topic",
         ),
-        Column("hw", "int64", "offset", "the leader's own HW", "no leader, or it has no log yet"),
+        Column(
+            "hw",
+            "int64",
+            "offset",
+            "the leader's own HW",
+            "no leader, or it does not act as such: it is down, or has not been told yet",
+        ),
         Column("leo", "int64", "offset", "the leader's own LEO", "as `hw`"),
         *validity_columns(),
     ),
@@ -400,6 +406,13 @@ SESSIONS: Final = Table(
             "broken invariants that the release is not known to break",
         ),
         Column(
+            "leaderless_us",
+            "int64",
+            "us",
+            "time in which a partition that has been led had no leader: no broker whose process "
+            "runs acted as such; summed over partitions",
+        ),
+        Column(
             "outcome",
             "string",
             "",
@@ -438,8 +451,7 @@ RUNS: Final = Table(
     "",
     (
         session_column(),
-        Column("variant", "int32", "", "number of the combination of what is varied, from 0"),
-        Column("varied", "string", "JSON", "that combination, an object by name"),
+        Column("varied", "string", "JSON", "the combination of what is varied, an object by name"),
         Column("seed", "int64", "", "seed of its chances"),
         Column(
             "outcome",
@@ -472,8 +484,7 @@ RUNS: Final = Table(
             "unavailable_us",
             "int64",
             "us",
-            "time in which a partition that had been led had no leader at work (none is named, its "
-            "process is down, or it does not lead yet), summed over partitions",
+            "as `leaderless_us` in `sessions`",
             NO_SESSION,
         ),
         Column("command", "string", "", "opens it in the console, at its first event"),

@@ -1,10 +1,11 @@
 """Where a number comes from: the one command that opens its session at its event."""
 
 import shlex
-from pathlib import Path
 from typing import Final
 
-from sessions.campaign.manifest import Ledger
+from sessions.dataset.layout import Dataset, one_of
+from sessions.dataset.location import Location
+from sessions.dataset.tables import RUNS
 from sessions.format.schema import SUFFIX
 
 AT_START: Final = " --from-start"
@@ -18,21 +19,17 @@ class Origins:
     session the dataset knows the name of the file that it was exported from.
     """
 
-    def __init__(self, dataset: Path) -> None:
-        self._ledger = Ledger(dataset)
+    def __init__(self, dataset: Location) -> None:
+        self._dataset = Dataset(dataset)
         self._found: dict[str, str] = {}
 
     def look_up(self, sessions: set[str]) -> None:
         """Find out how these sessions are opened; the others are taken for files."""
         missing = sorted(sessions - self._found.keys())
-        if not missing or not self._ledger.complete:
+        if not missing or not self._dataset.has(RUNS):
             return
-        import pyarrow.compute as pc
-        import pyarrow.dataset as pad
-
-        wanted = pc.field("session").isin(missing)
-        runs = pad.dataset(self._ledger.runs, format="parquet")
-        for row in runs.to_table(columns=["session", "command"], filter=wanted).to_pylist():
+        rows = self._dataset.scan(RUNS, ["session", "command"], one_of(missing))
+        for row in rows.to_pylist():
             self._found[row["session"]] = row["command"]
 
     def command(self, session: str, seq: int) -> str:

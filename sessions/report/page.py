@@ -18,7 +18,8 @@ from sessions.analysis.results.truth import (
     DURABILITY_RECORDS,
     REPLAY,
 )
-from sessions.campaign.manifest import Ledger
+from sessions.campaign.manifest import CampaignFolder
+from sessions.dataset.location import Location
 from sessions.dataset.schema import Table
 from sessions.report.markup import Content, Element, document, element
 from sessions.report.origins import Origins
@@ -55,27 +56,27 @@ SECTIONS: Final[tuple[tuple[Callable[[Material], Element], tuple[Table, ...]], .
 class Analysed(Struct, frozen=True):
     """What the report is about."""
 
-    dataset: Path
+    dataset: Location
     sessions: int
     events: int
 
     @property
     def name(self) -> str:
         """What the dataset is called, however it was named."""
-        return self.dataset.resolve().name
+        return self.dataset.name
 
 
-def write_report(results: Path, analysed: Analysed) -> Path:
+def write_report(results: Location, analysed: Analysed) -> Location:
     """Write the report of the results in a folder into it; returns the file."""
-    path = results / NAME
-    path.write_text(report_page(results, analysed), encoding="utf-8")
-    return path
+    place = results / NAME
+    place.write(report_page(results, analysed).encode())
+    return place
 
 
-def report_page(results: Path, analysed: Analysed) -> str:
+def report_page(results: Location, analysed: Analysed) -> str:
     """The report as HTML."""
     material = Material(Results(results), Origins(analysed.dataset))
-    outcome = Ledger(analysed.dataset).outcome()
+    outcome = CampaignFolder(analysed.dataset).outcome()
     sections = [] if outcome is None else [campaign(outcome)]
     sections += [
         make(material) for make, needed in SECTIONS if all(map(material.results.has, needed))

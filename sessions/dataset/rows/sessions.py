@@ -16,6 +16,7 @@ from emulator.events import (
     ProduceAcknowledged,
     ProduceFailed,
 )
+from sessions.dataset.rows.leaderless import LeaderlessTime
 from sessions.dataset.writer import Row
 
 
@@ -45,6 +46,7 @@ class Totals:
         self.passed = 0
         self.missed = 0
         self.violated = 0
+        self.leaderless = LeaderlessTime()
         self.audits: dict[str, tuple[int, int, int, int]] = {}
 
     def handlers(self) -> dict[type[Event], Callable[[Any], None]]:
@@ -61,7 +63,7 @@ class Totals:
 
     def row(self, facts: SessionFacts, events: int, last_seq: int, last_us: int) -> Row:
         """The row, ``events`` having been read; of the last of them (0: none) number and time."""
-        created = self.created
+        created, end_us = self.created, max(last_us, facts.end_us or 0)
         audit = [sum(counts) for counts in zip(*self.audits.values(), strict=True)] or [0] * 4
         return (
             facts.name or facts.id,
@@ -72,7 +74,7 @@ class Totals:
             msgspec.json.encode(facts.variables).decode(),
             events,
             last_seq,
-            max(last_us, facts.end_us or 0),
+            end_us,
             facts.state_hash,
             self.acked,
             self.failed,
@@ -80,6 +82,7 @@ class Totals:
             self.passed,
             self.missed,
             self.violated,
+            self.leaderless.up_to(end_us),
             "failed" if self.missed or self.violated else "passed",
         )
 

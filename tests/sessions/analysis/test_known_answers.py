@@ -34,10 +34,10 @@ from sessions.analysis.logs import final_assignment, final_logs
 from sessions.analysis.record_outcomes import fates
 from sessions.analysis.replay import replay_differences
 from sessions.analysis.state_intervals import leader_spells, partition_spells
-from sessions.analysis.tables import Source
+from sessions.analysis.tables import DatasetTables
 from sessions.analysis.windows import earlier, later, nearest
 from sessions.dataset.export import export_session
-from sessions.dataset.layout import DatasetFolder
+from sessions.dataset.layout import Dataset
 from sessions.dataset.rows.sessions import SessionFacts
 from tests.sessions.dataset.streams import Story, committed_story
 
@@ -85,25 +85,25 @@ def crashed_story() -> Story:
 
 
 @pytest.fixture(scope="module")
-def source(spark: "SparkSession", tmp_path_factory: pytest.TempPathFactory) -> Source:
+def source(spark: "SparkSession", tmp_path_factory: pytest.TempPathFactory) -> DatasetTables:
     folder = tmp_path_factory.mktemp("known")
     story = crashed_story()
     export_session(story.events, SessionFacts("s1", end_us=story.time_us), folder / "dataset")
-    return Source(spark, DatasetFolder(folder / "dataset"), folder)
+    return DatasetTables(spark, Dataset(folder / "dataset"), folder)
 
 
 def rows(frame: "DataFrame") -> list[dict[str, Any]]:
     return [row.asDict(recursive=True) for row in frame.collect()]
 
 
-def test_a_crash_is_an_outage_from_the_first_moment_on(source: Source) -> None:
+def test_a_crash_is_an_outage_from_the_first_moment_on(source: DatasetTables) -> None:
     found = {row["kind"]: row for row in rows(outages(source))}
     assert set(found) == {"leaderless", "under_replicated"}
     assert found["leaderless"]["lasted_us"] == 6_110
     assert found["under_replicated"]["to_seq"] is None
 
 
-def test_a_failover_has_its_steps(source: Source) -> None:
+def test_a_failover_has_its_steps(source: DatasetTables) -> None:
     (row,) = rows(failovers(source))
     assert (row["broker"], row["fault"], row["leader"]) == (0, "crashed", 1)
     assert (row["detection_us"], row["election_us"], row["takeover_us"]) == (6_000, 100, 10)
@@ -111,40 +111,40 @@ def test_a_failover_has_its_steps(source: Source) -> None:
     assert not row["was_controller"]
 
 
-def test_the_lag_of_the_hw_is_seen_when_it_was(source: Source) -> None:
+def test_the_lag_of_the_hw_is_seen_when_it_was(source: DatasetTables) -> None:
     found = rows(hw_lag_timeline(source))
     assert max(row["lag_max"] for row in found) == 3
     assert {row["partition"] for row in found} == {0}
 
 
-def test_latencies_are_grouped_by_quarters_of_octaves(source: Source) -> None:
+def test_latencies_are_grouped_by_quarters_of_octaves(source: DatasetTables) -> None:
     found = {(row["what"], row["acks"], row["from_us"], row["to_us"]): row["records"]
              for row in rows(latency_histogram(source))}  # fmt: skip
     assert found["commit", -1, 256, 320] == 3
     assert found["ack", 1, 0, 1] == 1
 
 
-def test_a_replica_that_leaves_the_isr_is_named(source: Source) -> None:
+def test_a_replica_that_leaves_the_isr_is_named(source: DatasetTables) -> None:
     (row,) = rows(isr_churn(source))
     assert (row["changes"], row["shrinks"], row["by_controller"]) == (1, 1, 1)
     assert (row["restless"], row["size_min"]) == (0, 2)
 
 
-def test_leading_is_counted_for_each_broker(source: Source) -> None:
+def test_leading_is_counted_for_each_broker(source: DatasetTables) -> None:
     found = {row["broker"]: row for row in rows(leader_balance(source))}
     assert [found[broker]["led_at_end"] for broker in (0, 1, 2)] == [0, 1, 0]
     assert found[0]["imbalance_percent"] == 100.0
     assert found[1]["gained"] == 1
 
 
-def test_a_controllers_work_is_counted(source: Source) -> None:
+def test_a_controllers_work_is_counted(source: DatasetTables) -> None:
     (row,) = rows(controller_work(source))
     assert (row["broker"], row["epoch"], row["steps"], row["elections"]) == (2, 1, 1, 1)
     assert (row["leader_and_isr"], row["leader_and_isr_partitions"]) == (1, 1)
     assert row["unanswered"] == 1
 
 
-def test_records_that_share_their_fate_are_one_run(source: Source) -> None:
+def test_records_that_share_their_fate_are_one_run(source: DatasetTables) -> None:
     known = ("records", "first", "base", "outcome")
     produced = sorted(tuple(row[name] for name in known) for row in rows(batches(source)))
     assert produced == [(1, 4, 3, "acked"), (1, 5, 3, "acked"), (3, 1, 0, "acked")]
@@ -152,7 +152,7 @@ def test_records_that_share_their_fate_are_one_run(source: Source) -> None:
     assert read == [(1, 3, 3), (3, 0, 2)]
 
 
-def test_a_step_of_an_offset_does_not_end_a_spell(source: Source) -> None:
+def test_a_step_of_an_offset_does_not_end_a_spell(source: DatasetTables) -> None:
     states = sorted(rows(partition_spells(source)), key=lambda row: row["from_seq"])
     found = [(row["state"], row["leader"], row["isr"]) for row in states]
     led = [("online", 0, [0, 1, 2]), ("online", 1, [1, 2])]
@@ -164,14 +164,14 @@ def test_a_step_of_an_offset_does_not_end_a_spell(source: Source) -> None:
     assert leaders[0]["to_seq"] is not None
 
 
-def test_clients_see_another_record_in_the_place_of_a_lost_one(source: Source) -> None:
+def test_clients_see_another_record_in_the_place_of_a_lost_one(source: DatasetTables) -> None:
     found = {row["name"]: row for row in rows(anomalies(source))}
     assert set(found) == {"lost-write", "inconsistent-offsets", "nonmonotonic-send"}
     lost = found["lost-write"]
     assert (lost["record"], lost["offset"], lost["other_record"]) == (4, 3, 5)
 
 
-def test_logs_are_put_together_from_appends_and_cuts(source: Source) -> None:
+def test_logs_are_put_together_from_appends_and_cuts(source: DatasetTables) -> None:
     found = rows(final_logs(source))
     runs = sorted((row["broker"], row["base"], row["end"], row["first"]) for row in found)
     assert runs == [(0, 0, 3, 1), (1, 0, 3, 1), (1, 3, 4, 5), (2, 0, 3, 1), (2, 3, 4, 5)]
@@ -181,19 +181,19 @@ def test_logs_are_put_together_from_appends_and_cuts(source: Source) -> None:
     assert assigned["replicas"] == [0, 1, 2]
 
 
-def test_what_is_lost_is_known_by_the_logs(source: Source) -> None:
+def test_what_is_lost_is_known_by_the_logs(source: DatasetTables) -> None:
     found = [(row["fate"], row["offset"], row["record"]) for row in rows(fates(source))]
     assert found == [("lost", 3, 4)]
 
 
-def test_the_state_znode_says_what_the_partition_is(source: Source) -> None:
+def test_the_state_znode_says_what_the_partition_is(source: DatasetTables) -> None:
     (partition,) = rows(final_partitions(source))
     (said,) = rows(states_in(final_znodes(source)))
     assert (partition["leader"], partition["isr"]) == (said["leader"], said["isr"]) == (1, [1, 2])
     assert (partition["hw"], partition["leo"]) == (4, 4)
 
 
-def test_only_what_the_audit_never_said_differs(source: Source) -> None:
+def test_only_what_the_audit_never_said_differs(source: DatasetTables) -> None:
     found = [
         (row["what"], row["field"], row["rebuilt"]) for row in rows(replay_differences(source))
     ]
