@@ -17,13 +17,8 @@ from sessions.analysis.session import spark_session
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-SMALL = {
-    "spark.sql.shuffle.partitions": "2",
-    "spark.sql.codegen.wholeStage": "false",
-    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-    "spark.sql.adaptive.enabled": "false",
-}
-"""For a handful of rows, compiling and re-planning a query takes longer than running it."""
+SMALL = {"spark.sql.shuffle.partitions": "2", "spark.sql.codegen.wholeStage": "true"}
+"""Few tasks for few rows; queries are compiled and re-planned as they run, as users have it."""
 
 HASTY = (
     "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC "

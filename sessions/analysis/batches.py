@@ -33,7 +33,7 @@ OF_BATCH: Final = (
     "committed_us",
 )
 """What records of one batch share that were committed by one event."""
-OUTCOMES: Final = ("acked", "failed", "pending")
+OUTCOMES: Final = ("acked", "sent", "failed", "pending")
 OF_POLL: Final = (*PARTITION, "consumer", "consume", "seq")
 """What records share that a consumer was given by one event."""
 
@@ -66,7 +66,7 @@ def given(source: DatasetTables) -> "DataFrame":
 
 
 def records_by_outcome() -> "tuple[Column, ...]":
-    """How many records of batches were ``acked``, ``failed`` and ``pending``, to be aggregated."""
+    """How many records of batches had each of :data:`OUTCOMES`, to be aggregated."""
     from pyspark.sql import functions as F
 
     return tuple(

@@ -13,35 +13,56 @@ from sessions.analysis.events import facts
 from sessions.analysis.hw_lag import lag_by_partition
 from sessions.analysis.logs import REPLICA
 from sessions.analysis.percentiles import percentiles
-from sessions.analysis.results.latency import COMMIT_LATENCY
+from sessions.analysis.results.latency import COMMIT_LATENCY, HW_LAG, LATENCY
 from sessions.analysis.state_intervals import partition_spells
 from sessions.analysis.tables import DatasetTables
 from sessions.analysis.windows import earlier, nearest
-from sessions.dataset.schema import SESSION
+from sessions.dataset.schema import PARTITION, SESSION
 from sessions.dataset.tables import PARTITION_STATES
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 KEYS: Final = (SESSION, "tp")
+OF_ACKS: Final = (*KEYS, "acks")
 
 
 def commit_latency(source: DatasetTables) -> "DataFrame":
-    """The table :data:`COMMIT_LATENCY`: a row for each partition that ever existed."""
+    """The table :data:`COMMIT_LATENCY`: a row for each partition and way to produce to it."""
     produced = timed(source)
-    partitions = partition_spells(source).select(*KEYS, "topic", "partition").distinct()
-    parts = (
-        _counts(produced),
-        percentiles(produced, KEYS, "commit_us", "commit", "us", "records"),
-        percentiles(produced, KEYS, "ack_us", "ack", "us", "records"),
+    whole = _counts(produced)
+    for value in ("commit", "ack"):
+        found = percentiles(produced, OF_ACKS, f"{value}_us", value, "us", "records")
+        whole = whole.join(found, list(OF_ACKS), "left")
+    counted = ["committed", "commit_n", "ack_n"]
+    return whole.fillna(0, counted).select(*COMMIT_LATENCY.names)
+
+
+def latency_by_release(source: DatasetTables) -> "DataFrame":
+    """The table :data:`LATENCY`: a row for each release and way to produce."""
+    from pyspark.sql import functions as F
+
+    version = source.sessions.select(SESSION, F.coalesce("version", F.lit("")).alias("version"))
+    produced = timed(source).join(version, SESSION)
+    keys = ("version", "acks")
+    whole = produced.groupBy(*keys).agg(
+        F.count_distinct(SESSION).alias("sessions"), F.sum("records").alias("records")
+    )
+    for value in ("commit", "ack"):
+        found = percentiles(produced, keys, f"{value}_us", value, "us", "records")
+        whole = whole.join(found, list(keys), "left")
+    return whole.fillna(0, ["commit_n", "ack_n"]).select(*LATENCY.names)
+
+
+def hw_lag(source: DatasetTables) -> "DataFrame":
+    """The table :data:`HW_LAG`: a row for each partition that ever existed."""
+    whole = partition_spells(source).select(*PARTITION).distinct()
+    for part in (
         lag_by_partition(source.table(PARTITION_STATES), source.ends),
         _fetch_rounds(source),
-    )
-    whole = partitions
-    for part in parts:
+    ):
         whole = whole.join(part, list(KEYS), "left")
-    counted = ["records", "acked", "failed", "pending", "committed", "online_us"]
-    return whole.fillna(0, counted).select(*COMMIT_LATENCY.names)
+    return whole.fillna(0, ["online_us"]).select(*HW_LAG.names)
 
 
 def timed(source: DatasetTables) -> "DataFrame":
@@ -62,7 +83,7 @@ def _counts(produced: "DataFrame") -> "DataFrame":
             F.col("commit_us").isNotNull(), F.struct("commit_us", (-F.col("sent_seq")).alias("s"))
         )
     )
-    return produced.groupBy(*KEYS).agg(
+    return produced.groupBy(*PARTITION, "acks").agg(
         F.sum("records").alias("records"),
         *records_by_outcome(),
         F.sum(F.when(F.col("commit_us").isNotNull(), F.col("records"))).alias("committed"),

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Final
 
 from emulator.releases.profiles import PROFILES
 from sessions.analysis.batches import OUTCOMES, batches, records_by_outcome
-from sessions.analysis.job import Job, Result, Shown, answered, shown
+from sessions.analysis.job import ACKS, Job, Result, answered, shown
 from sessions.analysis.record_outcomes import KEPT, fates
-from sessions.analysis.results.truth import DURABILITY, DURABILITY_RECORDS, FATES
+from sessions.analysis.results.truth import DURABILITY, DURABILITY_RECORDS, FATES, UNACKNOWLEDGED
 from sessions.analysis.state_intervals import partition_spells
 from sessions.analysis.tables import DatasetTables
 from sessions.dataset.schema import SESSION
@@ -46,7 +46,10 @@ def durability_records(source: DatasetTables) -> "DataFrame":
     topic = F.regexp_extract("tp", "^(.*)-([0-9]+)$", 1)
     number = F.regexp_extract("tp", "^(.*)-([0-9]+)$", 2).cast("int")
     placed = found.withColumns({"topic": topic, "partition": number})
-    return placed.join(known, [SESSION, "record"], "left").select(*DURABILITY_RECORDS.names)
+    told = placed.join(known, [SESSION, "record"], "left")
+    nobody_was_told = (F.col("fate") == "lost") & F.col("acks").eqNullSafe(F.lit(0))
+    fate = F.when(nobody_was_told, UNACKNOWLEDGED).otherwise(F.col("fate"))
+    return told.withColumn("fate", fate).select(*DURABILITY_RECORDS.names)
 
 
 def durability(source: DatasetTables) -> "DataFrame":
@@ -54,13 +57,13 @@ def durability(source: DatasetTables) -> "DataFrame":
     from pyspark.sql import functions as F
 
     by_partition = _by_partition(source).join(_harm(source), [SESSION, "tp", "acks"], "left")
-    counted = by_partition.fillna(0, list(FATES)).join(_settings(source), [SESSION, "tp"])
+    counted = by_partition.fillna(0, [*FATES, UNACKNOWLEDGED]).join(_settings(source), [SESSION, "tp"])
     harmed = reduce(lambda a, b: a | b, (F.col(fate) > 0 for fate in FATES))
     example = F.min(F.when(harmed, F.struct(SESSION, "first_seq")))
     whole = counted.groupBy(*CELL).agg(
         F.collect_set("version").alias("found_versions"),
         F.count_distinct(SESSION).alias("sessions"),
-        *(F.sum(name).alias(name) for name in ("records", *OUTCOMES, *FATES)),
+        *(F.sum(name).alias(name) for name in ("records", *OUTCOMES, *FATES, UNACKNOWLEDGED)),
         F.count_distinct(F.when(F.col("lost") > 0, F.col(SESSION))).alias("sessions_lost"),
         F.count_distinct(F.when(harmed, F.col(SESSION))).alias("sessions_harmed"),
         example[SESSION].alias("example_session"),
@@ -88,8 +91,8 @@ def _harm(source: DatasetTables) -> "DataFrame":
 
     found = source.result(DURABILITY_RECORDS).where("acks is not null")
     return found.groupBy(SESSION, "tp", "acks").agg(
-        *(F.count_if(F.col("fate") == fate).alias(fate) for fate in FATES),
-        F.min("sent_seq").alias("first_seq"),
+        *(F.count_if(F.col("fate") == fate).alias(fate) for fate in (*FATES, UNACKNOWLEDGED)),
+        F.min(F.when(F.col("fate") != UNACKNOWLEDGED, F.col("sent_seq"))).alias("first_seq"),
     )
 
 
@@ -145,7 +148,7 @@ JOB: Final = Job(
             "Durability by way to produce",
             shown(
                 generation="generation",
-                acks=Shown("", ("acks",), lambda acks: "all" if acks == -1 else str(acks)),
+                acks=ACKS,
                 min_ISR="min_isr",
                 unclean=answered("unclean"),
                 sessions="sessions",

@@ -1,7 +1,7 @@
 """What a job is: a question, and the declared tables that answer it, each with how it is made."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Struct
 
@@ -73,3 +73,7 @@ def rounded(name: str, digits: int, unit: int = 1) -> Shown:
 def answered(name: str, yes: str = "yes", no: str = "no") -> Shown:
     """A column of truth in words."""
     return Shown("", (name,), lambda value: yes if value else no)
+
+
+ACKS: Final = Shown("", ("acks",), lambda acks: "all" if acks == -1 else str(acks))
+"""The column ``acks`` as producers write it."""

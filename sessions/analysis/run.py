@@ -265,6 +265,7 @@ class _Work:
             raise _explained(error, self._dataset, self._out) from error
         finally:
             with contextlib.suppress(OSError):
+                source.everything.release()
                 source.release()
         tables = tuple(table for tables in made for table in tables)
         count, events = counts or (0, 0)
@@ -300,7 +301,8 @@ class _Work:
     def _run(self, job: Job, result: Result, source: DatasetTables) -> ReportTable:
         """Make one result and write it; the rows to be shown are read from what was written."""
         name = result.table.name
-        rows = result.run(source)
+        across = SESSION not in result.table.names
+        rows = result.run(source.everything if across else source)
         rows.write.mode("append").parquet((self._results / name).for_spark)
         written = Results(self._results)
         order = (

@@ -30,15 +30,25 @@ class DatasetTables:
         dataset: Dataset,
         results: Location,
         only: "DataFrame | None" = None,
+        materialised: str = MATERIALISED,
     ) -> None:
         self._spark = spark
         self._dataset = dataset
         self._results = results
         self._only = only
+        self._place = results / materialised
         self._left_out = dataset.left_out()
         self._tables: dict[str, DataFrame] = {}
         self._materialised: dict[str, DataFrame] = {}
         self._making: dict[str, Lock] = {}
+
+    @cached_property
+    def everything(self) -> "DatasetTables":
+        """The tables of all sessions, also of those that were analysed earlier."""
+        if self._only is None:
+            return self
+        all_of_them = f"{MATERIALISED}_all"
+        return DatasetTables(self._spark, self._dataset, self._results, materialised=all_of_them)
 
     @property
     def sessions(self) -> "DataFrame":
@@ -82,7 +92,7 @@ class DatasetTables:
         with self._making.setdefault(name, Lock()):  # other jobs, in other threads, wait for it
             if name not in self._materialised:
                 made = make(self)
-                place = self._results / MATERIALISED / name
+                place = self._place / name
                 made.write.parquet(place.for_spark)
                 reader = self._spark.read.schema(made.schema)
                 self._materialised[name] = reader.parquet(place.for_spark_to_read)
@@ -90,16 +100,12 @@ class DatasetTables:
 
     def release(self) -> None:
         """Drop what was materialised."""
-        (self._results / MATERIALISED).delete()
+        self._place.delete()
 
     def result(self, table: Table) -> "DataFrame":
-        """The rows of a result that has been written, of the sessions that are analysed now."""
-        rows = self.whole_result(table)
+        """The rows of a result that has been written, of the sessions that this is about."""
+        reader = self._spark.read.schema(spark_schema(table))
+        rows = reader.parquet((self._results / table.name).for_spark_to_read)
         if self._only is None or SESSION not in table.names:
             return rows
         return rows.join(self._only, SESSION, "left_semi")
-
-    def whole_result(self, table: Table) -> "DataFrame":
-        """All rows of a result that has been written, also of sessions analysed earlier."""
-        reader = self._spark.read.schema(spark_schema(table))
-        return reader.parquet((self._results / table.name).for_spark_to_read)

@@ -172,7 +172,13 @@ PRODUCED: Final = Table(
             "offset that it was acknowledged at or, without that, at which a leader first wrote it",
             "neither happened",
         ),
-        Column("outcome", "string", "", "`acked`, `failed` or `pending` (the session ended first)"),
+        Column(
+            "outcome",
+            "string",
+            "",
+            "`acked`, `failed`, `pending` (the session ended first), or with acks=0 `sent`: handed "
+            "to the network, and nobody acknowledges it",
+        ),
         Column("error", "string", "", "Kafka's error name for a failed record, else `NONE`"),
         Column("answered_seq", "int64", "event", "ProduceAcknowledged or ProduceFailed", "pending"),
         Column("answered_us", "int64", "us", "virtual time of it", "pending"),

@@ -9,7 +9,12 @@ from msgspec import Struct
 from sessions.analysis.results.availability import AVAILABILITY, AVAILABILITY_TIMELINE
 from sessions.analysis.results.cluster import CONTROLLER_WORK, ISR_CHURN, LEADER_BALANCE
 from sessions.analysis.results.failover import FAILOVER, FAILOVERS
-from sessions.analysis.results.latency import COMMIT_LATENCY, HW_LAG_TIMELINE, LATENCY_HISTOGRAM
+from sessions.analysis.results.latency import (
+    COMMIT_LATENCY,
+    HW_LAG,
+    HW_LAG_TIMELINE,
+    LATENCY_HISTOGRAM,
+)
 from sessions.analysis.results.reading import Results
 from sessions.analysis.results.truth import (
     ANOMALIES,
@@ -44,7 +49,7 @@ SECTIONS: Final[tuple[tuple[Callable[[Material], Element], tuple[Table, ...]], .
     (availability, (AVAILABILITY, AVAILABILITY_TIMELINE)),
     (failover, (FAILOVERS, FAILOVER)),
     (latency, (COMMIT_LATENCY, LATENCY_HISTOGRAM)),
-    (lag, (COMMIT_LATENCY, HW_LAG_TIMELINE)),
+    (lag, (HW_LAG, HW_LAG_TIMELINE)),
     (churn, (ISR_CHURN,)),
     (anomalies, (ANOMALIES, ANOMALY_COUNTS)),
     (leaders, (LEADER_BALANCE, CONTROLLER_WORK)),

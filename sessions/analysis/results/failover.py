@@ -39,8 +39,15 @@ FAILOVERS: Final = Table(
         broker("leader", "who was chosen", NOT_ELECTED),
         Column("leader_epoch", "int32", "", "its leader epoch", NOT_ELECTED),
         text("strategy", "`Offline`, `Unclean`, .. as in `elections`", NOT_ELECTED),
-        event("serving_seq", "ReplicaRoleChanged: a broker acts as leader", NOT_SERVING),
+        event(
+            "serving_seq", "ReplicaRoleChanged or a thaw: a broker acts as leader", NOT_SERVING
+        ),
         time("serving_us", "virtual time of it", NOT_SERVING),
+        text(
+            "outcome",
+            "`failed over`: a leader was elected and serves; `returned`: the broker went on before "
+            "another was elected, so nobody took over; `open`: nobody serves yet",
+        ),
         time("detection_us", "from the fault to its detection", NOT_DETECTED),
         time("election_us", "from detection to the election", "as `detected_us` or `elected_us`"),
         time("takeover_us", "from the election to service", "as `elected_us` or `serving_us`"),
@@ -58,8 +65,9 @@ FAILOVER: Final = Table(
         text("version", "release whose rules the sessions ran by"),
         text("fault", "as in `failovers`"),
         Column("was_controller", "bool", "", "whether the broker was also the controller"),
-        count("failovers", "failovers", "partitions whose leader failed so"),
-        count("served", "failovers", "that ended with a broker acting as leader"),
+        count("failovers", "failovers", "partitions whose leader failed so and did not return"),
+        count("served", "failovers", "that ended with an elected leader in service"),
+        count("returned", "partitions", "whose leader was away and went on itself"),
         count("unclean", "failovers", "for which the new leader was not in the ISR"),
         *percentile_columns("detection", "from the fault to its detection", NONE_SUCH),
         *percentile_columns("election", "from detection to the election", NONE_SUCH),

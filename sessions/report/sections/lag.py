@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from sessions.analysis.results.latency import COMMIT_LATENCY, HW_LAG_TIMELINE
+from sessions.analysis.results.latency import HW_LAG, HW_LAG_TIMELINE
 from sessions.analysis.results.reading import DOWN, UP, Row
 from sessions.report.charts import Axis, Series, Step, timeline
 from sessions.report.markup import Element
@@ -12,7 +12,7 @@ from sessions.report.units import number_text, time_marks, time_text, whole_mark
 
 ORDER: Final = (("hw_lag_max", DOWN), ("hw_lag_mean", DOWN), ("session", UP), ("tp", UP))
 SHOWN: Final = Shown(
-    COMMIT_LATENCY,
+    HW_LAG,
     {
         "session": "session",
         "partition": "tp",
@@ -29,7 +29,7 @@ SHOWN: Final = Shown(
 
 def lag(of: Material) -> Element:
     """LEO - HW over time, of the partitions in which it was largest."""
-    rows = of.results.top(COMMIT_LATENCY, ORDER, ROWS_MAX)
+    rows = of.results.top(HW_LAG, ORDER, ROWS_MAX)
     lagging = [row for row in rows if row["hw_lag_max"]]
     figures = [_figure(of, session, tp) for session, tp in distinct(lagging, "session", "tp")]
     return section(
@@ -38,7 +38,7 @@ def lag(of: Material) -> Element:
         "Records above the high watermark of the leader (LEO - HW): written, and not yet "
         "committed; of the partitions in which there were most.",
         *figures,
-        table(SHOWN, rows, of.origins, of.results.count(COMMIT_LATENCY)),
+        table(SHOWN, rows, of.origins, of.results.count(HW_LAG)),
     )
 
 

@@ -16,6 +16,7 @@ SHOWN: Final = Shown(
     {
         "session": "session",
         "partition": "tp",
+        "acks": "acks",
         "records": "records",
         "committed": "committed",
         "commit p50": "commit_p50_us",

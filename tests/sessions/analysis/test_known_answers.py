@@ -1,5 +1,6 @@
 """The parts of the jobs on one small story whose answers are plain to see."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -10,7 +11,9 @@ from emulator.events import (
     ControllerElected,
     ControllerStep,
     LeaderElected,
+    LogLoaded,
     MessageSent,
+    ProduceAcknowledged,
     RecordsConsumed,
     ReplicaRoleChanged,
     SessionEnded,
@@ -20,10 +23,11 @@ from emulator.events import (
 from sessions.analysis.anomalies import anomalies
 from sessions.analysis.availability import outages
 from sessions.analysis.batches import batches, given
+from sessions.analysis.commit_latency import commit_latency, hw_lag, latency_by_release
 from sessions.analysis.controller_work import controller_work
-from sessions.analysis.durability import generation_of
+from sessions.analysis.durability import durability, durability_records, generation_of
 from sessions.analysis.events import facts
-from sessions.analysis.failover import failovers
+from sessions.analysis.failover import failover, failovers
 from sessions.analysis.final_state import final_partitions, final_znodes, states_in
 from sessions.analysis.hw_lag import hw_lag_timeline
 from sessions.analysis.intervals import edges, stretches
@@ -38,6 +42,7 @@ from sessions.analysis.tables import DatasetTables
 from sessions.analysis.windows import earlier, later, nearest
 from sessions.dataset.export import export_session
 from sessions.dataset.layout import Dataset
+from sessions.dataset.location import Location
 from sessions.dataset.rows.sessions import SessionFacts
 from tests.sessions.dataset.streams import Story, committed_story
 
@@ -89,7 +94,7 @@ def source(spark: "SparkSession", tmp_path_factory: pytest.TempPathFactory) -> D
     folder = tmp_path_factory.mktemp("known")
     story = crashed_story()
     export_session(story.events, SessionFacts("s1", end_us=story.time_us), folder / "dataset")
-    return DatasetTables(spark, Dataset(folder / "dataset"), folder)
+    return DatasetTables(spark, Dataset(folder / "dataset"), Location(folder))
 
 
 def rows(frame: "DataFrame") -> list[dict[str, Any]]:
@@ -233,3 +238,116 @@ def test_what_is_nearest_is_found_in_both_directions(spark: "SparkSession") -> N
 )  # fmt: skip
 def test_a_release_speaks_one_generation_of_the_protocol(version: str, generation: str) -> None:
     assert generation_of(version) == generation
+
+
+# ---- definitions
+
+
+def told(spark: "SparkSession", folder: Path, story: Story) -> DatasetTables:
+    """The tables of one story."""
+    export_session(story.events, SessionFacts("s1", end_us=story.time_us), folder / "dataset")
+    return DatasetTables(spark, Dataset(folder / "dataset"), Location(folder))
+
+
+def frozen_story(frozen_us: int) -> Story:
+    """The leader is frozen for so long, thaws before anybody notices, and stays leader.
+
+    Much later another one is elected for another reason.
+    """
+    story = committed_story()
+    story.wait(1_000)
+    story.tell(BrokerStateChanged, 0, "frozen")
+    story.wait(frozen_us)
+    story.tell(BrokerStateChanged, 0, "running")
+    story.wait(57_000_000)
+    story.tell(LeaderElected, TP, 2, 1, 1, [1, 2], "Preferred")
+    story.elect(TP, 1)
+    story.wait(1_000)
+    return story
+
+
+def test_a_frozen_leader_serves_nobody(spark: "SparkSession", tmp_path: Path) -> None:
+    source = told(spark, tmp_path, frozen_story(500_000))
+    (outage,) = (row for row in rows(outages(source)) if row["kind"] == "leaderless")
+    assert outage["lasted_us"] == 500_000
+    (session,) = rows(source.sessions)
+    assert session["leaderless_us"] == 500_000
+
+
+def test_a_broker_that_thaws_in_time_is_no_failover(spark: "SparkSession", tmp_path: Path) -> None:
+    (row,) = rows(failovers(told(spark, tmp_path, frozen_story(500_000))))
+    assert (row["outcome"], row["total_us"]) == ("returned", 500_000)
+    assert (row["elected_seq"], row["leader"]) == (None, None)
+
+
+def test_a_broker_that_is_back_before_its_session_ends_is_no_failover(
+    spark: "SparkSession", tmp_path: Path
+) -> None:
+    story = committed_story()
+    story.wait(1_000)
+    story.tell(BrokerStateChanged, 0, "crashed")
+    story.tell(ReplicaRoleChanged, TP, 0, "offline", 0, 0)
+    story.wait(400)
+    story.tell(BrokerStateChanged, 0, "starting")
+    story.wait(200)
+    story.tell(ReplicaRoleChanged, TP, 0, "leader", 0, 0)
+    story.wait(1_000)
+    source = told(spark, tmp_path, story)
+    (row,) = rows(failovers(source))
+    assert (row["outcome"], row["total_us"]) == ("returned", 600)
+    rows_written = failovers(source)
+    rows_written.write.parquet(f"{tmp_path}/failovers")
+    (kind,) = rows(failover(source))
+    assert (kind["failovers"], kind["served"], kind["returned"]) == (0, 0, 1)
+    assert (kind["total_n"], kind["total_p50_us"]) == (0, None)
+
+
+def test_a_leader_that_is_down_has_no_lag(spark: "SparkSession", tmp_path: Path) -> None:
+    story = committed_story()
+    story.wait(1_000)
+    story.tell(BrokerStateChanged, 0, "crashed")
+    story.tell(ReplicaRoleChanged, TP, 0, "offline", 0, 0)
+    story.tell(LogLoaded, TP, 0, 0, 1, 3, None)
+    story.wait(1_000_000)
+    (row,) = rows(hw_lag(told(spark, tmp_path, story)))
+    assert row["hw_lag_max"] == 3
+    assert row["online_us"] < 1_000_000
+    assert min(each["lag_max"] for each in rows(hw_lag_timeline(told_again(spark, tmp_path)))) >= 0
+
+
+def told_again(spark: "SparkSession", folder: Path) -> DatasetTables:
+    return DatasetTables(spark, Dataset(folder / "dataset"), Location(folder / "again"))
+
+
+def test_records_without_acks_are_neither_acknowledged_nor_lost(
+    spark: "SparkSession", tmp_path: Path
+) -> None:
+    story = committed_story()
+    batch = story.send(TP, 2, acks=0)
+    story.tell(ProduceAcknowledged, "p1", TP, batch.first_record, 2, -1)
+    story.wait(1_000)
+    source = told(spark, tmp_path, story)
+    found = {row["acks"]: row for row in rows(commit_latency(source))}
+    assert (found[0]["acked"], found[0]["sent"], found[0]["ack_n"]) == (0, 2, 0)
+    fates_found = durability_records(source)
+    assert {row["fate"] for row in rows(fates_found)} == {"unacknowledged"}
+    fates_found.write.parquet(f"{tmp_path}/durability_records")
+    cells = {row["acks"]: row for row in rows(durability(source))}
+    assert (cells[0]["acked"], cells[0]["lost"], cells[0]["unacknowledged"]) == (0, 0, 2)
+    assert cells[0]["sessions_harmed"] == 0
+
+
+def test_an_outage_of_no_time_is_none(spark: "SparkSession", tmp_path: Path) -> None:
+    story = committed_story()
+    story.wait(1_000)
+    story.tell(ReplicaRoleChanged, TP, 0, "offline", 0, 0)
+    story.tell(ReplicaRoleChanged, TP, 0, "leader", 0, 1)
+    story.wait(1_000)
+    found = rows(outages(told(spark, tmp_path, story)))
+    assert [row for row in found if row["kind"] == "leaderless"] == []
+
+
+def test_percentiles_do_not_mix_ways_to_produce(source: DatasetTables) -> None:
+    found = {row["acks"]: row for row in rows(latency_by_release(source))}
+    assert (found[-1]["commit_n"], found[-1]["ack_n"]) == (4, 4)
+    assert (found[1]["commit_n"], found[1]["ack_n"]) == (0, 1)
