@@ -17,8 +17,17 @@ from sessions.analysis.session import spark_session
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-SMALL = {"spark.sql.shuffle.partitions": "2", "spark.sql.codegen.wholeStage": "true"}
-"""Few tasks for few rows; queries are compiled and re-planned as they run, as users have it."""
+SMALL = {
+    "spark.sql.shuffle.partitions": "2",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+}
+"""Few rows are analysed so for users, too: compiling a query takes longer than running it."""
+COMPILED = {
+    "spark.sql.codegen.wholeStage": "true",
+    "spark.sql.codegen.factoryMode": "CODEGEN_ONLY",
+}
+"""As many rows are analysed."""
 
 HASTY = (
     "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC "
@@ -71,3 +80,13 @@ def spark(hasty_java: None) -> "Iterator[SparkSession]":
         for key, value in SMALL.items():
             session.conf.set(key, value)
         yield session
+
+
+@pytest.fixture
+def compiled_spark(spark: "SparkSession") -> "Iterator[SparkSession]":
+    """The same session, in which queries are compiled."""
+    for key, value in COMPILED.items():
+        spark.conf.set(key, value)
+    yield spark
+    for key in COMPILED:
+        spark.conf.set(key, SMALL[key])

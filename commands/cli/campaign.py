@@ -10,8 +10,10 @@ from commands.cli.spark_options import Master, Remote, SparkConf, require_one, s
 from commands.exits import ExitCode
 from commands.language import values
 from commands.language.ranges import Seeds, Variation, seeds, variation
+from commands.runs.chaos_kinds import chaos_kinds
 from commands.language.statements.parameters import Settings, argument, flag, option
 from commands.output import streams
+from sessions.campaign.chaos import Chaos
 
 app = typer.Typer()
 
@@ -22,6 +24,7 @@ EXAMPLES = examples(
     "tidegauge campaign failover.tide --seeds 0..9999 --out dataset/",
     "tidegauge campaign failover.tide --vary acks=1,all --vary version=0.10.2,3.9 --out dataset/",
     "tidegauge campaign failover.tide --vary config.min.insync.replicas=1,2 --json --out dataset/",
+    "tidegauge campaign failover.tide --chaos crash,freeze:2,cut,delay --shrink --out dataset/",
     "tidegauge campaign failover.tide --master spark://host:7077 --out /shared/dataset",
 )
 
@@ -65,6 +68,19 @@ def campaign(
     master: Master = None,
     remote: Remote = None,
     conf: SparkConf = None,
+    chaos: Annotated[
+        Chaos | None,
+        option(
+            "--chaos",
+            metavar="KIND,KIND:N,..",
+            parse=chaos_kinds,
+            text="faults among the statements of each run, drawn from its seed, N of a kind (1): "
+            "crash, stop, freeze, cut, delay",
+        ),
+    ] = None,
+    shrink: Annotated[
+        bool, flag("--shrink", text="reduce runs to look at to the statements that matter")
+    ] = False,
     as_json: Annotated[bool, flag("--json", text="one JSON object on standard output")] = False,
 ) -> int:
     """Run a script with many seeds, in every combination of what is varied, on Spark.
@@ -79,12 +95,12 @@ def campaign(
     from commands.runs import campaign as campaigning
     from commands.runs.campaign_plan import Given, plan
 
-    given = Given(script, seed_ranges, vary or (), named(variables), version, config or ())
+    given = Given(script, seed_ranges, vary or (), named(variables), version, config or (), chaos)
     made, unused = plan(given)
     for name in unused:
         if name in given.variables:
             streams.narrate(f"--set {name}: nothing in the script asks for ${{{name}}}")
-    report = campaigning.campaign(made, out, limit, master, remote, spark_conf(conf))
+    report = campaigning.campaign(made, out, limit, master, remote, spark_conf(conf), shrink=shrink)
     if report is None:
         return ExitCode.INTERRUPTED
     if as_json:

@@ -34,6 +34,8 @@ def campaign(
     master: str | None,
     remote: str | None,
     conf: Mapping[str, str] | None = None,
+    *,
+    shrink: bool = False,
 ) -> "CampaignReport | None":
     """Run a campaign and tell how far it has come; None if it was broken off.
 
@@ -48,7 +50,7 @@ def campaign(
     try:
         from sessions.campaign.runner import CampaignError, run_campaign
 
-        return run_campaign(plan, out, limit_s, master, remote, progress, conf)
+        return run_campaign(plan, out, limit_s, master, remote, progress, conf, shrink=shrink)
     except ImportError as error:
         message = f"campaigns need the 'spark' extra (pip install 'tidegauge[spark]'): {error}"
         raise CommandError(ExitCode.UNREACHABLE, message) from None
@@ -126,7 +128,18 @@ def to_look_at(report: "CampaignReport") -> str:
     for each in report.failing:
         why = ", ".join(each.findings) + (f": {each.error}" if each.error else "")
         lines.append(f"{each.command}  # {' '.join(why.split())}")
+    lines += _shrunk(report)
     return "\n".join(lines) + "\n"
+
+
+def _shrunk(report: "CampaignReport") -> list[str]:
+    """The runs that were reduced, each as the script that is left of it."""
+    if not report.shrunk:
+        return []
+    return ["", "reduced to what matters:"] + [
+        f"{each.path}  # {each.finding}: {each.left} of {each.statements} statements"
+        for each in report.shrunk
+    ]
 
 
 def as_json(report: "CampaignReport") -> str:

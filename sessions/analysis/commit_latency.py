@@ -45,8 +45,17 @@ def latency_by_release(source: DatasetTables) -> "DataFrame":
     version = source.sessions.select(SESSION, F.coalesce("version", F.lit("")).alias("version"))
     produced = timed(source).join(version, SESSION)
     keys = ("version", "acks")
+    slowest = F.max(
+        F.when(
+            F.col("commit_us").isNotNull(),
+            F.struct("commit_us", SESSION, (-F.col("sent_seq")).alias("first")),
+        )
+    )
     whole = produced.groupBy(*keys).agg(
-        F.count_distinct(SESSION).alias("sessions"), F.sum("records").alias("records")
+        F.count_distinct(SESSION).alias("sessions"),
+        F.sum("records").alias("records"),
+        slowest[SESSION].alias("slowest_session"),
+        (-slowest["first"]).alias("slowest_seq"),
     )
     for value in ("commit", "ack"):
         found = percentiles(produced, keys, f"{value}_us", value, "us", "records")

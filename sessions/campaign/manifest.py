@@ -25,6 +25,7 @@ ATTEMPTS: Final = "attempts"
 FAILING: Final = "failing.txt"
 OUTCOME: Final = "outcome.json"
 SHRUNK: Final = "shrunk"
+SCRIPTS: Final = "scripts"
 LOCK: Final = "lock"
 
 Content = TypeVar("Content", bound=Struct)
@@ -38,6 +39,7 @@ class CampaignFolder:
         self.path = self.dataset / FOLDER
         self.failing = self.path / FAILING
         self.shrunk = self.path / SHRUNK
+        self.scripts = self.path / SCRIPTS
 
     # ---- the plan
 
@@ -106,6 +108,14 @@ class CampaignFolder:
         with writing(self.dataset):
             self.failing.write(failing)
             self._write(OUTCOME, report)
+
+    def keep_script(self, folder: Location, session: str, text: str) -> str:
+        """Keep a script of one run; returns where."""
+        with writing(self.dataset):
+            folder.create_folder()
+            place = folder / f"{session}.tide"
+            place.write(text.encode())
+        return str(place)
 
     def outcome(self) -> CampaignReport | None:
         """What came of the campaign; None if it has not ended, or the dataset is of none."""

@@ -16,6 +16,7 @@ import msgspec
 from msgspec import Struct, structs
 
 from emulator.inputs.statements import CreateCluster, Statement
+from sessions.campaign.chaos import Chaos, with_faults
 
 ID_CHARACTERS_MAX: Final = 90
 """What a variant may take of a session's id; a seed still fits behind it."""
@@ -66,7 +67,7 @@ class Plan(Struct, frozen=True, dict=True):
     """A whole campaign. Two that are equal have the same runs, event by event.
 
     ``seeds`` are ranges, first and last; ``source`` is the script's text; ``program`` is what runs
-    it, with its version.
+    it, with its version. With ``chaos``, each run has faults among its statements.
     """
 
     script: str
@@ -74,6 +75,7 @@ class Plan(Struct, frozen=True, dict=True):
     seeds: list[tuple[int, int]]
     variants: list[Variant]
     program: str
+    chaos: Chaos | None = None
 
     @property
     def name(self) -> str:
@@ -96,6 +98,30 @@ class Plan(Struct, frozen=True, dict=True):
         seed, variant = self._seed(place), self.variants[at]
         return Run(number, at, seed, f"{variant.id}seed-{seed}")
 
+    def of_run(self, run: Run) -> Variant:
+        """The combination of a run, with the faults that its seed draws."""
+        variant = self.variants[run.variant]
+        if self.chaos is None:
+            return variant
+        steps = with_faults(variant.steps, self.chaos, variant.cluster, run.seed)
+        return structs.replace(variant, steps=steps)
+
+    def number_of(self, session: str) -> int:
+        """The number of the run whose session has this id.
+
+        Raises:
+            KeyError: there is none.
+        """
+        for at, variant in enumerate(self.variants):
+            begin = f"{variant.id}seed-"
+            if session.startswith(begin) and session.removeprefix(begin).lstrip("-").isdigit():
+                seed, place = int(session.removeprefix(begin)), 0
+                for first, last in self.seeds:
+                    if first <= seed <= last:
+                        return (place + seed - first) * len(self.variants) + at
+                    place += last - first + 1
+        raise KeyError(session)
+
     def _seed(self, place: int) -> int:
         for (_, last), end in zip(self.seeds, self._ends, strict=True):
             if place < end:
@@ -117,6 +143,7 @@ class Plan(Struct, frozen=True, dict=True):
             "the script is not": self.source == other.source,
             "what is varied is not": _names(self) == _names(other),
             "the program is not": self.program == other.program,
+            "the chaos is not": self.chaos == other.chaos,
             "what the script reads is not": all(one == another for one, another in shared),
         }
         return next((what for what, same in checks.items() if not same), "")

@@ -14,13 +14,15 @@ from types import FrameType
 from typing import TYPE_CHECKING, Final
 from uuid import uuid4
 
+import msgspec
 from msgspec import Struct
 
 from sessions.analysis.session import spark_session
 from sessions.campaign.manifest import CampaignFolder
-from sessions.campaign.outcome import CampaignReport
+from sessions.campaign.outcome import CampaignReport, ShrunkRun
 from sessions.campaign.plan import Plan
 from sessions.campaign.shipping import NEEDED, packages_zip
+from sessions.campaign.shrink import Shrunk, ShrinkTask, shrink_batches
 from sessions.campaign.summary import all_runs, summed_up
 from sessions.campaign.worker import Task, encoded, named_runs, run_batches
 from sessions.dataset.layout import STAGING, Dataset
@@ -74,10 +76,13 @@ def run_campaign(
     remote: str | None = None,
     tell: Tell = lambda _: None,
     conf: Mapping[str, str] | None = None,
+    *,
+    shrink: bool = False,
 ) -> CampaignReport:
     """Make all runs of a campaign that are not in the dataset yet, and sum all of them up.
 
     A campaign that is there already grows by the seeds and combinations of ``plan`` that it lacks.
+    With ``shrink`` the first of the runs to look at are reduced to the statements that matter.
     ``limit_s`` is wall time for each run; ``master``, ``remote`` and ``conf`` are as in
     :func:`sessions.analysis.run.analyze`. Raises
     :class:`~sessions.dataset.layout.DatasetError` for a folder that cannot be used,
@@ -98,7 +103,10 @@ def run_campaign(
                 into.recover()
                 task = Task(whole, str(into), limit_s, uuid4().hex)
                 _make_runs(spark, task, into, tell)
-                return summed_up(spark, whole, into)
+                report = summed_up(spark, whole, into)
+                if shrink and report.failing:
+                    report = _shrunk(spark, whole, report, folder, limit_s)
+                return report
     finally:
         _tidy(into)
 
@@ -171,6 +179,35 @@ def _made(missing: "DataFrame", tasks: int, task: Task) -> "DataFrame":
     """The runs, made: a task takes those of some sessions, in order of their ids."""
     in_order = missing.repartitionByRange(tasks, SESSION).sortWithinPartitions(SESSION)
     return in_order.mapInArrow(partial(run_batches, encoded(task)), "runs BIGINT")
+
+
+def _shrunk(
+    spark: "SparkSession",
+    plan: Plan,
+    report: CampaignReport,
+    folder: CampaignFolder,
+    limit_s: float,
+) -> CampaignReport:
+    """Reduce the runs that the report names, each in a task of its own, and keep their scripts."""
+    numbers = [plan.number_of(each.session) for each in report.failing]
+    task = msgspec.msgpack.encode(ShrinkTask(plan, limit_s))
+    with tempfile.TemporaryDirectory(prefix="tidegauge-code-") as scratch:
+        spark.addArtifacts(str(packages_zip(Path(scratch))), pyfile=True)
+        runs = spark.createDataFrame([(number,) for number in numbers], "run BIGINT")
+        each = runs.repartition(len(numbers), "run")
+        rows = each.mapInArrow(partial(shrink_batches, task), "shrunk STRING").collect()
+    made = [msgspec.json.decode(row["shrunk"], type=Shrunk) for row in rows]
+    kept = [
+        ShrunkRun(
+            each.session,
+            each.finding,
+            each.statements,
+            each.left,
+            folder.keep_script(folder.shrunk, each.session, each.script),
+        )
+        for each in sorted(made, key=lambda each: (each.left, each.session))
+    ]
+    return msgspec.structs.replace(report, shrunk=tuple(kept))
 
 
 class _Watch:

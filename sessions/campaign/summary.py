@@ -1,13 +1,17 @@
 """Summing a campaign up: by Spark, from the table of its runs."""
 
+import shlex
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
+
+from msgspec import structs
 
 from sessions.analysis.tables import DatasetTables
 from sessions.campaign.manifest import FOLDER, CampaignFolder
 from sessions.campaign.outcome import OUTCOMES, CampaignReport, Failing, Loss, VariantReport
 from sessions.campaign.plan import Plan
 from sessions.campaign.runs import LOSSES, varied
+from sessions.campaign.shrink import script_text
 from sessions.dataset.layout import Dataset
 from sessions.dataset.schema import SESSION
 from sessions.dataset.tables import RUNS
@@ -41,6 +45,9 @@ def summed_up(spark: "SparkSession", plan: Plan, dataset: Dataset) -> CampaignRe
     to_look_at = runs.where(F.size("findings") > 0)
     worst = to_look_at.orderBy(_gravity(), SESSION).limit(WRITTEN_MAX)
     first = worst.select("session", "varied", "seed", "findings", "error", "command").collect()
+    failing = [_failing(combinations, row.asDict()) for row in first[:SHOWN_MAX]]
+    if plan.chaos is not None:
+        failing = [_with_script(plan, each, folder) for each in failing]
     report = CampaignReport(
         dataset=str(dataset),
         script=plan.script,
@@ -50,13 +57,24 @@ def summed_up(spark: "SparkSession", plan: Plan, dataset: Dataset) -> CampaignRe
             for text, values in combinations.items()
             if text in matrix
         ),
-        failing=tuple(_failing(combinations, row.asDict()) for row in first[:SHOWN_MAX]),
+        failing=tuple(failing),
         failing_in_all=to_look_at.count(),
         failing_file=str(folder.failing),
         runs_table=str(dataset.location / RUNS.name),
     )
     folder.sum_up(report, "".join(_line(row.asDict()) for row in first).encode())
     return report
+
+
+def _with_script(plan: Plan, failing: Failing, folder: CampaignFolder) -> Failing:
+    """The same with a script of the run, in which its faults stand as statements."""
+    run = plan.run(plan.number_of(failing.session))
+    variant = plan.of_run(run)
+    title = f"{failing.session}: {', '.join(failing.findings)}"
+    text = script_text(variant, run.seed, variant.steps, title)
+    path = folder.keep_script(folder.scripts, failing.session, text)
+    command = f"tidegauge console {shlex.quote(path)} --from-start --paused"
+    return structs.replace(failing, command=command)
 
 
 def _line(row: dict[str, Any]) -> str:

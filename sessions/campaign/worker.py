@@ -220,7 +220,7 @@ class Worker:
 
     def _emulated(self, run: Run, own: list[Batch]) -> SessionRows:
         """Run it; ``own`` gets a commit of its own if there are many events."""
-        variant = self.task.plan.variants[run.variant]
+        variant = self.task.plan.of_run(run)
         emulation = Emulation(variant, run.seed)
         made = SessionRows(run.session)
         for events in emulation.blocks():

@@ -20,15 +20,15 @@ class Origins:
     """
 
     def __init__(self, dataset: Location) -> None:
-        self._dataset = Dataset(dataset)
+        self._place = dataset
         self._found: dict[str, str] = {}
 
     def look_up(self, sessions: set[str]) -> None:
         """Find out how these sessions are opened; the others are taken for files."""
         missing = sorted(sessions - self._found.keys())
-        if not missing or not self._dataset.has(RUNS):
+        if not missing or not (self._place / RUNS.name).is_folder():
             return
-        rows = self._dataset.scan(RUNS, ["session", "command"], one_of(missing))
+        rows = Dataset(self._place).scan(RUNS, ["session", "command"], one_of(missing))
         for row in rows.to_pylist():
             self._found[row["session"]] = row["command"]
 

@@ -71,14 +71,14 @@ class Analysed(Struct, frozen=True):
         return self.dataset.name
 
 
-def write_report(results: Location, analysed: Analysed) -> Location:
+def write_report(results: "Location | Path", analysed: Analysed) -> Location:
     """Write the report of the results in a folder into it; returns the file."""
-    place = results / NAME
+    place = Location(results) / NAME
     place.write(report_page(results, analysed).encode())
     return place
 
 
-def report_page(results: Location, analysed: Analysed) -> str:
+def report_page(results: "Location | Path", analysed: Analysed) -> str:
     """The report as HTML."""
     material = Material(Results(results), Origins(analysed.dataset))
     outcome = CampaignFolder(analysed.dataset).outcome()

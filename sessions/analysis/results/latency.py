@@ -47,6 +47,8 @@ LATENCY: Final = Table(
         count("records", "records", "produced so"),
         *percentile_columns("commit", "from sending a record to its commit", NO_COMMIT),
         *percentile_columns("ack", "from sending a record to its acknowledgement", NO_ACK),
+        text("slowest_session", "session of the record that took longest to commit", NO_COMMIT),
+        event("slowest_seq", "ProduceSent of it", NO_COMMIT),
     ),
 )
 

@@ -78,7 +78,7 @@ def same(found: list[Row], expected: list[Row]) -> None:
     st.lists(stories(steps_max=40), min_size=4, max_size=4),
 )
 def test_every_job_agrees_with_plain_python(
-    spark: "SparkSession",
+    compiled_spark: "SparkSession",
     tmp_path_factory: pytest.TempPathFactory,
     seeds: list[int],
     invented: list[Story],

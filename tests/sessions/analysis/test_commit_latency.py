@@ -30,7 +30,7 @@ def dataset_of(told: list[Story], folder: Path) -> Dataset:
 
 def computed(spark: "SparkSession", dataset: Dataset) -> list[Row]:
     """The job's rows by session and partition."""
-    frame = commit_latency(DatasetTables(spark, dataset, dataset.path)).orderBy("session", "tp")
+    frame = commit_latency(DatasetTables(spark, dataset, dataset.location)).orderBy("session", "tp")
     assert tuple(frame.columns) == COMMIT_LATENCY.names
     return [row.asDict() for row in frame.collect()]
 

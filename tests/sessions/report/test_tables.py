@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from sessions.analysis.results.failover import FAILOVER
+from sessions.dataset.location import Location
 from sessions.dataset.schema import Column, Type
 from sessions.report.origins import Origins
 from sessions.report.tables import Shown, session_of, table, value_text
@@ -35,5 +36,5 @@ def test_an_event_is_of_the_session_that_is_named_like_it() -> None:
 
 
 def test_a_table_without_rows_says_so(tmp_path: Path) -> None:
-    made = table(Shown(FAILOVER, {"version": "version"}), [], Origins(tmp_path))
+    made = table(Shown(FAILOVER, {"version": "version"}), [], Origins(Location(tmp_path)))
     assert made.text == "None."
