@@ -21,9 +21,13 @@ SMALL = {
     "spark.sql.shuffle.partitions": "2",
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-    "spark.sql.adaptive.enabled": "false",
 }
-"""For a handful of rows, compiling and re-planning a query takes longer than running it."""
+"""Few rows are analysed so for users, too: compiling a query takes longer than running it."""
+COMPILED = {
+    "spark.sql.codegen.wholeStage": "true",
+    "spark.sql.codegen.factoryMode": "CODEGEN_ONLY",
+}
+"""As many rows are analysed."""
 
 HASTY = (
     "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC "
@@ -76,3 +80,13 @@ def spark(hasty_java: None) -> "Iterator[SparkSession]":
         for key, value in SMALL.items():
             session.conf.set(key, value)
         yield session
+
+
+@pytest.fixture
+def compiled_spark(spark: "SparkSession") -> "Iterator[SparkSession]":
+    """The same session, in which queries are compiled."""
+    for key, value in COMPILED.items():
+        spark.conf.set(key, value)
+    yield spark
+    for key in COMPILED:
+        spark.conf.set(key, SMALL[key])

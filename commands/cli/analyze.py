@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from commands.cli.examples import examples
-from commands.exits import CommandError, ExitCode
+from commands.cli.spark_options import Master, Remote, SparkConf, require_one, spark_conf
 from commands.language.statements.parameters import argument, flag, option
 from commands.output import streams
 
@@ -16,20 +16,20 @@ EXAMPLES = examples(
     "tidegauge analyze dataset/ --out report/ --job failover --job replay --json",
     "tidegauge analyze dataset/ --out report/ --master spark://host:7077",
     "tidegauge analyze dataset/ --out report/ --remote sc://host:15002",
+    "tidegauge analyze s3a://bucket/dataset --out s3a://bucket/report "
+    "--conf spark.jars.packages=org.apache.hadoop:hadoop-aws:VERSION",
 )
 
 
 @app.command("analyze", epilog=EXAMPLES)
 def analyze(
-    dataset: Annotated[str, argument("DATASET", text="what 'sessions export' made")],
-    out: Annotated[str, option("--out", metavar="DIR", text="a new folder for the results")],
-    master: Annotated[
-        str | None,
-        option("--master", metavar="URL", text="a Spark master", default="this machine"),
-    ] = None,
-    remote: Annotated[
-        str | None, option("--remote", metavar="URL", text="a Spark Connect server: sc://..")
-    ] = None,
+    dataset: Annotated[str, argument("DATASET", text="what 'sessions export' or 'campaign' made")],
+    out: Annotated[
+        str, option("--out", metavar="DIR", text="a folder for the results, new or of this dataset")
+    ],
+    master: Master = None,
+    remote: Remote = None,
+    conf: SparkConf = None,
     jobs: Annotated[
         list[str] | None,
         option("--job", metavar="NAME", text="a job to run; may be repeated", default="all"),
@@ -39,17 +39,17 @@ def analyze(
     """Analyze a dataset of sessions with Spark.
 
     The jobs: availability, failover, latency, isr, durability, leaders, controller, anomalies,
-    replay (docs/analysis.md). Results are Parquet; their worst rows are printed. Exit status 3:
-    there is no Java, no Spark or no dataset, or DIR exists; 5: the dataset cannot be read.
+    replay (docs/analysis.md). Results are Parquet; their worst rows are printed. Where DIR holds an
+    earlier analysis of the dataset, sessions that came since are added to it. Exit status 3: there
+    is no Java, no Spark or no dataset, or DIR holds something else; 5: the dataset cannot be read.
     """
-    if master and remote:
-        raise CommandError(
-            ExitCode.USAGE, "'tidegauge analyze' takes --master or --remote, not both"
-        )
+    require_one("analyze", master, remote)
     from commands.output import session_tables
     from commands.runs import analysis
 
-    report = analysis.analysis(dataset, out, master, remote, tuple(jobs or ()))
+    report = analysis.analysis(dataset, out, master, remote, tuple(jobs or ()), spark_conf(conf))
+    if report.added is not None:
+        streams.narrate(f"{report.added:,} sessions were added to the {report.sessions:,} in all")
     if report.unlike:
         streams.narrate(
             f"the events of {report.unlike} sessions do not build the state that was recorded: "

@@ -6,11 +6,14 @@ import typer
 
 from commands.cli.examples import examples
 from commands.cli.options import Variables, Version, named
-from commands.exits import CommandError, ExitCode
+from commands.cli.spark_options import Master, Remote, SparkConf, require_one, spark_conf
+from commands.exits import ExitCode
 from commands.language import values
 from commands.language.ranges import Seeds, Variation, seeds, variation
 from commands.language.statements.parameters import Settings, argument, flag, option
 from commands.output import streams
+from commands.runs.chaos_kinds import chaos_kinds
+from sessions.campaign.chaos import Chaos
 
 app = typer.Typer()
 
@@ -21,6 +24,7 @@ EXAMPLES = examples(
     "tidegauge campaign failover.tide --seeds 0..9999 --out dataset/",
     "tidegauge campaign failover.tide --vary acks=1,all --vary version=0.10.2,3.9 --out dataset/",
     "tidegauge campaign failover.tide --vary config.min.insync.replicas=1,2 --json --out dataset/",
+    "tidegauge campaign failover.tide --chaos crash,freeze:2,cut,delay --shrink --out dataset/",
     "tidegauge campaign failover.tide --master spark://host:7077 --out /shared/dataset",
 )
 
@@ -61,34 +65,42 @@ def campaign(
     version: Version = None,
     config: Settings = None,
     limit: Limit = LIMIT_US,
-    master: Annotated[
-        str | None,
-        option("--master", metavar="URL", text="a Spark master", default="this machine"),
+    master: Master = None,
+    remote: Remote = None,
+    conf: SparkConf = None,
+    chaos: Annotated[
+        Chaos | None,
+        option(
+            "--chaos",
+            metavar="KIND,KIND:N,..",
+            parse=chaos_kinds,
+            text="faults among the statements of each run, drawn from its seed, N of a kind (1): "
+            "crash, stop, freeze, cut, delay",
+        ),
     ] = None,
-    remote: Annotated[
-        str | None, option("--remote", metavar="URL", text="a Spark Connect server: sc://..")
-    ] = None,
+    shrink: Annotated[
+        bool, flag("--shrink", text="reduce runs to look at to the statements that matter")
+    ] = False,
     as_json: Annotated[bool, flag("--json", text="one JSON object on standard output")] = False,
 ) -> int:
     """Run a script with many seeds, in every combination of what is varied, on Spark.
 
     Each run is a session in the dataset. Printed are a row of outcomes for each combination, and
     the runs to look at, each as the command that opens it in the console. Stopped by ctrl-c, it
-    goes on when it is given again. Exit status 1: a run failed, raised or hung; 3: there is no
+    goes on when it is given again; given again with more seeds or values, it makes only what is
+    missing. Exit status 1: a run failed, raised or hung; 3: there is no
     Java, no Spark, or the dataset is another's.
     """
-    if master and remote:
-        message = "'tidegauge campaign' takes --master or --remote, not both"
-        raise CommandError(ExitCode.USAGE, message)
+    require_one("campaign", master, remote)
     from commands.runs import campaign as campaigning
     from commands.runs.campaign_plan import Given, plan
 
-    given = Given(script, seed_ranges, vary or (), named(variables), version, config or ())
+    given = Given(script, seed_ranges, vary or (), named(variables), version, config or (), chaos)
     made, unused = plan(given)
     for name in unused:
         if name in given.variables:
             streams.narrate(f"--set {name}: nothing in the script asks for ${{{name}}}")
-    report = campaigning.campaign(made, out, limit, master, remote)
+    report = campaigning.campaign(made, out, limit, master, remote, spark_conf(conf), shrink=shrink)
     if report is None:
         return ExitCode.INTERRUPTED
     if as_json:

@@ -17,6 +17,7 @@ from commands.cli import (
     analyze,
     campaign,
     console,
+    dataset,
     lookup,
     matrix,
     run,
@@ -108,7 +109,10 @@ app = typer.Typer(
         "tidegauge run -c 'cluster; topic create t --partitions 1 --replication-factor 3; settle'",
     ),
 )
-for part in (run, console, sessions, matrix, scenarios, campaign, analyze, settings, web, lookup):
+for part in (
+    *(run, console, sessions, matrix, scenarios, campaign, dataset, analyze),
+    *(settings, web, lookup),
+):
     app.add_typer(part.app)
 
 

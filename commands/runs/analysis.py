@@ -1,6 +1,6 @@
 """Running the Spark jobs for the terminal: their tables as text, their errors as sentences."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ def analysis(
     master: str | None,
     remote: str | None,
     jobs: tuple[str, ...] = (),
+    conf: Mapping[str, str] | None = None,
     tell: Callable[[str], None] = streams.narrate,
 ) -> "AnalysisReport":
     """The results of jobs (none named: all) over a dataset; ``tell`` is told what is being done.
@@ -38,7 +39,7 @@ def analysis(
         from sessions.analysis.run import analyze
         from sessions.report.page import NAME
 
-        report = analyze(dataset, out, master, remote, tell, jobs)
+        report = analyze(dataset, out, master, remote, tell, jobs, conf)
         tell(f"all of it as a page: {report.out / NAME}")
     except ImportError as error:
         message = f"analysis needs the 'spark' extra (pip install 'tidegauge[spark]'): {error}"

@@ -1,6 +1,6 @@
 """Running a campaign for the terminal: how far it has come, its matrix, and what to look at."""
 
-from pathlib import Path
+from collections.abc import Mapping
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
@@ -29,7 +29,14 @@ HEADERS: Final = (
 
 
 def campaign(
-    plan: "Plan", out: str, limit_us: int, master: str | None, remote: str | None
+    plan: "Plan",
+    out: str,
+    limit_us: int,
+    master: str | None,
+    remote: str | None,
+    conf: Mapping[str, str] | None = None,
+    *,
+    shrink: bool = False,
 ) -> "CampaignReport | None":
     """Run a campaign and tell how far it has come; None if it was broken off.
 
@@ -44,7 +51,7 @@ def campaign(
     try:
         from sessions.campaign.runner import CampaignError, run_campaign
 
-        return run_campaign(plan, Path(out), limit_s, master, remote, progress)
+        return run_campaign(plan, out, limit_s, master, remote, progress, conf, shrink=shrink)
     except ImportError as error:
         message = f"campaigns need the 'spark' extra (pip install 'tidegauge[spark]'): {error}"
         raise CommandError(ExitCode.UNREACHABLE, message) from None
@@ -78,12 +85,11 @@ class _Progress:
             self._there, self._began = reached.done, now
             if reached.done:
                 streams.narrate(f"{reached.done:,} of {reached.runs:,} runs are there already")
-        raised = f", {reached.raised:,} raised or hung" if reached.raised else ""
-        self.said = f"{reached.done:,} of {reached.runs:,} runs{raised}"
+        self.said = f"about {reached.done:,} of {reached.runs:,} runs"
         bar(reached.done - self._there)
         if not streams.watched() and now - self._line >= LINE_SECONDS:
             self._line = now
-            streams.narrate(bar.line(reached.done - self._there, now - self._began) + raised)
+            streams.narrate(bar.line(reached.done - self._there, now - self._began))
 
 
 # ---- showing
@@ -123,7 +129,18 @@ def to_look_at(report: "CampaignReport") -> str:
     for each in report.failing:
         why = ", ".join(each.findings) + (f": {each.error}" if each.error else "")
         lines.append(f"{each.command}  # {' '.join(why.split())}")
+    lines += _shrunk(report)
     return "\n".join(lines) + "\n"
+
+
+def _shrunk(report: "CampaignReport") -> list[str]:
+    """The runs that were reduced, each as the script that is left of it."""
+    if not report.shrunk:
+        return []
+    return ["", "reduced to what matters:"] + [
+        f"{each.path}  # {each.finding}: {each.left} of {each.statements} statements"
+        for each in report.shrunk
+    ]
 
 
 def as_json(report: "CampaignReport") -> str:

@@ -14,6 +14,7 @@ from commands.language.parser import Script, parse_script, read_text
 from commands.language.ranges import CONFIG, Seeds, Variation, seeds
 from commands.language.values import BadWord, Setting
 from emulator.inputs.statements import Statement
+from sessions.campaign.chaos import Chaos
 from sessions.campaign.plan import Around, Plan, Variant, variant_ids
 
 COMMAND: Final = "'tidegauge campaign'"
@@ -33,6 +34,7 @@ class Given(NamedTuple):
     variables: dict[str, str]
     version: str | None
     config: Sequence[Setting]
+    chaos: Chaos | None = None
 
 
 def plan(given: Given) -> tuple[Plan, tuple[str, ...]]:
@@ -63,6 +65,7 @@ def plan(given: Given) -> tuple[Plan, tuple[str, ...]]:
         variants=[each.variant(name) for each, name in zip(read, ids, strict=True)],
         program=_program(),
         path=str(Path(given.file).absolute()),
+        chaos=given.chaos,
     )
     return made, read[0].script.unused
 

@@ -13,10 +13,11 @@ from sessions.format.errors import SessionError
 from sessions.format.file import SessionFile
 
 
-def export_files(files: Sequence[str], dataset: Path) -> ExitCode:
+def export_files(files: Sequence[str], dataset: str, *, replace: bool = False) -> ExitCode:
     """Add sessions to a dataset, a line of narration for each; those that cannot be are left out.
 
-    Returns the status of the first that was left out; without any, whether one is not complete.
+    With ``replace``, other sessions of their names give way. Returns the status of the first that
+    was left out; without any, whether one is not complete.
     """
     failed: list[ExitCode] = []
     incomplete = 0
@@ -25,7 +26,7 @@ def export_files(files: Sequence[str], dataset: Path) -> ExitCode:
         place = f" ({number} of {len(names)})" if len(names) > 1 else ""
         try:
             with opened(file) as session:
-                streams.narrate(export_file(session, dataset, place=place))
+                streams.narrate(export_file(session, dataset, place=place, replace=replace))
                 incomplete += _is_cut_off(session)
         except (SessionError, CommandError) as error:
             code, message = judged(error)
@@ -48,7 +49,12 @@ def _is_cut_off(session: SessionFile) -> bool:
 
 
 def export_file(
-    session: SessionFile, dataset: Path, tell: Tell | None = None, place: str = ""
+    session: SessionFile,
+    dataset: "str | Path",
+    tell: Tell | None = None,
+    place: str = "",
+    *,
+    replace: bool = False,
 ) -> str:
     """Add a session to a dataset; returns a line about what was written.
 
@@ -62,8 +68,8 @@ def export_file(
     from sessions.dataset.export_files import add_session, session_id
 
     what = f"exporting {session_id(session.path)}{place}"
-    with _sentences(), Progress(what, "events", session.last_seq, tell=tell) as progress:
-        added = add_session(session, dataset, progress)
+    with dataset_sentences(), Progress(what, "events", session.last_seq, tell=tell) as progress:
+        added = add_session(session, dataset, progress, replace=replace)
     done = added.report
     if done is None:
         return f"{session.path}: in {dataset} already, with its {added.events:,} events"
@@ -72,7 +78,7 @@ def export_file(
 
 
 @contextmanager
-def _sentences() -> Iterator[None]:
+def dataset_sentences() -> Iterator[None]:
     """What is wrong with a dataset, as this program says it.
 
     Raises:

@@ -2,7 +2,7 @@
 
 Only what clients were told counts, as in Jepsen's Kafka workload, whose names these are: offsets
 that producers were told, and records that consumers were given. Nobody looks into a log.
-Source of the names: jepsen.tests.kafka.
+DatasetTables of the names: jepsen.tests.kafka.
 """
 
 from typing import TYPE_CHECKING, Final
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from sessions.analysis.batches import batches, given
 from sessions.analysis.job import Job, Result, shown
 from sessions.analysis.results.truth import ANOMALIES, ANOMALIES_KNOWN, ANOMALY_COUNTS
-from sessions.analysis.tables import Source
+from sessions.analysis.tables import DatasetTables
 from sessions.analysis.windows import earlier, nearest
 from sessions.dataset.schema import PARTITION, SESSION
 from sessions.dataset.tables import CONSUMED
@@ -31,7 +31,7 @@ NOT_WRITTEN: Final = (
 """Errors by which a broker says that it wrote nothing."""
 
 
-def anomalies(source: Source) -> "DataFrame":
+def anomalies(source: DatasetTables) -> "DataFrame":
     """The table :data:`ANOMALIES`: a row for each record that each anomaly happened to.
 
     Runs of records are compared first; only partitions in which two of them clash are taken apart
@@ -40,7 +40,7 @@ def anomalies(source: Source) -> "DataFrame":
     from pyspark.sql import functions as F
 
     acked, read = _acked(batches(source)), given(source).withColumn("client", F.col("consumer"))
-    suspects = source.kept(SUSPECTS, lambda _: _suspects(acked, read))
+    suspects = source.materialised(SUSPECTS, lambda _: _suspects(acked, read))
     seen = _records(acked).join(suspects, list(KEYS), "left_semi")
     consumed = source.table(CONSUMED).withColumn("client", F.col("consumer"))
     met = consumed.join(suspects, list(KEYS), "left_semi").select(*SEEN)
@@ -239,14 +239,14 @@ def _aborted(produced: "DataFrame", consumed: "DataFrame") -> "DataFrame":
     return _rows(first.select(*PARTITION, "record", "read.*"), "G1a")
 
 
-def anomaly_counts(source: Source) -> "DataFrame":
+def anomaly_counts(source: DatasetTables) -> "DataFrame":
     """The table :data:`ANOMALY_COUNTS`: a row for each release and anomaly, also for none."""
     from pyspark.sql import functions as F
 
     named = source.sessions.select(SESSION, F.coalesce("version", F.lit("")).alias("version"))
     names = F.explode(F.array(*(F.lit(name) for name in ANOMALIES_KNOWN))).alias("name")
     cells = named.groupBy("version").agg(F.count("*").alias("sessions")).select("*", names)
-    found = source.result(ANOMALIES).join(F.broadcast(named), SESSION).groupBy("version", "name")
+    found = source.result(ANOMALIES).join(named, SESSION).groupBy("version", "name")
     example = F.min(F.struct(SESSION, "seq"))
     counts = found.agg(
         F.count_distinct(SESSION).alias("sessions_with"),

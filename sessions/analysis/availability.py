@@ -1,8 +1,9 @@
 """Since when, how often and how long partitions were out of order.
 
 What is wrong by the state znode is read from the partition's states. *Leaderless* is what producers
-notice: from the leader's crash on, long before ZooKeeper and the controller do, no running broker
-acts as leader.
+notice: no broker whose process runs acts as leader. So it begins with the leader's crash or freeze,
+long before ZooKeeper and the controller notice. :mod:`sessions.dataset.rows.leaderless` adds up the
+same time for ``sessions``. A stretch of no time is none.
 """
 
 from functools import reduce
@@ -16,8 +17,8 @@ from sessions.analysis.results.availability import (
     KINDS,
     OUTAGES,
 )
-from sessions.analysis.state_intervals import leader_spells, partition_spells
-from sessions.analysis.tables import Source
+from sessions.analysis.state_intervals import partition_spells, serving_spells
+from sessions.analysis.tables import DatasetTables
 from sessions.analysis.windows import earlier
 from sessions.dataset.schema import PARTITION, SESSION
 
@@ -33,7 +34,7 @@ BY_ZNODE: Final = {
 """What is wrong as far as the state znode says it, as conditions on a partition's state."""
 
 
-def outages(source: Source) -> "DataFrame":
+def outages(source: DatasetTables) -> "DataFrame":
     """The table :data:`OUTAGES`: a row for each stretch of each kind."""
     from pyspark.sql import functions as F
 
@@ -43,8 +44,8 @@ def outages(source: Source) -> "DataFrame":
     )
     rows = states.select(*PARTITION, *VALIDITY, F.explode(F.array_compact(wrong)).alias("kind"))
     known = stretches(rows, (*PARTITION, "kind"))
-    found = known.unionByName(_leaderless(states, leader_spells(source)))
-    return lasted(found, source.ends).select(*OUTAGES.names)
+    found = known.unionByName(_leaderless(states, serving_spells(source)))
+    return lasted(found, source.ends).where("lasted_us > 0").select(*OUTAGES.names)
 
 
 def _leaderless(states: "DataFrame", leaders: "DataFrame") -> "DataFrame":
@@ -77,7 +78,7 @@ def _leaderless(states: "DataFrame", leaders: "DataFrame") -> "DataFrame":
     return stretches(without, PARTITION).withColumn("kind", F.lit("leaderless"))
 
 
-def availability(source: Source) -> "DataFrame":
+def availability(source: DatasetTables) -> "DataFrame":
     """The table :data:`AVAILABILITY`: a row for each partition that ever existed."""
     from pyspark.sql import functions as F
 
@@ -106,7 +107,7 @@ def _of_kind(kind: str) -> "tuple[Column, ...]":
     )
 
 
-def availability_timeline(source: Source) -> "DataFrame":
+def availability_timeline(source: DatasetTables) -> "DataFrame":
     """The table :data:`AVAILABILITY_TIMELINE`: counts of partitions while none changes."""
     from pyspark.sql import Window
     from pyspark.sql import functions as F

@@ -7,7 +7,7 @@ are put together into runs once; a run of 100 records is then a row instead of 1
 
 from typing import TYPE_CHECKING, Final
 
-from sessions.analysis.tables import Source
+from sessions.analysis.tables import DatasetTables
 from sessions.dataset.schema import PARTITION
 from sessions.dataset.tables import CONSUMED, PRODUCED
 
@@ -33,28 +33,28 @@ OF_BATCH: Final = (
     "committed_us",
 )
 """What records of one batch share that were committed by one event."""
-OUTCOMES: Final = ("acked", "failed", "pending")
+OUTCOMES: Final = ("acked", "sent", "failed", "pending")
 OF_POLL: Final = (*PARTITION, "consumer", "consume", "seq")
 """What records share that a consumer was given by one event."""
 
 
-def batches(source: Source) -> "DataFrame":
+def batches(source: DatasetTables) -> "DataFrame":
     """Records produced, by :data:`OF_BATCH`: ``records``, ``first`` and ``base``.
 
     ``first`` is the lowest record id of them and ``base`` its offset, null if it has none; a batch
     is written as a whole, so its records stand side by side.
     """
-    return source.kept(BATCHES, lambda of: _runs(of.table(PRODUCED), OF_BATCH))
+    return source.materialised(BATCHES, lambda of: _runs(of.table(PRODUCED), OF_BATCH))
 
 
-def given(source: Source) -> "DataFrame":
+def given(source: DatasetTables) -> "DataFrame":
     """Records consumed, by :data:`OF_POLL` and ``shift``, which is their offset less their id.
 
     ``first``, ``last`` are the lowest and highest id of them, ``base`` and ``end`` their offsets.
     """
     from pyspark.sql import functions as F
 
-    def made(of: Source) -> "DataFrame":
+    def made(of: DatasetTables) -> "DataFrame":
         shift = F.col("offset") - F.col("record")
         consumed = of.table(CONSUMED).withColumn("shift", shift)
         return _runs(consumed, (*OF_POLL, "shift")).select(
@@ -62,11 +62,11 @@ def given(source: Source) -> "DataFrame":
             (F.col("last") + F.col("shift")).alias("end"),
         )
 
-    return source.kept(GIVEN, made)
+    return source.materialised(GIVEN, made)
 
 
 def records_by_outcome() -> "tuple[Column, ...]":
-    """How many records of batches were ``acked``, ``failed`` and ``pending``, to be aggregated."""
+    """How many records of batches had each of :data:`OUTCOMES`, to be aggregated."""
     from pyspark.sql import functions as F
 
     return tuple(

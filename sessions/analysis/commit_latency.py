@@ -13,38 +13,68 @@ from sessions.analysis.events import facts
 from sessions.analysis.hw_lag import lag_by_partition
 from sessions.analysis.logs import REPLICA
 from sessions.analysis.percentiles import percentiles
-from sessions.analysis.results.latency import COMMIT_LATENCY
+from sessions.analysis.results.latency import COMMIT_LATENCY, HW_LAG, LATENCY
 from sessions.analysis.state_intervals import partition_spells
-from sessions.analysis.tables import Source
+from sessions.analysis.tables import DatasetTables
 from sessions.analysis.windows import earlier, nearest
-from sessions.dataset.schema import SESSION
+from sessions.dataset.schema import PARTITION, SESSION
 from sessions.dataset.tables import PARTITION_STATES
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 KEYS: Final = (SESSION, "tp")
+OF_ACKS: Final = (*KEYS, "acks")
 
 
-def commit_latency(source: Source) -> "DataFrame":
-    """The table :data:`COMMIT_LATENCY`: a row for each partition that ever existed."""
+def commit_latency(source: DatasetTables) -> "DataFrame":
+    """The table :data:`COMMIT_LATENCY`: a row for each partition and way to produce to it."""
     produced = timed(source)
-    partitions = partition_spells(source).select(*KEYS, "topic", "partition").distinct()
-    parts = (
-        _counts(produced),
-        percentiles(produced, KEYS, "commit_us", "commit", "us", "records"),
-        percentiles(produced, KEYS, "ack_us", "ack", "us", "records"),
-        lag_by_partition(source.table(PARTITION_STATES), source.ends),
-        _fetch_rounds(source),
-    )
-    whole = partitions
-    for part in parts:
-        whole = whole.join(part, list(KEYS), "left")
-    counted = ["records", "acked", "failed", "pending", "committed", "online_us"]
+    whole = _counts(produced)
+    for value in ("commit", "ack"):
+        found = percentiles(produced, OF_ACKS, f"{value}_us", value, "us", "records")
+        whole = whole.join(found, list(OF_ACKS), "left")
+    counted = ["committed", "commit_n", "ack_n"]
     return whole.fillna(0, counted).select(*COMMIT_LATENCY.names)
 
 
-def timed(source: Source) -> "DataFrame":
+def latency_by_release(source: DatasetTables) -> "DataFrame":
+    """The table :data:`LATENCY`: a row for each release and way to produce."""
+    from pyspark.sql import functions as F
+
+    version = source.sessions.select(SESSION, F.coalesce("version", F.lit("")).alias("version"))
+    produced = timed(source).join(version, SESSION)
+    keys = ("version", "acks")
+    slowest = F.max(
+        F.when(
+            F.col("commit_us").isNotNull(),
+            F.struct("commit_us", SESSION, (-F.col("sent_seq")).alias("first")),
+        )
+    )
+    whole = produced.groupBy(*keys).agg(
+        F.count_distinct(SESSION).alias("sessions"),
+        F.sum("records").alias("records"),
+        slowest[SESSION].alias("slowest_session"),
+        (-slowest["first"]).alias("slowest_seq"),
+    )
+    for value in ("commit", "ack"):
+        found = percentiles(produced, keys, f"{value}_us", value, "us", "records")
+        whole = whole.join(found, list(keys), "left")
+    return whole.fillna(0, ["commit_n", "ack_n"]).select(*LATENCY.names)
+
+
+def hw_lag(source: DatasetTables) -> "DataFrame":
+    """The table :data:`HW_LAG`: a row for each partition that ever existed."""
+    whole = partition_spells(source).select(*PARTITION).distinct()
+    for part in (
+        lag_by_partition(source.table(PARTITION_STATES), source.ends),
+        _fetch_rounds(source),
+    ):
+        whole = whole.join(part, list(KEYS), "left")
+    return whole.fillna(0, ["online_us"]).select(*HW_LAG.names)
+
+
+def timed(source: DatasetTables) -> "DataFrame":
     """The batches produced, with how long their records took: ``commit_us`` and ``ack_us``."""
     from pyspark.sql import functions as F
 
@@ -62,7 +92,7 @@ def _counts(produced: "DataFrame") -> "DataFrame":
             F.col("commit_us").isNotNull(), F.struct("commit_us", (-F.col("sent_seq")).alias("s"))
         )
     )
-    return produced.groupBy(*KEYS).agg(
+    return produced.groupBy(*PARTITION, "acks").agg(
         F.sum("records").alias("records"),
         *records_by_outcome(),
         F.sum(F.when(F.col("commit_us").isNotNull(), F.col("records"))).alias("committed"),
@@ -70,7 +100,7 @@ def _counts(produced: "DataFrame") -> "DataFrame":
     )
 
 
-def _fetch_rounds(source: Source) -> "DataFrame":
+def _fetch_rounds(source: DatasetTables) -> "DataFrame":
     """Fetch rounds a follower between append and commit, as mean over records and maximum.
 
     Records that were appended by one event and committed by one event are one run. Runs' two ends,
@@ -112,7 +142,7 @@ def _fetch_rounds(source: Source) -> "DataFrame":
     )
 
 
-def _writes(source: Source) -> "DataFrame":
+def _writes(source: DatasetTables) -> "DataFrame":
     """Where a follower wrote something to its log, ``writer``."""
     from pyspark.sql import functions as F
 
@@ -127,7 +157,7 @@ def _writes(source: Source) -> "DataFrame":
     return followed.select(*KEYS, "seq", F.col("broker").alias("writer"))
 
 
-def _isrs(source: Source) -> "DataFrame":
+def _isrs(source: DatasetTables) -> "DataFrame":
     """The changes of the ISR that the state znode names; empty without one."""
     from pyspark.sql import functions as F
 

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Final
 
 from sessions.analysis.job import Job, Result, in_ms, shown
 from sessions.analysis.results.cluster import CONTROLLER_STEPS, CONTROLLER_WORK
-from sessions.analysis.tables import Source
+from sessions.analysis.tables import DatasetTables
 from sessions.analysis.windows import earlier, later, nearest
 from sessions.dataset.schema import SESSION
 from sessions.dataset.tables import CONTROLLER, ELECTIONS, REQUESTS
@@ -22,7 +22,7 @@ REQUESTED: Final = {
 """What controllers ask of brokers, and how its columns begin."""
 
 
-def controller_work(source: Source) -> "DataFrame":
+def controller_work(source: DatasetTables) -> "DataFrame":
     """The table :data:`CONTROLLER_WORK`: a row for each time in office."""
     from pyspark.sql import functions as F
 
@@ -111,7 +111,7 @@ def _in_term(acts: "DataFrame", terms: "DataFrame") -> "DataFrame":
     return known.where("act is not null and epoch is not null")
 
 
-def controller_steps(source: Source) -> "DataFrame":
+def controller_steps(source: DatasetTables) -> "DataFrame":
     """The table :data:`CONTROLLER_STEPS`: the procedures' steps by time in office."""
     from pyspark.sql import functions as F
 

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, Final
 
 from emulator.releases.profiles import PROFILES
 from sessions.analysis.batches import OUTCOMES, batches, records_by_outcome
-from sessions.analysis.job import Job, Result, Shown, answered, shown
+from sessions.analysis.job import ACKS, Job, Result, answered, shown
 from sessions.analysis.record_outcomes import KEPT, fates
-from sessions.analysis.results.truth import DURABILITY, DURABILITY_RECORDS, FATES
+from sessions.analysis.results.truth import DURABILITY, DURABILITY_RECORDS, FATES, UNACKNOWLEDGED
 from sessions.analysis.state_intervals import partition_spells
-from sessions.analysis.tables import Source
+from sessions.analysis.tables import DatasetTables
 from sessions.dataset.schema import SESSION
 from sessions.dataset.tables import PRODUCED
 
@@ -35,32 +35,37 @@ def generation_of(version: str) -> str:
     return next((name for has, name in GENERATIONS.items() if profile.has(has)), OLDEST)
 
 
-def durability_records(source: Source) -> "DataFrame":
+def durability_records(source: DatasetTables) -> "DataFrame":
     """The table :data:`DURABILITY_RECORDS`: a row for each thing that is wrong with a record."""
     from pyspark.sql import functions as F
 
-    found = source.kept(KEPT, fates)
+    found = source.materialised(KEPT, fates)
     named = found.select(SESSION, "record").distinct()  # which are few: do not move all the others
     produced = source.table(PRODUCED).join(named, [SESSION, "record"], "left_semi")
     known = produced.select(SESSION, "record", "producer", "acks", "sent_seq", "answered_seq")
     topic = F.regexp_extract("tp", "^(.*)-([0-9]+)$", 1)
     number = F.regexp_extract("tp", "^(.*)-([0-9]+)$", 2).cast("int")
     placed = found.withColumns({"topic": topic, "partition": number})
-    return placed.join(known, [SESSION, "record"], "left").select(*DURABILITY_RECORDS.names)
+    told = placed.join(known, [SESSION, "record"], "left")
+    nobody_was_told = (F.col("fate") == "lost") & F.col("acks").eqNullSafe(F.lit(0))
+    fate = F.when(nobody_was_told, UNACKNOWLEDGED).otherwise(F.col("fate"))
+    return told.withColumn("fate", fate).select(*DURABILITY_RECORDS.names)
 
 
-def durability(source: Source) -> "DataFrame":
+def durability(source: DatasetTables) -> "DataFrame":
     """The table :data:`DURABILITY`: a row for each way to produce that occurs."""
     from pyspark.sql import functions as F
 
     by_partition = _by_partition(source).join(_harm(source), [SESSION, "tp", "acks"], "left")
-    counted = by_partition.fillna(0, list(FATES)).join(_settings(source), [SESSION, "tp"])
+    counted = by_partition.fillna(0, [*FATES, UNACKNOWLEDGED]).join(
+        _settings(source), [SESSION, "tp"]
+    )
     harmed = reduce(lambda a, b: a | b, (F.col(fate) > 0 for fate in FATES))
     example = F.min(F.when(harmed, F.struct(SESSION, "first_seq")))
     whole = counted.groupBy(*CELL).agg(
         F.collect_set("version").alias("found_versions"),
         F.count_distinct(SESSION).alias("sessions"),
-        *(F.sum(name).alias(name) for name in ("records", *OUTCOMES, *FATES)),
+        *(F.sum(name).alias(name) for name in ("records", *OUTCOMES, *FATES, UNACKNOWLEDGED)),
         F.count_distinct(F.when(F.col("lost") > 0, F.col(SESSION))).alias("sessions_lost"),
         F.count_distinct(F.when(harmed, F.col(SESSION))).alias("sessions_harmed"),
         example[SESSION].alias("example_session"),
@@ -71,7 +76,7 @@ def durability(source: Source) -> "DataFrame":
     return whole.withColumn("versions", versions).select(*DURABILITY.names)
 
 
-def _by_partition(source: Source) -> "DataFrame":
+def _by_partition(source: DatasetTables) -> "DataFrame":
     """How records fared for their producers, by partition and acks."""
     from pyspark.sql import functions as F
 
@@ -82,25 +87,25 @@ def _by_partition(source: Source) -> "DataFrame":
     )
 
 
-def _harm(source: Source) -> "DataFrame":
+def _harm(source: DatasetTables) -> "DataFrame":
     """How many records fared how in the end, by partition and acks; the first of them."""
     from pyspark.sql import functions as F
 
     found = source.result(DURABILITY_RECORDS).where("acks is not null")
     return found.groupBy(SESSION, "tp", "acks").agg(
-        *(F.count_if(F.col("fate") == fate).alias(fate) for fate in FATES),
-        F.min("sent_seq").alias("first_seq"),
+        *(F.count_if(F.col("fate") == fate).alias(fate) for fate in (*FATES, UNACKNOWLEDGED)),
+        F.min(F.when(F.col("fate") != UNACKNOWLEDGED, F.col("sent_seq"))).alias("first_seq"),
     )
 
 
-def _settings(source: Source) -> "DataFrame":
+def _settings(source: DatasetTables) -> "DataFrame":
     """What each partition was last configured to, and the generation that it was replicated by."""
     from pyspark.sql import functions as F
 
     last = F.max_by(F.struct("min_isr", "unclean_election"), "from_seq")
     of_partition = partition_spells(source).groupBy(SESSION, "tp").agg(last.alias("last"))
     version = source.sessions.select(SESSION, "version", _generation().alias("generation"))
-    return of_partition.join(F.broadcast(version), SESSION).select(
+    return of_partition.join(version, SESSION).select(
         SESSION,
         "tp",
         "version",
@@ -145,7 +150,7 @@ JOB: Final = Job(
             "Durability by way to produce",
             shown(
                 generation="generation",
-                acks=Shown("", ("acks",), lambda acks: "all" if acks == -1 else str(acks)),
+                acks=ACKS,
                 min_ISR="min_isr",
                 unclean=answered("unclean"),
                 sessions="sessions",

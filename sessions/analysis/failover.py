@@ -1,5 +1,9 @@
 """From the fault of a leader's broker to the service of the next leader, step by step.
 
+Not every fault is a failover. A broker that thaws, or is started again and leads on, before the
+controller has chosen another leader has *returned*: it was away, and nobody took over. A *failed
+over* partition has a new leader by an election, and an *open* one none that serves yet.
+
 A fault is a broker that runs and then crashes, stops or freezes, or whose ZooKeeper session expires
 while it runs. Each partition whose state znode names it as leader at that moment is a failover.
 ZooKeeper's dropping of the session is the detection; the controller's choice is the election; the
@@ -13,7 +17,7 @@ from sessions.analysis.percentiles import percentiles
 from sessions.analysis.results.columns import MARKS
 from sessions.analysis.results.failover import FAILOVER, FAILOVERS
 from sessions.analysis.state_intervals import leader_spells, partition_spells
-from sessions.analysis.tables import Source
+from sessions.analysis.tables import DatasetTables
 from sessions.analysis.windows import earlier, later, nearest
 from sessions.dataset.schema import PARTITION, SESSION
 from sessions.dataset.tables import CONTROLLER, ELECTIONS, FAULTS
@@ -27,11 +31,11 @@ PARTS: Final = ("detection", "election", "takeover", "total")
 KIND: Final = ("version", "fault", "was_controller")
 
 
-def failovers(source: Source) -> "DataFrame":
+def failovers(source: DatasetTables) -> "DataFrame":
     """The table :data:`FAILOVERS`: a row for each partition whose leader failed."""
     from pyspark.sql import functions as F
 
-    faults = F.broadcast(_faults(source.table(FAULTS), source.table(CONTROLLER)))
+    faults = _faults(source.table(FAULTS), source.table(CONTROLLER))
     states = partition_spells(source).where("leader >= 0")
     led = states.select(*PARTITION, F.col("leader").alias("broker"), "from_seq", "to_seq")
     hit = led.join(faults, [SESSION, "broker"]).where(
@@ -43,7 +47,7 @@ def failovers(source: Source) -> "DataFrame":
         .unionByName(_elected(source), allowMissingColumns=True)
         .unionByName(_serving(source), allowMissingColumns=True)
     )
-    found = _followed(line)
+    found = _with_outcome(_followed(line))
     for part, begin, end in (
         ("detection", "fault_us", "detected_us"),
         ("election", "detected_us", "elected_us"),
@@ -67,7 +71,9 @@ def _faults(faults: "DataFrame", controller: "DataFrame") -> "DataFrame":
     after = later((SESSION, "broker"), now=0)
     process = F.when(F.col("kind") == "broker", F.col("state"))
     ended = F.when(F.col("kind") == "session", F.struct("seq", "time_us"))
-    up = F.when((F.col("kind") == "broker") & ~F.col("state").isin(*DOWN), F.col("seq"))
+    up = F.when(
+        (F.col("kind") == "broker") & ~F.col("state").isin(*DOWN), F.struct("seq", "time_us")
+    )
     told = both.select(
         SESSION,
         "broker",
@@ -77,11 +83,9 @@ def _faults(faults: "DataFrame", controller: "DataFrame") -> "DataFrame":
         F.col("time_us").alias("fault_us"),
         F.coalesce(nearest(process, before), F.lit("running")).alias("was"),
         nearest(ended, after).alias("ended"),
-        nearest(up, after).alias("up_seq"),
+        nearest(up, after).alias("up"),
     )
-    noticed = F.when(
-        F.col("up_seq").isNull() | (F.col("ended.seq") < F.col("up_seq")), F.col("ended")
-    )
+    noticed = F.when(F.col("up").isNull() | (F.col("ended.seq") < F.col("up.seq")), F.col("ended"))
     new = told.where(~F.col("was").isin(*DOWN)).where(
         ((F.col("kind") == "broker") & F.col("fault").isin(*DOWN))
         | ((F.col("kind") == "session") & (F.col("fault") == "expired"))
@@ -98,6 +102,7 @@ def _faults(faults: "DataFrame", controller: "DataFrame") -> "DataFrame":
         "was_controller",
         F.col("noticed.seq").alias("detected_seq"),
         F.col("noticed.time_us").alias("detected_us"),
+        F.when(F.col("fault") == "frozen", F.col("up")).alias("thawed"),
     )
 
 
@@ -115,7 +120,7 @@ def _with_controller(faults: "DataFrame", controller: "DataFrame") -> "DataFrame
     return both.withColumn("was_controller", was).where("fault is not null")
 
 
-def _elected(source: Source) -> "DataFrame":
+def _elected(source: DatasetTables) -> "DataFrame":
     """The elections that found a leader, as ``elected``."""
     from pyspark.sql import functions as F
 
@@ -124,7 +129,7 @@ def _elected(source: Source) -> "DataFrame":
     return found.select(*PARTITION, "seq", what)
 
 
-def _serving(source: Source) -> "DataFrame":
+def _serving(source: DatasetTables) -> "DataFrame":
     """Where a replica took the leader's role (in a new epoch, too), as ``serving``."""
     from pyspark.sql import functions as F
 
@@ -156,26 +161,56 @@ def _followed(line: "DataFrame") -> "DataFrame":
     )
 
 
-def failover(source: Source) -> "DataFrame":
+def _with_outcome(failovers: "DataFrame") -> "DataFrame":
+    """What became of each partition: an election that came after its leader's return is not one."""
+    from pyspark.sql import functions as F
+
+    elected, serving = F.col("elected_seq"), F.col("serving_seq")
+    thawed = F.col("thawed.seq")
+    at_hand = thawed.isNotNull() & F.col("detected_seq").isNull()
+    thaws = at_hand & (elected.isNull() | (thawed < elected))
+    leads_on = serving.isNotNull() & (elected.isNull() | (serving < elected))
+    outcome = (
+        F.when(thaws | leads_on, "returned")
+        .when(serving.isNotNull(), "failed over")
+        .otherwise("open")
+    )
+    told = failovers.withColumn("outcome", outcome)
+    of_election = ("elected_seq", "elected_us", "leader", "leader_epoch", "strategy")
+    back = F.col("outcome") == "returned"
+    return told.withColumns(
+        {
+            **{name: F.when(~back, F.col(name)) for name in of_election},
+            "serving_seq": F.when(thaws, thawed).otherwise(serving),
+            "serving_us": F.when(thaws, F.col("thawed.time_us")).otherwise(F.col("serving_us")),
+        }
+    )
+
+
+def failover(source: DatasetTables) -> "DataFrame":
     """The table :data:`FAILOVER`: percentiles by release and kind of fault."""
     from pyspark.sql import functions as F
 
     version = source.sessions.select(SESSION, F.coalesce("version", F.lit("")).alias("version"))
-    rows = source.result(FAILOVERS).join(F.broadcast(version), SESSION)
+    every = source.result(FAILOVERS).join(version, SESSION)
+    rows = every.where("outcome <> 'returned'")
     slowest = F.max(
         F.when(
-            F.col("total_us").isNotNull(),
+            F.col("total_us").isNotNull() & (F.col("outcome") != "returned"),
             F.struct("total_us", SESSION, (-F.col("fault_seq")).alias("first")),
         )
     )
-    whole = rows.groupBy(*KIND).agg(
-        F.count("*").alias("failovers"),
-        F.count("serving_us").alias("served"),
+    away = F.col("outcome") == "returned"
+    whole = every.groupBy(*KIND).agg(
+        F.count_if(~away).alias("failovers"),
+        F.count_if(F.col("outcome") == "failed over").alias("served"),
+        F.count_if(away).alias("returned"),
         F.count_if(F.col("strategy") == "Unclean").alias("unclean"),
         slowest[SESSION].alias("slowest_session"),
         (-slowest["first"]).alias("slowest_seq"),
     )
-    return whole.join(_percentiles(rows), list(KIND), "left").select(*FAILOVER.names)
+    counted = whole.join(_percentiles(rows), list(KIND), "left")
+    return counted.fillna(0, [f"{part}_n" for part in PARTS]).select(*FAILOVER.names)
 
 
 def _percentiles(rows: "DataFrame") -> "DataFrame":
@@ -187,10 +222,14 @@ def _percentiles(rows: "DataFrame") -> "DataFrame":
     found = percentiles(long, (*KIND, "part"), "us", "all", "us")
     return found.groupBy(*KIND).agg(
         *(
+            F.max(F.when(F.col("part") == part, F.col("all_n"))).alias(f"{part}_n")
+            for part in PARTS
+        ),
+        *(
             F.max(F.when(F.col("part") == part, F.col(f"all_{mark}_us"))).alias(f"{part}_{mark}_us")
             for part in PARTS
             for mark, _ in MARKS
-        )
+        ),
     )
 
 
@@ -214,6 +253,7 @@ JOB: Final = Job(
                 leader="leader",
                 strategy="strategy",
                 serving_at="serving_seq",
+                outcome="outcome",
             ),
             ("total_us",),
             (SESSION, "topic", "partition", "fault_seq"),
@@ -228,6 +268,7 @@ JOB: Final = Job(
                 of_controller="was_controller",
                 failovers="failovers",
                 served="served",
+                returned="returned",
                 unclean="unclean",
                 detection_p50_ms=in_ms("detection_p50_us"),
                 election_p50_ms=in_ms("election_p50_us"),

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Final
 
 from sessions.analysis.events import facts
 from sessions.analysis.logs import PARTITION, REPLICA, final_assignment
-from sessions.analysis.tables import Source
+from sessions.analysis.tables import DatasetTables
 from sessions.dataset.schema import SESSION
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ ZNODES: Final = "znodes"
 STATE_PATH: Final = "^/brokers/topics/(.+)/partitions/([0-9]+)/state$"
 
 
-def final_replicas(source: Source) -> "DataFrame":
+def final_replicas(source: DatasetTables) -> "DataFrame":
     """Each replica that is on a disk at the end: role, epoch, ``leo``, ``hw`` and ``log_start``.
 
     What was said before a log was deleted is void.
@@ -61,7 +61,7 @@ def final_replicas(source: Source) -> "DataFrame":
     return last.where("seq > deleted_seq").select(*REPLICA, "seq", *known)
 
 
-def _last_growth(source: Source) -> "DataFrame":
+def _last_growth(source: DatasetTables) -> "DataFrame":
     """Of each replica the last events of :data:`GROWTH`."""
     from pyspark.sql import functions as F
 
@@ -73,7 +73,7 @@ def _last_growth(source: Source) -> "DataFrame":
     ).drop("grown")
 
 
-def final_partitions(source: Source) -> "DataFrame":
+def final_partitions(source: DatasetTables) -> "DataFrame":
     """Each partition that exists at the end: assignment, state znode, its leader's HW and LEO."""
     from pyspark.sql import functions as F
 
@@ -83,9 +83,8 @@ def final_partitions(source: Source) -> "DataFrame":
     znodes = last.where("last.type = 'PartitionStateChanged'").select(
         *PARTITION, "last.seq", *(f"last.{name}" for name in names)
     )
-    leaders = source.kept(REPLICAS, final_replicas).select(
-        *PARTITION, F.col("broker").alias("leader"), "hw", "leo"
-    )
+    leading = source.materialised(REPLICAS, final_replicas).where("role = 'leader'")
+    leaders = leading.select(*PARTITION, F.col("broker").alias("leader"), "hw", "leo")
     state = F.when(F.col("leader") < 0, "offline").when(F.col("leader") >= 0, "online")
     return (
         final_assignment(source)
@@ -96,7 +95,7 @@ def final_partitions(source: Source) -> "DataFrame":
     )
 
 
-def final_znodes(source: Source) -> "DataFrame":
+def final_znodes(source: DatasetTables) -> "DataFrame":
     """Each znode that stands at the end: ``path``, ``data``, ``version``."""
     from pyspark.sql import functions as F
 

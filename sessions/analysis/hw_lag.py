@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from sessions.analysis.intervals import lasted, stretches
 from sessions.analysis.results.latency import HW_LAG_BUCKETS, HW_LAG_TIMELINE
-from sessions.analysis.tables import Source
+from sessions.analysis.tables import DatasetTables
 from sessions.dataset.schema import PARTITION, SESSION
 from sessions.dataset.tables import PARTITION_STATES
 
@@ -43,7 +43,7 @@ def lag_by_partition(states: "DataFrame", ends: "DataFrame") -> "DataFrame":
     return summed.join(found, list(KEYS), "left").select("*", never).drop("longest_us")
 
 
-def hw_lag_timeline(source: Source) -> "DataFrame":
+def hw_lag_timeline(source: DatasetTables) -> "DataFrame":
     """The table :data:`HW_LAG_TIMELINE`: each session's time cut into as many equal stretches."""
     from pyspark.sql import functions as F
 

@@ -6,7 +6,7 @@ from sessions.analysis.intervals import lasted
 from sessions.analysis.job import Job, Result, rounded, shown
 from sessions.analysis.results.cluster import ISR_CHURN
 from sessions.analysis.state_intervals import partition_spells
-from sessions.analysis.tables import Source
+from sessions.analysis.tables import DatasetTables
 from sessions.dataset.schema import PARTITION, SESSION
 from sessions.dataset.tables import ISR_CHANGES
 
@@ -23,7 +23,7 @@ COUNTED: Final = (
 )
 
 
-def isr_churn(source: Source) -> "DataFrame":
+def isr_churn(source: DatasetTables) -> "DataFrame":
     """The table :data:`ISR_CHURN`: a row for each partition that ever existed."""
     from pyspark.sql import functions as F
 
@@ -91,7 +91,7 @@ def _sizes(states: "DataFrame", ends: "DataFrame") -> "DataFrame":
     )
 
 
-def _asked(source: Source) -> "DataFrame":
+def _asked(source: DatasetTables) -> "DataFrame":
     """How often leaders asked for smaller and larger ISRs."""
     from pyspark.sql import functions as F
 

@@ -1,11 +1,11 @@
 """What a job is: a question, and the declared tables that answer it, each with how it is made."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Struct
 
-from sessions.analysis.tables import Source
+from sessions.analysis.tables import DatasetTables
 from sessions.dataset.schema import Table
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class Result(Struct, frozen=True):
     """
 
     table: Table
-    run: "Callable[[Source], DataFrame]"
+    run: "Callable[[DatasetTables], DataFrame]"
     title: str
     shown: tuple[Shown, ...] = ()
     worst: tuple[str, ...] = ()
@@ -73,3 +73,7 @@ def rounded(name: str, digits: int, unit: int = 1) -> Shown:
 def answered(name: str, yes: str = "yes", no: str = "no") -> Shown:
     """A column of truth in words."""
     return Shown("", (name,), lambda value: yes if value else no)
+
+
+ACKS: Final = Shown("", ("acks",), lambda acks: "all" if acks == -1 else str(acks))
+"""The column ``acks`` as producers write it."""

@@ -2,18 +2,24 @@
 
 from typing import TYPE_CHECKING, Final
 
-from sessions.analysis.commit_latency import commit_latency, timed
+from sessions.analysis.commit_latency import commit_latency, hw_lag, latency_by_release, timed
 from sessions.analysis.hw_lag import hw_lag_timeline
-from sessions.analysis.job import Job, Result, in_ms, rounded, shown
-from sessions.analysis.results.latency import COMMIT_LATENCY, HW_LAG_TIMELINE, LATENCY_HISTOGRAM
-from sessions.analysis.tables import Source
+from sessions.analysis.job import ACKS, Job, Result, in_ms, rounded, shown
+from sessions.analysis.results.latency import (
+    COMMIT_LATENCY,
+    HW_LAG,
+    HW_LAG_TIMELINE,
+    LATENCY,
+    LATENCY_HISTOGRAM,
+)
+from sessions.analysis.tables import DatasetTables
 from sessions.dataset.schema import SESSION
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
-def latency_histogram(source: Source) -> "DataFrame":
+def latency_histogram(source: DatasetTables) -> "DataFrame":
     """The table :data:`LATENCY_HISTOGRAM`: records by how long they took, four groups an octave.
 
     Times below 4 us are groups of their own.
@@ -51,23 +57,58 @@ JOB: Final = Job(
         Result(
             COMMIT_LATENCY,
             commit_latency,
-            "Commit latency and HW lag by partition",
+            "Commit latency by partition and acks",
             shown(
                 session=SESSION,
                 partition="tp",
+                acks=ACKS,
                 records="records",
+                committed="commit_n",
                 commit_p50_ms=in_ms("commit_p50_us"),
                 p95_ms=in_ms("commit_p95_us"),
                 p99_ms=in_ms("commit_p99_us"),
                 max_ms=in_ms("commit_max_us"),
                 slowest_sent_at="slowest_seq",
+                acknowledged="ack_n",
                 ack_p99_ms=in_ms("ack_p99_us"),
+            ),
+            ("commit_p99_us",),
+            (SESSION, "topic", "partition", "acks"),
+        ),
+        Result(
+            LATENCY,
+            latency_by_release,
+            "Commit latency by release and acks",
+            shown(
+                version="version",
+                acks=ACKS,
+                sessions="sessions",
+                records="records",
+                committed="commit_n",
+                commit_p50_ms=in_ms("commit_p50_us"),
+                p95_ms=in_ms("commit_p95_us"),
+                p99_ms=in_ms("commit_p99_us"),
+                acknowledged="ack_n",
+                ack_p50_ms=in_ms("ack_p50_us"),
+                ack_p99_ms=in_ms("ack_p99_us"),
+            ),
+            (),
+            ("version", "acks"),
+        ),
+        Result(
+            HW_LAG,
+            hw_lag,
+            "HW lag by partition",
+            shown(
+                session=SESSION,
+                partition="tp",
                 HW_lag_mean=rounded("hw_lag_mean", 3),
                 HW_lag_max="hw_lag_max",
+                at_event="hw_lag_max_seq",
                 longest_ms=in_ms("hw_lag_longest_us"),
                 fetch_rounds=rounded("rounds_mean", 2),
             ),
-            ("commit_p99_us", "hw_lag_mean"),
+            ("hw_lag_max", "hw_lag_mean"),
             (SESSION, "topic", "partition"),
         ),
         Result(LATENCY_HISTOGRAM, latency_histogram, "Distribution of latencies"),

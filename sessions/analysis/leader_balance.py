@@ -6,7 +6,7 @@ from sessions.analysis.intervals import edges
 from sessions.analysis.job import Job, Result, rounded, shown
 from sessions.analysis.results.cluster import LEADER_BALANCE
 from sessions.analysis.state_intervals import partition_spells
-from sessions.analysis.tables import Source
+from sessions.analysis.tables import DatasetTables
 from sessions.dataset.schema import SESSION
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ KEYS: Final = (SESSION, "broker")
 COUNTED: Final = ("led_at_end", "preferred_at_end", "strayed_at_end", "gained", "lost")
 
 
-def leader_balance(source: Source) -> "DataFrame":
+def leader_balance(source: DatasetTables) -> "DataFrame":
     """The table :data:`LEADER_BALANCE`: a row for each broker that was assigned a replica."""
     from pyspark.sql import functions as F
 

@@ -7,7 +7,7 @@ cut to afterwards.
 from typing import TYPE_CHECKING, Final
 
 from sessions.analysis.events import facts
-from sessions.analysis.tables import Source
+from sessions.analysis.tables import DatasetTables
 from sessions.analysis.windows import farthest, later
 from sessions.dataset.schema import SESSION
 
@@ -25,19 +25,17 @@ CUTS: Final = (
 )
 
 
-def final_logs(source: Source) -> "DataFrame":
+def final_logs(source: DatasetTables) -> "DataFrame":
     """The runs in the logs of replicas that are assigned at the end, on brokers up or down.
 
     ``base`` and ``end`` (exclusive) are offsets, ``first`` is the first record's id, ``leads`` says
     whether the state znode names this broker as leader.
     """
-    from pyspark.sql import functions as F
-
     places = assigned(source)
-    return _runs(source).join(F.broadcast(places), list(REPLICA))
+    return _runs(source).join(places, list(REPLICA))
 
 
-def _runs(source: Source) -> "DataFrame":
+def _runs(source: DatasetTables) -> "DataFrame":
     """What is left in the end of all runs that were ever appended."""
     from pyspark.sql import functions as F
 
@@ -76,7 +74,7 @@ def _cut(changes: "DataFrame") -> "DataFrame":
     return kept.select(*REPLICA, "base", "end", first.alias("first"))
 
 
-def assigned(source: Source) -> "DataFrame":
+def assigned(source: DatasetTables) -> "DataFrame":
     """The replicas that are assigned at the end and have a log, with ``leads``."""
     from pyspark.sql import functions as F
 
@@ -99,7 +97,7 @@ def records_of(runs: "DataFrame") -> "DataFrame":
     return apart.withColumn("record", record).drop("base", "first")
 
 
-def final_leaders(source: Source) -> "DataFrame":
+def final_leaders(source: DatasetTables) -> "DataFrame":
     """The leader that each partition's state znode names at the end; -1: none."""
     from pyspark.sql import functions as F
 
@@ -109,7 +107,7 @@ def final_leaders(source: Source) -> "DataFrame":
     return found.select(*PARTITION, F.col("last.leader").alias("leader"))
 
 
-def final_assignment(source: Source) -> "DataFrame":
+def final_assignment(source: DatasetTables) -> "DataFrame":
     """The replicas that each partition is assigned at the end, ``replicas``; none once deleted."""
     from pyspark.sql import functions as F
 
@@ -139,6 +137,6 @@ def final_assignment(source: Source) -> "DataFrame":
         .groupBy(SESSION, "topic")
         .agg(F.max("seq").alias("deleted_seq"))
     )
-    joined = last.join(F.broadcast(deleted), [SESSION, "topic"], "left")
+    joined = last.join(deleted, [SESSION, "topic"], "left")
     stands = joined.where("deleted_seq is null or deleted_seq < seq")
     return stands.select(*PARTITION, "replicas")

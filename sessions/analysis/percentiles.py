@@ -14,6 +14,8 @@ def percentiles(
 ) -> "DataFrame":
     """One row for each group that has values: ``PREFIX_p50_UNIT``, .. and ``PREFIX_max_UNIT``.
 
+    ``PREFIX_n`` is how many values there are.
+
     The percentile P is the smallest value that at least P percent of the group's values do not
     exceed (nearest rank), so it is always a value that occurs. Nulls do not count. ``times`` is SQL
     for how many values a row stands for.
@@ -37,4 +39,6 @@ def percentiles(
         )
         for percent in PERCENTS
     ]
-    return ranked.groupBy(*keys).agg(*reached, F.max(value).alias(f"{prefix}_max_{unit}"))
+    return ranked.groupBy(*keys).agg(
+        F.max("total").alias(f"{prefix}_n"), *reached, F.max(value).alias(f"{prefix}_max_{unit}")
+    )

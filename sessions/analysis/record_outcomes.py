@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from sessions.analysis.events import facts
 from sessions.analysis.logs import PARTITION, final_logs, records_of
 from sessions.analysis.logs import assigned as assigned_replicas
-from sessions.analysis.tables import Source
+from sessions.analysis.tables import DatasetTables
 from sessions.analysis.windows import earlier
 
 if TYPE_CHECKING:
@@ -22,17 +22,19 @@ TOLD: Final = "told"
 IN_DOUBT: Final = "in_doubt"
 
 
-def fates(source: Source) -> "DataFrame":
+def fates(source: DatasetTables) -> "DataFrame":
     """Rows of ``fate``, ``offset`` and ``record``: what the cluster's own audit should say."""
     found = (
-        missing(source.kept(TOLD, _in_doubt), source.kept(IN_DOUBT, _records_in_doubt)),
-        duplicated(source.kept(IN_DOUBT, _records_in_doubt)),
-        diverged(source.kept(IN_DOUBT, _records_in_doubt)),
+        missing(
+            source.materialised(TOLD, _in_doubt), source.materialised(IN_DOUBT, _records_in_doubt)
+        ),
+        duplicated(source.materialised(IN_DOUBT, _records_in_doubt)),
+        diverged(source.materialised(IN_DOUBT, _records_in_doubt)),
     )
     return found[0].unionByName(found[1]).unionByName(found[2])
 
 
-def _in_doubt(source: Source) -> "DataFrame":
+def _in_doubt(source: DatasetTables) -> "DataFrame":
     """What clients were told of and that no run of the leader's log holds as a whole.
 
     Nothing can be said where there is no leader, or the leader has no log.
@@ -41,18 +43,18 @@ def _in_doubt(source: Source) -> "DataFrame":
 
     led = assigned_replicas(source).where("leads").select(*PARTITION)
     whole = (
-        source.kept(LOGS, final_logs)
+        source.materialised(LOGS, final_logs)
         .where("leads")
         .groupBy(*PARTITION, "first")
         .agg(F.max(F.col("end") - F.col("base")).alias("held"))
     )
     told = _acknowledged(source).unionByName(_consumed(source))
-    asked = told.join(F.broadcast(led), list(PARTITION), "left_semi")
+    asked = told.join(led, list(PARTITION), "left_semi")
     compared = asked.join(whole, [*PARTITION, "first"], "left")
     return compared.where("held is null or held < count").drop("held")
 
 
-def _acknowledged(source: Source) -> "DataFrame":
+def _acknowledged(source: DatasetTables) -> "DataFrame":
     """The runs that producers were told are written; ``base`` -1: not where."""
     from pyspark.sql import functions as F
 
@@ -65,7 +67,7 @@ def _acknowledged(source: Source) -> "DataFrame":
     )
 
 
-def _consumed(source: Source) -> "DataFrame":
+def _consumed(source: DatasetTables) -> "DataFrame":
     """The runs that consumers were given."""
     from pyspark.sql import functions as F
 
@@ -81,11 +83,11 @@ def _consumed(source: Source) -> "DataFrame":
     )
 
 
-def _records_in_doubt(source: Source) -> "DataFrame":
+def _records_in_doubt(source: DatasetTables) -> "DataFrame":
     """All logs, record by record, of the partitions that comparing runs does not settle."""
-    logs = source.kept(LOGS, final_logs)
+    logs = source.materialised(LOGS, final_logs)
     suspects = (
-        source.kept(TOLD, _in_doubt)
+        source.materialised(TOLD, _in_doubt)
         .select(*PARTITION)
         .unionByName(_overlapping(logs.where("leads")))
         .unionByName(_unequal(logs))

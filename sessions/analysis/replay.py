@@ -22,7 +22,7 @@ from sessions.analysis.job import Job, Result, answered, shown
 from sessions.analysis.logs import PARTITION, REPLICA
 from sessions.analysis.record_outcomes import KEPT, fates
 from sessions.analysis.results.truth import REPLAY, REPLAY_DIFFERENCES
-from sessions.analysis.tables import Source
+from sessions.analysis.tables import DatasetTables
 from sessions.dataset.schema import SESSION
 from sessions.dataset.tables import EVENTS, PARTITION_STATES, REPLICA_STATES
 
@@ -37,16 +37,16 @@ OF_REPLICA: Final = ("role", "leader_epoch", "leo", "hw", "log_start")
 OF_SESSION: Final = ("events", "last_seq", *COUNTS)
 
 
-def replay_differences(source: Source) -> "DataFrame":
+def replay_differences(source: DatasetTables) -> "DataFrame":
     """The table :data:`REPLAY_DIFFERENCES`: a row for each value that differs."""
     from pyspark.sql import functions as F
 
     states = source.table(PARTITION_STATES).where("to_seq is null")
     copies = source.table(REPLICA_STATES).where("to_seq is null")
-    totals = source.kept(TOTALS, _totals)
-    replicas = source.kept(REPLICAS, final_replicas)
-    partitions = source.kept(PARTITIONS, final_partitions)
-    said = states_in(source.kept(ZNODES, final_znodes))
+    totals = source.materialised(TOTALS, _totals)
+    replicas = source.materialised(REPLICAS, final_replicas)
+    partitions = source.materialised(PARTITIONS, final_partitions)
+    said = states_in(source.materialised(ZNODES, final_znodes))
     found = (
         _different("session", totals.withColumn("seq", F.lit(None).cast("bigint")),
                    source.sessions, (SESSION,), OF_SESSION),
@@ -91,7 +91,7 @@ def _different(
     return differ.select("*", *places)
 
 
-def _totals(source: Source) -> "DataFrame":
+def _totals(source: DatasetTables) -> "DataFrame":
     """What can be counted in each session's events: the columns :data:`OF_SESSION`."""
     from pyspark.sql import functions as F
 
@@ -101,7 +101,7 @@ def _totals(source: Source) -> "DataFrame":
         .agg(F.count("*").alias("events"), F.max("seq").alias("last_seq"))
     )
     acked = facts(source, "ProduceAcknowledged").groupBy(SESSION)
-    found = source.kept(KEPT, fates)
+    found = source.materialised(KEPT, fates)
     names = [name for name in COUNTS if name != "acked"]
     diverged = F.count_distinct(F.when(F.col("fate") == "diverged", F.struct("tp", "offset")))
     counts = [
@@ -117,11 +117,11 @@ def _totals(source: Source) -> "DataFrame":
     return totals.fillna(0)
 
 
-def replay(source: Source) -> "DataFrame":
+def replay(source: DatasetTables) -> "DataFrame":
     """The table :data:`REPLAY`: a row for each session."""
     from pyspark.sql import functions as F
 
-    rebuilt = source.kept(TOTALS, _totals).select(
+    rebuilt = source.materialised(TOTALS, _totals).select(
         SESSION, "events", *(F.col(name).alias(f"{name}_rebuilt") for name in COUNTS)
     )
     recorded = source.sessions.select(
@@ -136,7 +136,7 @@ def replay(source: Source) -> "DataFrame":
         (REPLICAS, final_replicas),
         (ZNODES, final_znodes),
     ):
-        rows = source.kept(name, make)
+        rows = source.materialised(name, make)
         whole = whole.join(rows.groupBy(SESSION).agg(F.count("*").alias(name)), SESSION, "left")
     counted = whole.fillna(0, ["differences", "partitions", "replicas", "znodes"])
     return counted.withColumn("equal", F.col("differences") == 0).select(*REPLAY.names)

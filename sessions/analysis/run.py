@@ -5,11 +5,12 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote
 
+import msgspec
 from msgspec import Struct
 
 from sessions.analysis.errors import AnalysisError
@@ -18,14 +19,17 @@ from sessions.analysis.jobs import chosen
 from sessions.analysis.results.reading import DOWN, UP, Results
 from sessions.analysis.results.truth import REPLAY
 from sessions.analysis.scheduling import run_side_by_side
-from sessions.analysis.session import spark_session
+from sessions.analysis.session import hadoop_version, spark_session
 from sessions.analysis.sizing import suited
-from sessions.analysis.tables import Source
-from sessions.dataset.layout import DatasetError, DatasetFolder, DatasetUnreadable
+from sessions.analysis.tables import DatasetTables
+from sessions.dataset.layout import Dataset, DatasetError, DatasetUnreadable
+from sessions.dataset.location import Location, LocationError
+from sessions.dataset.schema import SESSION
+from sessions.dataset.tables import SESSIONS
 from sessions.report.page import Analysed, write_report
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 DAMAGED: Final = re.compile(r"FAILED_READ_FILE.*?file://(\S+?\.parquet)", re.DOTALL)
 """Where Spark names a file that it could not read."""
@@ -33,6 +37,14 @@ FULL: Final = re.compile("No space left on device|Disk quota exceeded|File too l
 """What the system says when nothing more can be written."""
 SHOWN_MAX: Final = 50
 """How many rows of a result are shown."""
+NO_CONNECTOR: Final = re.compile(r"Class \S*S3AFileSystem not found|No FileSystem for scheme")
+"""What Hadoop says of a URI that it lacks the code for."""
+NOTE: Final = "_analysis.json"
+"""In the folder of results: what they are of."""
+ANALYSED: Final = "_sessions"
+"""In the folder of results: the sessions that they are of, as a table."""
+IDENTITY: Final = (SESSION, "events", "last_seq", "state_hash")
+"""By what a session is known to be the one that was analysed."""
 
 Progress = Callable[[str], object]
 """Is told in a few words what begins now."""
@@ -50,76 +62,143 @@ class ReportTable(Struct, frozen=True):
     headers: tuple[str, ...]
     rows: tuple[tuple[Any, ...], ...]
     rows_in_all: int
-    path: Path
+    path: Location
 
 
 class AnalysisReport(Struct, frozen=True):
     """What an analysis found and where it put it; ``sessions``, ``events``: what it read.
 
     ``unlike``: in how many sessions the events do not build the state that was recorded (0 also if
-    that was not asked).
+    that was not asked). ``added``: how many sessions an earlier analysis gained; None: there was
+    none.
     """
 
-    dataset: Path
-    out: Path
+    dataset: Location
+    out: Location
     sessions: int
     events: int
     tables: tuple[ReportTable, ...]
     unlike: int = 0
+    added: int | None = None
+
+
+class Note(Struct, frozen=True):
+    """What a folder of results says of itself."""
+
+    dataset: str
+    jobs: tuple[str, ...]
 
 
 def analyze(
-    dataset: str | os.PathLike[str],
-    out: str | os.PathLike[str],
+    dataset: "str | Path | Location",
+    out: "str | Path | Location",
     master: str | None = None,
     remote: str | None = None,
     progress: Progress | None = None,
     jobs: tuple[str, ...] = (),
+    conf: Mapping[str, str] | None = None,
 ) -> AnalysisReport:
     """Run jobs (all, if none is named) over a dataset; write results to ``out/TABLE``.
 
-    ``out/report.html`` shows them in one page that needs nothing else.
+    ``out/report.html`` shows them in one page that needs nothing else. Where ``out`` holds an
+    earlier analysis of the dataset, only the sessions that came since are analysed, and added; if
+    one has gone or been replaced since, all are analysed anew.
 
     ``master`` is a Spark master's URL (None: this machine), ``remote`` a Spark Connect server's;
-    both must see the two folders under the same paths. Raises
+    both must see the two folders under the same paths. ``conf`` is Spark's configuration. Raises
     :class:`~sessions.dataset.layout.DatasetError` for a dataset that cannot be read and
-    :class:`~sessions.analysis.errors.AnalysisError` for everything else; ``out`` is then not there.
+    :class:`~sessions.analysis.errors.AnalysisError` for everything else; ``out`` is then as it was.
     """
     tell = progress or (lambda _: None)
-    wanted = chosen(jobs)
-    folder = _dataset(Path(dataset))
-    with _new_folder(Path(out).absolute()) as scratch:
+    source = _dataset(dataset)
+    place = _place(out)
+    earlier = _earlier(place, source, jobs)
+    wanted = chosen(jobs or (() if earlier is None else earlier.jobs))
+    with _new_results(place, earlier) as results:
         tell("starting Spark")
-        with spark_session(master, remote) as spark, suited(spark, folder):
-            report = run_jobs(spark, wanted, folder, (scratch, Path(out).absolute()), tell)
-        write_report(scratch, Analysed(folder.path, report.sessions, report.events))
-        return report
+        with spark_session(master, remote, conf) as spark, suited(spark, source):
+            work = _Work(spark, source, results, place, earlier is not None)
+            report = work.run(wanted, tell)
+        note = Note(str(source), tuple(job.name for job in wanted))
+        (results / NOTE).write(msgspec.json.encode(note) + b"\n")
+        write_report(results, Analysed(source.location, report.sessions, report.events))
+    return report
 
 
-def _dataset(path: Path) -> DatasetFolder:
-    """The dataset, if there is one with a session in it; leftovers in it are settled."""
-    folder = DatasetFolder(path)
-    if not folder.exists:
-        raise DatasetError(f"{path} does not exist or is empty; export a session to it first")
-    folder.settle()
-    if not folder.sessions():
-        raise DatasetError(f"there is no session in {path}; export one to it first")
-    return folder
+def _dataset(place: "str | Path | Location") -> Dataset:
+    """The dataset, if there is one with a session in it; what dead processes left is settled."""
+    dataset = Dataset(place)
+    if not dataset.exists:
+        raise DatasetError(f"{place} does not exist or is empty; export a session to it first")
+    dataset.recover()
+    dataset.require_whole()
+    if not any(commit.sessions for commit in dataset.commits()):
+        raise DatasetError(f"there is no session in {place}; export one to it first")
+    return dataset
+
+
+def _place(out: "str | Path | Location") -> Location:
+    try:
+        place = Location(out)
+        return place if place.path is None else Location(place.path.absolute())
+    except LocationError as error:
+        raise AnalysisError(str(error)) from error
+
+
+def _earlier(out: Location, dataset: Dataset, jobs: tuple[str, ...]) -> Note | None:
+    """What an earlier analysis at ``out`` says of itself; None without one.
+
+    Raises :class:`AnalysisError` if something is there that cannot be added to.
+    """
+    try:
+        if not out.exists():
+            return None
+        if not (out / NOTE).exists():
+            raise AnalysisError(f"{out} exists already; choose a new folder for the results")
+        note = msgspec.json.decode((out / NOTE).read(), type=Note)
+    except LocationError as error:
+        raise AnalysisError(str(error)) from error
+    except (OSError, msgspec.MsgspecError) as error:
+        raise AnalysisError(f"{out / NOTE} could not be read: {error}") from error
+    if note.dataset != str(dataset):
+        raise AnalysisError(f"{out} has the results of {note.dataset}; choose a new folder")
+    if jobs and {job.name for job in chosen(jobs)} != set(note.jobs):
+        raise AnalysisError(
+            f"{out} has the results of other jobs ({', '.join(note.jobs)}); choose a new folder"
+        )
+    if out.path is None:
+        raise AnalysisError(
+            f"{out} exists already, and results can only be added to on this machine"
+        )
+    return note
 
 
 @contextlib.contextmanager
-def _new_folder(out: Path) -> Iterator[Path]:
-    """A hidden folder beside ``out`` that takes its name when the block ends well, else goes."""
-    if out.exists():
-        raise AnalysisError(f"{out} exists already; choose a new folder for the results")
-    made = [path for path in out.parents if not path.exists()]
+def _new_results(out: Location, earlier: Note | None) -> Iterator[Location]:
+    """Where results are written; they are at ``out`` when the block ends well, or not at all.
+
+    Here that is a hidden folder beside ``out``, which takes its name. An object store has no such
+    thing: there results are written in place, and deleted if something goes wrong.
+    """
+    if out.path is None:
+        try:
+            yield out
+        except BaseException:
+            with contextlib.suppress(OSError):
+                out.delete()
+            raise
+        return
+    made = [path for path in out.path.parents if not path.exists()]
     scratch = None
     try:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        scratch = Path(tempfile.mkdtemp(prefix=f".{out.name}.", dir=out.parent))
+        out.path.parent.mkdir(parents=True, exist_ok=True)
+        scratch = Path(tempfile.mkdtemp(prefix=f".{out.path.name}.", dir=out.path.parent))
         scratch.chmod(0o755)
-        yield scratch
-        scratch.rename(out)
+        yield Location(scratch)
+        if earlier is not None:
+            _swap(out.path, scratch)
+        else:
+            scratch.rename(out.path)
     except BaseException as error:
         if scratch is not None:
             shutil.rmtree(scratch, ignore_errors=True)
@@ -132,35 +211,114 @@ def _new_folder(out: Path) -> Iterator[Path]:
         raise
 
 
-def run_jobs(
-    spark: "SparkSession",
-    jobs: Sequence[Job],
-    folder: DatasetFolder,
-    places: tuple[Path, Path],
-    tell: Progress,
-) -> AnalysisReport:
-    """Run jobs; ``places`` are the folder to write to, and what it will be called."""
-    from py4j.protocol import Py4JError
-    from pyspark.errors import PySparkException
-    from pyspark.sql import functions as F
+def _swap(out: Path, scratch: Path) -> None:
+    """Have new results in the place of earlier ones, which are deleted then."""
+    old = scratch.with_name(f"{scratch.name}.old")
+    out.rename(old)
+    scratch.rename(out)
+    shutil.rmtree(old, ignore_errors=True)
 
-    scratch, out = places
-    source = Source(spark, folder, scratch)
-    try:
-        made = run_side_by_side(
-            spark,
-            jobs,
-            lambda job: tell(f"{job.name}: {job.question}"),
-            lambda job: [_run(job, result, source, places) for result in job.results],
+
+class _Work:
+    """One analysis: its jobs are run, and what they found is gathered.
+
+    ``results`` is where they write, and ``out`` what that will be called; with ``add`` there is an
+    earlier analysis at ``out``.
+    """
+
+    def __init__(
+        self, spark: "SparkSession", dataset: Dataset, results: Location, out: Location, add: bool
+    ) -> None:
+        self._spark = spark
+        self._dataset = dataset
+        self._results = results
+        self._out = out
+        self._add = add
+
+    def run(self, jobs: tuple[Job, ...], tell: Progress) -> AnalysisReport:
+        """Run the jobs."""
+        from py4j.protocol import Py4JError
+        from pyspark.errors import PySparkException
+        from pyspark.sql import functions as F
+
+        source = DatasetTables(self._spark, self._dataset, self._results)
+        try:
+            sessions = source.whole(SESSIONS).select(*IDENTITY)
+            only = self._added(sessions) if self._add else None
+            added = None
+            if only is not None:
+                self._keep_earlier(jobs)
+                source = DatasetTables(self._spark, self._dataset, self._results, only)
+                added = only.count()
+            sessions.write.parquet((self._results / ANALYSED).for_spark)
+            made = run_side_by_side(
+                self._spark,
+                jobs,
+                lambda job: tell(f"{job.name}: {job.question}"),
+                lambda job: [self._run(job, result, source) for result in job.results],
+            )
+            counted = source.whole(SESSIONS).agg(
+                F.count("*"), F.coalesce(F.sum("events"), F.lit(0))
+            )
+            counts = counted.first()
+        except (PySparkException, Py4JError, ConnectionError) as error:
+            raise _explained(error, self._dataset, self._out) from error
+        finally:
+            with contextlib.suppress(OSError):
+                source.everything.release()
+                source.release()
+        tables = tuple(table for tables in made for table in tables)
+        count, events = counts or (0, 0)
+        unlike = _unlike(Results(self._results))
+        where = self._dataset.location
+        return AnalysisReport(where, self._out, count, events, tables, unlike, added)
+
+    def _added(self, sessions: "DataFrame") -> "DataFrame | None":
+        """The sessions that came since the earlier analysis; None if one has changed or gone."""
+        from pyspark.sql import functions as F
+
+        place = (self._out / ANALYSED).for_spark_to_read
+        analysed = self._spark.read.schema(sessions.schema).parquet(place)
+        same = [F.col(f"now.{name}").eqNullSafe(F.col(f"then.{name}")) for name in IDENTITY]
+        gone = analysed.alias("then").join(sessions.alias("now"), same, "left_anti")
+        if gone.limit(1).count():
+            return None
+        return sessions.select(SESSION).join(analysed.select(SESSION), SESSION, "left_anti")
+
+    def _keep_earlier(self, jobs: tuple[Job, ...]) -> None:
+        """Have the rows of earlier results beside those that are to come."""
+        assert self._out.path is not None
+        assert self._results.path is not None
+        for job in jobs:
+            for result in job.results:
+                if SESSION in result.table.names:
+                    shutil.copytree(
+                        self._out.path / result.table.name,
+                        self._results.path / result.table.name,
+                        copy_function=os.link,
+                    )
+
+    def _run(self, job: Job, result: Result, source: DatasetTables) -> ReportTable:
+        """Make one result and write it; the rows to be shown are read from what was written."""
+        name = result.table.name
+        across = SESSION not in result.table.names
+        rows = result.run(source.everything if across else source)
+        rows.write.mode("append").parquet((self._results / name).for_spark)
+        written = Results(self._results)
+        order = (
+            *((column, DOWN) for column in result.worst),
+            *((column, UP) for column in result.ties),
         )
-        counts = source.sessions.agg(F.count("*"), F.coalesce(F.sum("events"), F.lit(0))).first()
-    except (PySparkException, Py4JError, ConnectionError) as error:
-        raise _explained(error, folder.path, out) from error
-    finally:
-        source.release()
-    tables = tuple(table for tables in made for table in tables)
-    sessions, events = counts or (0, 0)
-    return AnalysisReport(folder.path, out, sessions, events, tables, _unlike(Results(scratch)))
+        worst = written.top(result.table, order, SHOWN_MAX) if result.shown else []
+        return ReportTable(
+            job=job.name,
+            name=name,
+            title=result.title,
+            headers=tuple(column.header for column in result.shown),
+            rows=tuple(tuple(column.of(row) for column in result.shown) for row in worst),
+            rows_in_all=written.count(result.table),
+            path=self._out / name,
+        )
 
 
 def _unlike(results: Results) -> int:
@@ -170,28 +328,7 @@ def _unlike(results: Results) -> int:
     return results.count(REPLAY, ~pc.field("equal")) if results.has(REPLAY) else 0
 
 
-def _run(job: Job, result: Result, source: Source, places: tuple[Path, Path]) -> ReportTable:
-    """Make one result and write it; the rows to be shown are read from what was written."""
-    name = result.table.name
-    result.run(source).write.parquet(str(places[0] / name))
-    written = Results(places[0])
-    order = (
-        *((column, DOWN) for column in result.worst),
-        *((column, UP) for column in result.ties),
-    )
-    rows = written.top(result.table, order, SHOWN_MAX) if result.shown else []
-    return ReportTable(
-        job=job.name,
-        name=name,
-        title=result.title,
-        headers=tuple(column.header for column in result.shown),
-        rows=tuple(tuple(column.of(row) for column in result.shown) for row in rows),
-        rows_in_all=written.count(result.table),
-        path=places[1] / name,
-    )
-
-
-def _explained(error: Exception, dataset: Path, out: Path) -> DatasetError | AnalysisError:
+def _explained(error: Exception, dataset: Dataset, out: Location) -> DatasetError | AnalysisError:
     """Spark's complaint as one line; of a file that cannot be read it says the name."""
     if isinstance(error, ConnectionError):
         return AnalysisError(f"Spark ended before it was done: {error.strerror or error}")
@@ -203,4 +340,9 @@ def _explained(error: Exception, dataset: Path, out: Path) -> DatasetError | Ana
     full = FULL.search(text)
     if full is not None:
         return AnalysisError(f"{out} could not be written: {full[0]}")
+    if NO_CONNECTOR.search(text):
+        return AnalysisError(
+            f"Spark lacks the code for {dataset.location} or {out}: for s3a, give --conf "
+            f"spark.jars.packages=org.apache.hadoop:hadoop-aws:{hadoop_version()}"
+        )
     return AnalysisError(f"Spark could not finish: {text.strip().splitlines()[0]}")

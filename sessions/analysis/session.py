@@ -10,7 +10,8 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
@@ -29,11 +30,19 @@ WORKERS_PYTHON: Final = "PYSPARK_PYTHON"
 """The environment variable that names the Python of workers; Spark's own guess is ``python3``."""
 CONNECT_MAX_S: Final = 5.0
 END_MAX_S: Final = 20.0
+YARN: Final = "yarn"
+YARN_FOLDERS: Final = ("HADOOP_CONF_DIR", "YARN_CONF_DIR")
+"""The environment variables that say where a Hadoop cluster is described."""
+SUBMITTED: Final = "PYSPARK_GATEWAY_PORT"
+"""The environment variable by which ``spark-submit`` tells Python of its JVM."""
+THROWN: Final = re.compile(
+    r"^(?:Exception in thread \"main\" )?[\w.$]*(?:Exception|Error): (.+)$", re.M
+)
+"""The first line of a Java exception."""
 PORTS: Final = {"spark": 7077, "sc": 15002}
 """Where a master and a Spark Connect server listen unless their URL says otherwise."""
 LOOPBACK: Final = "127.0.0.1"
 LOCAL_MEMORY: Final = "2g"
-LOCAL_SHUFFLE_PARTITIONS: Final = 8
 SHORT_LIVED: Final = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m"
 """For a JVM that lives for minutes: without the compiler that earns its cost only later.
 
@@ -50,12 +59,18 @@ CONNECT_EXTRA: Final = "install them with: pip install 'pyspark[connect]'"
 
 
 @contextlib.contextmanager
-def spark_session(master: str | None = None, remote: str | None = None) -> "Iterator[SparkSession]":
+def spark_session(
+    master: str | None = None,
+    remote: str | None = None,
+    conf: Mapping[str, str] | None = None,
+) -> "Iterator[SparkSession]":
     """A session on ``master`` (neither: ``local[*]``) or with the Connect server at ``remote``.
 
-    A session that this process has already is used and left running. One that is made here ends
-    with the block, JVM and temporary files included. Raises :class:`SparkUnavailable` if there can
-    be none, :class:`AnalysisError` for a URL that is none.
+    ``conf`` is Spark's configuration, before all that is chosen here. Started by ``spark-submit``,
+    the session is the submitter's: its ``--master`` and ``--conf`` come first. A session that this
+    process has already is used and left running. One that is made here ends with the block, JVM and
+    temporary files included. Raises :class:`SparkUnavailable` if there can be none,
+    :class:`AnalysisError` for a URL that is none.
     """
     if master and remote:
         raise AnalysisError("an analysis runs either on a master or on a Spark Connect server")
@@ -66,26 +81,72 @@ def spark_session(master: str | None = None, remote: str | None = None) -> "Iter
     asked = remote or master
     if asked and not LOCAL.fullmatch(asked):
         _require_answer(asked)
+    given = dict(conf or {})
     if remote:
-        with _remote_session(remote) as session:
+        with _remote_session(remote, given) as session:
             yield session
     elif active := SparkSession.getActiveSession():
         running = active.sparkContext.master
         if master not in (None, running):
             raise AnalysisError(f"this process runs Spark on {running} already, not on {master}")
-        yield active
+        with _configured(active, given):
+            yield active
+    elif SUBMITTED in os.environ:
+        with _submitted_session(given) as session:
+            yield session
     else:
-        with _own_session(master or THIS_MACHINE) as session:
+        with _own_session(master or THIS_MACHINE, given) as session:
             yield session
 
 
 @contextlib.contextmanager
-def _own_session(master: str) -> "Iterator[SparkSession]":
-    """A session in a JVM that is started for it."""
+def _configured(session: "SparkSession", conf: Mapping[str, str]) -> "Iterator[None]":
+    """A running session with some settings, and afterwards as it was."""
+    from pyspark.errors import PySparkException
+
+    before = {key: session.conf.get(key, None) for key in conf}
+    try:
+        for key, value in conf.items():
+            session.conf.set(key, value)
+    except PySparkException as error:
+        raise AnalysisError(f"--conf {key}: {str(error).splitlines()[0]}") from error
+    try:
+        yield
+    finally:
+        with contextlib.suppress(Exception):  # a JVM that is gone has no settings
+            for key, old in before.items():
+                if old is None:
+                    session.conf.unset(key)
+                else:
+                    session.conf.set(key, old)
+
+
+@contextlib.contextmanager
+def _submitted_session(conf: Mapping[str, str]) -> "Iterator[SparkSession]":
+    """The session of ``spark-submit``, in the JVM that it has started."""
+    from pyspark.errors import PySparkException
     from pyspark.sql import SparkSession
 
+    try:
+        session = SparkSession.builder.config(map=dict(conf)).getOrCreate()
+    except PySparkException as error:
+        raise SparkUnavailable(f"Spark did not start: {str(error).splitlines()[0]}") from error
+    try:
+        yield session
+    finally:
+        session.stop()
+
+
+@contextlib.contextmanager
+def _own_session(master: str, conf: Mapping[str, str]) -> "Iterator[SparkSession]":
+    """A session in a JVM that is started for it."""
     require_java()
     os.environ[SAFE_PATH] = "1"  # Java hands it on to the workers that it starts here
+    if master == YARN and not any(os.environ.get(name) for name in YARN_FOLDERS):
+        raise SparkUnavailable(
+            f"--master yarn needs the cluster's configuration: {' or '.join(YARN_FOLDERS)} names "
+            "its folder"
+        )
     if LOCAL.fullmatch(master):
         os.environ.setdefault(WORKERS_PYTHON, sys.executable)
     with (
@@ -94,19 +155,22 @@ def _own_session(master: str) -> "Iterator[SparkSession]":
         ) as scratch,
         _unlogged(),
     ):
-        context = _started_context(settings(master, scratch), Path(scratch) / "spark.log")
+        chosen = settings(master, scratch) | store_settings() | dict(conf)
+        session = _started(chosen, Path(scratch) / "spark.log")
         try:
-            yield SparkSession(context)
+            yield session
         finally:
-            _end(context)
+            _end(session.sparkContext)
 
 
 def settings(master: str, scratch: str) -> dict[str, str]:
-    """Spark's configuration: quiet, no web page, and what it would leave behind in ``scratch``."""
+    """Spark's configuration: quiet, and what it would leave behind in ``scratch``.
+
+    On this machine alone there is no web page: nobody would find it.
+    """
     chosen = {
-        "spark.app.name": "tidegauge analyze",
+        "spark.app.name": "tidegauge",
         "spark.master": master,
-        "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.warehouse.dir": f"{scratch}/warehouse",
         "spark.driver.extraJavaOptions": " ".join(_java_options(scratch)),
@@ -117,7 +181,7 @@ def settings(master: str, scratch: str) -> dict[str, str]:
         chosen |= {
             "spark.local.dir": scratch,
             "spark.driver.memory": LOCAL_MEMORY,
-            "spark.sql.shuffle.partitions": str(LOCAL_SHUFFLE_PARTITIONS),
+            "spark.ui.enabled": "false",
         }
     if local or all(host in (LOOPBACK, "localhost") for host, _ in addresses(master)):
         chosen |= {"spark.driver.bindAddress": LOOPBACK, "spark.driver.host": LOOPBACK}
@@ -133,26 +197,65 @@ def _java_options(scratch: str) -> Iterator[str]:
         yield f"-D{key}={scratch}"
 
 
-def _started_context(chosen: dict[str, str], log: Path) -> Any:  # noqa: ANN401 - a SparkContext, or its end
-    """Start a JVM whose messages go to ``log``, and a context in it."""
-    from py4j.protocol import Py4JError
-    from pyspark import SparkConf, SparkContext
-    from pyspark.errors import PySparkException
-    from pyspark.java_gateway import launch_gateway
+def store_settings() -> dict[str, str]:
+    """What Spark has to know to use the object store that ``AWS_ENDPOINT_URL`` names.
 
-    conf = SparkConf(loadDefaults=False).setAll(list(chosen.items()))
-    gateway = None
+    Arrow reads that variable, and Hadoop does not.
+    """
+    endpoint = os.environ.get("AWS_ENDPOINT_URL")
+    if not endpoint:
+        return {}
+    return {
+        "spark.hadoop.fs.s3a.endpoint": endpoint,
+        "spark.hadoop.fs.s3a.endpoint.region": os.environ.get("AWS_REGION", "us-east-1"),
+        "spark.hadoop.fs.s3a.path.style.access": "true",
+    }
+
+
+def hadoop_version() -> str:
+    """The version of Hadoop that PySpark brings, by the name of its jar."""
+    spec = find_spec("pyspark")
+    jars = Path(spec.origin).parent / "jars" if spec and spec.origin else Path()
+    name = "hadoop-client-api-"
+    found = [path.stem.removeprefix(name) for path in jars.glob(f"{name}*.jar")]
+    return found[0] if found else "VERSION"
+
+
+def _started(chosen: dict[str, str], log: Path) -> "SparkSession":
+    """Start a session in a JVM of its own, whose messages go to ``log``."""
+    from py4j.protocol import Py4JError
+    from pyspark import SparkContext
+    from pyspark.errors import PySparkException
+    from pyspark.sql import SparkSession
+
     try:
-        with log.open("wb") as output, _interrupted_later():
-            launch: Any = launch_gateway  # it has no types
-            gateway = launch(conf, {"stdout": output, "stderr": output})
-        return SparkContext(conf=conf, gateway=gateway)
+        with _output_to(log), _interrupted_later():
+            return SparkSession.builder.config(map=chosen).getOrCreate()
     except (OSError, PySparkException, Py4JError) as error:
-        _end_gateway(gateway)
+        _end_gateway(SparkContext._gateway)
         raise SparkUnavailable(f"Spark did not start: {_reason(error, log)}") from error
     except KeyboardInterrupt:
-        _end_gateway(gateway)
+        _end_gateway(SparkContext._gateway)
         raise
+
+
+@contextlib.contextmanager
+def _output_to(log: Path) -> Iterator[None]:
+    """What processes that are started in the block print goes to a file."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    kept = [(number, os.dup(number)) for number in (1, 2)]
+    try:
+        with log.open("ab") as output:
+            for number, _ in kept:
+                os.dup2(output.fileno(), number)
+        yield
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        for number, copy in kept:
+            os.dup2(copy, number)
+            os.close(copy)
 
 
 @contextlib.contextmanager
@@ -189,10 +292,13 @@ def _interrupted_later() -> Iterator[None]:
 
 
 def _reason(error: Exception, log: Path) -> str:
-    """The line that tells most: the Java exception's first, or the last that the JVM wrote."""
+    """The line that tells most: the Java exception's first, or the first that the JVM wrote."""
     lines = str(getattr(error, "java_exception", "")).splitlines()
-    if not lines and log.exists():
-        lines = log.read_text(errors="replace").strip().splitlines()[-1:]
+    written = log.read_text(errors="replace").strip() if log.exists() else ""
+    if not lines and (found := THROWN.search(written)):
+        lines = [found[1]]
+    if not lines:
+        lines = written.splitlines()[-1:]
     return lines[0] if lines else str(error).splitlines()[0]
 
 
@@ -227,7 +333,7 @@ def _end_gateway(gateway: Any) -> None:  # noqa: ANN401 - py4j's gateway with Sp
 
 
 @contextlib.contextmanager
-def _remote_session(url: str) -> "Iterator[SparkSession]":
+def _remote_session(url: str, conf: Mapping[str, str]) -> "Iterator[SparkSession]":
     """A session with a Spark Connect server."""
     try:
         from pyspark.sql.connect.session import SparkSession as RemoteSession
@@ -240,7 +346,8 @@ def _remote_session(url: str) -> "Iterator[SparkSession]":
     try:
         session: Any = RemoteSession.builder.remote(url).create()
         try:
-            yield session
+            with _configured(session, conf):
+                yield session
         finally:
             session.stop()
     finally:
@@ -253,7 +360,7 @@ def addresses(url: str) -> list[tuple[str, int]]:
 
     Raises :class:`AnalysisError` for what is no URL of Spark's.
     """
-    if url == "yarn" or url.startswith("k8s://"):
+    if url == YARN or url.startswith("k8s://"):
         return []
     scheme, separator, rest = url.partition("://")
     try:

@@ -1,99 +1,111 @@
 """The dataset's tables as Spark reads them, and the results that a job has written so far."""
 
-import re
-import shutil
 from collections.abc import Callable
 from functools import cached_property
-from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Final
 
-from sessions.dataset.layout import DatasetFolder
-from sessions.dataset.schema import SESSION, Table, file_schema, spark_schema
+from sessions.dataset.layout import Dataset
+from sessions.dataset.location import Location
+from sessions.dataset.schema import SESSION, Table, spark_schema
 from sessions.dataset.tables import SESSIONS
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-KEPT: Final = "_kept"
-"""Beside the results: what is there until the last of them is written."""
-NAMED_MAX: Final = 200
-"""So many sessions are named in queries, which spares Spark a join a table."""
-GLOB: Final = re.compile(r"[][{}*?\\]")
+MATERIALISED: Final = "_materialised"
+"""Beside the results: what several jobs read, until the last of them has ended."""
 
 
-class Source:
-    """Tables of one dataset, limited to sessions that were whole in it when this was made.
+class DatasetTables:
+    """Tables of one dataset, without what commits that are not complete have left there.
 
-    ``results`` is the folder in which results are written.
+    ``results`` is where results are written. With ``only``, which has a column ``session``, the
+    tables are limited to those sessions.
     """
 
-    def __init__(self, spark: "SparkSession", folder: DatasetFolder, results: Path) -> None:
+    def __init__(
+        self,
+        spark: "SparkSession",
+        dataset: Dataset,
+        results: Location,
+        only: "DataFrame | None" = None,
+        materialised: str = MATERIALISED,
+    ) -> None:
         self._spark = spark
-        self._folder = folder.path.resolve()
+        self._dataset = dataset
         self._results = results
-        self._ids = folder.sessions()
+        self._only = only
+        self._place = results / materialised
+        self._left_out = dataset.left_out()
         self._tables: dict[str, DataFrame] = {}
-        self._kept: dict[str, DataFrame] = {}
+        self._materialised: dict[str, DataFrame] = {}
         self._making: dict[str, Lock] = {}
-        self.sessions = self._named(self._files(SESSIONS))
+
+    @cached_property
+    def everything(self) -> "DatasetTables":
+        """The tables of all sessions, also of those that were analysed earlier."""
+        if self._only is None:
+            return self
+        all_of_them = f"{MATERIALISED}_all"
+        return DatasetTables(self._spark, self._dataset, self._results, materialised=all_of_them)
+
+    @property
+    def sessions(self) -> "DataFrame":
+        """The table ``sessions``."""
+        return self.table(SESSIONS)
 
     def table(self, table: Table) -> "DataFrame":
-        """A table with its declared columns and :data:`~sessions.dataset.schema.SESSION`."""
+        """A table with its declared columns."""
         if table.name not in self._tables:
-            self._tables[table.name] = self._whole(self._files(table))
+            rows = self.whole(table)
+            if self._only is not None:
+                rows = rows.join(self._only, SESSION, "left_semi")
+            self._tables[table.name] = rows
         return self._tables[table.name]
 
-    def _named(self, rows: "DataFrame") -> "DataFrame":
-        """The rows of sessions that are whole, if they are few enough to be named; else all."""
+    def whole(self, table: Table) -> "DataFrame":
+        """A table with the rows of all sessions."""
         from pyspark.sql import functions as F
 
-        if len(self._ids) > NAMED_MAX:
+        if not self._dataset.has(table):
+            return self._spark.createDataFrame([], spark_schema(table))
+        place = self._dataset.location / table.name
+        rows = self._spark.read.schema(spark_schema(table)).parquet(place.for_spark_to_read)
+        if not self._left_out:
             return rows
-        return rows.where(F.col(SESSION).isin(self._ids))
-
-    def _whole(self, rows: "DataFrame") -> "DataFrame":
-        """The rows of sessions that are whole: few are named, many are looked up."""
-        from pyspark.sql import functions as F
-
-        if len(self._ids) <= NAMED_MAX:
-            return self._named(rows)
-        return rows.join(F.broadcast(self.sessions.select(SESSION)), SESSION, "left_semi")
+        pattern = f"^({'|'.join(self._left_out)})-"
+        return rows.where(~F.col("_metadata.file_name").rlike(pattern))
 
     @cached_property
     def ends(self) -> "DataFrame":
         """The virtual time at which each session ended, ``end_us``."""
         from pyspark.sql import functions as F
 
-        return F.broadcast(self.sessions.select(SESSION, F.col("time_us").alias("end_us")))
+        return self.sessions.select(SESSION, F.col("time_us").alias("end_us"))
 
-    def kept(self, name: str, make: "Callable[[Source], DataFrame]") -> "DataFrame":
+    def materialised(self, name: str, make: "Callable[[DatasetTables], DataFrame]") -> "DataFrame":
         """What several results need, worked out once and written beside them until the end.
 
-        It also keeps queries short: what is built on it begins with reading a file.
+        It also makes queries short: what is built on it begins with reading a file.
         """
         with self._making.setdefault(name, Lock()):  # other jobs, in other threads, wait for it
-            if name not in self._kept:
+            if name not in self._materialised:
                 made = make(self)
-                path = self._results / KEPT / name
-                made.write.parquet(str(path))
-                self._kept[name] = self._spark.read.schema(made.schema).parquet(literal_path(path))
-            return self._kept[name]
+                place = self._place / name
+                made.write.parquet(place.for_spark)
+                reader = self._spark.read.schema(made.schema)
+                self._materialised[name] = reader.parquet(place.for_spark_to_read)
+            return self._materialised[name]
 
     def release(self) -> None:
-        """Drop what was kept."""
-        shutil.rmtree(self._results / KEPT, ignore_errors=True)
+        """Drop what was materialised."""
+        self._place.delete()
 
     def result(self, table: Table) -> "DataFrame":
-        """A result that has been written."""
-        reader = self._spark.read.schema(file_schema(table))
-        return reader.parquet(literal_path(self._results / table.name))
-
-    def _files(self, table: Table) -> "DataFrame":
-        path = literal_path(self._folder / table.name)
-        return self._spark.read.schema(spark_schema(table)).parquet(path)
-
-
-def literal_path(path: Path) -> str:
-    """A path for Spark to read from, in which nothing stands for something else."""
-    return GLOB.sub(r"\\\g<0>", str(path))
+        """The rows of a result that has been written, of the sessions that this is about."""
+        reader = self._spark.read.schema(spark_schema(table))
+        rows = reader.parquet((self._results / table.name).for_spark_to_read)
+        if self._only is None or SESSION not in table.names:
+            return rows
+        return rows.join(self._only, SESSION, "left_semi")

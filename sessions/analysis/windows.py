@@ -12,6 +12,13 @@ if TYPE_CHECKING:
     from pyspark.sql.window import WindowSpec
 
 
+def in_order(keys: Sequence[str], order: str = "seq") -> "WindowSpec":
+    """The rows of a group, in order."""
+    from pyspark.sql import Window
+
+    return Window.partitionBy(*keys).orderBy(order)
+
+
 def earlier(keys: Sequence[str], order: str = "seq", now: int = -1) -> "WindowSpec":
     """The rows of a group before this one; with ``now`` 0 this one, too."""
     from pyspark.sql import Window

@@ -2,9 +2,11 @@
 
 from typing import Final
 
-from sessions.campaign.runs import RUNS
+from sessions.campaign.runner import RUNS_A_TASK, TASKS_MAX
 from sessions.campaign.shipping import NEEDED
+from sessions.campaign.worker import COMMIT_S
 from sessions.dataset.document import page
+from sessions.dataset.tables import RUNS
 
 HEAD: Final = f"""\
 # Campaigns
@@ -12,27 +14,34 @@ HEAD: Final = f"""\
 `tidegauge campaign SCRIPT --seeds A..B --vary NAME=V,V,.. --out DATASET` runs one script with every
 seed, in every combination of what is varied, on Spark. Each run is a session of
 [the dataset](dataset.md), with the same tables, row by row, as `tidegauge run --record` and
-`tidegauge sessions export` give, called `NAME-VALUE_.._seed-SEED`. It enters the dataset as a whole
-or not at all, straight from the worker that made it.
+`tidegauge sessions export` give, called `NAME-VALUE_.._seed-SEED`, and a row of the table `runs`.
 
 - A NAME is a variable of the script (`${{NAME}}`), `version`, or `config.K`, a broker setting.
   Values are separated by commas.
+- A campaign is divided into tasks of at least {RUNS_A_TASK} runs, {TASKS_MAX} of them or a few for
+  each core. A task commits all its runs at once, with one file for each table; one that takes
+  longer than {COMMIT_S:.0f} s commits what it has, and later again, after as long as it has worked so
+  far. So a campaign of 10,000 runs is fewer than 1,000 files, and what a killed worker can lose is
+  less than what it had been working on.
 - A run that raises, hangs (`--limit` is real time for each run), or takes its worker's process
   with it twice is a row like any other; there is no session of it.
 - ctrl-c stops it. The same command goes on from there; what raised or hung is not tried again,
-  unless it hung and `--limit` is now longer. Anything else that stands at DATASET is refused: a
-  dataset of other sessions, or of a campaign with another script, other seeds or values, or
-  another version of the program.
+  unless it hung and `--limit` is now longer.
+- Given again with more seeds or more values of what is varied, a campaign grows by what is missing.
+  Anything else that stands at DATASET is refused: a dataset of other sessions, or of a campaign
+  with another script, other names to vary, or another version of the program.
+- `--chaos KIND,KIND,..` puts faults among the statements of each run, drawn from its seed: see
+  below. `--shrink` reduces runs that fail.
 - Workers need {NEEDED}. They do not
-  need tidegauge: its code travels with the job. They see DATASET under the same path. On a
+  need tidegauge: its code travels with the job. They see DATASET under the same path or URI. On a
   cluster, `PYSPARK_PYTHON` names their Python.
 
 Beside the tables stands `DATASET/_campaign/`:
 
-- `runs/`: Parquet, a row for every run, as below
 - `failing.txt`: the runs to look at, each as the one command that opens it in the console
 - `outcome.json`: the matrix that was printed
 - `plan.json`: the script's text, the seeds, and every combination
+- `shrunk/`: what `--shrink` made, a script for each run that it reduced
 
 This page is rendered from the declarations (`python -m sessions.campaign > docs/campaigns.md`).
 """

@@ -1,6 +1,5 @@
 """What came of a campaign: a matrix with a row for each combination, and the runs to look at."""
 
-from pathlib import Path
 from typing import Final
 
 from msgspec import Struct
@@ -40,21 +39,33 @@ class Failing(Struct, frozen=True):
     command: str
 
 
+class ShrunkRun(Struct, frozen=True):
+    """A run that was reduced: its finding, how many statements there were and are, the script."""
+
+    session: str
+    finding: str
+    statements: int
+    left: int
+    path: str
+
+
 class CampaignReport(Struct, frozen=True):
     """A campaign that has ended; ``failing`` are the worst of ``failing_in_all`` runs to look at.
 
     ``failing_file`` has all of them, a line with a command each; ``runs_table`` is the folder of
-    Parquet files with a row for every run.
+    Parquet files with a row for every run. ``dataset`` and these two are paths or URIs. ``shrunk``
+    are the first of ``failing``, reduced, if that was asked for.
     """
 
-    dataset: Path
+    dataset: str
     script: str
     runs: int
     variants: tuple[VariantReport, ...]
     failing: tuple[Failing, ...]
     failing_in_all: int
-    failing_file: Path
-    runs_table: Path
+    failing_file: str
+    runs_table: str
+    shrunk: tuple[ShrunkRun, ...] = ()
 
     @property
     def failed(self) -> int:

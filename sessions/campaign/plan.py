@@ -16,6 +16,7 @@ import msgspec
 from msgspec import Struct, structs
 
 from emulator.inputs.statements import CreateCluster, Statement
+from sessions.campaign.chaos import Chaos, with_faults
 
 ID_CHARACTERS_MAX: Final = 90
 """What a variant may take of a session's id; a seed still fits behind it."""
@@ -66,7 +67,8 @@ class Plan(Struct, frozen=True, dict=True):
     """A whole campaign. Two that are equal have the same runs, event by event.
 
     ``seeds`` are ranges, first and last; ``source`` is the script's text; ``program`` is what runs
-    it, with its version. ``path`` is where the script was, absolute; it makes no difference.
+    it, with its version. With ``chaos``, each run has faults among its statements. ``path`` is
+    where the script was, absolute; it makes no difference.
     """
 
     script: str
@@ -75,6 +77,7 @@ class Plan(Struct, frozen=True, dict=True):
     variants: list[Variant]
     program: str
     path: str = ""
+    chaos: Chaos | None = None
 
     @property
     def name(self) -> str:
@@ -97,6 +100,30 @@ class Plan(Struct, frozen=True, dict=True):
         seed, variant = self._seed(place), self.variants[at]
         return Run(number, at, seed, f"{variant.id}seed-{seed}")
 
+    def of_run(self, run: Run) -> Variant:
+        """The combination of a run, with the faults that its seed draws."""
+        variant = self.variants[run.variant]
+        if self.chaos is None:
+            return variant
+        steps = with_faults(variant.steps, self.chaos, variant.cluster, run.seed)
+        return structs.replace(variant, steps=steps)
+
+    def number_of(self, session: str) -> int:
+        """The number of the run whose session has this id.
+
+        Raises:
+            KeyError: there is none.
+        """
+        for at, variant in enumerate(self.variants):
+            begin = f"{variant.id}seed-"
+            if session.startswith(begin) and session.removeprefix(begin).lstrip("-").isdigit():
+                seed, place = int(session.removeprefix(begin)), 0
+                for first, last in self.seeds:
+                    if first <= seed <= last:
+                        return (place + seed - first) * len(self.variants) + at
+                    place += last - first + 1
+        raise KeyError(session)
+
     def _seed(self, place: int) -> int:
         for (_, last), end in zip(self.seeds, self._ends, strict=True):
             if place < end:
@@ -108,19 +135,43 @@ class Plan(Struct, frozen=True, dict=True):
         return list(accumulate(last - first + 1 for first, last in self.seeds))
 
     def difference(self, other: "Plan") -> str:
-        """How another campaign differs from this one, as a short clause; empty: it does not."""
+        """Why another plan cannot be a part of the same campaign, as a clause; empty: it can.
+
+        It may have other seeds and other values of what is varied.
+        """
+        mine = {variant.id: variant for variant in self.variants}
+        shared = [(mine[each.id], each) for each in other.variants if each.id in mine]
         checks = {
-            "the script differs": (self.source, other.source),
-            "what is varied differs": (_values(self), _values(other)),
-            "the seeds differ": (self.seeds, other.seeds),
-            "the program differs": (self.program, other.program),
-            "what the script reads differs": (self.variants, other.variants),
+            "the script differs": self.source == other.source,
+            "what is varied differs": _names(self) == _names(other),
+            "the program differs": self.program == other.program,
+            "the faults drawn differ": self.chaos == other.chaos,
+            "what the script reads differs": all(one == another for one, another in shared),
         }
-        return next((what for what, (mine, its) in checks.items() if mine != its), "")
+        return next((what for what, same in checks.items() if not same), "")
+
+    def grown(self, other: "Plan") -> "Plan":
+        """This plan with the seeds and combinations of another one of the same campaign, too."""
+        mine = {variant.id for variant in self.variants}
+        new = [variant for variant in other.variants if variant.id not in mine]
+        return structs.replace(
+            self, seeds=_merged([*self.seeds, *other.seeds]), variants=[*self.variants, *new]
+        )
 
 
-def _values(plan: Plan) -> list[dict[str, str]]:
-    return [variant.values for variant in plan.variants]
+def _names(plan: Plan) -> set[frozenset[str]]:
+    return {frozenset(variant.values) for variant in plan.variants}
+
+
+def _merged(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Ranges of seeds, in order and apart from each other."""
+    merged: list[tuple[int, int]] = []
+    for first, last in sorted(ranges):
+        if merged and first <= merged[-1][1] + 1:
+            merged[-1] = (merged[-1][0], max(merged[-1][1], last))
+        else:
+            merged.append((first, last))
+    return merged
 
 
 def variant_ids(combinations: Sequence[dict[str, str]]) -> list[str]:

@@ -1,21 +1,16 @@
-"""One run of a campaign: a cluster is made, given its statements, and written to the dataset."""
+"""One run: a cluster that is given the statements of a script, and its events."""
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Final
-
-from msgspec import structs
 
 from emulator.cluster import Cluster
 from emulator.events import Event
 from emulator.inputs.statements import Statement
 from emulator.scenario.runner import Advance, Runner
-from sessions.campaign.plan import Run, Variant
-from sessions.dataset.export import export_session
-from sessions.dataset.rows.sessions import SessionFacts
+from sessions.campaign.plan import Variant
 
 EVENTS_WAITING: Final = 4_096
-"""How many events wait to be written before time goes on."""
+"""How many events wait to be taken before time goes on."""
 STEPS_BETWEEN_LOOKS: Final = 256
 """Kernel events between two looks at how many there are."""
 
@@ -32,35 +27,25 @@ class Emulation:
 
     def events(self) -> Iterator[Event]:
         """All events from the first one on; to be read once."""
+        for block in self.blocks():
+            yield from block
+
+    def blocks(self) -> Iterator[list[Event]]:
+        """The same in lists, none of them empty."""
         for statement in self._steps:
             yield from self._during(statement)
-        yield from self._taken()
+        if self._made:
+            yield self._taken()
 
-    def _during(self, statement: Statement) -> Iterator[Event]:
+    def _during(self, statement: Statement) -> Iterator[list[Event]]:
         ticket = self.runner.submit(statement)
         came = None
         while not ticket.done and came is not Advance.IDLE:
             came = self.runner.advance(budget=STEPS_BETWEEN_LOOKS)
             if len(self._made) >= EVENTS_WAITING:
-                yield from self._taken()
+                yield self._taken()
 
     def _taken(self) -> list[Event]:
         taken = self._made.copy()
         self._made.clear()
         return taken
-
-
-def run_into(dataset: Path, variant: Variant, run: Run, name: str) -> None:
-    """Run it, and have it in the dataset when it has ended, whole.
-
-    Raises whatever the run raises, or :class:`~sessions.dataset.layout.DatasetError`; then there is
-    nothing of it in the dataset.
-    """
-    emulation = Emulation(variant, run.seed)
-    facts = SessionFacts(id=run.session, name=name, variables=variant.variables)
-
-    def ended() -> SessionFacts:
-        runner = emulation.runner
-        return structs.replace(facts, state_hash=runner.state_hash, end_us=runner.now_us)
-
-    export_session(emulation.events(), facts, dataset, ended=ended)

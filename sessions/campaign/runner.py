@@ -4,7 +4,7 @@ import contextlib
 import re
 import signal
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as NotYet
 from functools import partial
@@ -14,24 +14,36 @@ from types import FrameType
 from typing import TYPE_CHECKING, Final
 from uuid import uuid4
 
+import msgspec
 from msgspec import Struct
 
 from sessions.analysis.session import spark_session
-from sessions.campaign.manifest import Ledger
-from sessions.campaign.outcome import CampaignReport
+from sessions.campaign.manifest import CampaignFolder
+from sessions.campaign.outcome import CampaignReport, ShrunkRun
 from sessions.campaign.plan import Plan
-from sessions.campaign.runs import runs_schema
 from sessions.campaign.shipping import NEEDED, packages_zip
-from sessions.campaign.summary import summed_up
-from sessions.campaign.worker import Task, encoded, run_batches
-from sessions.dataset.layout import HIDDEN, DatasetFolder
+from sessions.campaign.shrink import ShrinkTask, Shrunk, shrink_batches
+from sessions.campaign.summary import all_runs, summed_up
+from sessions.campaign.worker import Task, encoded, named_runs, run_batches
+from sessions.dataset.layout import STAGING, Dataset
+from sessions.dataset.location import Location
+from sessions.dataset.schema import SESSION
+from sessions.dataset.tables import RUNS
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark import SparkContext
+    from pyspark.sql import DataFrame, SparkSession
 
-TASKS_MIN: Final = 64
-"""Into how many tasks a campaign is divided if it has the runs: workers shall end together."""
-RUNS_A_TASK: Final = 50
+TASKS_MAX: Final = 64
+"""Into how many tasks a campaign is divided at most, unless more can run at once.
+
+Each writes a file for each table, so these are few; and workers end about together.
+"""
+TASKS_A_CORE: Final = 4
+RUNS_A_TASK: Final = 20
+NAMED_A_TASK: Final = 50_000
+"""How many runs a task gives their names, which takes next to no time."""
+GROUP: Final = "tidegauge campaign"
 LOOK_S: Final = 0.25
 """Between two looks at how far a campaign has come."""
 STOP_MAX_S: Final = 10.0
@@ -46,11 +58,10 @@ class CampaignError(Exception):
 
 
 class Progress(Struct, frozen=True):
-    """How far it has come: runs that have ended, and of these, those that raised or hung."""
+    """How far it has come: all runs, and how many of them have ended, as Spark's tasks tell."""
 
     runs: int
     done: int
-    raised: int
 
 
 Tell = Callable[[Progress], object]
@@ -59,35 +70,45 @@ Tell = Callable[[Progress], object]
 
 def run_campaign(
     plan: Plan,
-    dataset: Path,
+    dataset: "Location | Path | str",
     limit_s: float,
     master: str | None = None,
     remote: str | None = None,
     tell: Tell = lambda _: None,
+    conf: Mapping[str, str] | None = None,
+    *,
+    shrink: bool = False,
 ) -> CampaignReport:
     """Make all runs of a campaign that are not in the dataset yet, and sum all of them up.
 
-    ``limit_s`` is wall time for each run; ``master`` and ``remote`` are as in
+    A campaign that is there already grows by the seeds and combinations of ``plan`` that it lacks.
+    With ``shrink`` the first of the runs to look at are reduced to the statements that matter.
+    ``limit_s`` is wall time for each run; ``master``, ``remote`` and ``conf`` are as in
     :func:`sessions.analysis.run.analyze`. Raises
     :class:`~sessions.dataset.layout.DatasetError` for a folder that cannot be used,
     :class:`~sessions.analysis.errors.AnalysisError` if there is no Spark, :class:`CampaignError`
-    if workers fail, and KeyboardInterrupt when it is told to end (also by SIGTERM). What was made
-    until then stays, and the same call goes on from there.
+    if workers fail, and KeyboardInterrupt when it is told to end (also by SIGTERM). What was
+    committed until then stays, and the same call goes on from there.
     """
-    dataset = dataset.absolute()
-    ledger = Ledger(dataset)
-    ledger.check(plan)
+    into = Dataset(dataset)
+    if into.location.path is not None:
+        into = Dataset(into.location.path.absolute())
+    folder = CampaignFolder(into.location)
+    folder.check(plan)
     try:
-        with interruptible(), spark_session(master, remote) as spark, interruptible():
-            ledger.begin(plan)
-            with ledger.locked():
-                DatasetFolder(dataset).settle()
-                if not ledger.complete:
-                    task = Task(plan, str(dataset), limit_s, uuid4().hex)
-                    _make_runs(spark, task, ledger, tell)
-                return summed_up(spark, plan, ledger)
+        with interruptible(), spark_session(master, remote, conf) as spark, interruptible():
+            whole = folder.begin(plan)
+            into = Dataset(into.location)
+            with folder.locked():
+                into.recover()
+                task = Task(whole, str(into), limit_s, uuid4().hex)
+                _make_runs(spark, task, into, tell)
+                report = summed_up(spark, whole, into)
+                if shrink and report.failing:
+                    report = _shrunk(spark, whole, report, folder, limit_s)
+                return report
     finally:
-        _tidy(dataset)
+        _tidy(into)
 
 
 @contextlib.contextmanager
@@ -105,16 +126,22 @@ def interruptible() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _make_runs(spark: "SparkSession", task: Task, ledger: Ledger, tell: Tell) -> None:
-    """Have the workers make what is missing, and write the table of all runs."""
+def _make_runs(spark: "SparkSession", task: Task, dataset: Dataset, tell: Tell) -> None:
+    """Have the workers make what is missing."""
     with (
         tempfile.TemporaryDirectory(prefix="tidegauge-code-") as scratch,
         ThreadPoolExecutor(1, "campaign") as pool,
     ):
         spark.addArtifacts(str(packages_zip(Path(scratch))), pyfile=True)
-        job = pool.submit(_job, spark, task, ledger.runs)
+        missing = _missing(spark, task, dataset)
+        count = missing.count()
+        if not count:
+            return
+        tasks = _tasks(spark, count)
+        watch = _Watch(spark, task.plan.runs, count, tasks)
+        job = pool.submit(watch.run, _made(missing, tasks, task))
         try:
-            _watch(job, task.plan, ledger, tell)
+            watch.until_done(job, tell)
         except KeyboardInterrupt:
             with contextlib.suppress(Exception):
                 spark.interruptAll()
@@ -123,32 +150,116 @@ def _make_runs(spark: "SparkSession", task: Task, ledger: Ledger, tell: Tell) ->
             raise
 
 
-def _job(spark: "SparkSession", task: Task, out: Path) -> None:
-    """One Spark job: a task takes some runs, and gives their rows."""
+def _missing(spark: "SparkSession", task: Task, dataset: Dataset) -> "DataFrame":
+    """The runs that have not ended, or hung where there is more time now: number and session."""
     runs = task.plan.runs
-    tasks = min(runs, max(TASKS_MIN, -(-runs // RUNS_A_TASK)))
-    numbers = spark.range(0, runs, 1, tasks)
-    rows = numbers.mapInArrow(partial(run_batches, encoded(task)), runs_schema())
-    in_order = rows.repartition(1).sortWithinPartitions("run")
-    in_order.write.mode("overwrite").parquet(str(out))
+    numbers = spark.range(0, runs, 1, -(-runs // NAMED_A_TASK))
+    named = numbers.mapInArrow(partial(named_runs, encoded(task)), f"run BIGINT, {SESSION} STRING")
+    if not dataset.has(RUNS):
+        return named
+    again = f"outcome = 'hung' and limit_s < {task.limit_s!r}"
+    ended = all_runs(spark, dataset).where(f"not ({again})").select(SESSION)
+    return named.join(ended, SESSION, "left_anti").select("run", SESSION)
 
 
-def _watch(job: "Future[None]", plan: Plan, ledger: Ledger, tell: Tell) -> None:
-    """Tell how far it has come until it has ended."""
-    while True:
-        tell(_progress(plan, ledger))
+def _tasks(spark: "SparkSession", runs: int) -> int:
+    few = TASKS_A_CORE * _cores(spark)
+    return max(1, min(runs, max(few, min(TASKS_MAX, -(-runs // RUNS_A_TASK)))))
+
+
+def _cores(spark: "SparkSession") -> int:
+    """How many tasks run at once; 1 where Spark Connect does not tell."""
+    try:
+        return int(spark.sparkContext.defaultParallelism)
+    except Exception:
+        return 1
+
+
+def _made(missing: "DataFrame", tasks: int, task: Task) -> "DataFrame":
+    """The runs, made: a task takes those of some sessions, in order of their ids."""
+    in_order = missing.repartitionByRange(tasks, SESSION).sortWithinPartitions(SESSION)
+    return in_order.mapInArrow(partial(run_batches, encoded(task)), "runs BIGINT")
+
+
+def _shrunk(
+    spark: "SparkSession",
+    plan: Plan,
+    report: CampaignReport,
+    folder: CampaignFolder,
+    limit_s: float,
+) -> CampaignReport:
+    """Reduce the runs that the report names, each in a task of its own, and keep their scripts."""
+    numbers = [plan.number_of(each.session) for each in report.failing]
+    task = msgspec.msgpack.encode(ShrinkTask(plan, limit_s))
+    with tempfile.TemporaryDirectory(prefix="tidegauge-code-") as scratch:
+        spark.addArtifacts(str(packages_zip(Path(scratch))), pyfile=True)
+        runs = spark.createDataFrame([(number,) for number in numbers], "run BIGINT")
+        each = runs.repartition(len(numbers), "run")
+        rows = each.mapInArrow(partial(shrink_batches, task), "shrunk STRING").collect()
+    made = [msgspec.json.decode(row["shrunk"], type=Shrunk) for row in rows]
+    kept = [
+        ShrunkRun(
+            each.session,
+            each.finding,
+            each.statements,
+            each.left,
+            folder.keep_script(folder.shrunk, each.session, each.script),
+        )
+        for each in sorted(made, key=lambda each: (each.left, each.session))
+    ]
+    return msgspec.structs.replace(report, shrunk=tuple(kept))
+
+
+class _Watch:
+    """Tells how far a campaign has come, by what Spark says of its tasks."""
+
+    def __init__(self, spark: "SparkSession", runs: int, missing: int, tasks: int) -> None:
+        self._spark = spark
+        self._runs = runs
+        self._missing = missing
+        self._tasks = tasks
+        self._group = f"{GROUP} {uuid4().hex}"
+
+    def run(self, made: "DataFrame") -> None:
+        """Have the runs made."""
+        context = self._context()
+        if context is not None:
+            context.setJobGroup(self._group, "runs of a campaign", interruptOnCancel=True)
+        made.agg({"runs": "sum"}).collect()
+
+    def until_done(self, job: "Future[None]", tell: Tell) -> None:
+        """Tell how far it has come until it has ended."""
+        while True:
+            tell(Progress(self._runs, self._runs - self._missing + self._done()))
+            try:
+                job.result(LOOK_S)
+            except NotYet:
+                continue
+            except Exception as error:
+                raise CampaignError(_sentence(error)) from error
+            tell(Progress(self._runs, self._runs))
+            return
+
+    def _context(self) -> "SparkContext | None":
+        """Spark Connect has none."""
         try:
-            return job.result(LOOK_S)
-        except NotYet:
-            continue
-        except Exception as error:
-            raise CampaignError(_sentence(error)) from error
+            return self._spark.sparkContext
+        except Exception:
+            return None
 
-
-def _progress(plan: Plan, ledger: Ledger) -> Progress:
-    """Counted in the dataset itself: each run that has ended is seen there at once."""
-    raised = ledger.failures()
-    return Progress(plan.runs, min(plan.runs, ledger.made() + raised), raised)
+    def _done(self) -> int:
+        """About how many of the missing runs have been made: as many as of the tasks ended."""
+        context = self._context()
+        if context is None:
+            return 0
+        tracker = context.statusTracker()
+        jobs = [tracker.getJobInfo(number) for number in tracker.getJobIdsForGroup(self._group)]
+        stages = {stage for found in jobs if found for stage in found.stageIds}
+        for stage in sorted(stages, reverse=True):
+            info = tracker.getStageInfo(stage)
+            if info is not None and info.numTasks == self._tasks:
+                return self._missing * info.numCompletedTasks // self._tasks
+        return 0
 
 
 def _sentence(error: Exception) -> str:
@@ -161,12 +272,11 @@ def _sentence(error: Exception) -> str:
     return f"Spark could not finish: {text.strip().splitlines()[0]}"
 
 
-def _tidy(dataset: Path) -> None:
+def _tidy(dataset: Dataset) -> None:
     """Drop what runs that were broken off have left; their processes may take a moment to end."""
     deadline = monotonic() + STOP_MAX_S
     with contextlib.suppress(Exception):
-        folder = DatasetFolder(dataset)
-        folder.settle()
-        while any(dataset.glob(f"{HIDDEN}*")) and monotonic() < deadline:
+        dataset.recover()
+        while (dataset.location / STAGING).listed() and monotonic() < deadline:
             sleep(LOOK_S)
-            folder.settle()
+            dataset.recover()

@@ -1,161 +1,63 @@
 """A row for each run of a campaign: what came of it, and the command that opens it."""
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final, Literal
 
 import msgspec
+from msgspec import Struct
 
-from sessions.campaign.availability import Reign, unavailable_us
-from sessions.campaign.manifest import Failure
 from sessions.campaign.plan import Plan, Run
-from sessions.dataset.layout import DatasetUnreadable
-from sessions.dataset.schema import SESSION, SPARK_TYPES, Column, Table
-from sessions.dataset.tables import PARTITION_STATES, REPLICA_STATES, SESSIONS
+from sessions.dataset.schema import SESSION
+from sessions.dataset.tables import RUNS, SESSIONS
+from sessions.dataset.writer import Row
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-NO_SESSION: Final = "it raised or hung"
-
-RUNS: Final = Table(
-    "runs",
-    "a run",
-    "run",
-    (
-        Column("run", "int64", "", "its number in the campaign, from 0"),
-        Column(SESSION, "string", "", "its id in the dataset; there is none if it raised or hung"),
-        Column("variant", "int32", "", "number of the combination of what is varied, from 0"),
-        Column("varied", "string", "JSON", "that combination, an object by name"),
-        Column("seed", "int64", "", "seed of its chances"),
-        Column(
-            "outcome",
-            "string",
-            "",
-            "`passed`; `failed` (an assertion or an invariant), `raised` (a fault of the program), "
-            "`hung` (it took longer than the limit)",
-        ),
-        Column("findings", "list<string>", "", "what is to be looked at in it: an outcome, a loss"),
-        Column("error", "string", "", "what was raised", "it did not raise or hang"),
-        Column("events", "int64", "events", "events in the session", NO_SESSION),
-        Column("time_us", "int64", "us", "virtual time at its end", NO_SESSION),
-        Column("acked", "int64", "records", "acknowledged records", NO_SESSION),
-        Column("lost", "int64", "records", "acknowledged records missing at the end", NO_SESSION),
-        Column("duplicated", "int64", "records", "extra copies at the end", NO_SESSION),
-        Column(
-            "diverged", "int64", "offsets", "at which replicas hold different records", NO_SESSION
-        ),
-        Column(
-            "consumed_lost",
-            "int64",
-            "records",
-            "given to a consumer and gone at the end",
-            NO_SESSION,
-        ),
-        Column("expectations_failed", "int64", "", "assertions that did not hold", NO_SESSION),
-        Column("invariants_violated", "int64", "", "that the release should not break", NO_SESSION),
-        Column(
-            "unavailable_us",
-            "int64",
-            "us",
-            "time in which a partition that had been led had no leader at work (none is named, its "
-            "process is down, or it does not lead yet), summed over partitions",
-            NO_SESSION,
-        ),
-        Column("command", "string", "", "opens it in the console, at its first event"),
-    ),
-)
-
+LOSSES: Final = ("lost", "duplicated", "diverged", "consumed_lost")
+"""Columns that are findings if they are not 0."""
 COUNTED: Final = (
     "events",
     "time_us",
     "acked",
-    "lost",
-    "duplicated",
-    "diverged",
-    "consumed_lost",
+    *LOSSES,
     "expectations_failed",
     "invariants_violated",
 )
 """What a run's row takes from its session's."""
-LOSSES: Final = ("lost", "duplicated", "diverged", "consumed_lost")
-"""Columns that are findings if they are not 0."""
-
-Values = dict[str, Any]
 
 
-def runs_schema() -> str:
-    """The rows' schema as Spark's DDL text."""
-    return ", ".join(f"`{column.name}` {SPARK_TYPES[column.type]}" for column in RUNS.columns)
+class Failure(Struct, frozen=True):
+    """How a run ended of which there is no session."""
+
+    outcome: Literal["raised", "hung"]
+    error: str
 
 
-def run_values(plan: Plan, run: Run, dataset: Path, failure: Failure | None) -> Values:
-    """A run's row; ``failure`` if there is no session of it.
-
-    Raises :class:`~sessions.dataset.layout.DatasetUnreadable` if its session is damaged.
-    """
+def run_row(plan: Plan, run: Run, limit_s: float, ended: Row | Failure) -> Row:
+    """A run's row, as the writer takes it; ``ended`` is its session's row, or why there is none."""
     variant = plan.variants[run.variant]
-    found: Values = dict.fromkeys(RUNS.names)
+    found: dict[str, Any] = dict.fromkeys(RUNS.names)
     found |= {
-        "run": run.number,
-        SESSION: run.session,
-        "variant": run.variant,
-        "varied": msgspec.json.encode(variant.values).decode(),
+        "varied": varied(variant.values),
         "seed": run.seed,
+        "limit_s": limit_s,
         "command": variant.command.with_seed(run.seed),
     }
-    if failure is not None:
-        return found | {
-            "outcome": failure.outcome,
-            "findings": [failure.outcome],
-            "error": failure.error,
-        }
-    try:
-        return found | _session_values(dataset, run.session)
-    except (OSError, ValueError) as error:
-        reason = str(error).splitlines()[0]
-        raise DatasetUnreadable(
-            f"session {run.session} in {dataset} is damaged: {reason}"
-        ) from None
+    if isinstance(ended, Failure):
+        found |= {"outcome": ended.outcome, "findings": [ended.outcome], "error": ended.error}
+    else:
+        found |= _of_session(ended)
+    return tuple(found[name] for name in RUNS.names if name != SESSION)
 
 
-def _session_values(dataset: Path, session: str) -> Values:
-    (row,) = _read(dataset, SESSIONS, session).to_pylist()
-    failed = ["failed"] if row["outcome"] == "failed" else []
-    return {name: row[name] for name in COUNTED} | {
-        "outcome": row["outcome"],
-        "findings": failed + [name for name in LOSSES if row[name]],
-        "unavailable_us": _unavailable_us(dataset, session, row["time_us"]),
+def varied(values: dict[str, str]) -> str:
+    """A combination as text."""
+    return msgspec.json.encode(values).decode()
+
+
+def _of_session(row: Row) -> dict[str, Any]:
+    names = [name for name in SESSIONS.names if name != SESSION]
+    values = dict(zip(names, row, strict=True))
+    failed = ["failed"] if values["outcome"] == "failed" else []
+    return {name: values[name] for name in COUNTED} | {
+        "outcome": values["outcome"],
+        "findings": failed + [name for name in LOSSES if values[name]],
+        "unavailable_us": values["leaderless_us"],
     }
-
-
-def _unavailable_us(dataset: Path, session: str, end_us: int) -> int:
-    states = _rows(dataset, PARTITION_STATES, session, ("state", "leader"), end_us)
-    replicas = _rows(dataset, REPLICA_STATES, session, ("role", "broker"), end_us)
-    there = [each for each in states if each[1] != "nonexistent"]
-    return unavailable_us(
-        [Reign(tp, leader, begin, end) for tp, _, leader, begin, end in there if leader != -1],
-        [
-            Reign(tp, broker, begin, end)
-            for tp, role, broker, begin, end in replicas
-            if role == "leader"
-        ],
-        [(tp, begin, end) for tp, _, _, begin, end in there],
-    )
-
-
-def _rows(
-    dataset: Path, table: Table, session: str, columns: tuple[str, str], end_us: int
-) -> list[tuple[Any, ...]]:
-    """``tp``, two columns, and from when until when; what holds at the end holds until then."""
-    read = _read(dataset, table, session, ["tp", *columns, "from_us", "to_us"]).to_pydict()
-    ends = [end_us if each is None else each for each in read.pop("to_us")]
-    return list(zip(*read.values(), ends, strict=True))
-
-
-def _read(
-    dataset: Path, table: Table, session: str, columns: list[str] | None = None
-) -> "pa.Table":
-    import pyarrow.parquet as pq
-
-    folder = dataset / table.name / f"{SESSION}={session}"
-    return pq.read_table(folder, columns=columns, partitioning=None)

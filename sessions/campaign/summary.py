@@ -1,43 +1,85 @@
 """Summing a campaign up: by Spark, from the table of its runs."""
 
+import shlex
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
-from sessions.campaign.manifest import Ledger, writing
+from msgspec import structs
+
+from sessions.analysis.tables import DatasetTables
+from sessions.campaign.manifest import FOLDER, CampaignFolder
 from sessions.campaign.outcome import OUTCOMES, CampaignReport, Failing, Loss, VariantReport
 from sessions.campaign.plan import Plan
-from sessions.campaign.runs import LOSSES, runs_schema
+from sessions.campaign.runs import LOSSES, varied
+from sessions.campaign.shrink import script_text
+from sessions.dataset.layout import Dataset
+from sessions.dataset.schema import SESSION
+from sessions.dataset.tables import RUNS
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, SparkSession
+    from pyspark.sql import Column, DataFrame, SparkSession
 
 SHOWN_MAX: Final = 20
-"""How many of the runs to look at are in the report; all are in its file."""
+"""How many of the runs to look at are in the report."""
+WRITTEN_MAX: Final = 100_000
+"""How many are in its file; the table has all."""
 
 
-def summed_up(spark: "SparkSession", plan: Plan, ledger: Ledger) -> CampaignReport:
+def all_runs(spark: "SparkSession", dataset: Dataset) -> "DataFrame":
+    """The runs of a campaign, each once: of one that was made again, the last."""
+    from pyspark.sql import functions as F
+
+    rows = DatasetTables(spark, dataset, dataset.location / FOLDER).whole(RUNS)
+    last = F.max_by(F.struct(*(name for name in RUNS.names if name != SESSION)), "limit_s")
+    return rows.groupBy(SESSION).agg(last.alias("last")).select(SESSION, "last.*")
+
+
+def summed_up(spark: "SparkSession", plan: Plan, dataset: Dataset) -> CampaignReport:
     """The report of a campaign whose runs have all ended; it is kept beside its commands."""
     from pyspark.sql import functions as F
 
-    from sessions.analysis.tables import literal_path
-
-    runs = spark.read.schema(runs_schema()).parquet(literal_path(ledger.runs))
-    matrix = runs.groupBy("variant").agg(*_sums()).orderBy("variant").collect()
+    folder = CampaignFolder(dataset.location)
+    runs = all_runs(spark, dataset)
+    combinations = {varied(variant.values): variant.values for variant in plan.variants}
+    matrix = {row["varied"]: row.asDict() for row in runs.groupBy("varied").agg(*_sums()).collect()}
     to_look_at = runs.where(F.size("findings") > 0)
-    first = to_look_at.orderBy(_gravity(), "run").limit(SHOWN_MAX).collect()
-    _write_commands(ledger)
+    worst = to_look_at.orderBy(_gravity(), SESSION).limit(WRITTEN_MAX)
+    first = worst.select("session", "varied", "seed", "findings", "error", "command").collect()
+    failing = [_failing(combinations, row.asDict()) for row in first[:SHOWN_MAX]]
+    if plan.chaos is not None:
+        failing = [_with_script(plan, each, folder) for each in failing]
     report = CampaignReport(
-        dataset=ledger.dataset,
+        dataset=str(dataset),
         script=plan.script,
         runs=plan.runs,
-        variants=tuple(_variant(plan, row.asDict()) for row in matrix),
-        failing=tuple(_failing(plan, row.asDict()) for row in first),
+        variants=tuple(
+            _variant(values, matrix[text])
+            for text, values in combinations.items()
+            if text in matrix
+        ),
+        failing=tuple(failing),
         failing_in_all=to_look_at.count(),
-        failing_file=ledger.failing,
-        runs_table=ledger.runs,
+        failing_file=str(folder.failing),
+        runs_table=str(dataset.location / RUNS.name),
     )
-    ledger.sum_up(report)
+    folder.sum_up(report, "".join(_line(row.asDict()) for row in first).encode())
     return report
+
+
+def _with_script(plan: Plan, failing: Failing, folder: CampaignFolder) -> Failing:
+    """The same with a script of the run, in which its faults stand as statements."""
+    run = plan.run(plan.number_of(failing.session))
+    variant = plan.of_run(run)
+    title = f"{failing.session}: {', '.join(failing.findings)}"
+    text = script_text(variant, run.seed, variant.steps, title)
+    path = folder.keep_script(folder.scripts, failing.session, text)
+    command = f"tidegauge console {shlex.quote(path)} --from-start --paused"
+    return structs.replace(failing, command=command)
+
+
+def _line(row: dict[str, Any]) -> str:
+    why = ", ".join(row["findings"]) + (f": {row['error']}" if row["error"] else "")
+    return f"{row['command']}  # {' '.join(why.split())}\n"
 
 
 def _gravity() -> "Column":
@@ -65,10 +107,10 @@ def _sums() -> "Iterator[Column]":
     yield F.max("unavailable_us").alias("unavailable_max_us")
 
 
-def _variant(plan: Plan, row: dict[str, Any]) -> VariantReport:
+def _variant(values: dict[str, str], row: dict[str, Any]) -> VariantReport:
     losses = {name: Loss(row[f"{name}_runs"], row[name]) for name in LOSSES}
     return VariantReport(
-        values=plan.variants[row["variant"]].values,
+        values=values,
         runs=row["runs"],
         outcomes={outcome: row[outcome] for outcome in OUTCOMES},
         unavailable_mean_us=row["unavailable_mean_us"],
@@ -77,25 +119,12 @@ def _variant(plan: Plan, row: dict[str, Any]) -> VariantReport:
     )
 
 
-def _failing(plan: Plan, row: dict[str, Any]) -> Failing:
+def _failing(combinations: dict[str, dict[str, str]], row: dict[str, Any]) -> Failing:
     return Failing(
         session=row["session"],
-        values=plan.variants[row["variant"]].values,
+        values=combinations[row["varied"]],
         seed=row["seed"],
         findings=row["findings"],
         error=row["error"],
         command=row["command"],
     )
-
-
-def _write_commands(ledger: Ledger) -> None:
-    """Write the command of every run to look at, in order; never more than some of them at once."""
-    import pyarrow.dataset as pad
-
-    rows = pad.dataset(ledger.runs, format="parquet").scanner(["command", "findings", "error"])
-    with writing(ledger.dataset), ledger.failing.open("w", encoding="utf-8") as file:
-        for batch in rows.to_batches():
-            for row in batch.to_pylist():
-                if row["findings"]:
-                    why = ", ".join(row["findings"]) + (f": {row['error']}" if row["error"] else "")
-                    file.write(f"{row['command']}  # {' '.join(why.split())}\n")

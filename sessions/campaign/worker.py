@@ -1,30 +1,42 @@
-"""What Spark's workers do: make the runs of a campaign that are not there yet, a row for each.
+"""What Spark's workers do: make runs of a campaign, and commit them to the dataset many at a time.
 
-Everything that a worker needs is in :class:`Task`; the dataset is a folder that it can see.
+Everything that a worker needs is in :class:`Task`; the dataset is a place that it can see. A task
+writes one file for each table for all its runs. What takes longer than :data:`COMMIT_S` is committed
+in between, later and later, so that little is lost with a worker and files stay few.
 """
 
 from collections.abc import Iterable, Iterator
-from pathlib import Path
-from time import sleep
+from contextlib import ExitStack
+from time import monotonic
 from typing import TYPE_CHECKING, Final
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from sessions.campaign.limits import TooLong, time_limit
-from sessions.campaign.manifest import Failure, Ledger
+from sessions.campaign.manifest import CampaignFolder
 from sessions.campaign.plan import Plan, Run
-from sessions.campaign.run import run_into
-from sessions.campaign.runs import RUNS, Values, run_values
-from sessions.dataset.layout import DatasetError, DatasetFolder, SessionBusy
+from sessions.campaign.run import Emulation
+from sessions.campaign.runs import Failure, run_row
+from sessions.dataset.export import RowsWriter, SessionRows
+from sessions.dataset.layout import Dataset, DatasetError, SessionExists, Staging, one_of
+from sessions.dataset.rows.sessions import SessionFacts
+from sessions.dataset.schema import SESSION
+from sessions.dataset.tables import BY_NAME, RUNS, SESSIONS
+from sessions.dataset.writer import Row
+from sessions.format.codec import unpacked
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 ATTEMPTS_MAX: Final = 2
 """How many processes a run may take with it before it is given up."""
-NAP_S: Final = 0.1
+COMMIT_S: Final = 60.0
+"""After so many seconds a task commits first; later each time as long as it has worked so far."""
+LARGE_EVENTS: Final = 200_000
+"""From so many events on a run has a commit of its own: its rows are not kept in memory."""
 DIED: Final = "the worker's process died of it (out of memory?)"
+WRITTEN: Final = (*BY_NAME, RUNS.name)
 
 
 class Task(Struct, frozen=True):
@@ -44,17 +56,63 @@ def encoded(task: Task) -> bytes:
     return msgspec.msgpack.encode(task)
 
 
-def run_batches(task: bytes, batches: "Iterable[pa.RecordBatch]") -> "Iterator[pa.RecordBatch]":
-    """Make the runs whose numbers are given, and give their rows: the function that Spark calls."""
+def _decoded(task: bytes) -> Task:
+    return msgspec.msgpack.decode(task, type=Task)
+
+
+def named_runs(task: bytes, batches: "Iterable[pa.RecordBatch]") -> "Iterator[pa.RecordBatch]":
+    """The runs of these numbers, with the names of their sessions."""
     import pyarrow as pa
 
-    from sessions.dataset.schema import arrow_schema
-
-    schema = arrow_schema(RUNS)
-    worker = Worker(msgspec.msgpack.decode(task, type=Task))
+    plan = _decoded(task).plan
     for batch in batches:
-        for number in batch.column(0).to_pylist():
-            yield pa.RecordBatch.from_pylist([worker.row(number)], schema)
+        numbers = batch.column(0).to_pylist()
+        names = [plan.run(number).session for number in numbers]
+        yield pa.RecordBatch.from_pydict({"run": pa.array(numbers, pa.int64()), SESSION: names})
+
+
+def run_batches(task: bytes, batches: "Iterable[pa.RecordBatch]") -> "Iterator[pa.RecordBatch]":
+    """Make the runs whose numbers are given; gives how many: the function that Spark calls."""
+    import pyarrow as pa
+
+    with Worker(_decoded(task)) as worker:
+        made = worker.make(
+            number for batch in batches for number in batch.column("run").to_pylist()
+        )
+    yield pa.RecordBatch.from_pydict({"runs": pa.array([made], pa.int64())})
+
+
+class Batch:
+    """Runs that wait to be committed together."""
+
+    def __init__(self, dataset: Dataset) -> None:
+        self.sessions: list[str] = []
+        self.events = 0
+        self._stack = ExitStack()
+        self.staging: Staging = self._stack.enter_context(dataset.staging())
+        self.writer = self._stack.enter_context(
+            RowsWriter(self.staging.path, self.staging.id, WRITTEN)
+        )
+
+    def take(self, run: Run, made: SessionRows | None, row: Row) -> None:
+        """Take a run; ``made`` None: there is no session of it."""
+        if made is not None:
+            self.writer.take(made)
+            self.sessions.append(run.session)
+            self.events += made.events
+        self.writer.add(RUNS.name, run.session, [row])
+
+    def commit(self) -> None:
+        """Have it in the dataset."""
+        try:
+            self.writer.finish()
+            self.staging.commit(self.sessions, self.events)
+        finally:
+            self.drop()
+
+    def drop(self) -> None:
+        """Leave nothing of what was not committed."""
+        self._stack.close()
 
 
 class Worker:
@@ -62,62 +120,116 @@ class Worker:
 
     def __init__(self, task: Task) -> None:
         self.task = task
-        self.dataset = Path(task.dataset)
-        self.folder = DatasetFolder(self.dataset)
-        self.ledger = Ledger(self.dataset)
+        self.dataset = Dataset(task.dataset)
+        self.folder = CampaignFolder(self.dataset.location)
+        self._batch: Batch | None = None
+        self._began = monotonic()
+        self._commit_at = self._began + COMMIT_S
+        self._limit = task.limit_s
 
-    def row(self, number: int) -> Values:
-        """A run's row; the run is made unless it is there already.
+    def __enter__(self) -> "Worker":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._batch is not None:
+            self._batch.drop()
+
+    def make(self, numbers: Iterable[int]) -> int:
+        """Make those of the runs that are not in the dataset yet; returns how many were given.
 
         Raises :class:`~sessions.dataset.layout.DatasetError` if the dataset cannot be written to;
-        whatever the run itself raises is in its row.
+        what a run itself raises is in its row.
         """
-        plan = self.task.plan
-        run = plan.run(number)
-        return run_values(plan, run, self.dataset, self._done(run))
+        runs = [self.task.plan.run(number) for number in numbers]
+        there = self._ended(runs)
+        pending: list[Run] = []
+        for run in runs:
+            if run.session in there:
+                continue
+            pending.append(run)
+            self._make(run)
+            if monotonic() >= self._commit_at:
+                self._commit(pending)
+        self._commit(pending)
+        return len(runs)
 
-    def _done(self, run: Run) -> Failure | None:
-        """Have the run made; how it ended if there is no session of it."""
-        if run.session in self.folder:
-            return None
-        failure = self.ledger.failure(run.session)
-        if failure is None or (failure.outcome == "hung" and failure.limit_s < self.task.limit_s):
-            failure = self._made(run)
-            self.ledger.keep(run.session, failure)
-        return failure
+    def _ended(self, runs: list[Run]) -> set[str]:
+        """Those that another process has ended; one that hung is made again with more time."""
+        import pyarrow.compute as pc
 
-    def _made(self, run: Run) -> Failure | None:
-        limit_s = self.task.limit_s
-        if self.ledger.attempt(run.session, self.task.campaign) >= ATTEMPTS_MAX:
-            failure: Failure | None = Failure("raised", DIED, limit_s)
+        if not self.dataset.has(RUNS):
+            return set()
+        mine = one_of([run.session for run in runs])
+        again = (pc.field("outcome") == "hung") & (pc.field("limit_s") < self._limit)
+        rows = self.dataset.scan(RUNS, [SESSION], mine & ~again)
+        return set(rows[SESSION].to_pylist())
+
+    def _commit(self, pending: list[Run]) -> None:
+        """Commit what waits; where another process was faster, only what it has not made."""
+        now = monotonic()
+        self._commit_at = now + max(COMMIT_S, now - self._began)
+        batch, self._batch = self._batch, None
+        if batch is not None:
+            try:
+                batch.commit()
+            except SessionExists:
+                there = self._ended(pending)
+                for run in pending:
+                    if run.session not in there:
+                        self._make(run)
+                if self._batch is not None:
+                    again, self._batch = self._batch, None
+                    again.commit()
+        pending.clear()
+
+    def _waiting(self) -> Batch:
+        if self._batch is None:
+            self._batch = Batch(self.dataset)
+        return self._batch
+
+    def _make(self, run: Run) -> None:
+        """Have a run wait to be committed, however it ends."""
+        if self.folder.attempt(run.session, self.task.campaign) >= ATTEMPTS_MAX:
+            self._fail(run, Failure("raised", DIED))
         else:
-            failure = self._tried(run)
-        self.ledger.attempted(run.session)
-        return failure
+            self._try(run)
+        self.folder.attempted(run.session)
 
-    def _tried(self, run: Run) -> Failure | None:
-        limit_s = self.task.limit_s
+    def _fail(self, run: Run, failure: Failure) -> None:
+        self._waiting().take(run, None, run_row(self.task.plan, run, self._limit, failure))
+
+    def _try(self, run: Run) -> None:
+        own: list[Batch] = []
         try:
-            with time_limit(limit_s):
-                self._run(run)
+            with time_limit(self._limit):
+                made = self._emulated(run, own)
         except TooLong:
-            self.folder.settle()  # it may have been complete just before
-            if run.session not in self.folder:
-                return Failure("hung", f"it took longer than {limit_s:g} s", limit_s)
+            self._fail(run, Failure("hung", f"it took longer than {self._limit:g} s"))
         except DatasetError:
             raise
         except Exception as error:
-            return Failure("raised", f"{type(error).__name__}: {error}", limit_s)
-        return None
+            self._fail(run, Failure("raised", f"{type(error).__name__}: {error}"))
+        else:
+            row = run_row(self.task.plan, run, self._limit, made.rows[SESSIONS.name][-1])
+            (own[0] if own else self._waiting()).take(run, made, row)
+            if own:
+                own.pop().commit()
+        finally:
+            for batch in own:
+                batch.drop()
 
-    def _run(self, run: Run) -> None:
-        """Make it; where another process is at it, that one's is waited for."""
-        plan = self.task.plan
-        while run.session not in self.folder:
-            try:
-                run_into(self.dataset, plan.variants[run.variant], run, plan.name)
-            except SessionBusy:
-                sleep(NAP_S)
-            except DatasetError:
-                if run.session not in self.folder:  # else another process was faster
-                    raise
+    def _emulated(self, run: Run, own: list[Batch]) -> SessionRows:
+        """Run it; ``own`` gets a commit of its own if there are many events."""
+        variant = self.task.plan.of_run(run)
+        emulation = Emulation(variant, run.seed)
+        made = SessionRows(run.session)
+        for events in emulation.blocks():
+            made.add(unpacked(events), events)
+            if made.events >= LARGE_EVENTS:
+                if not own:
+                    own.append(Batch(self.dataset))
+                own[0].writer.take(made)
+        facts = SessionFacts(id=run.session, name=self.task.plan.name, variables=variant.variables)
+        runner = emulation.runner
+        made.finish(structs.replace(facts, state_hash=runner.state_hash, end_us=runner.now_us))
+        return made

@@ -1,39 +1,150 @@
-"""Pages of docs/ on tables, rendered from the tables' declarations."""
+"""Pages of docs/ on tables, rendered from the tables' declarations and from the events."""
 
 from collections.abc import Iterator
-from typing import Final
+from inspect import cleandoc
+from typing import Final, get_type_hints
 
-from sessions.dataset.layout import LAYOUT, MARKER
+from emulator.events import Event
+from sessions.dataset.layout import LAYOUT, MANIFEST, MARKER, STAGING
+from sessions.dataset.rows.events import OWN_COLUMNS, shape_of
 from sessions.dataset.schema import SESSION, Column, Table
-from sessions.dataset.tables import TABLES
+from sessions.dataset.tables import RUNS, TABLES
+from sessions.format.codec import VOCABULARY
 
 DATASET_HEAD: Final = f"""\
 # The dataset
 
-`tidegauge sessions export` writes recorded sessions into one dataset, and `tidegauge analyze` reads
-it with Spark. It is a folder of Parquet files (zstd), partitioned by session in Hive's way:
+`tidegauge sessions export` writes recorded sessions into one dataset, `tidegauge campaign` those
+that it makes, and `tidegauge analyze` reads it with Spark. It is a folder of Parquet files (zstd),
+here or on an object store (`s3a://BUCKET/DATASET`), and holds any number of sessions:
 
-    DATASET/TABLE/{SESSION}=ID/part-00000.parquet
+    DATASET/TABLE/COMMIT-00000.parquet
 
-`DATASET/{MARKER}` says that the folder is a dataset, and which layout it has: this page is of
-layout {LAYOUT}. A session is in the dataset as a whole or not at all: it is written in a hidden
-folder beside and moved in when it is complete, the row in `sessions` last. Exported again, a
-session that is there is left out; one whose export was killed is begun anew.
+Sessions enter by commits, one for an export and one for each task of a campaign. A commit has a
+file for each table in which it has rows. `DATASET/{MANIFEST}/COMMIT.json` says what it wrote, and
+makes it a part of the dataset, all at once: a session is there as a whole or not at all. What is
+not complete stands in `DATASET/{STAGING}`, into which nobody looks; what a killed process leaves
+there is finished or dropped by the next one. `DATASET/{MARKER}` says that the folder is a dataset,
+and which layout it has: this page is of layout {LAYOUT}.
 
+- `tidegauge dataset info` counts sessions, rows, files and bytes; `compact` merges the small files
+  of many exports; `remove` takes sessions out; `convert` makes a dataset of this layout of one of
+  layout 2.
+- A session that is exported again is left out; `--replace` puts another recording of its name, or
+  the finished one of a part, in its place.
+- A file holds many sessions, sorted by `{SESSION}`; in `events` the rows of a row group are sorted
+  by `type` first. So filters on a session or on a type of event read a small part of a file.
 - Times are virtual, in microseconds (`us`) since the cluster was made.
 - `event` is the number of an event (`seq`), by which any value leads back to what caused it.
 - Offsets are Kafka's: LEO is the next offset to be written, HW the first one not committed.
-- Every table also has `{SESSION}`, the session's id (a string, from the folder's name).
 - A column without a meaning for null always has a value.
+
+On an object store nothing can be renamed or locked. Files are uploaded when they are complete, the
+manifest's entry last; two exports of one session at the same time are not noticed there.
+
+## Reading it without tidegauge
+
+Any reader of Parquet reads a table as `DATASET/TABLE/*.parquet`. While nobody writes, these are the
+files of the manifest and no others. How long did each release take to commit a record?
+
+{{examples}}
+## Joins
+
+Everything joins on `{SESSION}`; within a session:
+
+| from | to | on |
+|--|--|--|
+| any column in `event` units (`seq`, `cause`, `sent_seq`, ..) | `events` | `{SESSION}`, `seq` |
+| `consumed.record` | `produced` | `{SESSION}`, `record` |
+| `partition_states` | `replica_states` | `{SESSION}`, `tp`, and overlapping validity |
+| `elections`, `isr_changes`, `truncations` | `partition_states` | `{SESSION}`, `tp`, and `from_seq` <= `seq` < `to_seq` |
+| `faults.broker` | `partition_states.leader` | `{SESSION}`, and `from_seq` <= `seq` < `to_seq` |
+| `runs` | `sessions` | `{SESSION}` |
+
+A row that holds until the session's end has no `to_seq`: compare with
+`coalesce(to_seq, 9223372036854775807)`.
 
 This page is rendered from the declarations that the files are written and read by
 (`python -m sessions.dataset > docs/dataset.md`).
 """
 
+DUCKDB: Final = """\
+SELECT s.version, p.acks, count(*) AS records,
+       quantile_cont(p.committed_us - p.sent_us, 0.5) AS commit_p50_us
+FROM 'DATASET/produced/*.parquet' p JOIN 'DATASET/sessions/*.parquet' s USING (session)
+WHERE p.committed_us IS NOT NULL
+GROUP BY ALL ORDER BY ALL
+"""
+POLARS: Final = """\
+import polars as pl
+
+produced = pl.scan_parquet("DATASET/produced/*.parquet")
+sessions = pl.scan_parquet("DATASET/sessions/*.parquet").select("session", "version")
+found = (
+    produced.filter(pl.col("committed_us").is_not_null())
+    .join(sessions, on="session")
+    .group_by("version", "acks")
+    .agg(
+        pl.len().alias("records"),
+        (pl.col("committed_us") - pl.col("sent_us")).median().alias("commit_p50_us"),
+    )
+    .sort("version", "acks")
+    .collect()
+)
+"""
+PANDAS: Final = """\
+import pandas as pd
+
+produced = pd.read_parquet("DATASET/produced", columns=["session", "acks", "sent_us", "committed_us"])
+sessions = pd.read_parquet("DATASET/sessions", columns=["session", "version"])
+committed = produced.dropna(subset=["committed_us"]).merge(sessions, on="session")
+committed["commit_us"] = committed["committed_us"] - committed["sent_us"]
+groups = committed.groupby(["version", "acks"], as_index=False)
+found = groups.agg(records=("commit_us", "size"), commit_p50_us=("commit_us", "median"))
+"""
+EXAMPLES: Final = (
+    ("DuckDB", "sql", DUCKDB),
+    ("Polars", "python", POLARS),
+    ("pandas", "python", PANDAS),
+)
+"""Queries that the page shows, and that the tests run."""
+
 
 def dataset_page() -> str:
     """docs/dataset.md as Markdown."""
-    return page(DATASET_HEAD, TABLES)
+    shown = "\n".join(
+        f"With {name}:\n\n```{language}\n{code}```\n" for name, language, code in EXAMPLES
+    )
+    head = DATASET_HEAD.replace("{examples}", shown)
+    return "\n".join([page(head, (*TABLES, RUNS)), *_events()])
+
+
+def _events() -> Iterator[str]:
+    yield "## The types of events"
+    yield ""
+    yield (
+        "What a row of `events` says, by its `type`. A field in *italics* stands in `payload`; any "
+        "other has a column of its own."
+    )
+    for name, kind in sorted(VOCABULARY.items()):
+        yield ""
+        yield f"### {name}"
+        yield ""
+        yield cleandoc(kind.__doc__ or "").replace("``", "`").replace(":class:", "")
+        fields = ", ".join(_field(kind, field) for field in kind.__struct_fields__[3:])
+        if fields:
+            yield ""
+            yield f"Fields: {fields}"
+    yield ""
+
+
+def _field(kind: type[Event], name: str) -> str:
+    hint = get_type_hints(kind)[name]
+    said = hint.__name__ if isinstance(hint, type) and not hasattr(hint, "__args__") else str(hint)
+    if name in OWN_COLUMNS or name in shape_of(kind).typed_fields:
+        return f"`{name}` ({said})"
+    more = ", also `broker`" if name == shape_of(kind).place else ""
+    return f"*{name}* ({said}{more})"
 
 
 def page(head: str, tables: tuple[Table, ...]) -> str:

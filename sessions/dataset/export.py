@@ -1,4 +1,8 @@
-"""Export: the events of one session, streamed into the dataset."""
+"""Export: the events of sessions, streamed into the dataset.
+
+:class:`SessionRows` makes the rows of one session; :class:`RowsWriter` takes those of one session
+after another and writes them into the files of one commit.
+"""
 
 import contextlib
 import os
@@ -11,15 +15,16 @@ from typing import Any, Final, Protocol
 from msgspec import Struct
 
 from emulator.events import Event
-from sessions.dataset.layout import DatasetError, DatasetFolder
-from sessions.dataset.rows.events import event_rows
+from sessions.dataset.layout import Dataset, DatasetError, require_session_id
+from sessions.dataset.location import Location
+from sessions.dataset.rows.events import EventRows, Spans
 from sessions.dataset.rows.produced import RecordFold
 from sessions.dataset.rows.record_runs import portions, runs_to_table
 from sessions.dataset.rows.sessions import SessionFacts, Totals
 from sessions.dataset.rows.single_events import FACTS, ConsumedFold, RequestFold
 from sessions.dataset.rows.state_fold import StateFold
 from sessions.dataset.schema import Table
-from sessions.dataset.tables import BY_NAME, CONSUMED, EVENTS, PRODUCED, SESSIONS
+from sessions.dataset.tables import BY_NAME, CONSUMED, EVENTS, PRODUCED, RUNS, SESSIONS
 from sessions.dataset.writer import BLOCK_ROWS, Row, TableWriter, WriterThread, rows_to_table
 from sessions.format.codec import Unpacked, unpacked
 from sessions.garbage_collection import collector_paused
@@ -34,7 +39,7 @@ ALLOCATOR: Final = ("ARROW_DEFAULT_MEMORY_POOL", "system")
 """Arrow looks at this when it is imported: its own allocator keeps a fifth more memory here, and
 gives it back and takes it again all the time."""
 
-RUNS: Final = frozenset({PRODUCED.name, CONSUMED.name})
+OF_RECORDS: Final = frozenset({PRODUCED.name, CONSUMED.name})
 """Tables whose folds give runs of records."""
 RUNS_WAITING: Final = 1_024
 """How many runs wait before their rows are made."""
@@ -69,7 +74,7 @@ class ExportReport(Struct, frozen=True):
 def export_session(
     events: Iterable[Event],
     facts: SessionFacts,
-    dataset: str | os.PathLike[str],
+    dataset: "str | Path | Location",
     progress: Progress | None = None,
     ended: Callable[[], SessionFacts] | None = None,
 ) -> ExportReport:
@@ -81,13 +86,23 @@ def export_session(
     :class:`~sessions.dataset.layout.DatasetError`.
     """
     require_arrow()
-    with DatasetFolder(Path(dataset)).adding(facts.id) as hidden, Export(hidden.path) as export:
+    require_session_id(facts.id)
+    into = Dataset(dataset)
+    into.require_new((facts.id,))
+    with into.staging() as staging, RowsWriter(staging.path, staging.id) as writer:
+        rows = SessionRows(facts.id)
         source = iter(events)
         while block := _block(source):
-            export.add(unpacked(block), block)
+            rows.add(unpacked(block), block)
+            writer.take(rows)
             if progress is not None:
-                progress(export.events)
-        return export.finish(facts if ended is None else ended())
+                progress(rows.events)
+        rows.finish(facts if ended is None else ended())
+        writer.take(rows)
+        writer.finish()
+        commit = staging.commit([facts.id], rows.events)
+        assert commit is not None
+        return ExportReport(facts.id, rows.events, writer.rows, commit.size_bytes)
 
 
 def _block(source: Iterator[Event]) -> list[Event]:
@@ -106,34 +121,82 @@ def require_arrow() -> None:
     os.environ.setdefault(*ALLOCATOR)
 
 
-class Export:
-    """Some tables of one session, or all, while they are being written; events are given in order.
+class SessionRows:
+    """The rows of one session, made of its events, which are given in order.
 
     ``kinds`` are the types of events that must be given as such, ``columns`` those of which a block
     must have the columns (None: all).
     """
 
-    def __init__(self, folder: Path, names: Collection[str] = BY_NAME) -> None:
-        """Write into ``folder`` the tables of these names."""
+    def __init__(self, session: str, names: Collection[str] = BY_NAME) -> None:
+        """Make the rows of the tables of these names."""
+        self.session = session
         self.events = 0
-        self._folder = folder
+        self.rows: dict[str, list[Row]] = {name: [] for name in names if name != EVENTS.name}
+        self.event_rows = EventRows() if EVENTS.name in names else None
         self._last = (0, 0)
-        self._rows: dict[str, list[Row]] = {name: [] for name in names}
-        self._thread = WriterThread()
-        self._writers = {
-            name: TableWriter(BY_NAME[name], folder / name, self._thread) for name in names
-        }
         self._totals = Totals() if SESSIONS.name in names else None
         self._folds = [
-            make(*(self._rows[name].append for name in tables))
+            make(*(self.rows[name].append for name in tables))
             for tables, make in FOLDS
-            if self._rows.keys() >= set(tables)
+            if self.rows.keys() >= set(tables)
         ]
         self._handlers = self._gather_handlers()
         self.kinds = self._handlers.keys()
         self.columns = None if EVENTS.name in names else self.kinds
 
-    def __enter__(self) -> "Export":
+    def _gather_handlers(self) -> dict[type[Event], tuple[Handler, ...]]:
+        """For each type of event everything that it is given to."""
+        handlers: dict[type[Event], tuple[Handler, ...]] = {}
+        folds = [fold.handlers() for fold in self._folds]
+        if self._totals is not None:
+            folds += [self._totals.handlers(), self._totals.leaderless.handlers()]
+        for of in folds:
+            for type_, handler in of.items():
+                handlers[type_] = (*handlers.get(type_, ()), handler)
+        for type_, (table, make) in FACTS.items():
+            if table in self.rows:
+                adder = _row_adder(self.rows[table], make)
+                handlers[type_] = (*handlers.get(type_, ()), adder)
+        return handlers
+
+    def add(self, block: Unpacked, events: Iterable[Event]) -> None:
+        """Take a block, with all of its events whose type is one of ``kinds`` at least."""
+        with collector_paused():
+            self.events += len(block.times)
+            self._last = (block.last_seq, block.times[-1])
+            handlers, nobody = self._handlers, ()
+            for event in events:
+                for handle in handlers.get(type(event), nobody):
+                    handle(event)
+            if self.event_rows is not None:
+                self.event_rows.add(self.session, block)
+
+    def finish(self, facts: SessionFacts) -> None:
+        """Make the rows that were held back and, if that is one of the tables, the session's."""
+        for fold in self._folds:
+            fold.finish()
+        if self._totals is not None:
+            row = self._totals.row(facts, self.events, *self._last)
+            self.rows[SESSIONS.name].append(row)
+
+
+class RowsWriter:
+    """The files of one commit, or those of some of its tables, while they are being written.
+
+    They are ``folder/TABLE/NAME-*.parquet``. Memory is bounded by a few row groups for each table.
+    """
+
+    def __init__(self, folder: Path, name: str, names: Collection[str] = BY_NAME) -> None:
+        self._thread = WriterThread()
+        self._writers = {
+            table: TableWriter(_table(table), folder / table, name, self._thread) for table in names
+        }
+        self._rows: dict[str, list[Row]] = {table: [] for table in names}
+        self._spans: dict[str, Spans] = {table: [] for table in names}
+        self._events = EventRows()
+
+    def __enter__(self) -> "RowsWriter":
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -142,70 +205,55 @@ class Export:
             with contextlib.suppress(OSError):
                 writer.abandon()
 
-    def _gather_handlers(self) -> dict[type[Event], tuple[Handler, ...]]:
-        """For each type of event everything that it is given to."""
-        handlers: dict[type[Event], tuple[Handler, ...]] = {}
-        folds = [fold.handlers() for fold in self._folds]
-        if self._totals is not None:
-            folds.append(self._totals.handlers())
-        for of in folds:
-            for type_, handler in of.items():
-                handlers[type_] = (*handlers.get(type_, ()), handler)
-        for type_, (table, make) in FACTS.items():
-            if table in self._rows:
-                adder = _row_adder(self._rows[table], make)
-                handlers[type_] = (*handlers.get(type_, ()), adder)
-        return handlers
+    @property
+    def rows(self) -> dict[str, int]:
+        """How many rows each table has been given, when all are written."""
+        return {name: writer.rows for name, writer in self._writers.items()}
 
-    def add(self, block: Unpacked, events: Iterable[Event]) -> None:
-        """Take a block, with all of its events whose type is one of ``kinds`` at least."""
-        with collector_paused():
-            self._add(block, events)
+    def take(self, made: SessionRows) -> None:
+        """Take over the rows that have been made of a session so far."""
+        for name, rows in made.rows.items():
+            self.add(name, made.session, rows)
+            rows.clear()
+        if made.event_rows is not None:
+            self._events.join(made.event_rows)
+            if self._events.count >= BLOCK_ROWS:
+                self._writers[EVENTS.name].add(self._events.take())
 
-    def _add(self, block: Unpacked, events: Iterable[Event]) -> None:
-        self.events += len(block.times)
-        self._last = (block.last_seq, block.times[-1])
-        handlers, nobody = self._handlers, ()
-        for event in events:
-            for handle in handlers.get(type(event), nobody):
-                handle(event)
-        if EVENTS.name in self._writers:
-            self._writers[EVENTS.name].add(event_rows(block))
-        for name, rows in self._rows.items():
-            if len(rows) >= (RUNS_WAITING if name in RUNS else BLOCK_ROWS):
-                self._hand_on(BY_NAME[name])
+    def add(self, name: str, session: str, rows: list[Row]) -> None:
+        """Take rows of a table that belong to one session."""
+        if not rows:
+            return
+        waiting = self._rows[name]
+        waiting.extend(rows)
+        self._spans[name].append((session, len(rows)))
+        if len(waiting) >= (RUNS_WAITING if name in OF_RECORDS else BLOCK_ROWS):
+            self._hand_on(name)
 
-    def finish(self, facts: SessionFacts) -> ExportReport:
-        """Write what was held back and, if that is one of the tables, the session's own row."""
-        for fold in self._folds:
-            fold.finish()
-        if self._totals is not None:
-            row = self._totals.row(facts, self.events, *self._last)
-            self._rows[SESSIONS.name].append(row)
+    def finish(self) -> None:
+        """Write all that waits; the files are durable when this returns."""
+        if self._events.count:
+            self._writers[EVENTS.name].add(self._events.take())
         for name, writer in self._writers.items():
-            self._hand_on(BY_NAME[name])
+            self._hand_on(name)
             writer.close()
         self._thread.drain()
-        return ExportReport(
-            session=facts.id,
-            events=self.events,
-            rows={name: writer.rows for name, writer in self._writers.items()},
-            size_bytes=sum(
-                path.stat().st_size
-                for name in self._writers
-                for path in (self._folder / name).iterdir()
-            ),
-        )
 
-    def _hand_on(self, table: Table) -> None:
+    def _hand_on(self, name: str) -> None:
         """Turn the rows that wait into columns and give them to the table's writer."""
-        rows, writer = self._rows[table.name], self._writers[table.name]
-        if table.name in RUNS:
-            for runs in portions(rows):
-                writer.add(runs_to_table(table, runs))
-        elif rows:
-            writer.add(rows_to_table(table, rows))
-        rows.clear()
+        rows, spans, writer = self._rows[name], self._spans[name], self._writers[name]
+        if not rows:
+            return
+        if name in OF_RECORDS:
+            for runs, whose in portions(rows, spans):
+                writer.add(runs_to_table(writer.table, runs, whose))
+        else:
+            writer.add(rows_to_table(writer.table, rows, spans))
+        self._rows[name], self._spans[name] = [], []
+
+
+def _table(name: str) -> Table:
+    return RUNS if name == RUNS.name else BY_NAME[name]
 
 
 def _row_adder(rows: list[Row], make: Callable[[Any], Row]) -> Handler:

@@ -10,11 +10,18 @@ import re
 from pathlib import Path
 from typing import Any, Final
 
-import msgspec
 from msgspec import Struct
 
-from sessions.dataset.export import Export, ExportReport, Progress, require_arrow
-from sessions.dataset.layout import DatasetError, DatasetFolder, DatasetUnreadable
+from sessions.dataset.export import (
+    ExportReport,
+    Progress,
+    RowsWriter,
+    SessionRows,
+    require_arrow,
+)
+from sessions.dataset.layout import Commit, Dataset, DatasetError, Staging
+from sessions.dataset.location import Location
+from sessions.dataset.maintenance import commits_with, keep_others
 from sessions.dataset.parallel_export import BESIDE, WORTH_EVENTS, add_chunks, exporting_beside
 from sessions.dataset.rows.sessions import SessionFacts
 from sessions.dataset.schema import SESSION
@@ -43,11 +50,16 @@ def session_id(path: Path) -> str:
 
 
 def add_session(
-    session: SessionFile, dataset: str | os.PathLike[str], progress: Progress | None = None
+    session: SessionFile,
+    dataset: "str | Path | Location",
+    progress: Progress | None = None,
+    *,
+    replace: bool = False,
 ) -> Added:
     """Add a session to the dataset, which is made if need be, unless it is there already.
 
-    Of a damaged session, the part that can be read is added.
+    Of a damaged session, the part that can be read is added. With ``replace`` another session of
+    its name, or an earlier part of it, gives way to it.
 
     Raises:
         DatasetError: the dataset cannot be added to, or has another session of this name.
@@ -63,40 +75,57 @@ def add_session(
         raise SessionDamagedError(f"{session.path}: there is no event to export.")
     require_arrow()
     facts = _facts(session)
-    folder = DatasetFolder(Path(dataset))
-    folder.settle()
-    there = _row(folder, facts.id)
-    if there is None:
-        report = _export(session, facts, folder, progress)
-        return Added(facts.id, report.events, report)
-    _require_same(session, facts, folder, there)
-    return Added(facts.id, session.last_seq, None)
+    into = Dataset(dataset)
+    into.recover()
+    there = _row(into, facts.id)
+    if there is not None and _same(session, facts, there):
+        return Added(facts.id, session.last_seq, None)
+    if there is not None and not replace:
+        raise _other(session, facts, into, there)
+    given_up = [] if there is None else commits_with(into, [facts.id])
+    report = _export(session, facts, into, given_up, progress)
+    return Added(facts.id, report.events, report)
 
 
 def _export(
-    session: SessionFile, facts: SessionFacts, folder: DatasetFolder, progress: Progress | None
+    session: SessionFile,
+    facts: SessionFacts,
+    into: Dataset,
+    given_up: list[Commit],
+    progress: Progress | None,
 ) -> ExportReport:
-    """Write a session's tables, some of them by a second process if that is worth its start."""
+    """Write a session's tables, some of them by a second process if that is worth its start.
+
+    What the commits ``given_up`` hold of other sessions is written anew with it.
+    """
     last_seq = session.last_seq
     in_two = last_seq >= WORTH_EVENTS and (os.cpu_count() or 1) > 1
     names = [table.name for table in TABLES if not (in_two and table.name in BESIDE)]
     with contextlib.ExitStack() as stack:
-        hidden = stack.enter_context(folder.adding(facts.id))
-        beside = stack.enter_context(exporting_beside(session, hidden)) if in_two else None
-        export = stack.enter_context(Export(hidden.path, names))
-        for events in add_chunks(export, session, last_seq):
+        staging = stack.enter_context(into.staging())
+        beside = (
+            stack.enter_context(exporting_beside(session, facts.id, staging)) if in_two else None
+        )
+        writer = stack.enter_context(RowsWriter(staging.path, staging.id, names))
+        rows = SessionRows(facts.id, names)
+        for events in add_chunks(rows, writer, session, last_seq):
             if progress is not None:
                 progress(events)
-        own = export.finish(facts)
-        if beside is None:
-            return own
-        other = beside.report()
-        rows = own.rows | other.rows
-        return msgspec.structs.replace(
-            own,
-            rows={table.name: rows[table.name] for table in TABLES},
-            size_bytes=own.size_bytes + other.size_bytes,
+        rows.finish(facts)
+        writer.take(rows)
+        writer.finish()
+        counted = writer.rows | ({} if beside is None else beside.rows())
+        size = _size(staging)
+        kept, kept_events = (
+            keep_others(into, staging, given_up, [facts.id]) if given_up else ([], 0)
         )
+        staging.commit([*kept, facts.id], rows.events + kept_events, given_up)
+        in_order = {table.name: counted[table.name] for table in TABLES}
+        return ExportReport(facts.id, rows.events, in_order, size)
+
+
+def _size(staging: Staging) -> int:
+    return sum(path.stat().st_size for path in staging.path.rglob("*.parquet"))
 
 
 def _facts(session: SessionFile) -> SessionFacts:
@@ -113,38 +142,27 @@ def _facts(session: SessionFile) -> SessionFacts:
     )
 
 
-def _row(folder: DatasetFolder, session: str) -> dict[str, Any] | None:
+def _row(dataset: Dataset, session: str) -> dict[str, Any] | None:
     """A session's row in ``sessions``; None if it is not in the dataset."""
-    place = folder.path / SESSIONS.name / f"{SESSION}={session}"
-    if not folder.exists or not place.exists():
+    import pyarrow.compute as pc
+
+    if not dataset.exists:
         return None
-    from pyarrow import ArrowException
-
-    try:
-        parts = sorted(place.glob("*.parquet"))
-        (row,) = [row for part in parts for row in _rows(part)]
-    except (ArrowException, OSError, ValueError) as error:
-        reason = " ".join(str(error).split())
-        raise DatasetUnreadable(f"{place} is damaged: {reason}") from error
-    return row
+    rows = dataset.scan(SESSIONS, IDENTITY, pc.field(SESSION) == session).to_pylist()
+    return rows[0] if rows else None
 
 
-def _rows(part: Path) -> list[dict[str, Any]]:
-    from pyarrow.parquet import ParquetFile
-
-    with ParquetFile(part) as file:
-        found: list[dict[str, Any]] = file.read(columns=list(IDENTITY)).to_pylist()
-    return found
-
-
-def _require_same(
-    session: SessionFile, facts: SessionFacts, folder: DatasetFolder, there: dict[str, Any]
-) -> None:
+def _same(session: SessionFile, facts: SessionFacts, there: dict[str, Any]) -> bool:
     origin, last = session.origin, session.last_seq
     values = (origin.version, origin.seed, last, last, facts.state_hash)
-    if tuple(there[name] for name in IDENTITY) != values:
-        raise DatasetError(
-            f"{folder.path} has another session called {facts.id}: it has {there['events']:,} "
-            f"events and seed {there['seed']}, {session.path} has {last:,} and seed {origin.seed}; "
-            "rename the file, or export into another dataset"
-        )
+    return tuple(there[name] for name in IDENTITY) == values
+
+
+def _other(
+    session: SessionFile, facts: SessionFacts, dataset: Dataset, there: dict[str, Any]
+) -> DatasetError:
+    return DatasetError(
+        f"{dataset} has another session called {facts.id}: it has {there['events']:,} "
+        f"events and seed {there['seed']}, {session.path} has {session.last_seq:,} and seed "
+        f"{session.origin.seed}; rename the file, export into another dataset, or give --replace"
+    )

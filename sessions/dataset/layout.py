@@ -1,10 +1,13 @@
-"""The dataset as a folder, ``DATASET/TABLE/session=ID/part-*.parquet``, with a marker file.
+"""The dataset as a folder, ``DATASET/TABLE/COMMIT-*.parquet``, and the manifest of its commits.
 
-A session is written beside, in a hidden folder that neither Spark nor Arrow look into, and is moved
-in when it is whole. The move is one rename a table, with ``sessions`` last; before it begins the
-hidden folder is marked as complete, so a process that dies in the middle leaves something that
-anybody can finish, and one that dies earlier leaves something that anybody can drop. A lock tells
-such leftovers from an export that is under way.
+Sessions enter a dataset by commits. A commit's files are written in a staging folder, into which
+neither Spark nor Arrow look; then they are moved in, and ``_manifest/COMMIT.json`` makes them a
+part of the dataset, all at once. A commit may replace others, whose files are deleted afterwards.
+A process that dies before its commit is complete leaves something that anybody can drop, and one
+that dies later something that anybody can finish; a lock tells such leftovers from work under way.
+
+An object store can neither rename nor lock. There, files are staged on this machine and uploaded,
+and what a dead process leaves is dropped when it is a day old.
 """
 
 import contextlib
@@ -12,23 +15,33 @@ import fcntl
 import os
 import re
 import shutil
-from collections.abc import Iterator
+import tempfile
+import time
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final
+from uuid import uuid4
 
 import msgspec
 from msgspec import Struct
 
-from sessions.dataset.schema import SESSION
-from sessions.dataset.tables import SESSIONS, TABLES
+from sessions.dataset.location import Location, LocationError
+from sessions.dataset.schema import SESSION, Table, arrow_schema
+from sessions.dataset.tables import RUNS, SESSIONS, TABLES
 
-LAYOUT: Final = 2
+LAYOUT: Final = 3
 """The version of folders, tables and columns that this program writes and reads."""
 PROGRAM: Final = "tidegauge"
 MARKER: Final = "_tidegauge.json"
-HIDDEN: Final = ".export-"
+MANIFEST: Final = "_manifest"
+STAGING: Final = "_staging"
 LOCK: Final = "lock"
-COMPLETE: Final = "complete"
+COMMIT: Final = "commit.json"
+"""In a staging folder: what is to be moved in, once it is complete."""
+FILENAME: Final = "__filename"
+"""What Arrow calls the file that a row comes from, as a column."""
+STALE_S: Final = 24 * 3600
+"""How old a staging folder on an object store is before it is taken for a dead process's."""
 SESSION_ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 
 
@@ -40,8 +53,8 @@ class DatasetUnreadable(DatasetError):
     """A dataset is damaged, or another version of this program wrote it."""
 
 
-class SessionBusy(DatasetError):
-    """Another process is adding the same session just now."""
+class SessionExists(DatasetError):
+    """A session that was to be added is in the dataset already."""
 
 
 class Marker(Struct, frozen=True):
@@ -51,27 +64,96 @@ class Marker(Struct, frozen=True):
     layout: int
 
 
-class Hidden(NamedTuple):
-    """The hidden folder of a session that is being added, and the descriptor of its lock.
+class File(Struct, frozen=True):
+    """A file of a table."""
 
-    Who else writes there inherits the descriptor, and with it the lock: then what one leaves is not
-    taken for a leftover while the other is still at work.
+    name: str
+    rows: int
+    size_bytes: int
+
+
+class Commit(Struct, frozen=True):
+    """What entered the dataset at once; ``replaces`` names the commits in whose place it did.
+
+    ``files`` are those of each table, by its name; ``begun`` is the time of it, in seconds since
+    1970.
     """
 
-    path: Path
-    lock: int
+    id: str
+    sessions: int
+    events: int
+    files: dict[str, tuple[File, ...]]
+    replaces: tuple[str, ...] = ()
+    begun: float = 0.0
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes of all files."""
+        return sum(file.size_bytes for files in self.files.values() for file in files)
 
 
-class DatasetFolder:
-    """A dataset that exists, or can be made, at ``path``.
+class Staging:
+    """Where the files of a commit are written: ``path/TABLE/ID-*.parquet``, and then committed.
+
+    Who else writes there inherits the descriptor ``lock``, and with it the lock; so what one leaves
+    is not taken for a leftover while the other is still at work.
+    """
+
+    def __init__(self, dataset: "Dataset", path: Path, name: str, lock: int) -> None:
+        self.id = name
+        self.path = path
+        self.lock = lock
+        self.begun = time.time()
+        self._dataset = dataset
+
+    def commit(
+        self, sessions: Collection[str], events: int, replaces: Collection[Commit] = ()
+    ) -> Commit | None:
+        """Have all files in the dataset, in the place of those of other commits.
+
+        Returns None if there is no file. Raises :class:`SessionExists` if one of the sessions is
+        in a commit that stays.
+        """
+        files = {
+            table.name: tuple(map(_described, sorted((self.path / table.name).glob("*.parquet"))))
+            for table in _tables_in(self.path)
+        }
+        if not files and not replaces:
+            return None
+        names = tuple(sorted(each.id for each in replaces))
+        commit = Commit(self.id, len(sessions), events, files, names, self.begun)
+        with self._dataset.locked():
+            self._dataset.require_new(sessions, besides=names)
+            self._dataset.enter(commit, self.path)
+        return commit
+
+
+def _tables_in(folder: Path) -> list[Table]:
+    return [table for table in (*TABLES, RUNS) if (folder / table.name).is_dir()]
+
+
+def _described(path: Path) -> File:
+    from pyarrow.parquet import read_metadata
+
+    return File(path.name, read_metadata(path).num_rows, path.stat().st_size)
+
+
+class Dataset:
+    """A dataset that exists, or can be made, at ``location``.
 
     Raises :class:`DatasetError` if something else is there, :class:`DatasetUnreadable` if its
     layout is not :data:`LAYOUT`.
     """
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.exists = _is_dataset(path)
+    def __init__(self, place: "str | Path | Location") -> None:
+        try:
+            self.location = Location(place)
+            self.exists = _is_dataset(self.location)
+        except LocationError as error:
+            raise DatasetError(str(error)) from error
+
+    def __str__(self) -> str:
+        return str(self.location)
 
     def make(self) -> None:
         """Have an empty dataset there if there is none.
@@ -82,160 +164,402 @@ class DatasetFolder:
             pass
         self.exists = True
 
-    def __contains__(self, session: str) -> bool:
-        """Whether a session is in it."""
-        return self._place(SESSIONS.name, session).is_dir()
+    # ---- what is in it
+
+    def commits(self) -> list[Commit]:
+        """What belongs to the dataset, in order of ids.
+
+        Raises :class:`DatasetUnreadable` if the manifest is damaged.
+        """
+        manifest = self.location / MANIFEST
+        found = {}
+        with self._reading():
+            for name in manifest.listed():
+                if name.endswith(".json") and not name.startswith("."):
+                    commit = _decoded((manifest / name).read(), str(manifest / name))
+                    found[commit.id] = commit
+        void = {each for commit in found.values() for each in commit.replaces}
+        return [commit for name, commit in sorted(found.items()) if name not in void]
+
+    def left_out(self) -> list[str]:
+        """The commits whose files may lie in the dataset's folders and do not belong to it.
+
+        They are of work that is under way, or that died; in a dataset at rest there are none.
+        """
+        staging, manifest = self.location / STAGING, self.location / MANIFEST
+        names: set[str] = set()
+        with self._reading():
+            for name in staging.listed():
+                entered = (manifest / f"{name}.json").exists()
+                if not entered:
+                    names.add(name)
+                elif (staging / name / COMMIT).exists():
+                    file = staging / name / COMMIT
+                    names.update(_decoded(file.read(), str(file)).replaces)
+        return sorted(names)
+
+    def has(self, table: Table) -> bool:
+        """Whether there may be rows of a table."""
+        with self._reading():
+            return (self.location / table.name).is_folder()
+
+    def files(self, table: Table) -> list[str]:
+        """The files of a table that belong to the dataset, as paths in its file system."""
+        with self._reading():
+            folder = (self.location / table.name).arrow_path
+        return [
+            f"{folder}/{file.name}"
+            for commit in self.commits()
+            for file in commit.files.get(table.name, ())
+        ]
+
+    def require_whole(self) -> None:
+        """Raise :class:`DatasetUnreadable` if a file that the manifest names is not there."""
+        commits = self.commits()
+        for table in {name: None for commit in commits for name in commit.files}:
+            with self._reading():
+                there = set((self.location / table).listed())
+            named = {file.name for commit in commits for file in commit.files.get(table, ())}
+            if missing := sorted(named - there):
+                more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
+                place = self.location / table / missing[0]
+                raise DatasetUnreadable(f"{place}{more} is missing; {self} is damaged")
+
+    def scan(self, table: Table, columns: Iterable[str], where: Any = None) -> Any:  # noqa: ANN401 - pyarrow has no types
+        """The rows of a table, as an Arrow table; ``where`` is an Arrow expression."""
+        import pyarrow as pa
+        import pyarrow.dataset as pad
+
+        with self._reading():
+            try:
+                files = self.files(table)
+                if not files:
+                    return (
+                        arrow_schema(table)
+                        .empty_table()
+                        .select([name for name in columns if name in table.names])
+                    )
+                rows = pad.dataset(
+                    files,
+                    schema=arrow_schema(table),
+                    format="parquet",
+                    filesystem=self.location.filesystem,
+                )
+                return rows.to_table(columns=list(columns), filter=where)
+            except (pa.ArrowException, ValueError) as error:
+                reason = " ".join(str(error).split())
+                raise DatasetUnreadable(f"{self} is damaged: {reason}") from error
 
     def sessions(self) -> list[str]:
         """The ids of the sessions in it, sorted."""
-        folders = self.path.glob(f"{SESSIONS.name}/{SESSION}=*")
-        return sorted(folder.name.partition("=")[2] for folder in folders)
+        if not self.exists:
+            return []
+        return sorted(self.scan(SESSIONS, [SESSION])[SESSION].to_pylist())
 
-    def settle(self) -> None:
-        """Finish or drop what exports that died have left.
+    def __contains__(self, session: str) -> bool:
+        """Whether a session is in it."""
+        return bool(self.found((session,)))
+
+    def found(self, sessions: Collection[str]) -> list[str]:
+        """Those of the sessions that are in it."""
+        if not self.exists:
+            return []
+        rows = self.scan(SESSIONS, [SESSION], one_of(sessions))
+        return sorted(rows[SESSION].to_pylist())
+
+    # ---- adding
+
+    @contextlib.contextmanager
+    def staging(self) -> Iterator[Staging]:
+        """A folder in which the files of a commit are written; what is not committed is dropped.
+
+        Raises :class:`DatasetError` if something cannot be written. After any error the dataset is
+        as it was before.
+        """
+        new = not self.exists
+        try:
+            with self._writing(), self._made():
+                self.exists = True
+                with self._staged() as staging:
+                    yield staging
+        finally:
+            self.exists = not new or _is_dataset(self.location)
+
+    def recover(self) -> None:
+        """Finish or drop what processes that died have left.
 
         What cannot be mended for want of rights stays; readers do not see it.
         """
-        for hidden in self.path.glob(f"{HIDDEN}*"):
-            with contextlib.suppress(OSError), _locked(hidden) as lock:
+        if self.location.path is None:
+            self._recover_remote()
+            return
+        for folder in (self.location.path / STAGING).glob("*"):
+            with contextlib.suppress(OSError), _locked(folder) as lock:
                 if lock is not None:
-                    self._settle_one(hidden)
-                    shutil.rmtree(hidden)
+                    self._settle(folder)
+
+    def require_new(self, sessions: Collection[str], besides: Collection[str] = ()) -> None:
+        """Raise :class:`SessionExists` if one of the sessions is in a commit not named."""
+        if not self.exists:
+            return
+        rows = self.scan(SESSIONS, [SESSION, FILENAME], one_of(sessions)).to_pydict()
+        pairs = zip(rows[SESSION], rows.get(FILENAME, ()), strict=True)
+        there = sorted(session for session, file in pairs if commit_of(file) not in besides)
+        if there:
+            more = f" (and {len(there) - 1} more)" if len(there) > 1 else ""
+            raise SessionExists(f"session {there[0]}{more} is in {self} already")
+
+    def enter(self, commit: Commit, folder: Path) -> None:
+        """Make the files in a staging folder part of the dataset, and drop what they replace."""
+        staging = self.location / STAGING / commit.id
+        (staging / COMMIT).write(msgspec.json.encode(commit))
+        self._move_in(commit, folder)
+
+    def _move_in(self, commit: Commit, folder: Path) -> None:
+        for table, files in commit.files.items():
+            target = self.location / table
+            target.create_folder()
+            for file in files:
+                staged = folder / table / file.name
+                if not staged.exists():
+                    continue  # it was moved by the process that died
+                if target.path is None:
+                    (target / file.name).upload(staged)
+                else:
+                    staged.rename(target.path / file.name)
+            if target.path is not None:
+                _sync_folder(target.path)
+        manifest = self.location / MANIFEST
+        manifest.create_folder()
+        (manifest / f"{commit.id}.json").write(msgspec.json.encode(commit) + b"\n")
+        if manifest.path is not None:
+            _sync_folder(manifest.path)
+        self._drop_replaced(commit)
+        (self.location / STAGING / commit.id).delete()
+
+    def _drop_replaced(self, commit: Commit) -> None:
+        manifest = self.location / MANIFEST
+        for name in commit.replaces:
+            entry = manifest / f"{name}.json"
+            if entry.exists():
+                replaced = _decoded(entry.read(), str(entry))
+                for table, files in replaced.files.items():
+                    for file in files:
+                        (self.location / table / file.name).delete()
+                entry.delete()
+
+    def _settle(self, folder: Path) -> None:
+        """Finish a commit that is complete, and drop one that is not."""
+        complete = folder / COMMIT
+        if complete.exists():
+            self._move_in(_decoded(complete.read_bytes(), str(complete)), folder)
+        else:
+            shutil.rmtree(folder)
+
+    def _recover_remote(self) -> None:
+        staging, manifest = self.location / STAGING, self.location / MANIFEST
+        with contextlib.suppress(OSError, DatasetError):
+            for name in staging.listed():
+                entry = staging / name / COMMIT
+                commit = _decoded(entry.read(), str(entry))
+                if (manifest / f"{name}.json").exists():
+                    self._drop_replaced(commit)
+                elif time.time() - commit.begun < STALE_S:
+                    continue
+                else:
+                    for table, files in commit.files.items():
+                        for file in files:
+                            (self.location / table / file.name).delete()
+                (staging / name).delete()
 
     @contextlib.contextmanager
-    def adding(self, session: str) -> Iterator[Hidden]:
-        """A hidden folder for ``TABLE/*.parquet`` that enters the dataset when the block ends well.
-
-        Raises :class:`DatasetError` if the session is there already, is being added by another
-        process, or if something cannot be written. After any error the dataset is as it was before.
-        """
-        if not SESSION_ID.fullmatch(session):
-            raise DatasetError(
-                f"a session's id is made of letters, digits, '.', '_' and '-' (at most 128), "
-                f"which {session!r} is not"
-            )
-        new = not self.exists
+    def locked(self) -> Iterator[None]:
+        """One commit at a time, where there are locks."""
+        if self.location.path is None:
+            yield
+            return
+        manifest = self.location.path / MANIFEST
+        manifest.mkdir(exist_ok=True)
+        lock = os.open(manifest / f".{LOCK}", os.O_RDWR | os.O_CREAT)
         try:
-            with self._writing(), self._made(), self._hidden(session) as hidden:
-                yield hidden
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
         finally:
-            self.exists = not new or _is_dataset(self.path)
+            os.close(lock)
 
     @contextlib.contextmanager
     def _writing(self) -> Iterator[None]:
         """Errors of the system become :class:`DatasetError`."""
         try:
             yield
+        except LocationError as error:
+            raise DatasetError(str(error)) from error
         except OSError as error:
             reason = error.strerror or error
-            raise DatasetError(f"{self.path} could not be written to: {reason}") from error
+            raise DatasetError(f"{self} could not be written to: {reason}") from error
+
+    @contextlib.contextmanager
+    def _reading(self) -> Iterator[None]:
+        try:
+            yield
+        except LocationError as error:
+            raise DatasetError(str(error)) from error
+        except OSError as error:
+            raise DatasetError(f"{self} could not be read: {error.strerror or error}") from error
 
     @contextlib.contextmanager
     def _made(self) -> Iterator[None]:
         """Have a dataset; what was made for a block that fails is unmade."""
-        made = [path for path in (self.path, *self.path.parents) if not path.exists()]
-        self.path.mkdir(parents=True, exist_ok=True)
-        marker = self.path / MARKER
-        scratch = self.path / f"{MARKER}.{os.getpid()}"
-        new = not marker.exists()
+        marker = self.location / MARKER
+        content = msgspec.json.encode(Marker(PROGRAM, LAYOUT)) + b"\n"
+        if self.location.path is None:
+            if not marker.exists():
+                marker.write(content)
+            yield
+            return
+        root = self.location.path
+        made = [path for path in (root, *root.parents) if not path.exists()]
+        root.mkdir(parents=True, exist_ok=True)
+        new = not (root / MARKER).exists()
         try:
             if new:
-                scratch.write_bytes(msgspec.json.encode(Marker(PROGRAM, LAYOUT)) + b"\n")
-                scratch.replace(marker)
+                marker.write(content)
             yield
         except BaseException:
-            scratch.unlink(missing_ok=True)
-            if new and [path.name for path in self.path.iterdir()] in ([], [MARKER]):
-                marker.unlink(missing_ok=True)
+            if new and not self.commits():
                 with contextlib.suppress(OSError):
-                    for path in made:
-                        path.rmdir()
+                    _unmake(root, made)
             raise
 
     @contextlib.contextmanager
-    def _hidden(self, session: str) -> Iterator[Hidden]:
-        """A session's hidden folder, ours alone; moved in if the block ends well, else dropped."""
-        hidden = self.path / f"{HIDDEN}{session}"
-        with _locked(hidden, make=True) as lock:
-            if lock is None:
-                raise SessionBusy(f"session {session} is being exported to {self.path} just now")
+    def _staged(self) -> Iterator[Staging]:
+        """A staging folder of our own."""
+        name = f"{time.time_ns() // 1_000_000:011x}{uuid4().hex[:8]}"
+        if self.location.path is None:
+            with tempfile.TemporaryDirectory(prefix="tidegauge-staging-") as scratch:
+                yield Staging(self, Path(scratch), name, -1)
+            return
+        folder = self.location.path / STAGING / name
+        with contextlib.ExitStack() as stack:
+            lock = None
+            while lock is None:  # until it is ours: before, it looks like a leftover
+                folder.mkdir(parents=True, exist_ok=True)
+                lock = stack.enter_context(_locked(folder))
             try:
-                self._settle_one(hidden)
-                if any(self._place(table.name, session).exists() for table in TABLES):
-                    raise DatasetError(f"session {session} is in {self.path} already")
-                yield Hidden(hidden, lock)
-                (hidden / COMPLETE).touch()
-            except BaseException:
-                shutil.rmtree(hidden, ignore_errors=True)
-                raise
-            self._settle_one(hidden)
-            shutil.rmtree(hidden)
-
-    def _place(self, table: str, session: str) -> Path:
-        return self.path / table / f"{SESSION}={session}"
-
-    def _settle_one(self, hidden: Path) -> None:
-        """Move in what a complete export has not moved yet; then leave nothing but the lock."""
-        complete = hidden / COMPLETE
-        if complete.exists():
-            for table in TABLES:
-                if (hidden / table.name).exists():
-                    place = self._place(table.name, hidden.name.removeprefix(HIDDEN))
-                    place.parent.mkdir(exist_ok=True)
-                    (hidden / table.name).rename(place)
-            complete.unlink()
-        for path in hidden.iterdir():
-            if path.is_dir():
-                shutil.rmtree(path)
+                yield Staging(self, folder, name, lock)
+            finally:
+                shutil.rmtree(folder, ignore_errors=True)
+                with contextlib.suppress(OSError):
+                    folder.parent.rmdir()
 
 
-def _is_dataset(path: Path) -> bool:
-    """Whether there is a dataset; False if there is nothing, or an empty folder."""
-    marker = path / MARKER
+def one_of(sessions: Collection[str]) -> Any:  # noqa: ANN401 - pyarrow has no types
+    """The Arrow expression for the rows of some sessions."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    return pc.field(SESSION).isin(pa.array(list(sessions), pa.string()))
+
+
+def commit_of(file: str) -> str:
+    """The commit that a file belongs to, by its name."""
+    return file.rpartition("/")[2].partition("-")[0]
+
+
+def require_session_id(session: str) -> None:
+    """Raise :class:`DatasetError` unless a text can be a session's id."""
+    if not SESSION_ID.fullmatch(session):
+        raise DatasetError(
+            f"a session's id is made of letters, digits, '.', '_' and '-' (at most 128), "
+            f"which {session!r} is not"
+        )
+
+
+def _decoded(content: bytes, place: str) -> Commit:
     try:
-        if not path.exists() or (path.is_dir() and not any(path.iterdir())):
-            return False
-        if not marker.exists():
-            raise DatasetError(f"{path} is no dataset of {PROGRAM} ({MARKER} is missing)")
-        found = msgspec.json.decode(marker.read_bytes(), type=Marker)
-    except OSError as error:
-        raise DatasetError(f"{path} could not be read: {error.strerror}") from error
+        return msgspec.json.decode(content, type=Commit)
     except msgspec.MsgspecError as error:
-        raise DatasetUnreadable(f"{marker} is damaged: {error}") from error
+        raise DatasetUnreadable(f"{place} is damaged: {error}") from error
+
+
+def _unmake(root: Path, made: list[Path]) -> None:
+    """Remove an empty dataset, and the folders that were made for it."""
+    for name in (MANIFEST, STAGING):
+        with contextlib.suppress(OSError):
+            (root / name / f".{LOCK}").unlink(missing_ok=True)
+            (root / name).rmdir()
+    if [path.name for path in root.iterdir()] in ([], [MARKER]):
+        (root / MARKER).unlink(missing_ok=True)
+        for path in made:
+            path.rmdir()
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make renames into a folder durable."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def layout_of(location: Location) -> int | None:
+    """The layout of the dataset at a place, whichever it is; None without one.
+
+    Raises :class:`DatasetError` if something else is there.
+    """
+    try:
+        if not location.exists() or (location.is_folder() and not location.listed()):
+            return None
+        marker = location / MARKER
+        if not location.is_folder() or not marker.exists():
+            raise DatasetError(f"{location} is no dataset of {PROGRAM} ({MARKER} is missing)")
+        found = msgspec.json.decode(marker.read(), type=Marker)
+    except LocationError as error:
+        raise DatasetError(str(error)) from error
+    except OSError as error:
+        raise DatasetError(f"{location} could not be read: {error.strerror or error}") from error
+    except msgspec.MsgspecError as error:
+        raise DatasetUnreadable(f"{location / MARKER} is damaged: {error}") from error
     if found.dataset != PROGRAM:
-        raise DatasetError(f"{path} is no dataset of {PROGRAM} but of {found.dataset}")
-    if found.layout != LAYOUT:
-        age = "newer" if found.layout > LAYOUT else "older"
+        raise DatasetError(f"{location} is no dataset of {PROGRAM} but of {found.dataset}")
+    return found.layout
+
+
+def _is_dataset(location: Location) -> bool:
+    """Whether there is a dataset; False if there is nothing, or an empty folder."""
+    layout = layout_of(location)
+    if layout is None:
+        return False
+    if layout > LAYOUT:
         raise DatasetUnreadable(
-            f"{path} has layout {found.layout}, of {age} {PROGRAM} than this one (layout {LAYOUT})"
+            f"{location} has layout {layout}, of newer {PROGRAM} than this one (layout {LAYOUT})"
+        )
+    if layout < LAYOUT:
+        raise DatasetUnreadable(
+            f"{location} has layout {layout}, of older {PROGRAM} than this one (layout {LAYOUT}); "
+            f"'tidegauge dataset convert {location} --out NEW' makes a new dataset of it"
         )
     return True
 
 
 @contextlib.contextmanager
-def _locked(hidden: Path, *, make: bool = False) -> Iterator[int | None]:
-    """Hold the lock of a hidden folder if nobody does: its descriptor, None if somebody does.
+def _locked(folder: Path) -> Iterator[int | None]:
+    """Hold the lock of a staging folder if nobody does: its descriptor, None if somebody does.
 
     The lock file may have been removed with its folder between being opened and being locked, hence
     the second look.
     """
-    while True:
-        if make:
-            hidden.mkdir(exist_ok=True)
-        try:
-            lock = os.open(hidden / LOCK, os.O_RDWR | os.O_CREAT)
-        except FileNotFoundError:
-            if make:
-                continue
-            yield None
-            return
-        try:
-            held = _try_lock(lock)
-            if not held or _same_file(lock, hidden / LOCK):
-                yield lock if held else None
-                return
-        finally:
-            os.close(lock)
+    try:
+        lock = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT)
+    except (FileNotFoundError, NotADirectoryError):
+        yield None
+        return
+    try:
+        held = _try_lock(lock) and _same_file(lock, folder / LOCK)
+        yield lock if held else None
+    finally:
+        os.close(lock)
 
 
 def _try_lock(descriptor: int) -> bool:

@@ -1,6 +1,6 @@
 """Exporting by two processes: the tables that take the longest are made beside the others.
 
-The second process reads the same session file. It has the lock of the hidden folder too, hears of
+The second process reads the same session file. It has the lock of the staging folder too, hears of
 the first one's end by its standard input, and answers on its standard output.
 """
 
@@ -17,8 +17,8 @@ import msgspec
 from msgspec import Struct
 
 from sessions.child_process import environment, python_command
-from sessions.dataset.export import Export, ExportReport, require_arrow
-from sessions.dataset.layout import Hidden
+from sessions.dataset.export import RowsWriter, SessionRows, require_arrow
+from sessions.dataset.layout import Staging
 from sessions.dataset.rows.sessions import SessionFacts
 from sessions.dataset.tables import EVENTS, REQUESTS
 from sessions.format.errors import SessionDamagedError, SessionError
@@ -33,9 +33,9 @@ WORTH_EVENTS: Final = 100_000
 
 
 class Answer(Struct, omit_defaults=True):
-    """What the second process says at its end: what it wrote, or in a sentence why it did not."""
+    """What the second process says at its end: rows by table, or in a sentence why it failed."""
 
-    report: ExportReport | None = None
+    rows: dict[str, int] | None = None
     unreadable: str = ""
     unwritable: str = ""
 
@@ -46,8 +46,8 @@ class Beside:
     def __init__(self, process: "subprocess.Popen[bytes]") -> None:
         self._process = process
 
-    def report(self) -> ExportReport:
-        """What was written, when all of it is.
+    def rows(self) -> dict[str, int]:
+        """How many rows of each table were written, when all of them are.
 
         Raises:
             SessionDamagedError: the session cannot be read.
@@ -61,21 +61,25 @@ class Beside:
         answer = msgspec.json.decode(said, type=Answer)
         if answer.unreadable:
             raise SessionDamagedError(answer.unreadable)
-        if answer.report is None:
+        if answer.rows is None:
             raise OSError(answer.unwritable)
-        return answer.report
+        return answer.rows
 
 
 @contextmanager
-def exporting_beside(session: SessionFile, hidden: Hidden) -> Iterator[Beside]:
-    """Have a second process begin; if it is still at work at the end of the block, it is ended."""
-    arguments = (str(session.path), str(session.last_seq), str(hidden.path))
+def exporting_beside(session: SessionFile, name: str, staging: Staging) -> Iterator[Beside]:
+    """Have a second process begin; if it is still at work at the end of the block, it is ended.
+
+    ``name`` is the session's id in the dataset.
+    """
+    arguments = (str(session.path), str(session.last_seq), name, str(staging.path), staging.id)
+    descriptors = (staging.lock,) if staging.lock >= 0 else ()
     with subprocess.Popen(
         python_command("-m", __name__, *arguments),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
-        pass_fds=(hidden.lock,),
+        pass_fds=descriptors,
         env=environment(),
         start_new_session=True,  # ctrl-c is the first process's affair
     ) as process:
@@ -85,24 +89,34 @@ def exporting_beside(session: SessionFile, hidden: Hidden) -> Iterator[Beside]:
             process.kill()
 
 
-def add_chunks(export: Export, session: SessionFile, last_seq: int) -> Iterator[int]:
+def add_chunks(
+    rows: SessionRows, writer: RowsWriter, session: SessionFile, last_seq: int
+) -> Iterator[int]:
     """Export the session up to an event; yields now and then how many events that are so far."""
     for chunk in session.chunks:
         if chunk.first_seq > last_seq:
             break
         with collector_paused():
-            block = session.unpacked(chunk, export.columns).up_to(last_seq)
-            export.add(block, block.events(export.kinds))
-        yield export.events
+            block = session.unpacked(chunk, rows.columns).up_to(last_seq)
+            rows.add(block, block.events(rows.kinds))
+            writer.take(rows)
+        yield rows.events
 
 
-def _answer(path: Path, last_seq: int, folder: Path) -> Answer:
+def _answer(path: Path, last_seq: int, name: str, folder: Path, commit: str) -> Answer:
     try:
         require_arrow()
-        with SessionFile(path, check=False) as session, Export(folder, BESIDE) as export:
-            for _ in add_chunks(export, session, last_seq):
+        with (
+            SessionFile(path, check=False) as session,
+            RowsWriter(folder, commit, BESIDE) as writer,
+        ):
+            rows = SessionRows(name, BESIDE)
+            for _ in add_chunks(rows, writer, session, last_seq):
                 pass
-            return Answer(report=export.finish(SessionFacts("")))
+            rows.finish(SessionFacts(name))
+            writer.take(rows)
+            writer.finish()
+            return Answer(rows=writer.rows)
     except SessionError as error:
         return Answer(unreadable=str(error))
     except OSError as error:
@@ -121,8 +135,8 @@ def main() -> None:
     """The second process."""
     threading.Thread(target=_end_with_the_first, daemon=True).start()
     collect_seldom()
-    path, last_seq, folder = sys.argv[1:]
-    answer = _answer(Path(path), int(last_seq), Path(folder))
+    path, last_seq, name, folder, commit = sys.argv[1:]
+    answer = _answer(Path(path), int(last_seq), name, Path(folder), commit)
     sys.stdout.buffer.write(msgspec.json.encode(answer))
     sys.stdout.flush()
     os._exit(0)

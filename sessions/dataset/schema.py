@@ -24,7 +24,7 @@ SPARK_TYPES: Final[dict[Type, str]] = {
 }
 
 SESSION: Final = "session"
-"""The column that every table has and no file holds: the folder's name, ``session=ID``."""
+"""The column that every table of the dataset begins with."""
 PARTITION: Final = (SESSION, "tp", "topic", "partition")
 """The columns that say which partition a row is about."""
 
@@ -43,17 +43,27 @@ class Column(Struct, frozen=True):
 
 
 class Table(Struct, frozen=True):
-    """One table: what a row is, the rows' order (empty: none), columns but :data:`SESSION`."""
+    """One table: what a row is, the order of a session's rows (empty: none), and the columns.
+
+    ``clustered`` names the column by which the rows of a row group are sorted first, so that a
+    filter on it reads few pages (empty: there is none).
+    """
 
     name: str
     row: str
     order: str
     columns: tuple[Column, ...]
+    clustered: str = ""
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The columns' names in order, without :data:`SESSION`."""
+        """The columns' names in order."""
         return tuple(column.name for column in self.columns)
+
+
+def session_column() -> Column:
+    """The column that says which session a row belongs to."""
+    return Column(SESSION, "string", "", "the session's id")
 
 
 def partition_columns(null: str = "") -> tuple[Column, ...]:
@@ -106,14 +116,5 @@ def arrow_schema(table: Table) -> "pa.Schema":
 
 
 def spark_schema(table: Table) -> str:
-    """The schema to read a table with, as Spark's DDL text, :data:`SESSION` included.
-
-    Reading with it spares Spark the inference, which would take a session called ``2024`` for a
-    number.
-    """
-    return f"{file_schema(table)}, `{SESSION}` STRING"
-
-
-def file_schema(table: Table) -> str:
-    """The same without :data:`SESSION`: the declared columns alone."""
+    """The schema to read a table with, as Spark's DDL text; reading with it spares the inference."""
     return ", ".join(f"`{column.name}` {SPARK_TYPES[column.type]}" for column in table.columns)

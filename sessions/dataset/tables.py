@@ -12,16 +12,46 @@ from sessions.dataset.schema import (
     Table,
     fact_columns,
     partition_columns,
+    session_column,
     validity_columns,
 )
 
 NO_PARTITION = "the event is about no one partition"
 
+NO_FIELD: Final = "the event has no such field"
+
+FIELDS: Final = (
+    Column("name", "string", "", "name of a message, step, bookmark or invariant", NO_FIELD),
+    Column("destination", "int32", "host", "to whom a message or link goes", NO_FIELD),
+    Column("request", "int64", "event", "the request that a message answers; 0: none", NO_FIELD),
+    Column("error", "string", "", "Kafka's or ZooKeeper's error name, or `NONE`", NO_FIELD),
+    Column("role", "string", "", "a replica's role", NO_FIELD),
+    Column("leader", "int32", "broker id", "leader; -1: none", NO_FIELD),
+    Column("leader_epoch", "int32", "", "leader epoch", NO_FIELD),
+    Column("controller_epoch", "int32", "", "controller epoch", NO_FIELD),
+    Column("zk_version", "int32", "", "dataVersion of the `state` znode", NO_FIELD),
+    Column("isr", "list<int32>", "broker id", "in-sync replicas", NO_FIELD),
+    Column("replicas", "list<int32>", "broker id", "assigned replicas", NO_FIELD),
+    Column("count", "int64", "records", "how many records", NO_FIELD),
+    Column("first_record", "int64", "record id", "the first of them", NO_FIELD),
+    Column("base_offset", "int64", "offset", "offset of the first of them", NO_FIELD),
+    Column("offset", "int64", "offset", "an offset read or committed", NO_FIELD),
+    Column("high_watermark", "int64", "offset", "HW after it", NO_FIELD),
+    Column("log_end_offset", "int64", "offset", "LEO after it; -1: unknown", NO_FIELD),
+    Column("log_start", "int64", "offset", "first offset after it", NO_FIELD),
+    Column("previous", "int64", "offset", "HW or LEO before it", NO_FIELD),
+    Column("path", "string", "", "path of a znode", NO_FIELD),
+    Column("data", "string", "", "data of a znode", NO_FIELD + ", or ZooKeeper's null"),
+    Column("version", "int32", "", "dataVersion of a znode", NO_FIELD),
+)
+"""Fields of events that have a column of their own, wherever an event's field is of its type."""
+
 EVENTS: Final = Table(
     "events",
     "one event, whole: `type`, the columns below and `payload` together are the event",
-    "seq",
+    "seq within each type",
     (
+        session_column(),
         *fact_columns(),
         Column("type", "string", "", "the event's type, `RecordsAppended`, .."),
         *partition_columns(NO_PARTITION + "; `partition` also if it is about a whole topic"),
@@ -32,8 +62,16 @@ EVENTS: Final = Table(
             "the event's broker, controller, host or source; -1 ZooKeeper, -2 clients",
             "it happened at no one host",
         ),
-        Column("payload", "string", "JSON", "the event's other fields, an object by field name"),
+        *FIELDS,
+        Column(
+            "payload",
+            "string",
+            "JSON",
+            "the event's other fields, an object by field name",
+            "there are none",
+        ),
     ),
+    clustered="type",
 )
 
 PARTITION_STATES: Final = Table(
@@ -41,6 +79,7 @@ PARTITION_STATES: Final = Table(
     "what a partition's `state` znode says and its leader's HW and LEO, while none changes",
     "the end of validity; what holds until the session's end comes last",
     (
+        session_column(),
         *partition_columns(),
         Column(
             "state", "string", "", "`online` (the znode names a leader), `offline` or `nonexistent`"
@@ -66,7 +105,13 @@ PARTITION_STATES: Final = Table(
             "",
             "unclean.leader.election.enable in force for the topic",
         ),
-        Column("hw", "int64", "offset", "the leader's own HW", "no leader, or it has no log yet"),
+        Column(
+            "hw",
+            "int64",
+            "offset",
+            "the leader's own HW",
+            "no leader, or it does not act as such: it is down, or has not been told yet",
+        ),
         Column("leo", "int64", "offset", "the leader's own LEO", "as `hw`"),
         *validity_columns(),
     ),
@@ -77,6 +122,7 @@ REPLICA_STATES: Final = Table(
     "a replica's state, as its own broker has it, while nothing in it changes",
     "the end of validity; what holds until the session's end comes last",
     (
+        session_column(),
         *partition_columns(),
         Column("broker", "int32", "broker id", "the broker whose disk holds the replica"),
         Column("role", "string", "", "`leader`, `follower` or `offline`"),
@@ -101,6 +147,7 @@ PRODUCED: Final = Table(
     "a record that a producer sent, with what became of it",
     "the event by which a batch was both answered and committed; others come last",
     (
+        session_column(),
         Column("record", "int64", "record id", "its number among all records of the session"),
         Column("producer", "string", "", "the producer's name"),
         *partition_columns(),
@@ -125,7 +172,13 @@ PRODUCED: Final = Table(
             "offset that it was acknowledged at or, without that, at which a leader first wrote it",
             "neither happened",
         ),
-        Column("outcome", "string", "", "`acked`, `failed` or `pending` (the session ended first)"),
+        Column(
+            "outcome",
+            "string",
+            "",
+            "`acked`, `failed`, `pending` (the session ended first), or with acks=0 `sent`: handed "
+            "to the network, and nobody acknowledges it",
+        ),
         Column("error", "string", "", "Kafka's error name for a failed record, else `NONE`"),
         Column("answered_seq", "int64", "event", "ProduceAcknowledged or ProduceFailed", "pending"),
         Column("answered_us", "int64", "us", "virtual time of it", "pending"),
@@ -145,6 +198,7 @@ CONSUMED: Final = Table(
     "a record that a consumer was given",
     "seq, offset",
     (
+        session_column(),
         *fact_columns(),
         Column("consumer", "string", "", "the consumer's name"),
         Column("consume", "int32", "", "which of its `consume` statements, counted from 1"),
@@ -159,6 +213,7 @@ ELECTIONS: Final = Table(
     "a choice of a leader by the controller, or a failure to find one",
     "seq",
     (
+        session_column(),
         *fact_columns(),
         *partition_columns(),
         Column("controller", "int32", "broker id", "the controller that chose"),
@@ -181,6 +236,7 @@ ISR_CHANGES: Final = Table(
     "a step of a change of an ISR by its leader",
     "seq",
     (
+        session_column(),
         *fact_columns(),
         *partition_columns(),
         Column("broker", "int32", "broker id", "the leader"),
@@ -204,6 +260,7 @@ TRUNCATIONS: Final = Table(
     "a cut of a replica's log",
     "seq",
     (
+        session_column(),
         *fact_columns(),
         *partition_columns(),
         Column("broker", "int32", "broker id", "the replica's broker"),
@@ -218,6 +275,7 @@ REQUESTS: Final = Table(
     "a request, with its response if there was one in ten minutes of virtual time",
     "the response or loss; requests without either come late",
     (
+        session_column(),
         *fact_columns(),
         Column("name", "string", "", "Kafka's name, `FetchRequest`, .."),
         Column("source", "int32", "host", "who sent it: broker id, -1 ZooKeeper, -2 clients"),
@@ -240,6 +298,7 @@ ZNODES: Final = Table(
     "a change of a znode",
     "seq",
     (
+        session_column(),
         *fact_columns(),
         Column("path", "string", "", "the znode's path"),
         Column("change", "string", "", "`created`, `changed` or `deleted`"),
@@ -261,6 +320,7 @@ CONTROLLER: Final = Table(
     "something that a controller did",
     "seq",
     (
+        session_column(),
         *fact_columns(),
         Column("broker", "int32", "broker id", "the controller"),
         Column(
@@ -282,6 +342,7 @@ FAULTS: Final = Table(
     "a change in what works: of a broker process, a link, a ZooKeeper session, a follower",
     "seq",
     (
+        session_column(),
         *fact_columns(),
         Column("kind", "string", "", "`broker`, `link`, `session` or `replica`"),
         *partition_columns("not `replica`"),
@@ -307,6 +368,7 @@ SESSIONS: Final = Table(
     "a session; it stands here if and only if it is in the dataset as a whole",
     "",
     (
+        session_column(),
         Column("name", "string", "", "what people call it"),
         Column("version", "string", "", "release whose rules it ran by", "no cluster was made"),
         Column("seed", "int64", "", "seed of its chances", "no cluster was made"),
@@ -366,6 +428,13 @@ SESSIONS: Final = Table(
             "broken invariants that the release is not known to break",
         ),
         Column(
+            "leaderless_us",
+            "int64",
+            "us",
+            "time in which a partition that has been led had no leader: no broker whose process "
+            "runs acted as such; summed over partitions",
+        ),
+        Column(
             "outcome",
             "string",
             "",
@@ -395,3 +464,52 @@ TABLES: Final[tuple[Table, ...]] = (
 """
 
 BY_NAME: Final[dict[str, Table]] = {table.name: table for table in TABLES}
+
+NO_SESSION: Final = "it raised or hung"
+
+RUNS: Final = Table(
+    "runs",
+    "a run of a campaign, also one of which there is no session",
+    "",
+    (
+        session_column(),
+        Column("varied", "string", "JSON", "the combination of what is varied, an object by name"),
+        Column("seed", "int64", "", "seed of its chances"),
+        Column(
+            "outcome",
+            "string",
+            "",
+            "`passed`; `failed` (an assertion or an invariant), `raised` (a fault of the program), "
+            "`hung` (it took longer than the limit)",
+        ),
+        Column("findings", "list<string>", "", "what is to be looked at in it: an outcome, a loss"),
+        Column("limit_s", "double", "seconds", "the limit of wall time that it had"),
+        Column("error", "string", "", "what was raised", "it did not raise or hang"),
+        Column("events", "int64", "events", "events in the session", NO_SESSION),
+        Column("time_us", "int64", "us", "virtual time at its end", NO_SESSION),
+        Column("acked", "int64", "records", "acknowledged records", NO_SESSION),
+        Column("lost", "int64", "records", "acknowledged records missing at the end", NO_SESSION),
+        Column("duplicated", "int64", "records", "extra copies at the end", NO_SESSION),
+        Column(
+            "diverged", "int64", "offsets", "at which replicas hold different records", NO_SESSION
+        ),
+        Column(
+            "consumed_lost",
+            "int64",
+            "records",
+            "given to a consumer and gone at the end",
+            NO_SESSION,
+        ),
+        Column("expectations_failed", "int64", "", "assertions that did not hold", NO_SESSION),
+        Column("invariants_violated", "int64", "", "that the release should not break", NO_SESSION),
+        Column(
+            "unavailable_us",
+            "int64",
+            "us",
+            "as `leaderless_us` in `sessions`",
+            NO_SESSION,
+        ),
+        Column("command", "string", "", "opens it in the console, at its first event"),
+    ),
+)
+"""What campaigns have beside :data:`TABLES`, in the same commits."""

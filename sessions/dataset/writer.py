@@ -1,4 +1,4 @@
-"""Writing a session's table: rows become columns by blocks, and files by row groups."""
+"""Writing the files of a table: rows become columns by blocks, and files by row groups."""
 
 import os
 from collections import deque
@@ -7,8 +7,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from sessions.dataset.rows.events import split_partitions
-from sessions.dataset.schema import Table, arrow_schema
+from sessions.dataset.rows.events import Spans, session_array, split_partitions
+from sessions.dataset.schema import SESSION, Table, arrow_schema
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -35,21 +35,31 @@ SPLIT: Final = frozenset({"topic", "partition"})
 Row = tuple[Any, ...]
 
 
-def rows_to_table(table: Table, rows: Sequence[Row]) -> "pa.Table":
+def rows_to_table(table: Table, rows: Sequence[Row], spans: Spans) -> "pa.Table":
     """Rows as Arrow columns.
 
-    A row has a value a column, in order, but ``tp`` alone stands for the three columns of a
-    partition.
+    A row has a value for each column, in order, but none for the session, which ``spans`` says, and
+    ``tp`` alone stands for the three columns of a partition.
     """
     import pyarrow as pa
 
     schema = arrow_schema(table)
-    given = [name for name in schema.names if not ("tp" in schema.names and name in SPLIT)]
+    given = given_columns(table)
     values = dict(zip(given, zip(*rows, strict=True), strict=True)) if rows else {}
     columns = {name: pa.array(values.get(name, ()), schema.field(name).type) for name in given}
+    if rows:
+        columns[SESSION] = session_array(spans)
+    else:
+        columns[SESSION] = pa.array((), pa.string())
     if "tp" in columns:
         columns |= split_partitions(columns["tp"])
     return pa.Table.from_arrays([columns[name] for name in schema.names], schema=schema)
+
+
+def given_columns(table: Table) -> list[str]:
+    """The columns of which a row has a value, in order."""
+    made = SPLIT if "tp" in table.names else frozenset[str]()
+    return [name for name in table.names if name != SESSION and name not in made]
 
 
 class WriterThread:
@@ -76,23 +86,23 @@ class WriterThread:
 
 
 class TableWriter:
-    """Writes the part files of one table into ``folder``.
+    """Writes the files of one table into ``folder``, each named after ``name``.
 
-    Memory is bounded by :data:`ROW_GROUP_ROWS`, whatever is added.
+    Memory is bounded by :data:`ROW_GROUP_ROWS`, whatever is added. Without rows there is no file.
     """
 
-    def __init__(self, table: Table, folder: Path, thread: WriterThread) -> None:
+    def __init__(self, table: Table, folder: Path, name: str, thread: WriterThread) -> None:
         self.table = table
-        self.folder = folder
         self.rows = 0
+        self.files: list[Path] = []
+        self._folder = folder
+        self._name = name
         self._thread = thread
         self._schema = arrow_schema(table)
         self._waiting: list[pa.Table] = []
         self._waiting_rows = 0
-        self._parts = 0
         self._part_rows = 0
         self._writer: pq.ParquetWriter | None = None
-        folder.mkdir(parents=True)
 
     def add(self, rows: "pa.Table") -> None:
         """Take rows; has a row group written when enough have come together."""
@@ -103,10 +113,10 @@ class TableWriter:
             self._hand_over()
 
     def close(self) -> None:
-        """Have what waits written, and files made durable; no rows still make one file."""
-        if self._waiting or not self.rows:
+        """Have what waits written, and files made durable."""
+        if self._waiting_rows:
             self._hand_over()
-        self._thread.do(self._close_part)
+        self._thread.do(self._close_file)
 
     def abandon(self) -> None:
         """Let go of the open file without caring for what is in it; the thread has stopped."""
@@ -121,38 +131,44 @@ class TableWriter:
 
     def _write(self, tables: "list[pa.Table]") -> None:
         import pyarrow as pa
+        import pyarrow.compute as pc
 
-        rows = pa.concat_tables(tables) if tables else self._schema.empty_table()
-        writer = self._writer or self._open_part()
+        rows = pa.concat_tables(tables)
+        if self.table.clustered:
+            # The sort is stable, so the rows of one type stay in the order of their sessions.
+            keys = [(self.table.clustered, "ascending")]
+            rows = rows.take(pc.sort_indices(rows, sort_keys=keys))
+        writer = self._writer or self._open_file()
         writer.write_table(rows, row_group_size=ROW_GROUP_ROWS)
         self._part_rows += rows.num_rows
         if self._part_rows >= PART_ROWS:
-            self._close_part()
+            self._close_file()
 
-    def _open_part(self) -> "pq.ParquetWriter":
+    def _open_file(self) -> "pq.ParquetWriter":
         import pyarrow.parquet as pq
 
-        rising = [column.name for column in self.table.columns if column.unit in RISING]
-        unique = {*rising, *(column.name for column in self.table.columns if column.unit in TEXTS)}
+        columns = self.table.columns
+        rising = [each.name for each in columns if each.unit in RISING and each.type == "int64"]
+        unique = {*rising, *(each.name for each in columns if each.unit in TEXTS)}
+        path = self._folder / f"{self._name}-{len(self.files):05d}.parquet"
+        self._folder.mkdir(parents=True, exist_ok=True)
         self._writer = pq.ParquetWriter(
-            self._part_path(),
+            path,
             self._schema,
             compression="zstd",
             use_dictionary=[name for name in self.table.names if name not in unique],
             column_encoding=dict.fromkeys(rising, "DELTA_BINARY_PACKED"),
             store_schema=False,
+            write_page_index=True,
         )
+        self.files.append(path)
         return self._writer
 
-    def _close_part(self) -> None:
+    def _close_file(self) -> None:
         if self._writer is None:
             return
         self._writer.close()
         self._writer = None
-        with self._part_path().open("rb") as part:
+        with self.files[-1].open("rb") as part:
             os.fsync(part.fileno())
-        self._parts += 1
         self._part_rows = 0
-
-    def _part_path(self) -> Path:
-        return self.folder / f"part-{self._parts:05d}.parquet"

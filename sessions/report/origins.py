@@ -1,12 +1,13 @@
 """Where a number comes from: the one command that opens its session at its event."""
 
 import shlex
-from pathlib import Path
 from typing import Final
 
-from sessions.campaign.manifest import Ledger
-from sessions.dataset.schema import SESSION
-from sessions.dataset.tables import SESSIONS
+from sessions.campaign.manifest import CampaignFolder
+from sessions.dataset.layout import Dataset, one_of
+from sessions.dataset.location import Location
+from sessions.dataset.schema import SESSION, Table
+from sessions.dataset.tables import RUNS, SESSIONS
 from sessions.format.schema import SUFFIX
 
 AT_START: Final = " --from-start"
@@ -22,10 +23,9 @@ class Origins:
     versions do not, and then it is the file's name alone.
     """
 
-    def __init__(self, dataset: Path) -> None:
-        self._dataset = dataset
-        self._ledger = Ledger(dataset)
-        self._plan = self._ledger.plan()
+    def __init__(self, dataset: Location) -> None:
+        self._place = dataset
+        self._plan = CampaignFolder(dataset).plan()
         self._found: dict[str, str] = {}
 
     def look_up(self, sessions: set[str]) -> None:
@@ -62,33 +62,18 @@ class Origins:
 
     def _runs(self, sessions: list[str]) -> dict[str, str]:
         """Of those that a campaign ran, the commands."""
-        if not self._ledger.complete:
-            return {}
-        import pyarrow.compute as pc
-        import pyarrow.dataset as pad
-
-        runs = pad.dataset(self._ledger.runs, format="parquet")
-        wanted = pc.field(SESSION).isin(sessions)
-        rows = runs.to_table(columns=[SESSION, "command"], filter=wanted).to_pylist()
+        rows = self._rows(RUNS, "command", sessions)
         return {
-            row[SESSION]: self.anywhere(row["command"]).replace(AT_START, "", 1) for row in rows
+            session: self.anywhere(command).replace(AT_START, "", 1) for session, command in rows
         }
 
     def _files(self, sessions: list[str]) -> dict[str, str]:
         """Of those that the dataset knows the file of, its path."""
-        folder = self._dataset / SESSIONS.name
-        if not sessions or not folder.is_dir():
-            return {}
-        import pyarrow as pa
-        import pyarrow.compute as pc
-        import pyarrow.dataset as pad
+        return {session: path for session, path in self._rows(SESSIONS, "path", sessions) if path}
 
-        session = pa.field(SESSION, pa.string())
-        files = pad.dataset(
-            folder,
-            schema=pa.schema([session, pa.field("path", pa.string())]),
-            format="parquet",
-            partitioning=pad.partitioning(pa.schema([session]), flavor="hive"),
-        )
-        rows = files.to_table(filter=pc.field(SESSION).isin(sessions)).to_pylist()
-        return {row[SESSION]: row["path"] for row in rows if row["path"] is not None}
+    def _rows(self, table: Table, column: str, sessions: list[str]) -> list[tuple[str, str]]:
+        """A column of a table for some sessions, as far as the dataset has it."""
+        if not sessions or not (self._place / table.name).is_folder():
+            return []
+        found = Dataset(self._place).scan(table, [SESSION, column], one_of(sessions))
+        return [(row[SESSION], row[column]) for row in found.to_pylist()]

@@ -12,7 +12,12 @@ from msgspec import Struct
 from sessions.analysis.results.availability import AVAILABILITY, AVAILABILITY_TIMELINE
 from sessions.analysis.results.cluster import CONTROLLER_WORK, ISR_CHURN, LEADER_BALANCE
 from sessions.analysis.results.failover import FAILOVER, FAILOVERS
-from sessions.analysis.results.latency import COMMIT_LATENCY, HW_LAG_TIMELINE, LATENCY_HISTOGRAM
+from sessions.analysis.results.latency import (
+    COMMIT_LATENCY,
+    HW_LAG,
+    HW_LAG_TIMELINE,
+    LATENCY_HISTOGRAM,
+)
 from sessions.analysis.results.reading import Results
 from sessions.analysis.results.truth import (
     ANOMALIES,
@@ -21,7 +26,8 @@ from sessions.analysis.results.truth import (
     DURABILITY_RECORDS,
     REPLAY,
 )
-from sessions.campaign.manifest import Ledger
+from sessions.campaign.manifest import CampaignFolder
+from sessions.dataset.location import Location
 from sessions.dataset.schema import Table
 from sessions.report.charts import json_text
 from sessions.report.markup import Content, Element, document, element
@@ -61,7 +67,7 @@ SECTIONS: Final[tuple[tuple[Callable[[Material], Element], tuple[Table, ...]], .
     (availability, (AVAILABILITY, AVAILABILITY_TIMELINE)),
     (failover, (FAILOVERS, FAILOVER)),
     (latency, (COMMIT_LATENCY, LATENCY_HISTOGRAM)),
-    (lag, (COMMIT_LATENCY, HW_LAG_TIMELINE)),
+    (lag, (HW_LAG, HW_LAG_TIMELINE)),
     (churn, (ISR_CHURN,)),
     (anomalies, (ANOMALIES, ANOMALY_COUNTS)),
     (leaders, (LEADER_BALANCE,)),
@@ -74,27 +80,27 @@ SECTIONS: Final[tuple[tuple[Callable[[Material], Element], tuple[Table, ...]], .
 class Analysed(Struct, frozen=True):
     """What the report is about."""
 
-    dataset: Path
+    dataset: Location
     sessions: int
     events: int
 
     @property
     def name(self) -> str:
         """What the dataset is called, however it was named."""
-        return self.dataset.resolve().name
+        return self.dataset.name
 
 
-def write_report(results: Path, analysed: Analysed) -> Path:
+def write_report(results: "Location | Path", analysed: Analysed) -> Location:
     """Write the report of the results in a folder into it; returns the file."""
-    path = results / NAME
-    path.write_text(report_page(results, analysed), encoding="utf-8")
-    return path
+    place = Location(results) / NAME
+    place.write(report_page(results, analysed).encode())
+    return place
 
 
-def report_page(results: Path, analysed: Analysed) -> str:
+def report_page(results: "Location | Path", analysed: Analysed) -> str:
     """The report as HTML."""
     material = Material(Results(results), Origins(analysed.dataset))
-    outcome = Ledger(analysed.dataset).outcome()
+    outcome = CampaignFolder(analysed.dataset).outcome()
     sections = [] if outcome is None else [campaign(outcome, material.origins)]
     sections += [
         make(material) for make, needed in SECTIONS if all(map(material.results.has, needed))

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from commands.cli.main import run_program
-from sessions.dataset.layout import HIDDEN, DatasetFolder
+from sessions.dataset.layout import STAGING, Dataset
 from sessions.dataset.tables import TABLES
 from sessions.format.chunks import Chunks
 from sessions.format.file import SessionFile
@@ -103,20 +103,20 @@ def test_an_export_killed_again_and_again_ends_with_every_session_whole(
         process = started(*arguments)
         wait_for(process, dataset, 0)
         killed(process, chance.randrange(1_500))
-        if DatasetFolder(dataset).exists:
+        if Dataset(dataset).exists:
             require_whole(dataset)
     assert run_program(arguments) == 0
-    assert DatasetFolder(dataset).sessions() == ["a", "b", "c"]
+    assert Dataset(dataset).sessions() == ["a", "b", "c"]
     require_whole(dataset)
-    assert list(dataset.glob(f"{HIDDEN}*")) == []
+    assert list(dataset.glob(f"{STAGING}*")) == []
 
 
 def require_whole(dataset: Path) -> None:
     """What readers see is sessions with all tables, each with the events that it says."""
     from pyarrow.parquet import ParquetFile
 
-    DatasetFolder(dataset).settle()
-    whole = DatasetFolder(dataset).sessions()
+    Dataset(dataset).recover()
+    whole = Dataset(dataset).sessions()
     for table in TABLES:
         found = sorted(path.name.partition("=")[2] for path in (dataset / table.name).glob("*"))
         assert found == whole, table.name

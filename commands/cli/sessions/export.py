@@ -1,13 +1,12 @@
 """``tidegauge sessions export``: add sessions to a Parquet dataset."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from commands.cli.examples import examples
 from commands.exits import ExitCode
-from commands.language.statements.parameters import argument, option
+from commands.language.statements.parameters import argument, flag, option
 
 app = typer.Typer()
 
@@ -17,11 +16,18 @@ app = typer.Typer()
     epilog=examples(
         "tidegauge sessions export run.tide.db --out dataset/",
         "tidegauge sessions export recordings/*.tide.db --out dataset/",
+        "tidegauge sessions export run.tide.db --out s3a://bucket/dataset",
+        "tidegauge sessions export run.tide.db --out dataset/ --replace",
     ),
 )
 def export(
     files: Annotated[list[str], argument("FILE", text="sessions, *.tide.db")],
-    out: Annotated[str, option("--out", metavar="DATASET", text="a dataset; made if need be")],
+    out: Annotated[
+        str, option("--out", metavar="DATASET", text="a dataset, a folder or URI; made if need be")
+    ],
+    replace: Annotated[
+        bool, flag("--replace", text="put a session in the place of another of its name")
+    ] = False,
 ) -> ExitCode:
     """Add sessions to a Parquet dataset.
 
@@ -33,4 +39,4 @@ def export(
     """
     from commands.runs.export import export_files
 
-    return export_files(files, Path(out))
+    return export_files(files, out, replace=replace)

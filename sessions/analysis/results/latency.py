@@ -19,18 +19,45 @@ NEVER_LED: Final = "never was a leader with a log"
 
 COMMIT_LATENCY: Final = Table(
     "commit_latency",
-    "a partition of a session: how long its records took, and how far its HW lagged",
+    "a partition of a session and a way to produce to it: how long records took",
     "",
     (
         *place_columns(),
-        count("records", "records", "produced to it"),
+        Column("acks", "int32", "", "0, 1 or -1 (all)"),
+        count("records", "records", "produced to it so"),
         count("acked", "records", "acknowledged to their producer"),
+        count("sent", "records", "handed to the network with acks=0, which nobody acknowledges"),
         count("failed", "records", "ended in an error for it"),
         count("pending", "records", "had no answer when the session ended"),
         count("committed", "records", "that the HW of a leader passed"),
         *percentile_columns("commit", "from sending a record to its commit", NO_COMMIT),
         event("slowest_seq", "ProduceSent of the record that took longest to commit", NO_COMMIT),
         *percentile_columns("ack", "from sending a record to its acknowledgement", NO_ACK),
+    ),
+)
+
+LATENCY: Final = Table(
+    "latency",
+    "a way to produce under a release, over all sessions: how long records took",
+    "",
+    (
+        text("version", "release whose rules the sessions ran by"),
+        Column("acks", "int32", "", "0, 1 or -1 (all)"),
+        count("sessions", "sessions", "in which something was produced so"),
+        count("records", "records", "produced so"),
+        *percentile_columns("commit", "from sending a record to its commit", NO_COMMIT),
+        *percentile_columns("ack", "from sending a record to its acknowledgement", NO_ACK),
+        text("slowest_session", "session of the record that took longest to commit", NO_COMMIT),
+        event("slowest_seq", "ProduceSent of it", NO_COMMIT),
+    ),
+)
+
+HW_LAG: Final = Table(
+    "hw_lag",
+    "a partition of a session: how far its HW lagged, and how often followers fetched",
+    "",
+    (
+        *place_columns(),
         time("online_us", "time with a leader that has a log"),
         Column(
             "hw_lag_mean",

@@ -4,7 +4,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from sessions.dataset.schema import Table
+from sessions.dataset.location import Location
+from sessions.dataset.schema import Table, arrow_schema
 
 if TYPE_CHECKING:
     import pyarrow.compute as pc
@@ -20,12 +21,12 @@ UP: Final = "ascending"
 class Results:
     """The folder of an analysis, ``DIR/TABLE/*.parquet``."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: "Location | Path") -> None:
+        self.folder = Location(folder)
 
     def has(self, table: Table) -> bool:
         """Whether the analysis made it."""
-        return (self.folder / table.name).is_dir()
+        return (self.folder / table.name).is_folder()
 
     def count(self, table: Table, where: "pc.Expression | None" = None) -> int:
         """How many rows there are."""
@@ -91,5 +92,11 @@ class Results:
     ) -> Any:  # noqa: ANN401 - pyarrow has no types
         import pyarrow.dataset as pad
 
-        files = pad.dataset(self.folder / table.name, format="parquet")
+        place = self.folder / table.name
+        files = pad.dataset(
+            place.arrow_path,
+            schema=arrow_schema(table),
+            format="parquet",
+            filesystem=place.filesystem,
+        )
         return files.scanner(columns=list(names or table.names), filter=where)

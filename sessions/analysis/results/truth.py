@@ -20,6 +20,9 @@ FATES: Final = {
 }
 """What the end of a session may hold against a record, and what each word means."""
 
+UNACKNOWLEDGED: Final = "unacknowledged"
+"""Sent with acks=0, and not in its leader's log at the session's end: nobody was promised it."""
+
 ANOMALIES_KNOWN: Final = {
     "lost-write": "acknowledged at an offset at which a consumer was later given another record; "
     "no consumer ever was given this one",
@@ -42,7 +45,11 @@ DURABILITY_RECORDS: Final = Table(
     "",
     (
         *place_columns(),
-        text("fate", "; ".join(f"`{fate}`: {meaning}" for fate, meaning in FATES.items())),
+        text(
+            "fate",
+            "; ".join(f"`{fate}`: {meaning}" for fate, meaning in FATES.items())
+            + f"; `{UNACKNOWLEDGED}`: sent with acks=0, and not in its leader's log at the end",
+        ),
         Column("record", "int64", "record id", "its number among all records of the session"),
         Column("offset", "int64", "offset", "where; -1: its producer was never told"),
         text("producer", "the producer's name", "a coordinator wrote it, not a producer"),
@@ -72,12 +79,14 @@ DURABILITY: Final = Table(
         count("sessions", "sessions", "in which something was produced so"),
         count("records", "records", "produced so"),
         count("acked", "records", "acknowledged"),
+        count("sent", "records", "handed to the network with acks=0, which nobody acknowledges"),
         count("failed", "records", "whose produce failed"),
         count("pending", "records", "without an answer at the end"),
         count("lost", "records", "acknowledged, and not in their leaders' logs at the end"),
         count("duplicated", "records", "extra copies in the leaders' logs at the end"),
         count("diverged", "records", "that stand where replicas differ at the end"),
         count("consumed_lost", "records", "given to a consumer and gone at the end"),
+        count(UNACKNOWLEDGED, "records", "sent with acks=0, and not in their leaders' logs"),
         count("sessions_lost", "sessions", "in which an acknowledged record is lost"),
         count("sessions_harmed", "sessions", "in which any of the four happened"),
         text("example_session", "the first of these by name", "there is none"),

@@ -3,15 +3,15 @@
 from collections.abc import Iterable, Iterator
 from functools import cache
 from itertools import repeat
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, get_type_hints
 
 import msgspec
 from msgspec import Struct
 
 from emulator.events import Event
-from sessions.dataset.schema import arrow_schema
-from sessions.dataset.tables import EVENTS
-from sessions.format.codec import VOCABULARY, Columns, Unpacked
+from sessions.dataset.schema import Type, arrow_schema
+from sessions.dataset.tables import EVENTS, FIELDS
+from sessions.format.codec import VOCABULARY, Unpacked
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -20,13 +20,20 @@ PLACES: Final = ("broker", "controller", "host", "source")
 """Fields that say where an event happened, the most telling first."""
 
 OWN_COLUMNS: Final = frozenset({"seq", "time_us", "cause", "tp", "topic", "broker"})
-"""Fields that have a column of their own and are not repeated in the payload."""
+"""Fields that have a column of their own in every event that has them."""
 
-
-ROW: Final = ("cause", "type", "tp", "topic", "broker", "payload")
-"""The columns whose values come from an event by itself."""
+PYTHON_TYPES: Final[dict[Type, tuple[object, ...]]] = {
+    "int32": (int,),
+    "int64": (int,),
+    "string": (str, str | None),
+    "list<int32>": (list[int],),
+}
+"""The types of fields that a column of each type takes."""
+TYPED: Final = {column.name: PYTHON_TYPES[column.type] for column in FIELDS}
 
 ENCODE: Final = msgspec.json.Encoder().encode
+Spans = list[tuple[str, int]]
+"""Sessions, each with how many of the rows that follow are its own."""
 
 
 class Shape(Struct, frozen=True):
@@ -34,6 +41,7 @@ class Shape(Struct, frozen=True):
 
     name: str
     place: str | None
+    typed_fields: tuple[str, ...]
     payload_fields: tuple[str, ...]
     payload: type[Struct]
 
@@ -41,11 +49,14 @@ class Shape(Struct, frozen=True):
 @cache
 def shape_of(type_: type[Event]) -> Shape:
     """The shape of a type of event, worked out from its fields."""
-    fields = type_.__struct_fields__
-    payload_fields = tuple(name for name in fields if name not in OWN_COLUMNS)
+    hints = get_type_hints(type_)
+    names = [name for name in type_.__struct_fields__ if name not in OWN_COLUMNS]
+    typed = tuple(name for name in names if hints[name] in TYPED.get(name, ()))
+    payload_fields = tuple(name for name in names if name not in typed)
     return Shape(
         name=type_.__name__,
-        place=next((name for name in PLACES if name in fields), None),
+        place=next((name for name in PLACES if name in type_.__struct_fields__), None),
+        typed_fields=typed,
         payload_fields=payload_fields,
         payload=msgspec.defstruct(
             type_.__name__, [(name, Any) for name in payload_fields], gc=False
@@ -53,55 +64,118 @@ def shape_of(type_: type[Event]) -> Shape:
     )
 
 
-def event_rows(block: Unpacked) -> "pa.Table":
-    """The events of one block as a table in order; there must be one at least."""
+class Held:
+    """Events of one type, column by column; ``fields`` has a list for each but the first three."""
+
+    __slots__ = ("causes", "fields", "seqs", "spans", "times")
+
+    def __init__(self, kind: type[Event]) -> None:
+        self.spans: Spans = []
+        self.seqs: list[int] = []
+        self.times: list[int] = []
+        self.causes: list[int] = []
+        self.fields: list[list[Any]] = [[] for _ in kind.__struct_fields__[3:]]
+
+
+class EventRows:
+    """Events that wait to become rows, by their types."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._held: dict[type[Event], Held] = {}
+
+    def add(self, session: str, block: Unpacked) -> None:
+        """Take the events of a block, all of whose columns there must be."""
+        first, time_at = block.first_seq, block.times.__getitem__
+        for kind, places, causes, fields in block.columns:
+            held = self._held.get(kind)
+            if held is None:
+                held = self._held[kind] = Held(kind)
+            held.spans.append((session, len(places)))
+            held.seqs.extend([place + first for place in places])
+            held.times.extend(map(time_at, places))
+            held.causes.extend(causes)
+            for mine, more in zip(held.fields, fields, strict=True):
+                mine.extend(more)
+        self.count += len(block.times)
+
+    def join(self, other: "EventRows") -> None:
+        """Take over the events of another session, which has none afterwards."""
+        for kind, theirs in other._held.items():
+            mine = self._held.setdefault(kind, theirs)
+            if mine is not theirs:
+                for name in ("spans", "seqs", "times", "causes"):
+                    getattr(mine, name).extend(getattr(theirs, name))
+                for own, more in zip(mine.fields, theirs.fields, strict=True):
+                    own.extend(more)
+        self.count += other.count
+        other.count, other._held = 0, {}
+
+    def take(self) -> "pa.Table":
+        """All rows so far, type by type; none are left."""
+        import pyarrow as pa
+
+        held, self._held, self.count = self._held, {}, 0
+        return pa.concat_tables([_table(kind, held[kind]) for kind in sorted(held, key=_name)])
+
+
+def _name(kind: type[Event]) -> str:
+    return kind.__name__
+
+
+def _table(kind: type[Event], held: Held) -> "pa.Table":
     import pyarrow as pa
-    import pyarrow.compute as pc
 
-    schema = arrow_schema(EVENTS)
-    rows: list[Any] = [None] * len(block.times)
-    for events in block.columns:
-        for place, row in zip(events.places, _rows(events), strict=True):
-            rows[place] = row
-    values = zip(ROW, zip(*rows, strict=True), strict=True)
-    columns = {name: pa.array(column, schema.field(name).type) for name, column in values}
-    parts = split_partitions(columns["tp"])
-    columns |= {**parts, "topic": pc.coalesce(parts["topic"], columns["topic"])}
-    columns["seq"] = pa.array(range(block.first_seq, block.last_seq + 1), pa.int64())
-    columns["time_us"] = pa.array(block.times, pa.int64())
-    return pa.Table.from_arrays([columns[name] for name in schema.names], schema=schema)
+    schema, shape, rows = arrow_schema(EVENTS), shape_of(kind), len(held.seqs)
+    fields = dict(zip(kind.__struct_fields__[3:], held.fields, strict=True))
+    values: dict[str, Iterable[Any]] = {name: fields[name] for name in shape.typed_fields}
+    values |= {"seq": held.seqs, "time_us": held.times, "cause": held.causes}
+    values |= {name: fields[name] for name in ("topic",) if name in fields}
+    if shape.place is not None:
+        values["broker"] = fields[shape.place]
+    if shape.payload_fields:
+        values["payload"] = _payloads(shape, fields)
+    columns = {
+        name: pa.array(column, schema.field(name).type)
+        for name, column in values.items()
+        if name in schema.names
+    }
+    columns["session"] = session_array(held.spans)
+    columns["type"] = pa.repeat(pa.scalar(shape.name), rows)
+    if "tp" in fields:
+        columns |= split_partitions(pa.array(fields["tp"], pa.string()))
+    arrays = [
+        columns[name] if name in columns else pa.nulls(rows, schema.field(name).type)
+        for name in schema.names
+    ]
+    return pa.Table.from_arrays(arrays, schema=schema)
 
 
-def _rows(events: Columns) -> Iterator[tuple[Any, ...]]:
-    """The values of :data:`ROW` for events of one type; what this does not have is None."""
-    shape = shape_of(events.kind)
-    names = events.kind.__struct_fields__[3:]
-    fields: dict[str | None, Iterable[Any]] = dict(zip(names, events.fields, strict=True))
-    nothing = repeat(None)
-    payloads = (
-        map(ENCODE, map(shape.payload, *(fields[name] for name in shape.payload_fields)))
-        if shape.payload_fields
-        else repeat(b"{}")
-    )
-    return zip(
-        events.causes,
-        repeat(shape.name),
-        fields.get("tp", nothing),
-        fields.get("topic", nothing),
-        fields.get(shape.place, nothing),
-        payloads,
-        strict=False,  # some are endless
-    )
+def _payloads(shape: Shape, fields: dict[str, list[Any]]) -> Iterator[bytes]:
+    return map(ENCODE, map(shape.payload, *(fields[name] for name in shape.payload_fields)))
+
+
+def session_array(spans: Spans) -> "pa.Array":
+    """The column that says which session each row belongs to."""
+    import pyarrow as pa
+
+    if len(spans) == 1:
+        return pa.repeat(pa.scalar(spans[0][0]), spans[0][1])
+    ids = [session for span, count in spans for session in repeat(span, count)]
+    return pa.array(ids, pa.string())
 
 
 def split_partitions(tp: "pa.Array") -> "dict[str, pa.Array]":
-    """The columns ``tp``, ``topic`` and ``partition``; each distinct name is split only once."""
+    """The columns ``tp``, ``topic`` and ``partition``; each distinct name is split only once.
+
+    An empty name is none.
+    """
     import pyarrow as pa
 
     encoded = tp.dictionary_encode()
     parts = [name.rpartition("-") for name in encoded.dictionary.to_pylist()]
-    topics = pa.array([topic for topic, _, _ in parts], pa.string())
-    numbers = pa.array([int(number) for _, _, number in parts], pa.int32())
+    topics = pa.array([topic if number else None for topic, _, number in parts], pa.string())
+    numbers = pa.array([int(number) if number else None for _, _, number in parts], pa.int32())
     return {
         "tp": tp,
         "topic": topics.take(encoded.indices),
@@ -110,8 +184,9 @@ def split_partitions(tp: "pa.Array") -> "dict[str, pa.Array]":
 
 
 def as_event(row: dict[str, Any]) -> Event:
-    """The event that a row of ``events`` tells of: the inverse of :func:`event_rows`."""
+    """The event that a row of ``events`` tells of, of this layout or an earlier one."""
     type_ = VOCABULARY[row["type"]]
-    fields = {**row, **msgspec.json.decode(row["payload"])}
+    payload = row["payload"]
+    fields = row if payload is None else {**row, **msgspec.json.decode(payload)}
     values = [fields[name] for name in type_.__struct_fields__]
     return msgspec.convert([row["type"], *values], type_)

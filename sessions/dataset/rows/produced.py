@@ -226,7 +226,8 @@ class RecordFold:
     def _acknowledged(self, event: ProduceAcknowledged) -> None:
         batch = self._open.get(event.first_record)
         if batch is not None:
-            batch.outcome, batch.answered = "acked", event
+            batch.outcome = "sent" if batch.sent.acks == 0 else "acked"
+            batch.answered = event
             if event.base_offset >= 0:
                 batch.offset = event.base_offset
             self._close_if_done(batch)

@@ -5,12 +5,12 @@ cost next to nothing here.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
+from itertools import chain, groupby, repeat
 from typing import TYPE_CHECKING, Any, Final
 
-from sessions.dataset.rows.events import split_partitions
-from sessions.dataset.schema import Table, arrow_schema
-from sessions.dataset.writer import ROW_GROUP_ROWS, SPLIT, Row
+from sessions.dataset.rows.events import Spans, session_array, split_partitions
+from sessions.dataset.schema import SESSION, Table, arrow_schema
+from sessions.dataset.writer import ROW_GROUP_ROWS, Row, given_columns
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -21,10 +21,11 @@ LISTED: Final = frozenset({"key", "value"})
 """Columns of which a run has a list, with a value a record."""
 
 
-def runs_to_table(table: Table, runs: Sequence[Row]) -> "pa.Table":
+def runs_to_table(table: Table, runs: Sequence[Row], spans: Spans) -> "pa.Table":
     """Runs as Arrow columns with a row a record.
 
-    A run has a value a column as in a plain row, and its count at the end.
+    A run has a value a column as in a plain row, and its count at the end; ``spans`` says whose
+    each run is.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -32,10 +33,10 @@ def runs_to_table(table: Table, runs: Sequence[Row]) -> "pa.Table":
     schema = arrow_schema(table)
     if not runs:
         return schema.empty_table()
-    given = [name for name in schema.names if name not in SPLIT]
+    given = given_columns(table)
     *values, counts = zip(*runs, strict=True)
     parent, index = _positions(counts)
-    columns: dict[str, Any] = {}
+    columns: dict[str, Any] = {SESSION: session_array(spans).take(parent)}
     for name, column in zip(given, values, strict=True):
         type_ = schema.field(name).type
         if name in LISTED:
@@ -50,18 +51,27 @@ def runs_to_table(table: Table, runs: Sequence[Row]) -> "pa.Table":
     return pa.Table.from_arrays([columns[name] for name in schema.names], schema=schema)
 
 
-def portions(runs: Sequence[Row], records_max: int = ROW_GROUP_ROWS) -> Iterator[list[Row]]:
+def portions(
+    runs: Sequence[Row], spans: Spans, records_max: int = ROW_GROUP_ROWS
+) -> Iterator[tuple[list[Row], Spans]]:
     """The runs in portions of about ``records_max`` records: long runs may not fill memory."""
+    whose = chain.from_iterable(repeat(session, count) for session, count in spans)
     portion: list[Row] = []
+    sessions: list[str] = []
     records = 0
-    for run in runs:
+    for run, session in zip(runs, whose, strict=True):
         portion.append(run)
+        sessions.append(session)
         records += run[-1]
         if records >= records_max:
-            yield portion
-            portion, records = [], 0
+            yield portion, _spans(sessions)
+            portion, sessions, records = [], [], 0
     if portion:
-        yield portion
+        yield portion, _spans(sessions)
+
+
+def _spans(sessions: list[str]) -> Spans:
+    return [(session, len(list(same))) for session, same in groupby(sessions)]
 
 
 def _positions(counts: Sequence[int]) -> "tuple[pa.Array, pa.Array]":

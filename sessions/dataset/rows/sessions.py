@@ -16,6 +16,7 @@ from emulator.events import (
     ProduceAcknowledged,
     ProduceFailed,
 )
+from sessions.dataset.rows.leaderless import LeaderlessTime
 from sessions.dataset.writer import Row
 
 
@@ -50,6 +51,7 @@ class Totals:
         self.passed = 0
         self.missed = 0
         self.violated = 0
+        self.leaderless = LeaderlessTime()
         self.audits: dict[str, tuple[int, int, int, int]] = {}
 
     def handlers(self) -> dict[type[Event], Callable[[Any], None]]:
@@ -66,7 +68,7 @@ class Totals:
 
     def row(self, facts: SessionFacts, events: int, last_seq: int, last_us: int) -> Row:
         """The row, ``events`` having been read; of the last of them (0: none) number and time."""
-        created = self.created
+        created, end_us = self.created, max(last_us, facts.end_us or 0)
         audit = [sum(counts) for counts in zip(*self.audits.values(), strict=True)] or [0] * 4
         return (
             facts.name or facts.id,
@@ -78,7 +80,7 @@ class Totals:
             facts.path,
             events,
             last_seq,
-            max(last_us, facts.end_us or 0),
+            end_us,
             facts.complete,
             facts.damaged_at,
             facts.state_hash,
@@ -88,6 +90,7 @@ class Totals:
             self.passed,
             self.missed,
             self.violated,
+            self.leaderless.up_to(end_us),
             "failed" if self.missed or self.violated else "passed",
         )
 

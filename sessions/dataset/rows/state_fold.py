@@ -242,6 +242,8 @@ class StateFold:
             replica = self._changing(event.tp, event.broker, event)
         if (replica.role, replica.leader_epoch) != (event.role, event.leader_epoch):
             self._end_replica(partition, replica, event)
+            if event.broker == partition.leader and "leader" in (replica.role, event.role):
+                self._end_partition(partition, event)
             replica.role, replica.leader_epoch = event.role, event.leader_epoch
         if event.role != "leader" and event.broker in partition.remembered:
             del partition.remembered[event.broker]

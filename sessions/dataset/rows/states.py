@@ -108,6 +108,8 @@ class Partition:
     def row(self, to_seq: int | None, to_us: int | None) -> Row:
         """The values as a row of ``partition_states`` that ends with the event ``to_seq``."""
         leader = None if self.leader is None else self.held.get(self.leader)
+        if leader is not None and leader.role != "leader":
+            leader = None  # it is down, or has not heard yet that it leads
         return (
             self.tp,
             self.state,

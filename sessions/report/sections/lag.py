@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from sessions.analysis.results.latency import COMMIT_LATENCY, HW_LAG_TIMELINE
+from sessions.analysis.results.latency import HW_LAG, HW_LAG_TIMELINE
 from sessions.analysis.results.reading import DOWN, UP
 from sessions.report.charts import Chart, Series, chart
 from sessions.report.markup import Element
@@ -13,7 +13,7 @@ from sessions.report.units import clock_text, number_text, time_text
 
 ORDER: Final = (("hw_lag_max", DOWN), ("hw_lag_mean", DOWN), ("session", UP), ("tp", UP))
 SHOWN: Final = Shown(
-    COMMIT_LATENCY,
+    HW_LAG,
     "Partitions by their HW lag",
     {
         "session": "session",
@@ -35,7 +35,7 @@ SERIES: Final = {
 
 def lag(of: Material) -> Element:
     """LEO - HW over time, of the partitions in which it was largest."""
-    rows = of.results.top(COMMIT_LATENCY, ORDER, ROWS_MAX)
+    rows = of.results.top(HW_LAG, ORDER, ROWS_MAX)
     lagging = [row for row in rows if row["hw_lag_max"]]
     figures = [_figure(of, session, tp) for session, tp in distinct(lagging, "session", "tp")]
     return section(
@@ -44,7 +44,7 @@ def lag(of: Material) -> Element:
         "Records above the high watermark of the leader (LEO - HW), which are written and not yet "
         "committed, in the partitions with the most of them.",
         *figures,
-        table(SHOWN, rows, of.results.count(COMMIT_LATENCY)),
+        table(SHOWN, rows, of.results.count(HW_LAG)),
     )
 
 

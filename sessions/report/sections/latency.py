@@ -18,6 +18,7 @@ SHOWN: Final = Shown(
     {
         "session": "session",
         "partition": "tp",
+        "acks": "acks",
         "records": "records",
         "committed": "committed",
         "commit p50": "commit_p50_us",

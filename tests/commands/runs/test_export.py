@@ -5,7 +5,7 @@ import pytest
 from commands.cli.main import run_program
 from commands.runs import export as exporting
 from sessions.dataset.export_files import session_id
-from sessions.dataset.layout import DatasetFolder
+from sessions.dataset.layout import Dataset
 from tests.sessions.examples import edited, record_story, small_chunks
 
 
@@ -36,7 +36,7 @@ def test_a_session_is_exported_once(tmp_path: Path, capsys: pytest.CaptureFixtur
     capsys.readouterr()
     assert export(tmp_path / "dataset", path) == 0
     assert capsys.readouterr().err.startswith(f"{path}: ")
-    assert list((tmp_path / "dataset" / "sessions").glob("session=one/*.parquet"))
+    assert Dataset(tmp_path / "dataset").sessions() == ["one"]
     assert export(tmp_path / "dataset", path) == 0
     assert f"{path}: in {tmp_path / 'dataset'} already" in capsys.readouterr().err
 
@@ -56,13 +56,13 @@ def test_an_export_that_was_broken_off_goes_on_where_it_was(
 
     monkeypatch.setattr(exporting, "export_file", interrupted)
     assert export(tmp_path / "dataset", *paths) == 130
-    assert DatasetFolder(tmp_path / "dataset").sessions() == ["a", "b"]
+    assert Dataset(tmp_path / "dataset").sessions() == ["a", "b"]
     monkeypatch.setattr(exporting, "export_file", real)
     capsys.readouterr()
     assert export(tmp_path / "dataset", *paths) == 0
     said = capsys.readouterr().err
     assert said.count(" already, with its ") == 2
-    assert DatasetFolder(tmp_path / "dataset").sessions() == ["a", "b", "c"]
+    assert Dataset(tmp_path / "dataset").sessions() == ["a", "b", "c"]
 
 
 def test_files_that_cannot_be_exported_do_not_keep_the_others_out(
@@ -78,7 +78,7 @@ def test_files_that_cannot_be_exported_do_not_keep_the_others_out(
     assert "no database" in said[1]
     assert said[2].startswith(files[2])
     assert said[3] == "2 of 3 files were not exported"
-    assert DatasetFolder(tmp_path / "dataset").sessions() == ["good"]
+    assert Dataset(tmp_path / "dataset").sessions() == ["good"]
 
 
 def test_another_session_of_a_name_is_refused(

@@ -44,11 +44,15 @@ class Partition:
     unclean: bool = False
     roles: dict[int, tuple[str, int]] = field(default_factory=dict)
     logs: dict[int, tuple[int, list[int]]] = field(default_factory=dict)
+    frozen: set[int] = field(default_factory=set)
 
     @property
     def leading(self) -> int:
-        """How many replicas act as leader."""
-        return sum(role == "leader" for role, _ in self.roles.values())
+        """How many replicas act as leader on a broker that is not frozen."""
+        return sum(
+            role == "leader" and broker not in self.frozen
+            for broker, (role, _) in self.roles.items()
+        )
 
     def wrong(self) -> dict[str, bool]:
         """What is wrong with it, by the kinds of outages."""
@@ -69,6 +73,7 @@ class Followed:
         self.events = events
         self.partitions: dict[str, Partition] = {}
         self.processes: dict[int, str] = {}
+        self.frozen: set[int] = set()
         self.controller: int | None = None
         self.defaults = resolve("3.9", {})
 
@@ -79,7 +84,7 @@ class Followed:
             yield event
 
     def of(self, tp: str) -> Partition:
-        return self.partitions.setdefault(tp, Partition())
+        return self.partitions.setdefault(tp, Partition(frozen=self.frozen))
 
     def apply(self, event: Event) -> None:
         """Take one more event into account."""
@@ -90,6 +95,8 @@ class Followed:
                 self.defaults = resolve(event.version, event.config)
             case BrokerStateChanged():
                 self.processes[event.broker] = event.state
+                change = self.frozen.add if event.state == "frozen" else self.frozen.discard
+                change(event.broker)
             case ControllerElected():
                 self.controller = event.broker
             case PartitionStateChanged():
@@ -182,4 +189,4 @@ def percentiles(prefix: str, values: list[int]) -> Row:
         f"{prefix}_p{percent}_us": ordered[rank - 1] if ordered else None
         for percent, rank in ranks.items()
     }
-    return {**found, f"{prefix}_max_us": max(ordered, default=None)}
+    return {**found, f"{prefix}_n": len(ordered), f"{prefix}_max_us": max(ordered, default=None)}

@@ -12,19 +12,60 @@ from emulator.events import (
 from tests.sessions.analysis.followed import Followed, Row, percentiles, place
 from tests.sessions.dataset.reference import Moment, expected_produced
 
+TIMES = [
+    f"{what}_{name}"
+    for what in ("commit", "ack")
+    for name in ("n", "p50_us", "p95_us", "p99_us", "max_us")
+]
+OF_RELEASE = {"records", *TIMES}
 
-def expected_commit_latency(session: str, events: list[Event], end_us: int) -> list[Row]:
-    """The rows of ``commit_latency`` of one session, by partition."""
+
+def expected_commit_latency(session: str, events: list[Event]) -> list[Row]:
+    """The rows of ``commit_latency`` of one session, by partition and acks."""
+    produced = expected_produced(events)
+    ways = sorted({(row["tp"], row["acks"]) for row in produced})
+    return [
+        {
+            **place(session, tp),
+            "acks": acks,
+            **_records([row for row in produced if (row["tp"], row["acks"]) == (tp, acks)]),
+        }
+        for tp, acks in ways
+    ]
+
+
+def expected_hw_lag(session: str, events: list[Event], end_us: int) -> list[Row]:
+    """The rows of ``hw_lag`` of one session, by partition."""
     produced = expected_produced(events)
     return [
         {
             **place(session, tp),
-            **_records([row for row in produced if row["tp"] == tp]),
             **_lag(tp, events, end_us),
             **_rounds(tp, events, [row for row in produced if row["tp"] == tp]),
         }
         for tp in existed(events)
     ]
+
+
+def expected_latency(told: dict[str, list[Event]], versions: dict[str, str]) -> list[Row]:
+    """The rows of ``latency`` of all sessions, by release and acks."""
+    rows = [
+        {**row, "session": name, "version": versions[name]}
+        for name, events in told.items()
+        for row in expected_produced(events)
+    ]
+    found = []
+    for version, acks in sorted({(row["version"], row["acks"]) for row in rows}):
+        mine = [row for row in rows if (row["version"], row["acks"]) == (version, acks)]
+        found.append(
+            {
+                "version": version,
+                "acks": acks,
+                "sessions": len({row["session"] for row in mine}),
+                **{key: value for key, value in _records(mine).items() if key in OF_RELEASE},
+            }
+        )
+    return found
 
 
 def existed(events: list[Event]) -> list[str]:
@@ -42,6 +83,7 @@ def _records(produced: list[Row]) -> Row:
     return {
         "records": len(produced),
         "acked": len(acked),
+        "sent": sum(row["outcome"] == "sent" for row in produced),
         "failed": sum(row["outcome"] == "failed" for row in produced),
         "pending": sum(row["outcome"] == "pending" for row in produced),
         "committed": len(committed),

@@ -56,7 +56,7 @@ def expected_outages(session: str, events: list[Event], end_us: int) -> list[Row
         else:
             rows.append(_outage(session, tp, kind, begun.pop((tp, kind)), at, end_us))
     rows += [_outage(session, *key, at, None, end_us) for key, at in begun.items()]
-    return rows
+    return [row for row in rows if row["lasted_us"] or row["kind"] == "partitions"]
 
 
 def _outage(
@@ -96,10 +96,18 @@ def expected_availability(session: str, events: list[Event], end_us: int) -> lis
 
 def expected_timeline(session: str, events: list[Event], end_us: int) -> list[Row]:
     """The rows of ``availability_timeline``."""
+    edges = [
+        (seq, time_us, row["kind"], change)
+        for row in expected_outages(session, events, end_us)
+        for seq, time_us, change in (
+            (row["from_seq"], row["from_us"], 1), (row["to_seq"], row["to_us"], -1),
+        )
+        if seq is not None
+    ]  # fmt: skip
     counts: Counter[str] = Counter()
     moments: dict[int, tuple[int, Counter[str]]] = {}
-    for (seq, time_us), _, kind, holds in turns(events):
-        counts[kind] += 1 if holds else -1
+    for seq, time_us, kind, change in sorted(edges):
+        counts[kind] += change
         moments[time_us] = (seq, Counter(counts))
     rows: list[Row] = []
     before: Counter[str] = Counter()
@@ -139,7 +147,11 @@ def expected_failovers(session: str, events: list[Event]) -> list[Row]:
                 for row in unnoticed.pop(event.host, []):
                     row.update(detected_seq=event.seq, detected_us=event.time_us)
             case BrokerStateChanged() if event.state not in DOWN:
-                unnoticed.pop(event.broker, None)
+                for row in unnoticed.pop(event.broker, []):
+                    if row["fault"] == "frozen" and "elected_seq" not in row:
+                        row.setdefault("serving_seq", event.seq)
+                        row.setdefault("serving_us", event.time_us)
+                        row["returned"] = True
         _look(event, looking, followed)
         followed.apply(event)
     return [_complete(row) for row in rows]
@@ -159,7 +171,9 @@ def _fault(event: Event, followed: Followed) -> tuple[int, str] | None:
 def _look(event: Event, looking: dict[str, Row], followed: Followed) -> None:
     """Note the first election and the first service after a fault."""
     match event:
-        case LeaderElected() if "elected_seq" not in looking.get(event.tp, {"elected_seq": 0}):
+        case LeaderElected() if (
+            not {"elected_seq", "serving_seq"} & looking.get(event.tp, {"elected_seq": 0}).keys()
+        ):
             looking[event.tp] |= {
                 "elected_seq": event.seq, "elected_us": event.time_us, "leader": event.leader,
                 "leader_epoch": event.leader_epoch, "strategy": event.strategy,
@@ -172,9 +186,17 @@ def _look(event: Event, looking: dict[str, Row], followed: Followed) -> None:
                 row.setdefault("serving_us", event.time_us)
 
 
+def _outcome(row: Row) -> str:
+    if row["serving_seq"] is None:
+        return "open"
+    return "returned" if row["elected_seq"] is None else "failed over"
+
+
 def _complete(row: Row) -> Row:
     names = ("detected_seq", "detected_us", "elected_seq", "elected_us", "leader", "leader_epoch")
     whole = {**dict.fromkeys((*names, "strategy", "serving_seq", "serving_us")), **row}
+    whole.pop("returned", None)
+    whole["outcome"] = _outcome(whole)
     for part, begin, end in (
         ("detection_us", "fault_us", "detected_us"),
         ("election_us", "detected_us", "elected_us"),
@@ -191,12 +213,13 @@ def expected_failover(failovers: list[Row], versions: dict[str, str]) -> list[Ro
     rows = []
     kinds = {(versions[r["session"]], r["fault"], r["was_controller"]) for r in failovers}
     for version, fault, was_controller in sorted(kinds):
-        mine = [
+        every = [
             row
             for row in failovers
             if (versions[row["session"]], row["fault"], row["was_controller"])
             == (version, fault, was_controller)
         ]
+        mine = [row for row in every if row["outcome"] != "returned"]
         served = [row for row in mine if row["total_us"] is not None]
         slowest = max(
             served, key=lambda r: (r["total_us"], r["session"], -r["fault_seq"]), default=None
@@ -205,6 +228,7 @@ def expected_failover(failovers: list[Row], versions: dict[str, str]) -> list[Ro
             "version": version, "fault": fault, "was_controller": was_controller,
             "failovers": len(mine),
             "served": len(served),
+            "returned": len(every) - len(mine),
             "unclean": sum(each["strategy"] == "Unclean" for each in mine),
             "slowest_session": slowest and slowest["session"],
             "slowest_seq": slowest and slowest["fault_seq"],

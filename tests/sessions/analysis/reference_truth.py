@@ -76,11 +76,17 @@ def expected_durability_records(session: str, events: list[Event]) -> list[Row]:
     produced = {row["record"]: row for row in expected_produced(events)}
     names = ("producer", "acks", "sent_seq", "answered_seq")
     return [
-        {**place(session, tp), "fate": fate, "record": record, "offset": offset,
+        {**place(session, tp), "fate": _fate(fate, produced.get(record)), "record": record,
+         "offset": offset,
          **{name: produced.get(record, {}).get(name) for name in names}}
         for tp, found in expected_fates(events).items()
         for fate, offset, record in found
     ]  # fmt: skip
+
+
+def _fate(fate: str, row: Row | None) -> str:
+    """With acks=0 nobody was promised the record."""
+    return "unacknowledged" if fate == "lost" and row and row["acks"] == 0 else fate
 
 
 def expected_durability(told: dict[str, list[Event]]) -> list[Row]:
@@ -103,13 +109,19 @@ def expected_durability(told: dict[str, list[Event]]) -> list[Row]:
             cells.setdefault(cell, Counter()).update(["records", row["outcome"]])
             sessions.setdefault(cell, {}).setdefault("sessions", set()).add(session)
         for found in fates.values():
-            for fate, _, record in found:
+            for said, _, record in found:
                 if record in cell_of:
+                    fate = "unacknowledged" if said == "lost" and cell_of[record][1] == 0 else said
                     cells[cell_of[record]][fate] += 1
+                    if fate == "unacknowledged":
+                        continue
                     names = ["harmed", "lost"] if fate == "lost" else ["harmed"]
                     for name in names:
                         sessions[cell_of[record]].setdefault(name, set()).add(session)
-    counted = ("records", "acked", "failed", "pending", "lost", "duplicated", "diverged")
+    counted = (
+        *("records", "acked", "sent", "failed", "pending"),
+        *("lost", "duplicated", "diverged", "unacknowledged"),
+    )
     return [
         {
             **dict(zip(("generation", "acks", "min_isr", "unclean"), cell, strict=True)),

@@ -15,7 +15,9 @@ from emulator.scenario.runner import Runner
 from sessions.analysis.results.truth import ANOMALIES_KNOWN
 from sessions.analysis.run import analyze
 from sessions.dataset.export import export_session
+from sessions.dataset.layout import Dataset
 from sessions.dataset.rows.sessions import SessionFacts
+from sessions.dataset.tables import SESSIONS
 from tests.sessions.analysis import reference, reference_cluster, reference_truth
 from tests.sessions.analysis.followed import Row
 from tests.sessions.dataset.streams import Story, stories
@@ -43,7 +45,10 @@ def analysed(told: Told, folder: Path) -> dict[str, list[Row]]:
     for name, (events, end_us) in told.items():
         export_session(events, SessionFacts(name, end_us=end_us), folder / "dataset")
     report = analyze(folder / "dataset", folder / "out")
-    return {table.name: pq.read_table(table.path).to_pylist() for table in report.tables}
+    found = {table.name: pq.read_table(str(table.path)).to_pylist() for table in report.tables}
+    dataset = Dataset(folder / "dataset")
+    found["sessions"] = dataset.scan(SESSIONS, ["session", "leaderless_us"]).to_pylist()
+    return found
 
 
 def by_session(told: Told, rows_of: Callable[[str, list[Event], int], Iterable[Row]]) -> list[Row]:
@@ -73,7 +78,7 @@ def same(found: list[Row], expected: list[Row]) -> None:
     st.lists(stories(steps_max=40), min_size=4, max_size=4),
 )
 def test_every_job_agrees_with_plain_python(
-    spark: "SparkSession",
+    compiled_spark: "SparkSession",
     tmp_path_factory: pytest.TempPathFactory,
     seeds: list[int],
     invented: list[Story],
@@ -97,6 +102,10 @@ def of_clusters(told: Told, found: dict[str, list[Row]]) -> None:
     """Availability, failover, ISR churn, leader balance and controllers."""
     outages = by_session(told, reference_cluster.expected_outages)
     same(found["outages"], [row for row in outages if row["kind"] != "partitions"])
+    leaderless = {row["session"]: row["leaderless_us"] for row in found["sessions"]}
+    for name in told:
+        mine = [row["leaderless_us"] for row in found["availability"] if row["session"] == name]
+        assert sum(mine) == leaderless[name]
     same(found["availability"], by_session(told, reference_cluster.expected_availability))
     same(found["availability_timeline"], by_session(told, reference_cluster.expected_timeline))
     failovers = by_session(told, lambda n, e, _: reference_cluster.expected_failovers(n, e))
@@ -114,7 +123,13 @@ def of_clusters(told: Told, found: dict[str, list[Row]]) -> None:
 
 def of_latency(told: Told, found: dict[str, list[Row]]) -> None:
     """Commit latency and HW lag."""
-    same(found["commit_latency"], by_session(told, reference.expected_commit_latency))
+    of_acks = by_session(told, lambda n, e, _: reference.expected_commit_latency(n, e))
+    same(found["commit_latency"], of_acks)
+    same(found["hw_lag"], by_session(told, reference.expected_hw_lag))
+    assert all(row["hw_lag_max"] is None or row["hw_lag_max"] >= 0 for row in found["hw_lag"])
+    versions = {name: version_of(events) for name, (events, _) in told.items()}
+    of_release = reference.expected_latency({n: e for n, (e, _) in told.items()}, versions)
+    same(found["latency"], of_release)
     same(found["hw_lag_timeline"], by_session(told, reference.expected_lag_timeline))
     histogram = by_session(told, lambda n, e, _: reference.expected_histogram(n, e))
     same(found["latency_histogram"], histogram)

@@ -7,9 +7,9 @@ import pytest
 
 from sessions.analysis.commit_latency import commit_latency
 from sessions.analysis.results.latency import COMMIT_LATENCY
-from sessions.analysis.tables import Source
+from sessions.analysis.tables import DatasetTables
 from sessions.dataset.export import export_session
-from sessions.dataset.layout import DatasetFolder
+from sessions.dataset.layout import Dataset
 from sessions.dataset.rows.sessions import SessionFacts
 from tests.sessions.dataset.streams import Story, committed_story
 
@@ -21,16 +21,16 @@ pytestmark = pytest.mark.spark
 Row = dict[str, Any]
 
 
-def dataset_of(told: list[Story], folder: Path) -> DatasetFolder:
+def dataset_of(told: list[Story], folder: Path) -> Dataset:
     """A dataset with sessions ``0``, ``1``, .., each ending when its story does."""
     for number, story in enumerate(told):
         export_session(story.events, SessionFacts(str(number), end_us=story.time_us), folder)
-    return DatasetFolder(folder)
+    return Dataset(folder)
 
 
-def computed(spark: "SparkSession", dataset: DatasetFolder) -> list[Row]:
+def computed(spark: "SparkSession", dataset: Dataset) -> list[Row]:
     """The job's rows by session and partition."""
-    frame = commit_latency(Source(spark, dataset, dataset.path)).orderBy("session", "tp")
+    frame = commit_latency(DatasetTables(spark, dataset, dataset.location)).orderBy("session", "tp")
     assert tuple(frame.columns) == COMMIT_LATENCY.names
     return [row.asDict() for row in frame.collect()]
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from sessions.analysis.sizing import COMPILED_MIN, INTERPRETED, PARTITIONS, settings_for, suited
-from sessions.dataset.layout import DatasetFolder
+from sessions.dataset.layout import Dataset
 from tests.sessions.dataset.reading import exported
 from tests.sessions.dataset.streams import committed_story
 
@@ -30,7 +30,7 @@ def test_a_session_is_left_as_it_was(spark: "SparkSession", tmp_path: Path) -> N
     exported(committed_story().events, tmp_path / "dataset", "s1")
     spark.conf.set("spark.sql.codegen.wholeStage", "true")
     try:
-        with suited(spark, DatasetFolder(tmp_path / "dataset")):
+        with suited(spark, Dataset(tmp_path / "dataset")):
             assert spark.conf.get("spark.sql.codegen.wholeStage") == "false"
         assert spark.conf.get("spark.sql.codegen.wholeStage") == "true"
     finally:

@@ -65,9 +65,19 @@ def test_what_differs_in_two_plans_is_said() -> None:
     made = known_plan(9)
     other = msgspec.structs.replace
     assert made.difference(other(made, source="other")) == "the script differs"
-    assert made.difference(known_plan(8)) == "the seeds differ"
     assert made.difference(other(made, program="tidegauge 9")) == "the program differs"
-    assert made.difference(other(made, variants=made.variants[:1])) == "what is varied differs"
+    assert made.difference(plan(variant({"x": "1"}, []))) != ""
+    assert made.difference(known_plan(8)) == ""
+    assert made.difference(other(made, variants=made.variants[:1])) == ""
     steps = variant({"acks": "all"}, story(0))
     included = other(made, variants=[made.variants[0], steps])
     assert made.difference(included) == "what the script reads differs"
+
+
+def test_a_plan_grows_by_seeds_and_combinations() -> None:
+    one, two = variant({"acks": "1"}, []), variant({"acks": "all"}, [])
+    small = plan(one, seeds=[(0, 9), (20, 29)])
+    grown = small.grown(plan(one, two, seeds=[(5, 12), (30, 31), (40, 40)]))
+    assert grown.seeds == [(0, 12), (20, 31), (40, 40)]
+    assert [each.id for each in grown.variants] == [one.id, two.id]
+    assert grown.grown(small) == grown

@@ -6,11 +6,12 @@ import pytest
 
 from emulator.cluster import Cluster
 from emulator.events import Event
-from emulator.scenario.runner import Advance, Runner
+from emulator.scenario.runner import Runner
 from sessions.campaign import run as emulation
-from sessions.campaign.run import Emulation, run_into
+from sessions.campaign.manifest import CampaignFolder
+from sessions.campaign.run import Emulation
+from sessions.campaign.worker import Task, Worker
 from sessions.dataset.export import export_session
-from sessions.dataset.layout import DatasetFolder
 from sessions.dataset.rows.sessions import SessionFacts
 from sessions.dataset.tables import TABLES
 from tests.sessions.campaign.plans import known_plan
@@ -40,22 +41,12 @@ def test_events_are_read_while_it_runs(waiting: int, monkeypatch: pytest.MonkeyP
 def test_a_run_gives_the_tables_that_the_same_events_give(tmp_path: Path) -> None:
     plan = known_plan(7)
     run = plan.run(15)
-    run_into(tmp_path / "made", plan.variants[run.variant], run, "s")
+    CampaignFolder(tmp_path / "made").begin(plan)
+    with Worker(Task(plan, str(tmp_path / "made"), 60, "now")) as worker:
+        worker.make([14, 15])
     events, runner = straight(7, 1)
     facts = SessionFacts(run.session, "s", {"acks": "all"}, runner.state_hash, runner.now_us)
     export_session(events, facts, tmp_path / "straight")
     for table in TABLES:
         made = rows(tmp_path / "made", table.name, run.session)
         assert made == rows(tmp_path / "straight", table.name, run.session), table.name
-
-
-def test_a_run_that_raises_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*_: object, **_named: object) -> Advance:
-        raise RuntimeError("no more")
-
-    monkeypatch.setattr(Runner, "advance", fail)
-    plan = known_plan(1)
-    DatasetFolder(tmp_path).make()
-    with pytest.raises(RuntimeError):
-        run_into(tmp_path, plan.variants[0], plan.run(0), "s")
-    assert [path.name for path in tmp_path.iterdir()] == ["_tidegauge.json"]

@@ -12,18 +12,16 @@ import pyarrow.parquet as pq
 import pytest
 
 from sessions.campaign import runner
-from sessions.campaign.manifest import Ledger
+from sessions.campaign.manifest import CampaignFolder
 from sessions.campaign.outcome import CampaignReport
 from sessions.campaign.plan import Plan
-from sessions.campaign.run import run_into
 from sessions.campaign.runner import CampaignError, Progress, interruptible, run_campaign
-from sessions.dataset.layout import HIDDEN, DatasetError, DatasetFolder
-from sessions.dataset.tables import TABLES
+from sessions.dataset.layout import STAGING, Dataset, DatasetError
 from tests.sessions.campaign.plans import LOST, known_plan, plan, short_plan, short_story, variant
 from tests.sessions.dataset.reading import rows
 
 ROOT = Path(__file__).parents[3]
-SEEDS = 500
+SEEDS = 150
 
 RUNNING = """
 import sys
@@ -38,7 +36,7 @@ run_campaign(plan, Path(sys.argv[2]), 60, "local[2]", tell=lambda p: print(p.don
 
 @pytest.mark.spark
 @pytest.mark.usefixtures("spark")
-def test_a_thousand_runs_lose_with_acks_1_and_never_with_acks_all(tmp_path: Path) -> None:
+def test_hundreds_of_runs_lose_with_acks_1_and_never_with_acks_all(tmp_path: Path) -> None:
     told: list[Progress] = []
     made = known_plan(SEEDS - 1)
     report = run_campaign(made, tmp_path / "dataset", 60, tell=told.append)
@@ -52,15 +50,17 @@ def test_a_thousand_runs_lose_with_acks_1_and_never_with_acks_all(tmp_path: Path
     assert 1_000_000 < losing.unavailable_max_us < 4_000_000
     assert report.failing_in_all == SEEDS
     assert report.failing[0].command == "tidegauge console s.tide --seed 0"
-    commands = report.failing_file.read_text().splitlines()
+    commands = Path(report.failing_file).read_text().splitlines()
     assert len(commands) == SEEDS
-    assert commands[-1] == f"tidegauge console s.tide --seed {SEEDS - 1}  # lost"
-    assert told[0] == Progress(2 * SEEDS, 0, 0)
-    table = pq.read_table(report.runs_table)
-    assert table.column("run").to_pylist() == list(range(2 * SEEDS))
-    assert len(DatasetFolder(tmp_path / "dataset").sessions()) == 2 * SEEDS
+    assert set(commands) == {f"tidegauge console s.tide --seed {n}  # lost" for n in range(SEEDS)}
+    assert told[0] == Progress(2 * SEEDS, 0)
+    assert told[-1] == Progress(2 * SEEDS, 2 * SEEDS)
+    assert pq.read_table(report.runs_table).num_rows == 2 * SEEDS
+    parts = len(list((tmp_path / "dataset").rglob("*.parquet")))
+    assert parts <= 14 * 15  # a task takes twenty runs
+    assert len(Dataset(tmp_path / "dataset").sessions()) == 2 * SEEDS
     assert report.failed == 0
-    assert Ledger(tmp_path / "dataset").outcome() == report
+    assert CampaignFolder(tmp_path / "dataset").outcome() == report
 
 
 @pytest.mark.spark
@@ -70,8 +70,19 @@ def test_a_campaign_that_has_ended_is_summed_up_again(tmp_path: Path) -> None:
     told: list[Progress] = []
     assert run_campaign(short_plan(3), tmp_path, 60, tell=told.append) == first
     assert told == []
-    with pytest.raises(DatasetError, match="holds another campaign"):
-        run_campaign(short_plan(4), tmp_path, 60)
+
+
+@pytest.mark.spark
+@pytest.mark.usefixtures("spark")
+def test_a_campaign_grows_by_what_is_missing(tmp_path: Path) -> None:
+    run_campaign(short_plan(3), tmp_path, 60)
+    there = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.parquet")}
+    told: list[Progress] = []
+    report = run_campaign(short_plan(9), tmp_path, 60, tell=told.append)
+    assert report.runs == report.variants[0].runs == 10
+    assert told[0] == Progress(10, 4)
+    assert {path: path.stat().st_mtime_ns for path in there} == there
+    assert run_campaign(short_plan(1), tmp_path, 60) == report
 
 
 @pytest.mark.spark
@@ -93,7 +104,8 @@ def test_runs_that_raise_are_rows_and_the_others_go_on(tmp_path: Path) -> None:
     assert report.failed == 3
     assert report.failing[0].error == "KeyError: <class 'emulator.inputs.statements.CreateCluster'>"
     assert (
-        report.failing_file.read_text()
+        Path(report.failing_file)
+        .read_text()
         .splitlines()[2]
         .endswith(
             "--seed 2  # raised: KeyError: <class 'emulator.inputs.statements.CreateCluster'>"
@@ -106,13 +118,14 @@ def test_runs_that_raise_are_rows_and_the_others_go_on(tmp_path: Path) -> None:
 def test_what_goes_wrong_on_a_worker_is_one_sentence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    begin = Ledger.begin
+    begin = CampaignFolder.begin
 
-    def spoilt(self: Ledger, made: Plan) -> None:
-        begin(self, made)
-        (self.dataset / "events").touch()
+    def spoilt(self: CampaignFolder, made: Plan) -> Plan:
+        whole = begin(self, made)
+        (tmp_path / "dataset" / "events").touch()
+        return whole
 
-    monkeypatch.setattr(Ledger, "begin", spoilt)
+    monkeypatch.setattr(CampaignFolder, "begin", spoilt)
     with pytest.raises(CampaignError, match=r"could not be written to: .*File exists|Not a dir"):
         run_campaign(short_plan(), tmp_path / "dataset", 60)
 
@@ -149,11 +162,13 @@ def wait_for_runs(process: "subprocess.Popen[bytes]", count: int) -> None:
 
 
 def whole(dataset: Path) -> list[str]:
-    """The sessions of a dataset, each of which is in every table."""
-    found = DatasetFolder(dataset).sessions()
-    for table in TABLES:
-        folders = (dataset / table.name).iterdir()
-        assert sorted(folder.name.partition("=")[2] for folder in folders) == found, table.name
+    """The sessions of a dataset, each with all of its events."""
+    left = Dataset(dataset)
+    found = left.sessions()
+    left.require_whole()
+    for name in found:
+        (session,) = rows(dataset, "sessions", name)
+        assert len(rows(dataset, "events", name)) == session["events"]
     return found
 
 
@@ -163,28 +178,23 @@ def whole(dataset: Path) -> list[str]:
 def test_a_campaign_that_is_broken_off_goes_on_from_there(
     tmp_path: Path, ending: signal.Signals
 ) -> None:
-    made, dataset = known_plan(19), tmp_path / "dataset"
+    made, dataset = known_plan(49), tmp_path / "dataset"
     with begun(tmp_path, made, dataset) as process:
-        wait_for_runs(process, random.randint(1, 20))
+        wait_for_runs(process, random.randint(1, 40))
         process.send_signal(ending)
         _, errors = process.communicate(timeout=300)
     assert process.returncode == -ending, errors
     kept: dict[Path, int] = {}
     if ending is signal.SIGINT:  # workers have ended too, and tidied up
         assert errors.decode().strip().endswith("KeyboardInterrupt")
-        assert list(dataset.glob(f"{HIDDEN}*")) == []
-        kept = {part: part.stat().st_mtime_ns for part in dataset.glob("*/session=*/*")}
+        assert list(dataset.glob(f"{STAGING}/*")) == []
+        kept = {part: part.stat().st_mtime_ns for part in dataset.rglob("*.parquet")}
         assert 0 < len(whole(dataset)) < made.runs
 
     resumed = run_until_free(made, dataset)
-    assert [each.lost.records for each in resumed.variants] == [20 * LOST, 0]
+    assert [each.lost.records for each in resumed.variants] == [50 * LOST, 0]
     assert len(whole(dataset)) == made.runs
     assert {part: part.stat().st_mtime_ns for part in kept} == kept
-    alone = made.run(21)
-    run_into(tmp_path / "alone", made.variants[alone.variant], alone, made.name)
-    for table in TABLES:
-        there = rows(dataset, table.name, alone.session)
-        assert there == rows(tmp_path / "alone", table.name, alone.session), table.name
 
 
 def run_until_free(made: Plan, dataset: Path) -> CampaignReport:

@@ -7,10 +7,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from sessions.campaign.manifest import Ledger
+from sessions.campaign.manifest import CampaignFolder
 from sessions.campaign.shipping import NEEDED, packages_zip
 from sessions.campaign.worker import Task, encoded
-from sessions.dataset.layout import DatasetFolder
+from sessions.dataset.layout import Dataset
 from tests.sessions.campaign.plans import short_plan
 
 pytest.importorskip("pyarrow")
@@ -27,9 +27,10 @@ from sessions.campaign import worker
 assert worker.__file__.startswith(sys.argv[1]), worker.__file__
 task = open(sys.argv[2], "rb").read()
 batch = pa.RecordBatch.from_pydict({"id": [0, 1]})
-rows = [row for made in worker.run_batches(task, [batch]) for row in made.to_pylist()]
+named = list(worker.named_runs(task, [batch]))
+made = [row["runs"] for each in worker.run_batches(task, named) for row in each.to_pylist()]
 loaded = {name.partition(".")[0] for name in sys.modules}
-print(*(row["outcome"] for row in rows), *sorted(loaded & set(sys.argv[3].split())))
+print(*made, *sorted(loaded & set(sys.argv[3].split())))
 """
 
 
@@ -43,7 +44,7 @@ def test_the_same_code_gives_the_same_file(tmp_path: Path) -> None:
 def test_a_worker_runs_on_it_alone(tmp_path: Path) -> None:
     """The packages are not importable there, and nothing but what is said to be needed is."""
     dataset = tmp_path / "dataset"
-    Ledger(dataset).begin(short_plan())
+    CampaignFolder(dataset).begin(short_plan())
     task = tmp_path / "task"
     task.write_bytes(encoded(Task(short_plan(), str(dataset), 60, "now")))
     elsewhere = tmp_path / "elsewhere"
@@ -56,6 +57,6 @@ def test_a_worker_runs_on_it_alone(tmp_path: Path) -> None:
         env={"PYTHONPATH": ""},
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.split() == ["passed", "passed"]
-    assert DatasetFolder(dataset).sessions() == ["seed-0", "seed-1"]
+    assert done.stdout.split() == ["2"]
+    assert Dataset(dataset).sessions() == ["seed-0", "seed-1"]
     assert "msgspec" in NEEDED

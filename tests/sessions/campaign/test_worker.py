@@ -1,4 +1,4 @@
-"""What a worker does with each run: makes it, keeps how it ended, never does it twice."""
+"""What a worker does with its runs: makes each once, and commits many at a time."""
 
 import os
 from collections.abc import Callable
@@ -7,24 +7,31 @@ from typing import Any
 
 import msgspec
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
-from sessions.campaign import run as emulation
 from sessions.campaign import worker as work
 from sessions.campaign.limits import TooLong
-from sessions.campaign.manifest import Ledger
+from sessions.campaign.manifest import CampaignFolder
 from sessions.campaign.plan import Plan
-from sessions.campaign.runs import RUNS, runs_schema
-from sessions.campaign.worker import Task, Worker, encoded, run_batches
-from sessions.dataset.layout import DatasetError, DatasetFolder, DatasetUnreadable, SessionBusy
-from sessions.dataset.schema import arrow_schema
+from sessions.campaign.worker import Task, Worker, encoded, named_runs, run_batches
+from sessions.dataset.layout import STAGING, Dataset, DatasetError, SessionExists
 from tests.sessions.campaign.plans import LOST, known_plan, short_plan
+from tests.sessions.dataset.reading import Row, files, rows
+
+DIED = "the worker's process died of it (out of memory?)"
 
 
 def worker(dataset: Path, plan: Plan, limit_s: float = 60, campaign: str = "now") -> Worker:
-    Ledger(dataset).begin(plan)
+    CampaignFolder(dataset).begin(plan)
     return Worker(Task(plan, str(dataset), limit_s, campaign))
+
+
+def made(dataset: Path, plan: Plan, *numbers: int, **named: Any) -> list[Row]:
+    """The rows of runs, made by one task."""
+    with worker(dataset, plan, **named) as one:
+        assert one.make(numbers) == len(numbers)
+    sessions = [plan.run(number).session for number in numbers]
+    return [row for session in sessions for row in rows(dataset, "runs", session)]
 
 
 def failing(error: BaseException) -> Callable[..., None]:
@@ -35,11 +42,8 @@ def failing(error: BaseException) -> Callable[..., None]:
 
 
 def test_a_row_tells_what_came_of_a_run(tmp_path: Path) -> None:
-    made = worker(tmp_path, known_plan(1))
-    losing, safe = made.row(2), made.row(3)
-    assert (losing["session"], losing["seed"], losing["varied"]) == (
-        "acks-1_seed-1", 1, '{"acks":"1"}',
-    )  # fmt: skip
+    losing, safe = made(tmp_path, known_plan(1), 2, 3)
+    assert (losing["seed"], losing["varied"]) == (1, '{"acks":"1"}')
     assert (losing["outcome"], losing["findings"], losing["lost"]) == ("passed", ["lost"], LOST)
     assert losing["command"] == "tidegauge console s.tide --seed 1"
     assert (safe["findings"], safe["lost"], safe["acked"]) == ([], 0, 1)
@@ -48,21 +52,52 @@ def test_a_row_tells_what_came_of_a_run(tmp_path: Path) -> None:
     assert losing["time_us"] > losing["unavailable_us"]
 
 
-def test_rows_have_the_declared_columns(tmp_path: Path) -> None:
-    Ledger(tmp_path).begin(short_plan())
-    task = encoded(Task(short_plan(), str(tmp_path), 60, "now"))
-    (first, second) = run_batches(task, [pa.RecordBatch.from_pydict({"id": [1, 0]})])
-    assert first.schema == arrow_schema(RUNS)
-    assert first.column("run").to_pylist() + second.column("run").to_pylist() == [1, 0]
-    assert runs_schema().startswith("`run` BIGINT, `session` STRING, `variant` INT")
+def test_a_task_writes_one_file_for_each_table(tmp_path: Path) -> None:
+    CampaignFolder(tmp_path).begin(known_plan(9))
+    task = encoded(Task(known_plan(9), str(tmp_path), 60, "now"))
+    numbers = pa.RecordBatch.from_pydict({"id": list(range(20))})
+    named = list(named_runs(task, [numbers]))
+    (told,) = run_batches(task, named)
+    assert told.to_pydict() == {"runs": [20]}
+    (commit,) = Dataset(tmp_path).commits()
+    assert commit.sessions == 20
+    assert len(Dataset(tmp_path).sessions()) == 20
+    assert {len(each) for each in commit.files.values()} == {1}
+    assert len(list(tmp_path.rglob("*.parquet"))) == len(commit.files) <= 14
 
 
-def test_a_run_that_is_there_is_read_and_not_made_again(
+def test_what_takes_long_is_committed_in_between_later_and_later(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first = worker(tmp_path, known_plan(0)).row(0)
-    monkeypatch.setattr(work, "run_into", failing(AssertionError("made again")))
-    assert worker(tmp_path, known_plan(0)).row(0) == first
+    times = iter(range(0, 10_000, 30))
+    monkeypatch.setattr(work, "monotonic", lambda: next(times))
+    made(tmp_path, short_plan(15), *range(16))
+    sizes = [commit.sessions for commit in Dataset(tmp_path).commits()]
+    assert sum(sizes) == 16
+    assert 2 <= len(sizes) <= 5
+    assert sizes[0] < max(sizes[1:])
+
+
+def test_a_run_with_many_events_has_a_commit_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made(tmp_path / "small", known_plan(1), 0, 1)
+    monkeypatch.setattr(work, "LARGE_EVENTS", 100)
+    monkeypatch.setattr("sessions.campaign.run.EVENTS_WAITING", 50)
+    made(tmp_path / "large", known_plan(1), 0, 1)
+    assert len(Dataset(tmp_path / "large").commits()) == 2
+    for session in ("acks-1_seed-0", "acks-all_seed-0"):
+        for table in ("events", "partition_states", "sessions", "runs"):
+            large = rows(tmp_path / "large", table, session)
+            assert large == rows(tmp_path / "small", table, session)
+
+
+def test_a_run_that_is_there_is_not_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = made(tmp_path, known_plan(0), 0)
+    monkeypatch.setattr(Worker, "_emulated", failing(AssertionError("made again")))
+    assert made(tmp_path, known_plan(0), 0) == first
 
 
 @pytest.mark.parametrize(
@@ -79,117 +114,89 @@ def test_a_run_that_raises_or_hangs_is_a_row_and_stays_one(
     outcome: str,
     said: str,
 ) -> None:
-    made = worker(tmp_path, short_plan())
-    monkeypatch.setattr(work, "run_into", failing(error))
-    row = made.row(0)
+    with monkeypatch.context() as patch:
+        patch.setattr(Worker, "_emulated", failing(error))
+        (row,) = made(tmp_path, short_plan(), 0)
     assert (row["outcome"], row["findings"], row["error"]) == (outcome, [outcome], said)
     assert row["events"] is row["lost"] is row["unavailable_us"] is None
-    monkeypatch.undo()
-    assert worker(tmp_path, short_plan()).row(0) == row
-    assert DatasetFolder(tmp_path).sessions() == []
+    assert made(tmp_path, short_plan(), 0) == [row]
+    assert Dataset(tmp_path).sessions() == []
 
 
-def test_a_run_that_never_ends_is_broken_off(
+def test_a_run_that_never_ends_is_broken_off_and_the_others_stay(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def forever(*_: object) -> None:
-        while True:
-            pass
+    emulated = Worker._emulated
 
-    monkeypatch.setattr(work, "run_into", forever)
-    assert worker(tmp_path, short_plan(), limit_s=0.1).row(0)["outcome"] == "hung"
+    def forever(self: Worker, run: Any, own: Any) -> Any:
+        while run.seed == 1:
+            pass
+        return emulated(self, run, own)
+
+    monkeypatch.setattr(Worker, "_emulated", forever)
+    found = made(tmp_path, short_plan(2), 0, 1, 2, limit_s=5)
+    assert [row["outcome"] for row in found] == ["passed", "hung", "passed"]
+    assert Dataset(tmp_path).sessions() == ["seed-0", "seed-2"]
 
 
 def test_a_run_that_hung_is_tried_again_with_more_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(work, "run_into", failing(TooLong()))
-    assert worker(tmp_path, short_plan(), limit_s=1).row(0)["outcome"] == "hung"
-    monkeypatch.undo()
-    assert worker(tmp_path, short_plan(), limit_s=1).row(0)["outcome"] == "hung"
-    assert worker(tmp_path, short_plan(), limit_s=60).row(0)["outcome"] == "passed"
-    assert Ledger(tmp_path).failures() == 0
-
-
-def test_a_limit_that_runs_out_when_all_is_written_changes_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    run_into = emulation.run_into
-
-    def late(*arguments: Any) -> None:
-        run_into(*arguments)
-        raise TooLong
-
-    monkeypatch.setattr(work, "run_into", late)
-    assert worker(tmp_path, short_plan()).row(0)["outcome"] == "passed"
+    with monkeypatch.context() as patch:
+        patch.setattr(Worker, "_emulated", failing(TooLong()))
+        assert [row["outcome"] for row in made(tmp_path, short_plan(), 0, limit_s=1)] == ["hung"]
+    assert [row["outcome"] for row in made(tmp_path, short_plan(), 0, limit_s=1)] == ["hung"]
+    again = made(tmp_path, short_plan(), 0, limit_s=60)
+    assert [(row["outcome"], row["limit_s"]) for row in again] == [("hung", 1), ("passed", 60)]
 
 
 def test_a_run_that_takes_its_process_with_it_is_given_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(work, "run_into", lambda *_: os._exit(9))
+    monkeypatch.setattr(Worker, "_emulated", lambda *_: os._exit(9))
     for _ in range(2):
         child = os.fork()
         if not child:
-            worker(tmp_path, short_plan()).row(0)
+            made(tmp_path, short_plan(), 0)
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9
-    row = worker(tmp_path, short_plan()).row(0)
-    assert (row["outcome"], row["error"]) == (
-        "raised", "the worker's process died of it (out of memory?)",
-    )  # fmt: skip
+    (row,) = made(tmp_path, short_plan(), 0)
+    assert (row["outcome"], row["error"]) == ("raised", DIED)
 
 
-def test_a_run_that_another_process_is_at_is_waited_for(
+def test_runs_that_another_process_has_made_meanwhile_are_left_to_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run_into = emulation.run_into
-    naps: list[float] = []
+    commit = work.Batch.commit
+    faster: list[int] = []
 
-    def busy(*arguments: Any) -> None:
-        if not naps:
-            raise SessionBusy("just now")
-        run_into(*arguments)
+    def overtaken(self: work.Batch) -> None:
+        if not faster:
+            faster.append(1)
+            self.drop()
+            made(tmp_path, short_plan(3), 1, 2)
+            raise SessionExists("session seed-1 is there already")
+        commit(self)
 
-    monkeypatch.setattr(work, "run_into", busy)
-    monkeypatch.setattr(work, "sleep", naps.append)
-    assert worker(tmp_path, short_plan()).row(0)["outcome"] == "passed"
-    assert len(naps) == 1
-
-
-def test_a_run_that_another_process_has_made_meanwhile_is_taken(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    run_into = emulation.run_into
-
-    def overtaken(*arguments: Any) -> None:
-        run_into(*arguments)
-        raise DatasetError("it is in the dataset already")
-
-    monkeypatch.setattr(work, "run_into", overtaken)
-    assert worker(tmp_path, short_plan()).row(0)["outcome"] == "passed"
+    monkeypatch.setattr(work.Batch, "commit", overtaken)
+    found = made(tmp_path, short_plan(3), 0, 1, 2, 3)
+    assert [row["outcome"] for row in found] == ["passed"] * 4
+    assert Dataset(tmp_path).sessions() == ["seed-0", "seed-1", "seed-2", "seed-3"]
 
 
 def test_a_dataset_that_cannot_be_written_is_no_runs_fault(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(work, "run_into", failing(DatasetError("No space left on device")))
+    monkeypatch.setattr(Worker, "_emulated", failing(DatasetError("No space left on device")))
     with pytest.raises(DatasetError, match="No space left"):
-        worker(tmp_path, short_plan()).row(0)
-    assert Ledger(tmp_path).failures() == 0
-
-
-def test_a_damaged_session_is_named(tmp_path: Path) -> None:
-    made = worker(tmp_path, short_plan())
-    made.row(0)
-    part = tmp_path / "sessions" / "session=seed-0" / "part-00000.parquet"
-    part.write_bytes(b"PAR1 no more PAR1")
-    with pytest.raises(DatasetUnreadable, match=r"session seed-0 in .* is damaged"):
-        made.row(0)
+        made(tmp_path, short_plan(), 0)
+    assert Dataset(tmp_path).commits() == []
+    assert list((tmp_path / STAGING).glob("*")) == []
 
 
 def test_tables_hold_what_the_row_says(tmp_path: Path) -> None:
-    row = worker(tmp_path, known_plan(0)).row(0)
-    table = pq.read_table(tmp_path / "sessions" / "session=acks-1_seed-0", partitioning=None)
-    (session,) = table.to_pylist()
+    (row,) = made(tmp_path, known_plan(0), 0)
+    (session,) = rows(tmp_path, "sessions", "acks-1_seed-0")
     assert session["lost"] == row["lost"] == LOST
+    assert session["leaderless_us"] == row["unavailable_us"]
     assert msgspec.json.decode(session["variables"]) == {"acks": "1"}
+    assert len(files(tmp_path, "runs")) == 1

@@ -1,14 +1,20 @@
 """Reading back, with Arrow alone, what was exported."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-import pyarrow.parquet as pq
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from emulator.events import Event
 from sessions.dataset.export import ExportReport, export_session
+from sessions.dataset.layout import Dataset
+from sessions.dataset.rows.record_runs import runs_to_table
 from sessions.dataset.rows.sessions import SessionFacts
+from sessions.dataset.schema import SESSION, Table
+from sessions.dataset.tables import BY_NAME, RUNS
+from sessions.dataset.writer import rows_to_table
 
 Row = dict[str, Any]
 
@@ -19,8 +25,28 @@ def exported(events: Iterable[Event], dataset: Path, session: str = "s1") -> Exp
 
 
 def rows(dataset: Path, table: str, session: str = "s1") -> list[Row]:
-    """A session's rows of a table."""
-    found: list[Row] = []
-    for part in sorted((dataset / table / f"session={session}").glob("*.parquet")):
-        found.extend(pq.ParquetFile(part).read().to_pylist())
+    """A session's rows of a table without the session's id; those of events by number."""
+    declared = RUNS if table == RUNS.name else BY_NAME[table]
+    found = Dataset(dataset).scan(declared, declared.names, pc.field(SESSION) == session)
+    made: list[Row] = found.drop_columns([SESSION]).to_pylist()
+    return sorted(made, key=lambda row: row["seq"]) if table == "events" else made
+
+
+def files(dataset: Path, table: str) -> list[Path]:
+    """The files of a table."""
+    return sorted((dataset / table).glob("*.parquet"))
+
+
+def made(table: Table, found: Sequence[tuple[Any, ...]]) -> list[Row]:
+    """What rows become in the files, without the session's id."""
+    return _without_session(rows_to_table(table, found, [("s1", len(found))]))
+
+
+def made_of_runs(table: Table, found: Sequence[tuple[Any, ...]]) -> list[Row]:
+    """What runs of records become in the files, without the session's id."""
+    return _without_session(runs_to_table(table, found, [("s1", len(found))]))
+
+
+def _without_session(rows: pa.Table) -> list[Row]:
+    found: list[Row] = rows.drop_columns([SESSION]).to_pylist()
     return found

@@ -136,7 +136,7 @@ def _answer(event: ProduceAcknowledged | ProduceFailed, found: dict[int, Row]) -
         if isinstance(event, ProduceFailed):
             row |= {"outcome": "failed", "error": event.error}
             continue
-        row["outcome"] = "acked"
+        row["outcome"] = "acked" if row["acks"] else "sent"
         if event.base_offset >= 0:
             row["offset"] = event.base_offset + index
 
@@ -203,7 +203,9 @@ class Moment:
         znode = self.znodes.get(tp)
         if znode is None:
             return {"state": "nonexistent", "leader": None, "isr": [], "hw": None, "leo": None}
-        leader = self.replicas.get((tp, znode.leader), {"hw": None, "leo": None})
+        leader = self.replicas.get((tp, znode.leader), {})
+        if leader.get("role") != "leader":
+            leader = {"hw": None, "leo": None}
         return {
             "state": "online" if znode.leader >= 0 else "offline",
             "leader": znode.leader,

@@ -20,12 +20,12 @@ from emulator.events import (
 )
 from sessions.dataset import export as export_module
 from sessions.dataset.export import export_session
-from sessions.dataset.layout import DatasetError, DatasetFolder
+from sessions.dataset.layout import Dataset, DatasetError
 from sessions.dataset.rows.events import as_event
 from sessions.dataset.rows.sessions import SessionFacts
 from sessions.dataset.schema import arrow_schema
 from sessions.dataset.tables import TABLES
-from tests.sessions.dataset.reading import exported, rows
+from tests.sessions.dataset.reading import exported, files, rows
 from tests.sessions.dataset.streams import Story, committed_story, stories
 
 
@@ -46,8 +46,8 @@ def test_every_event_can_be_had_back_from_its_row(
 def test_all_tables_have_the_declared_schema(tmp_path: Path) -> None:
     exported(committed_story().events, tmp_path)
     for table in TABLES:
-        found = pq.read_schema(tmp_path / table.name / "session=s1" / "part-00000.parquet")
-        assert found.equals(arrow_schema(table)), table.name
+        for file in files(tmp_path, table.name):
+            assert pq.read_schema(file).equals(arrow_schema(table)), table.name
 
 
 def test_a_session_without_events_has_empty_tables_and_a_row_of_its_own(tmp_path: Path) -> None:
@@ -160,6 +160,7 @@ def test_the_sessions_row_sums_up(tmp_path: Path) -> None:
         "expectations_passed": 1,
         "expectations_failed": 1,
         "invariants_violated": 0,
+        "leaderless_us": 0,
         "outcome": "failed",
     }
 
@@ -188,10 +189,11 @@ def test_an_export_that_fails_leaves_other_sessions_alone(tmp_path: Path) -> Non
 def test_nothing_is_seen_of_a_session_before_it_is_whole(tmp_path: Path) -> None:
     def watching() -> Iterator[Event]:
         yield from committed_story().events
-        assert list(tmp_path.glob("*/session=*")) == []
+        assert Dataset(tmp_path).sessions() == []
+        assert list(tmp_path.glob("[!_]*/*.parquet")) == []
 
     exported(watching(), tmp_path)
-    assert DatasetFolder(tmp_path).sessions() == ["s1"]
+    assert Dataset(tmp_path).sessions() == ["s1"]
 
 
 def test_a_session_is_not_exported_twice(tmp_path: Path) -> None:

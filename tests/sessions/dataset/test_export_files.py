@@ -6,7 +6,8 @@ import pytest
 
 from sessions.dataset.export import export_session
 from sessions.dataset.export_files import add_session, session_id
-from sessions.dataset.layout import HIDDEN, DatasetError, DatasetFolder, DatasetUnreadable
+from sessions.dataset.layout import STAGING, Dataset, DatasetError, DatasetUnreadable
+from sessions.dataset.maintenance import compact
 from sessions.dataset.rows.sessions import SessionFacts
 from sessions.format.errors import SessionDamagedError, SessionIncompleteError
 from sessions.format.file import SessionFile
@@ -78,22 +79,42 @@ def test_a_recording_that_has_grown_since_is_another_session(
             add_session(session, tmp_path / "dataset")
 
 
+def test_a_recording_that_has_grown_takes_the_place_of_its_part_if_it_is_told_to(
+    recording: Path, tmp_path: Path
+) -> None:
+    part, dataset = tmp_path / "story.tide.db", tmp_path / "dataset"
+    with SessionFile(recording) as session:
+        trim(session, part, 1, 500)
+        with SessionFile(part) as piece:
+            add_session(piece, dataset)
+        export_session(story_events()[:300], SessionFacts("other"), dataset)
+        compact(Dataset(dataset))
+        add_session(session, dataset, replace=True)
+        again = add_session(session, dataset, replace=True)
+    assert again.report is None
+    assert Dataset(dataset).sessions() == ["other", "story"]
+    assert len(rows(dataset, "events", "story")) == len(story_events())
+    assert len(rows(dataset, "events", "other")) == 300
+    (commit,) = Dataset(dataset).commits()
+    assert (commit.sessions, commit.events) == (2, len(story_events()) + 300)
+
+
 def test_what_a_killed_export_left_is_dropped_and_done_anew(
     recording: Path, tmp_path: Path
 ) -> None:
     with SessionFile(recording) as session:
         add_session(session, tmp_path / "whole")
         export_session([], SessionFacts("other"), tmp_path / "dataset")
-        left = tmp_path / "dataset" / f"{HIDDEN}story" / "events"
+        left = tmp_path / "dataset" / STAGING / "a" / "events"
         left.mkdir(parents=True)
-        (left / "part-00000.parquet").write_bytes(b"half")
+        (left / "a-00000.parquet").write_bytes(b"half")
         added = add_session(session, tmp_path / "dataset")
     assert added.report is not None
-    assert DatasetFolder(tmp_path / "dataset").sessions() == ["other", "story"]
+    assert Dataset(tmp_path / "dataset").sessions() == ["other", "story"]
     assert rows(tmp_path / "dataset", "events", "story") == rows(
         tmp_path / "whole", "events", "story"
     )
-    assert list((tmp_path / "dataset").glob(f"{HIDDEN}*")) == []
+    assert list((tmp_path / "dataset").glob(f"{STAGING}/*")) == []
 
 
 def test_a_session_without_its_beginning_cannot_be_exported(
@@ -162,10 +183,12 @@ def test_a_damaged_dataset_is_told(recording: Path, tmp_path: Path) -> None:
         add_session(session, tmp_path)
         (part,) = (tmp_path / "sessions").rglob("*.parquet")
         part.write_bytes(b"PAR1 nothing")
-        with pytest.raises(DatasetUnreadable, match="session=story is damaged"):
+        with pytest.raises(DatasetUnreadable, match=r"sessions/.* is damaged|is damaged: "):
             add_session(session, tmp_path)
         part.unlink()
-        with pytest.raises(DatasetUnreadable, match="session=story is damaged"):
+        with pytest.raises(DatasetUnreadable, match="is missing"):
+            Dataset(tmp_path).require_whole()
+        with pytest.raises(DatasetError, match="could not be read"):
             add_session(session, tmp_path)
 
 

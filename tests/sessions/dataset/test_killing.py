@@ -5,12 +5,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pyarrow.parquet as pq
 import pytest
 
-from sessions.dataset.layout import HIDDEN, DatasetFolder
+from sessions.dataset.layout import STAGING, Dataset
 from sessions.dataset.tables import TABLES
-from tests.sessions.dataset.reading import exported, rows
+from tests.sessions.dataset.reading import exported, files, rows
 from tests.sessions.dataset.streams import committed_story
 
 ROOT = Path(__file__).parents[3]
@@ -27,10 +26,6 @@ for number in count():
 """
 
 
-def sessions_of(dataset: Path, table: str) -> list[str]:
-    return sorted(folder.name.partition("=")[2] for folder in (dataset / table).iterdir())
-
-
 @pytest.mark.parametrize("milliseconds", [0, 15, 40, 90])
 def test_what_is_left_is_whole(tmp_path: Path, milliseconds: int) -> None:
     dataset = tmp_path / "dataset"
@@ -43,15 +38,15 @@ def test_what_is_left_is_whole(tmp_path: Path, milliseconds: int) -> None:
             process.wait(milliseconds / 1_000)
         process.send_signal(signal.SIGKILL)
 
-    folder = DatasetFolder(dataset)
-    folder.settle()
-    whole = folder.sessions()
+    left = Dataset(dataset)
+    left.recover()
+    whole = left.sessions()
     assert "s0" in whole
+    commits = {commit.id: commit for commit in left.commits()}
     for table in TABLES:
-        assert sessions_of(dataset, table.name) == whole
-        for part in (dataset / table.name).rglob("*.parquet"):
-            pq.read_table(part, partitioning=None)
+        named = {file.name for each in commits.values() for file in each.files.get(table.name, ())}
+        assert {path.name for path in files(dataset, table.name)} == named
     events = [rows(dataset, "sessions", session)[0]["events"] for session in whole]
     assert events == [len(rows(dataset, "events", session)) for session in whole]
-    assert list(dataset.glob(f"{HIDDEN}*")) == []
+    assert list(dataset.glob(f"{STAGING}/*")) == []
     exported(committed_story().events, dataset, "after")

@@ -4,68 +4,79 @@ import fcntl
 import os
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from sessions.dataset.layout import (
-    COMPLETE,
-    HIDDEN,
+    COMMIT,
+    LAYOUT,
     LOCK,
+    MANIFEST,
     MARKER,
+    STAGING,
+    Commit,
+    Dataset,
     DatasetError,
-    DatasetFolder,
     DatasetUnreadable,
-    SessionBusy,
+    SessionExists,
+    Staging,
 )
-from sessions.dataset.tables import TABLES
-
-
-def written(hidden: Path, tables: int = len(TABLES)) -> None:
-    """Write a file for each of the first tables."""
-    for table in TABLES[:tables]:
-        (hidden / table.name).mkdir(parents=True)
-        (hidden / table.name / "part-00000.parquet").write_bytes(b"PAR1")
+from sessions.dataset.tables import SESSIONS, TABLES
+from tests.sessions.dataset.reading import exported, files, rows
+from tests.sessions.dataset.streams import committed_story
 
 
 def add(dataset: Path, session: str = "s1") -> None:
-    with DatasetFolder(dataset).adding(session) as hidden:
-        written(hidden.path)
+    exported(committed_story().events, dataset, session)
 
 
-def test_a_session_has_a_folder_in_every_table(tmp_path: Path) -> None:
+def test_a_commit_has_one_file_for_each_table_with_rows(tmp_path: Path) -> None:
     add(tmp_path)
-    for table in TABLES:
-        assert (tmp_path / table.name / "session=s1" / "part-00000.parquet").exists()
-    assert list(tmp_path.glob(".*")) == []
+    (commit,) = Dataset(tmp_path).commits()
+    found = {path.parent.name: path.name for path in tmp_path.rglob("*.parquet")}
+    assert found == {name: each[0].name for name, each in commit.files.items()}
+    assert all(name.startswith(commit.id) for name in found.values())
+    assert {"events", "sessions"} <= found.keys() <= {table.name for table in TABLES}
+    assert list(tmp_path.glob(f"{STAGING}*")) == []
+
+
+def test_the_manifest_counts_what_the_files_hold(tmp_path: Path) -> None:
+    add(tmp_path)
+    (commit,) = Dataset(tmp_path).commits()
+    assert (commit.sessions, commit.events) == (1, len(committed_story().events))
+    for name, described in commit.files.items():
+        assert described[0].rows == len(rows(tmp_path, name))
+        assert described[0].size_bytes == files(tmp_path, name)[0].stat().st_size
 
 
 def test_a_dataset_can_be_made_before_there_is_a_session(tmp_path: Path) -> None:
-    folder = DatasetFolder(tmp_path / "deep" / "dataset")
-    folder.make()
-    folder.make()
-    assert folder.exists
-    assert DatasetFolder(folder.path).sessions() == []
-    add(folder.path)
-    assert "s1" in folder
-    assert "s2" not in folder
+    dataset = Dataset(tmp_path / "deep" / "dataset")
+    dataset.make()
+    dataset.make()
+    assert dataset.exists
+    assert Dataset(tmp_path / "deep" / "dataset").sessions() == []
+    add(tmp_path / "deep" / "dataset")
+    assert "s1" in dataset
+    assert "s2" not in dataset
 
 
 def test_a_dataset_that_cannot_be_made_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(DatasetError, match="could not be"):
-        DatasetFolder(tmp_path / "file" / "dataset").make()
+        Dataset(tmp_path / "file" / "dataset").make()
 
 
 def test_a_file_is_no_dataset(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_text("x")
-    with pytest.raises(DatasetError):
-        DatasetFolder(path)
+    with pytest.raises(DatasetError, match="is no dataset"):
+        Dataset(path)
 
 
 def test_a_foreign_folder_is_refused(tmp_path: Path) -> None:
     (tmp_path / "holiday.jpg").write_text("x")
     with pytest.raises(DatasetError, match=r"is no dataset of tidegauge \(_tidegauge.json is mis"):
-        DatasetFolder(tmp_path)
+        Dataset(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["holiday.jpg"]
 
 
@@ -73,7 +84,7 @@ def test_a_foreign_folder_is_refused(tmp_path: Path) -> None:
     ("marker", "error", "words"),
     [
         ('{"dataset": "tidegauge", "layout": 99}', DatasetUnreadable, "newer tidegauge"),
-        ('{"dataset": "tidegauge", "layout": 0}', DatasetUnreadable, "older tidegauge"),
+        ('{"dataset": "tidegauge", "layout": 2}', DatasetUnreadable, "tidegauge dataset convert"),
         ('{"dataset": "other", "layout": 1}', DatasetError, "but of other"),
         ("not JSON", DatasetUnreadable, "is damaged"),
         ("", DatasetUnreadable, "is damaged"),
@@ -84,76 +95,147 @@ def test_a_dataset_of_another_layout_is_refused(
 ) -> None:
     (tmp_path / MARKER).write_text(marker)
     with pytest.raises(error, match=words):
-        DatasetFolder(tmp_path)
+        Dataset(tmp_path)
 
 
 @pytest.mark.parametrize("session", ["", "a/b", "..", "-x", "a=b", "a b", "é", "x" * 129])
-def test_an_id_that_is_no_folder_name_is_refused(tmp_path: Path, session: str) -> None:
+def test_an_id_that_is_no_file_name_is_refused(tmp_path: Path, session: str) -> None:
     with pytest.raises(DatasetError, match="a session's id is made of"):
         add(tmp_path / "dataset", session)
     assert not (tmp_path / "dataset").exists()
 
 
-def test_two_exports_of_one_session_at_once_are_refused(tmp_path: Path) -> None:
-    with DatasetFolder(tmp_path).adding("s1") as hidden:
-        with pytest.raises(SessionBusy, match="is being exported"):
-            add(tmp_path)
-        DatasetFolder(tmp_path).settle()
-        written(hidden.path)
-    assert DatasetFolder(tmp_path).sessions() == ["s1"]
+@pytest.mark.parametrize("place", ["s3a:bucket/x", "hdfs:/x", "file://host/x", "file:x"])
+def test_what_looks_like_a_uri_is_never_taken_for_a_local_name(
+    tmp_path: Path, place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(DatasetError, match="no URI"):
+        Dataset(place)
+    assert list(tmp_path.iterdir()) == []
 
 
-def dead_export(dataset: Path, *, complete: bool, moved: int = 0) -> None:
-    """What is left of an export killed while writing or, ``complete``, while moving tables."""
+@pytest.mark.parametrize("place", ["hdfs://localhost:1/x", "nosuch://host/x"])
+def test_a_file_system_that_cannot_be_reached_is_one_sentence(place: str) -> None:
+    with pytest.raises(DatasetError, match=rf"{place} cannot be reached: ") as told:
+        Dataset(place)
+    assert "\n" not in str(told.value)
+
+
+def test_a_file_uri_is_a_local_folder(tmp_path: Path) -> None:
+    add(tmp_path / "a b")
+    assert Dataset(f"file://{tmp_path}/a%20b").sessions() == ["s1"]
+
+
+def test_of_two_exports_of_one_session_at_once_one_is_refused(tmp_path: Path) -> None:
+    with Dataset(tmp_path).staging() as staging:
+        add(tmp_path)
+        (commit,) = Dataset(tmp_path).commits()
+        for name, described in commit.files.items():
+            (staging.path / name).mkdir()
+            path = staging.path / name / f"{staging.id}-00000.parquet"
+            path.write_bytes((tmp_path / name / described[0].name).read_bytes())
+        with pytest.raises(SessionExists, match=r"session s1 is in .* already"):
+            staging.commit(["s1"], 1)
+    assert Dataset(tmp_path).sessions() == ["s1"]
+    assert Dataset(tmp_path).commits() == [commit]
+
+
+# ---- what dead processes leave
+
+
+def dead_commit(dataset: Path, *, moved: int | None) -> str:
+    """What a process left that was killed while writing, or when it had moved so many tables.
+
+    The session is s1; there is another one, ``other``.
+    """
     add(dataset, "other")
-    hidden = dataset / f"{HIDDEN}s1"
-    hidden.mkdir()
-    (hidden / LOCK).touch()
-    written(hidden, len(TABLES) if complete else 3)
-    if complete:
-        (hidden / COMPLETE).touch()
-    for table in TABLES[:moved]:
-        (hidden / table.name).rename(dataset / table.name / "session=s1")
+    (other,) = Dataset(dataset).commits()
+    add(dataset)
+    commit = next(each for each in Dataset(dataset).commits() if each != other)
+    (dataset / MANIFEST / f"{commit.id}.json").unlink()
+    folder = dataset / STAGING / commit.id
+    folder.mkdir(parents=True)
+    (folder / LOCK).touch()
+    for number, (name, described) in enumerate(commit.files.items()):
+        if moved is None or number >= moved:
+            (folder / name).mkdir()
+            (dataset / name / described[0].name).rename(folder / name / described[0].name)
+    if moved is not None:
+        (folder / COMMIT).write_bytes(msgspec.json.encode(commit))
+    return commit.id
 
 
-@pytest.mark.parametrize("moved", range(len(TABLES) + 1))
-def test_an_export_that_died_while_moving_in_is_finished_by_the_next_reader(
+@pytest.mark.parametrize("moved", range(7))
+def test_a_process_that_died_while_moving_in_is_finished_by_the_next(
     tmp_path: Path, moved: int
 ) -> None:
-    dead_export(tmp_path, complete=True, moved=moved)
-    DatasetFolder(tmp_path).settle()
-    assert DatasetFolder(tmp_path).sessions() == ["other", "s1"]
-    assert all((tmp_path / table.name / "session=s1").exists() for table in TABLES)
-    assert list(tmp_path.glob(f"{HIDDEN}*")) == []
+    dead_commit(tmp_path, moved=moved)
+    assert Dataset(tmp_path).sessions() == ["other"]
+    Dataset(tmp_path).recover()
+    assert Dataset(tmp_path).sessions() == ["other", "s1"]
+    assert len(rows(tmp_path, "events")) == len(committed_story().events)
+    assert Dataset(tmp_path).left_out() == []
 
 
-def test_an_export_that_died_while_writing_is_dropped(tmp_path: Path) -> None:
-    dead_export(tmp_path, complete=False)
-    DatasetFolder(tmp_path).settle()
-    assert DatasetFolder(tmp_path).sessions() == ["other"]
-    assert list(tmp_path.glob(f"{HIDDEN}*")) == []
-
-
-def test_an_export_that_died_can_be_done_again(tmp_path: Path) -> None:
-    dead_export(tmp_path, complete=False)
+def test_a_process_that_died_while_writing_is_dropped(tmp_path: Path) -> None:
+    dead_commit(tmp_path, moved=None)
+    Dataset(tmp_path).recover()
+    assert Dataset(tmp_path).sessions() == ["other"]
+    assert Dataset(tmp_path).left_out() == []
     add(tmp_path)
-    assert DatasetFolder(tmp_path).sessions() == ["other", "s1"]
+    assert Dataset(tmp_path).sessions() == ["other", "s1"]
 
 
-def test_a_session_that_a_dead_export_had_completed_is_there(tmp_path: Path) -> None:
-    dead_export(tmp_path, complete=True, moved=2)
-    with pytest.raises(DatasetError, match="already"):
-        add(tmp_path)
-    assert DatasetFolder(tmp_path).sessions() == ["other", "s1"]
-    assert list(tmp_path.glob(f"{HIDDEN}*")) == []
+def test_what_is_half_moved_in_is_left_out_by_readers(tmp_path: Path) -> None:
+    name = dead_commit(tmp_path, moved=3)
+    assert Dataset(tmp_path).left_out() == [name]
+    assert rows(tmp_path, "events") == []
+    assert len(files(tmp_path, "events")) == 2
 
 
-def test_an_export_that_is_under_way_is_left_alone(tmp_path: Path) -> None:
-    dead_export(tmp_path, complete=False)
-    lock = os.open(tmp_path / f"{HIDDEN}s1" / LOCK, os.O_RDWR)
+def test_a_process_that_died_before_it_dropped_what_it_replaces_is_finished(tmp_path: Path) -> None:
+    add(tmp_path)
+    add(tmp_path, "s2")
+    first, second = Dataset(tmp_path).commits()
+    replacing = Commit(second.id, 1, second.events, second.files, (first.id,), second.begun)
+    (tmp_path / MANIFEST / f"{second.id}.json").write_bytes(msgspec.json.encode(replacing))
+    folder = tmp_path / STAGING / second.id
+    folder.mkdir(parents=True)
+    (folder / COMMIT).write_bytes(msgspec.json.encode(replacing))
+    assert Dataset(tmp_path).sessions() == ["s2"]
+    Dataset(tmp_path).recover()
+    assert Dataset(tmp_path).sessions() == ["s2"]
+    assert len(files(tmp_path, SESSIONS.name)) == 1
+
+
+def test_work_that_is_under_way_is_left_alone(tmp_path: Path) -> None:
+    name = dead_commit(tmp_path, moved=None)
+    lock = os.open(tmp_path / STAGING / name / LOCK, os.O_RDWR)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        DatasetFolder(tmp_path).settle()
-        assert (tmp_path / f"{HIDDEN}s1").exists()
+        Dataset(tmp_path).recover()
+        assert (tmp_path / STAGING / name).exists()
     finally:
         os.close(lock)
+
+
+def test_a_damaged_manifest_is_named(tmp_path: Path) -> None:
+    add(tmp_path)
+    (commit,) = Dataset(tmp_path).commits()
+    (tmp_path / MANIFEST / f"{commit.id}.json").write_text("{")
+    with pytest.raises(DatasetUnreadable, match=rf"{commit.id}.json is damaged"):
+        Dataset(tmp_path).commits()
+
+
+def test_the_layout_is_written_down(tmp_path: Path) -> None:
+    Dataset(tmp_path).make()
+    marker = msgspec.json.decode((tmp_path / MARKER).read_bytes())
+    assert marker == {"dataset": "tidegauge", "layout": LAYOUT}
+
+
+def test_a_staging_folder_that_is_not_committed_leaves_nothing(tmp_path: Path) -> None:
+    with Dataset(tmp_path / "dataset").staging() as staging:
+        assert isinstance(staging, Staging)
+        (staging.path / "events").mkdir()
+    assert [path.name for path in (tmp_path / "dataset").iterdir()] == [MARKER]

@@ -11,6 +11,7 @@ from sessions.analysis.results.cluster import CONTROLLER_WORK, ISR_CHURN, LEADER
 from sessions.analysis.results.failover import FAILOVER, FAILOVERS
 from sessions.analysis.results.latency import (
     COMMIT_LATENCY,
+    HW_LAG,
     HW_LAG_TIMELINE,
     LATENCY_HISTOGRAM,
 )
@@ -21,6 +22,7 @@ from sessions.analysis.results.truth import (
     DURABILITY_RECORDS,
     REPLAY,
 )
+from sessions.dataset.location import Location
 from sessions.dataset.schema import Column, Table, arrow_schema
 from sessions.report.page import Analysed
 
@@ -30,7 +32,7 @@ HOSTILE: Final = "<img src=x onerror=alert(1)>"
 """A value in which a careless page sees markup."""
 TABLES: Final = (
     *(AVAILABILITY, AVAILABILITY_TIMELINE, ISR_CHURN, LEADER_BALANCE, CONTROLLER_WORK),
-    *(FAILOVERS, FAILOVER, COMMIT_LATENCY, LATENCY_HISTOGRAM, HW_LAG_TIMELINE),
+    *(FAILOVERS, FAILOVER, COMMIT_LATENCY, HW_LAG, LATENCY_HISTOGRAM, HW_LAG_TIMELINE),
     *(DURABILITY, DURABILITY_RECORDS, ANOMALIES, ANOMALY_COUNTS, REPLAY),
 )
 
@@ -72,6 +74,12 @@ def latency_row(session: str, number: int) -> Row:
         "commit_p99_us": 1_000_000 * (number + 1),
         "commit_max_us": 2_000_000 * (number + 1),
         "slowest_seq": 1_000 + number,
+        "acks": -1,
+    }
+
+
+def lag_row(session: str, number: int) -> Row:
+    return place(session, f"orders-{number}") | {
         "hw_lag_mean": 0.25 * number,
         "hw_lag_max": number,
         "hw_lag_max_seq": 2_000 + number if number else None,
@@ -133,6 +141,7 @@ def results(folder: Path) -> Path:
     ]  # fmt: skip
     write(folder, AVAILABILITY_TIMELINE, stretches, files=2)
     write(folder, COMMIT_LATENCY, [latency_row("failover", n) for n in range(130)], files=3)
+    write(folder, HW_LAG, [lag_row("failover", n) for n in range(130)], files=3)
     buckets = [(4_096, 5_120, 40), (5_120, 6_144, 50), (1_048_576, 1_310_720, 3)]
     histogram: list[Row] = [
         {"session": session, "what": what, "acks": -1, "from_us": begin, "to_us": end,
@@ -207,4 +216,4 @@ def big_results(folder: Path) -> Path:
 
 
 def analysed(dataset: Path) -> Analysed:
-    return Analysed(dataset, 2, 1_400)
+    return Analysed(Location(dataset), 2, 1_400)

@@ -12,8 +12,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from sessions.analysis.results.availability import AVAILABILITY, AVAILABILITY_TIMELINE
-from sessions.campaign.manifest import Ledger
+from sessions.campaign.manifest import CampaignFolder
 from sessions.campaign.outcome import CampaignReport, Failing, Loss, VariantReport
+from sessions.dataset.location import Location
 from sessions.report.page import SECTIONS, report_page, write_report
 from tests.sessions.campaign.plans import short_plan
 from tests.sessions.report.made_results import (
@@ -149,15 +150,15 @@ def outcome(dataset: Path) -> CampaignReport:
     )  # fmt: skip
     failing = Failing("acks-1_seed-3", {"acks": "1"}, 3, ["lost"], None, "tidegauge console x")
     return CampaignReport(
-        dataset, "x.tide", 7, (variant,), (failing,), 4, dataset / "failing.txt", dataset / "runs"
+        str(dataset), "x.tide", 7, (variant,), (failing,), 4, "/d/failing.txt", "/d/runs"
     )
 
 
 def test_a_campaigns_matrix_and_commands_are_in_the_report(folder: Path, tmp_path: Path) -> None:
-    ledger = Ledger(tmp_path)
-    ledger.begin(short_plan())
-    ledger.sum_up(outcome(tmp_path))
-    assert ledger.outcome() == outcome(tmp_path)
+    kept = CampaignFolder(tmp_path)
+    kept.begin(short_plan())
+    kept.sum_up(outcome(tmp_path), b"")
+    assert kept.outcome() == outcome(tmp_path)
     page = report_page(folder, analysed(tmp_path))
     section = page.partition('<section id="campaign"')[2].partition("</section>")[0]
     assert "x.tide, 7 runs." in section
@@ -195,6 +196,6 @@ def test_the_page_is_small_whatever_the_data(tmp_path: Path) -> None:
 
 def test_the_report_is_a_file_beside_the_results(tmp_path: Path) -> None:
     folder = results(tmp_path / "out")
-    path = write_report(folder, analysed(tmp_path))
-    assert path.name == "report.html"
-    assert path.read_text(encoding="utf-8") == report_page(folder, analysed(tmp_path))
+    place = write_report(Location(folder), analysed(tmp_path))
+    assert place.name == "report.html"
+    assert place.read().decode() == report_page(folder, analysed(tmp_path))

@@ -31,5 +31,5 @@ def test_a_result_leads_back_to_sessions_and_events(table: Table) -> None:
 
 def test_percentiles_are_named_by_what_they_are_of() -> None:
     assert [column.name for column in percentile_columns("total", "taken", "none")] == [
-        "total_p50_us", "total_p95_us", "total_p99_us", "total_max_us",
+        "total_n", "total_p50_us", "total_p95_us", "total_p99_us", "total_max_us",
     ]  # fmt: skip

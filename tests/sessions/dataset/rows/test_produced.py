@@ -4,9 +4,9 @@ from hypothesis import given
 
 from emulator.events import Event, ProduceSent
 from sessions.dataset.rows.produced import RecordFold
-from sessions.dataset.rows.record_runs import runs_to_table
 from sessions.dataset.tables import PRODUCED
 from sessions.dataset.writer import Row as Run
+from tests.sessions.dataset.reading import made_of_runs
 from tests.sessions.dataset.reference import Row, expected_produced
 from tests.sessions.dataset.streams import Story, committed_story, stories
 
@@ -22,7 +22,7 @@ def folded(events: list[Event]) -> list[Row]:
         if handler := handlers.get(type(event)):
             handler(event)
     fold.finish()
-    rows: list[Row] = runs_to_table(PRODUCED, found).to_pylist()
+    rows: list[Row] = made_of_runs(PRODUCED, found)
     return sorted(rows, key=lambda row: row["record"])
 
 

@@ -22,10 +22,10 @@ from emulator.events import (
     ZnodeCreated,
     ZnodeDeleted,
 )
-from sessions.dataset.rows.record_runs import runs_to_table
 from sessions.dataset.rows.single_events import ANSWER_MAX_US, FACTS, ConsumedFold, RequestFold
 from sessions.dataset.tables import BY_NAME, CONSUMED, REQUESTS
-from sessions.dataset.writer import Row, rows_to_table
+from sessions.dataset.writer import Row
+from tests.sessions.dataset.reading import made, made_of_runs
 
 TP = "orders-0"
 
@@ -95,7 +95,7 @@ EXAMPLES: list[tuple[Event, dict[str, object]]] = [
 )
 def test_an_event_becomes_a_row(event: Event, values: dict[str, object]) -> None:
     table, make = FACTS[type(event)]
-    (row,) = rows_to_table(BY_NAME[table], [make(event)]).to_pylist()
+    (row,) = made(BY_NAME[table], [make(event)])
     assert row.items() >= {"seq": 1, "time_us": 2, "cause": 0, **values}.items()
 
 
@@ -105,7 +105,7 @@ def requests(*events: Event) -> list[dict[str, object]]:
     for event in events:
         fold.handlers()[type(event)](event)
     fold.finish()
-    rows: list[dict[str, object]] = rows_to_table(REQUESTS, found).to_pylist()
+    rows: list[dict[str, object]] = made(REQUESTS, found)
     return rows
 
 
@@ -158,7 +158,7 @@ def test_runs_of_consumed_records_have_consecutive_offsets() -> None:
     found: list[Row] = []
     fold = ConsumedFold(found.append)
     fold.handlers()[RecordsConsumed](RecordsConsumed(1, 2, 0, "c1", TP, 10, [(7, 2), (20, 1)], 13))
-    rows = runs_to_table(CONSUMED, found).to_pylist()
+    rows = made_of_runs(CONSUMED, found)
     assert [(row["offset"], row["record"]) for row in rows] == [(10, 7), (11, 8), (12, 20)]
 
 
@@ -172,5 +172,5 @@ def test_a_consumer_s_statements_are_counted() -> None:
         RecordsConsumed(4, 2, 0, "c1", TP, 0, [(7, 1)], 1),
     ):
         handlers[type(event)](event)
-    rows = runs_to_table(CONSUMED, found).to_pylist()
+    rows = made_of_runs(CONSUMED, found)
     assert [(row["consumer"], row["consume"]) for row in rows] == [("c1", 1), ("c2", 1), ("c1", 2)]

@@ -25,7 +25,7 @@ from sessions.dataset.rows.state_fold import StateFold
 from sessions.dataset.schema import Table
 from sessions.dataset.tables import PARTITION_STATES, REPLICA_STATES
 from sessions.dataset.writer import Row as Values
-from sessions.dataset.writer import rows_to_table
+from tests.sessions.dataset.reading import made
 from tests.sessions.dataset.reference import Moment, Row
 from tests.sessions.dataset.streams import BROKERS, Story, committed_story, stories
 
@@ -43,8 +43,7 @@ def folded(events: Iterable[Event]) -> tuple[list[Row], list[Row]]:
     fold.finish()
 
     def rows(table: Table) -> list[Row]:
-        made: list[Row] = rows_to_table(table, found[table.name]).to_pylist()
-        return made
+        return made(table, found[table.name])
 
     return rows(PARTITION_STATES), rows(REPLICA_STATES)
 

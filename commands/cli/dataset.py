@@ -1,0 +1,82 @@
+"""``tidegauge dataset``: look after a Parquet dataset of sessions."""
+
+from typing import Annotated
+
+import typer
+
+from commands.cli.examples import examples
+from commands.language.statements.parameters import argument, flag, option
+from commands.output import streams
+
+app = typer.Typer(
+    name="dataset",
+    help="Look after a dataset: what is in it, compact, remove, convert.",
+    epilog=examples(
+        "tidegauge dataset info dataset/",
+        "tidegauge dataset compact dataset/",
+        "tidegauge dataset remove dataset/ run-1 run-2",
+    ),
+)
+
+Dataset = Annotated[str, argument("DATASET", text="a dataset, a folder or URI")]
+
+
+@app.command(
+    "info",
+    epilog=examples("tidegauge dataset info dataset/", "tidegauge dataset info dataset/ --json"),
+)
+def info(
+    dataset: Dataset, as_json: Annotated[bool, flag("--json", text="as JSON")] = False
+) -> None:
+    """Show how many sessions, rows, files and bytes there are.
+
+    The manifest is read and nothing else, so this takes no longer for a large dataset.
+    """
+    from commands.output import session_tables
+    from commands.runs import dataset as work
+
+    found = work.info(dataset)
+    if as_json:
+        streams.emit(session_tables.as_json(work.plain(found)))
+    else:
+        streams.emit_tables(work.tables(found))
+
+
+@app.command("compact", epilog=examples("tidegauge dataset compact dataset/"))
+def compact(dataset: Dataset) -> None:
+    """Merge the small files that many exports leave, sorted by session.
+
+    Readers see the old files or the new ones. An analysis that is reading the old ones at that
+    moment ends with an error and can be started again.
+    """
+    from commands.runs import dataset as work
+
+    work.compact(dataset)
+
+
+@app.command("remove", epilog=examples("tidegauge dataset remove dataset/ run-1 run-2"))
+def remove(
+    dataset: Dataset,
+    sessions: Annotated[list[str], argument("SESSION", text="ids of sessions")],
+) -> None:
+    """Take sessions out of a dataset.
+
+    What else stands in their files is written anew. If one of them is not there, none is removed.
+    """
+    from commands.runs import dataset as work
+
+    work.remove(dataset, sessions)
+
+
+@app.command("convert", epilog=examples("tidegauge dataset convert old/ --out new/"))
+def convert(
+    dataset: Annotated[str, argument("DATASET", text="a dataset of an earlier release")],
+    out: Annotated[str, option("--out", metavar="NEW", text="a dataset; made if need be")],
+) -> None:
+    """Make a dataset of today's layout of one of an earlier release.
+
+    The old one stays as it is. Started again, it goes on where it was broken off.
+    """
+    from commands.runs import dataset as work
+
+    work.convert(dataset, out)

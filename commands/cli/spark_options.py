@@ -1,0 +1,46 @@
+"""Options of the commands that run on Spark: ``analyze`` and ``campaign``."""
+
+from collections.abc import Sequence
+from typing import Annotated
+
+from commands.exits import CommandError, ExitCode
+from commands.language.statements.parameters import option
+from commands.language.values import BadWord, Setting
+
+
+def spark_setting(word: str) -> Setting:
+    """One of Spark's settings.
+
+    Raises:
+        BadWord: it is none.
+    """
+    name, separator, value = word.partition("=")
+    if not separator or not name.startswith("spark."):
+        raise BadWord(f"{word!r} is not a setting of Spark: spark.NAME=VALUE")
+    return Setting(name, value)
+
+
+Master = Annotated[
+    str | None, option("--master", metavar="URL", text="a Spark master", default="this machine")
+]
+Remote = Annotated[
+    str | None, option("--remote", metavar="URL", text="a Spark Connect server: sc://..")
+]
+SparkConf = Annotated[
+    list[Setting] | None,
+    option(
+        "--conf", metavar="K=V", parse=spark_setting, text="a setting of Spark; may be repeated"
+    ),
+]
+
+
+def spark_conf(settings: Sequence[Setting] | None) -> dict[str, str]:
+    """Settings by name; the last one given counts."""
+    return {setting.name: setting.value for setting in settings or ()}
+
+
+def require_one(command: str, master: str | None, remote: str | None) -> None:
+    """Raise :class:`CommandError` if both are given."""
+    if master and remote:
+        message = f"'tidegauge {command}' takes --master or --remote, not both"
+        raise CommandError(ExitCode.USAGE, message)

@@ -1,0 +1,30 @@
+"""What ``--chaos`` says: kinds of faults, each with how many of it a run has."""
+
+from typing import Final, get_args
+
+from commands.language.values import BadWord, nearest
+from sessions.campaign.chaos import Chaos, Kind
+
+KINDS: Final = get_args(Kind)
+BUDGET_MAX: Final = 100
+
+
+def chaos_kinds(word: str) -> Chaos:
+    """``crash,freeze:2``: kinds of faults, one of each unless it is told.
+
+    Raises:
+        BadWord: there is no such kind, or no such number.
+    """
+    budgets: dict[Kind, int] = {}
+    for each in word.split(","):
+        kind, separator, number = each.partition(":")
+        if kind not in KINDS:
+            raise BadWord(f"'{kind}' is no kind of fault: {', '.join(KINDS)}{nearest(kind, KINDS)}")
+        if kind in budgets:
+            raise BadWord(f"'{kind}' is given twice")
+        if separator and not (number.isascii() and number.isdigit() and int(number) <= BUDGET_MAX):
+            raise BadWord(
+                f"'{each}' is no number of faults (written {kind}:2, at most {BUDGET_MAX})"
+            )
+        budgets[kind] = int(number) if separator else 1
+    return Chaos(budgets)

@@ -1,0 +1,109 @@
+"""Looking after a dataset for the terminal."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from commands.exits import CommandError, ExitCode
+from commands.output import streams
+from commands.output.grids import Cell, Grid
+from commands.output.progress import Progress
+from commands.runs.export import dataset_sentences
+
+if TYPE_CHECKING:
+    from sessions.dataset.layout import Dataset
+    from sessions.dataset.maintenance import DatasetInfo
+
+HEADERS: Final = ("TABLE", "ROWS", "FILES", "BYTES")
+
+
+@contextmanager
+def _existing(place: str) -> "Iterator[Dataset]":
+    """A dataset that there is.
+
+    Raises:
+        CommandError: there is none, or something is wrong with it in the block.
+    """
+    from sessions.dataset.layout import Dataset
+
+    with dataset_sentences():
+        dataset = Dataset(place)
+        if not dataset.exists:
+            raise CommandError(ExitCode.UNREACHABLE, f"there is no dataset at {place}")
+        yield dataset
+
+
+def info(place: str) -> "DatasetInfo":
+    """What is in a dataset."""
+    from sessions.dataset import maintenance
+
+    with _existing(place) as dataset:
+        return maintenance.info(dataset)
+
+
+def tables(found: "DatasetInfo") -> list[Grid]:
+    """The same for people."""
+    summary: list[tuple[Cell, ...]] = [
+        (found.sessions, found.events, found.files, found.size_bytes, found.layout)
+    ]
+    rows: list[tuple[Cell, ...]] = [
+        (each.table, each.rows, each.files, each.size_bytes) for each in found.tables if each.files
+    ]
+    more = f" ({found.small} small commits: 'tidegauge dataset compact' merges them)"
+    return [
+        Grid(
+            f"dataset {found.dataset}", ("SESSIONS", "EVENTS", "FILES", "BYTES", "LAYOUT"), summary
+        ),
+        Grid("tables" + (more if found.small > 1 else ""), HEADERS, rows),
+    ]
+
+
+def plain(found: "DatasetInfo") -> dict[str, Any]:
+    """The same as one object."""
+    made: dict[str, Any] = msgspec.to_builtins(found)
+    return made
+
+
+def compact(place: str) -> None:
+    """Merge small commits, and say how many files that makes."""
+    from sessions.dataset import maintenance
+
+    with _existing(place) as dataset:
+        before = maintenance.info(dataset)
+        rows = sum(table.rows for table in before.tables)
+        with Progress(f"compacting {place}", "rows", max(1, rows)) as progress:
+            merged = maintenance.compact(dataset, progress)
+        after = maintenance.info(dataset)
+    if not merged:
+        streams.narrate(f"{place}: nothing to merge")
+        return
+    streams.narrate(
+        f"{place}: {merged:,} commits merged; {before.files:,} files were {before.size_bytes:,} "
+        f"bytes, {after.files:,} are {after.size_bytes:,}"
+    )
+
+
+def remove(place: str, sessions: Sequence[str]) -> None:
+    """Take sessions out of a dataset."""
+    from sessions.dataset import maintenance
+
+    with _existing(place) as dataset:
+        maintenance.remove(dataset, list(dict.fromkeys(sessions)))
+    for session in dict.fromkeys(sessions):
+        streams.narrate(f"removed: {session}")
+
+
+def convert(place: str, out: str) -> None:
+    """Make a dataset of today's layout."""
+    from sessions.dataset import maintenance
+    from sessions.dataset.location import Location, LocationError
+
+    try:
+        old, new = Location(place), Location(out)
+    except LocationError as error:
+        raise CommandError(ExitCode.UNREACHABLE, str(error)) from None
+    with dataset_sentences():
+        made = maintenance.convert(old, new)
+    streams.narrate(f"{out}: {len(made):,} sessions of {place}")

@@ -1,0 +1,177 @@
+"""Random faults among the statements of a run, drawn from its seed.
+
+A fault is two statements: one that does harm and a later one that ends it. Both are statements like
+any other, so whatever a run finds is a script. They fall between statements and into waits, which
+are divided for it. Brokers that the script itself stops, starts or freezes are left alone, and no
+broker or link has two faults at a time, so no fault is refused.
+"""
+
+from collections.abc import Callable, Sequence
+from random import Random
+from typing import Final, Literal, NamedTuple
+
+from msgspec import Struct
+
+from emulator.inputs.statements import (
+    AnyInput,
+    CrashBroker,
+    CreateCluster,
+    CutLink,
+    DelayLink,
+    FreezeBroker,
+    HealLinks,
+    StartBroker,
+    Statement,
+    StopBroker,
+    ThawBroker,
+    Wait,
+)
+
+Kind = Literal["crash", "stop", "freeze", "cut", "delay"]
+MS: Final = 1_000
+DELAYS_MS: Final = (20, 200, 2_000)
+DRAWS_MAX: Final = 50
+"""How often a place is drawn for a fault before it is given up: everything is at fault already."""
+
+
+class Chaos(Struct, frozen=True):
+    """Kinds of faults, each with its budget: how many a run has of it at most."""
+
+    budgets: dict[Kind, int]
+
+
+class Place(NamedTuple):
+    """Where a statement is put: before the statement ``index``, or so far into it if it waits."""
+
+    index: int
+    into_ms: int
+
+
+class Fault(NamedTuple):
+    """A fault: whom it is about, from where to where, and its two statements."""
+
+    target: tuple[int, ...]
+    begin: Place
+    end: Place
+    harm: Statement
+    repair: Statement
+
+
+OF_BROKER: Final[dict[Kind, tuple[Callable[[int], AnyInput], Callable[[int], AnyInput], str]]] = {
+    "crash": (lambda b: CrashBroker(broker=b), lambda b: StartBroker(broker=b), "start"),
+    "stop": (lambda b: StopBroker(broker=b), lambda b: StartBroker(broker=b), "start"),
+    "freeze": (lambda b: FreezeBroker(broker=b), lambda b: ThawBroker(broker=b), "thaw"),
+}
+"""The faults of brokers: the inputs that begin and end them, and the word for the end."""
+OF_PROCESSES: Final = (CrashBroker, StopBroker, StartBroker, FreezeBroker, ThawBroker)
+
+
+def with_faults(
+    steps: Sequence[Statement], chaos: Chaos, spec: CreateCluster, seed: int
+) -> list[Statement]:
+    """The statements with faults among them; the same ones for the same seed."""
+    draw = Random(f"chaos {seed}")
+    brokers = list(range(spec.first_id, spec.first_id + spec.brokers))
+    taken = {step.input.broker for step in steps if isinstance(step.input, OF_PROCESSES)}
+    free = [broker for broker in brokers if broker not in taken]
+    faults: list[Fault] = []
+    for kind, budget in chaos.budgets.items():
+        for _ in range(budget):
+            found = _drawn(draw, kind, steps, (brokers, free), faults)
+            if found is not None:
+                faults.append(found)
+    return _put_in(steps, faults)
+
+
+def _drawn(
+    draw: Random,
+    kind: Kind,
+    steps: Sequence[Statement],
+    brokers: tuple[list[int], list[int]],
+    faults: list[Fault],
+) -> Fault | None:
+    """A fault at a place where its target has no other; None if there seems to be none."""
+    for _ in range(DRAWS_MAX):
+        if kind in OF_BROKER and not brokers[1]:
+            return None
+        if kind not in OF_BROKER and len(brokers[0]) < 2:
+            return None
+        begin, end = sorted((_place(draw, steps), _place(draw, steps)))
+        made = (
+            _of_broker(kind, draw.choice(brokers[1]))
+            if kind in OF_BROKER
+            else _of_link(kind, draw, brokers[0])
+        )
+        target, harm, repair = made
+        apart = all(
+            each.target != target or each.end < begin or end < each.begin for each in faults
+        )
+        if begin < end and apart:
+            return Fault(target, begin, end, harm, repair)
+    return None
+
+
+def _place(draw: Random, steps: Sequence[Statement]) -> Place:
+    """Somewhere after the first statement, the end included."""
+    index = draw.randint(min(1, len(steps)), len(steps))
+    step = steps[index].input if index < len(steps) else None
+    waits_ms = step.duration_us // MS if isinstance(step, Wait) else 0
+    return Place(index, draw.randrange(waits_ms) if waits_ms > 1 else 0)
+
+
+def _of_broker(kind: Kind, broker: int) -> tuple[tuple[int, ...], Statement, Statement]:
+    harm, repair, word = OF_BROKER[kind]
+    return (
+        (broker,),
+        Statement(harm(broker), f"broker {kind} {broker}"),
+        Statement(repair(broker), f"broker {word} {broker}"),
+    )
+
+
+def _of_link(
+    kind: Kind, draw: Random, brokers: list[int]
+) -> tuple[tuple[int, ...], Statement, Statement]:
+    one, other = sorted(draw.sample(brokers, 2))
+    heal = HealLinks(source=one, destination=other)
+    repair = Statement(heal, f"network heal {one} {other}")
+    if kind == "cut":
+        harm: AnyInput = CutLink(source=one, destination=other)
+        return (one, other), Statement(harm, f"network cut {one} {other}"), repair
+    delay_ms = draw.choice(DELAYS_MS)
+    harm = DelayLink(source=one, destination=other, delay_us=delay_ms * MS)
+    return (one, other), Statement(harm, f"network delay {one} {other} {delay_ms}ms"), repair
+
+
+def _put_in(steps: Sequence[Statement], faults: list[Fault]) -> list[Statement]:
+    """The statements with those of the faults at their places."""
+    more: dict[int, list[tuple[int, Statement]]] = {}
+    for fault in faults:
+        for place, statement in ((fault.begin, fault.harm), (fault.end, fault.repair)):
+            more.setdefault(place.index, []).append((place.into_ms, statement))
+    made: list[Statement] = []
+    for index, step in enumerate(steps):
+        made.extend(_divided(step, sorted(more.get(index, []), key=lambda each: each[0])))
+    made.extend(statement for _, statement in more.get(len(steps), []))
+    return [
+        Statement(each.input, each.text, line, each.expected_error)
+        for line, each in enumerate(made, start=2)
+    ]
+
+
+def _divided(step: Statement, more: list[tuple[int, Statement]]) -> list[Statement]:
+    """A statement with others before it, or in the middle of it if it waits."""
+    made: list[Statement] = []
+    spent_ms = 0
+    for into_ms, statement in more:
+        if into_ms > spent_ms:
+            made.append(_wait(into_ms - spent_ms))
+            spent_ms = into_ms
+        made.append(statement)
+    if not spent_ms:
+        return [*made, step]
+    assert isinstance(step.input, Wait)
+    return [*made, _wait(step.input.duration_us // MS - spent_ms)]
+
+
+def _wait(duration_ms: int) -> Statement:
+    return Statement(Wait(duration_us=duration_ms * MS), f"wait {duration_ms}ms")

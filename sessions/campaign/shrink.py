@@ -1,0 +1,147 @@
+"""Reducing a run that fails to the fewest statements that still fail in the same way.
+
+Statements are left out by halves, then by quarters, and so on, as long as what is left still fails
+(Zeller and Hildebrandt's ddmin). So the result is minimal in the sense that no single statement can
+be spared. A run "still fails" if it shows the same finding, and nothing went wrong in it that did
+not in the whole run: a script in which the topic is missing fails, too, but tells nothing.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+from msgspec import Struct, structs
+
+from emulator.events import AuditChanged, ExpectationChecked, InvariantViolated
+from emulator.inputs.statements import Statement
+from sessions.campaign.limits import TooLong, time_limit
+from sessions.campaign.plan import Plan, Run, Variant
+from sessions.campaign.run import Emulation
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Finding = tuple[str, str]
+"""What went wrong: ``invariant`` and its name, ``expectation`` and its text, a loss, ``raised``."""
+Fails = Callable[[Sequence[Statement]], bool]
+
+WORST: Final = (
+    "raised",
+    "invariant",
+    "expectation",
+    "lost",
+    "consumed_lost",
+    "diverged",
+    "duplicated",
+)
+"""Which finding a run is reduced for, if it has several."""
+TRIALS_MAX: Final = 2_000
+"""How many shorter scripts are tried for one run."""
+
+
+class Shrunk(Struct, frozen=True):
+    """A run that was reduced: its finding, and how many statements there were and are."""
+
+    session: str
+    finding: str
+    statements: int
+    left: int
+    script: str
+
+
+class ShrinkTask(Struct, frozen=True):
+    """Runs to be reduced, as a worker gets them; ``limit_s`` is wall time for each trial."""
+
+    plan: Plan
+    limit_s: float
+
+
+def findings(variant: Variant, seed: int, limit_s: float) -> set[Finding]:
+    """What goes wrong in a run; empty also if it takes longer than the limit."""
+    losses: dict[str, AuditChanged] = {}
+    found: set[Finding] = set()
+    try:
+        with time_limit(limit_s):
+            for event in Emulation(variant, seed).events():
+                match event:
+                    case ExpectationChecked() if not event.passed:
+                        found.add(("expectation", event.text))
+                    case InvariantViolated() if not event.known:
+                        found.add(("invariant", event.name))
+                    case AuditChanged():
+                        losses[event.tp] = event
+    except TooLong:
+        return set()
+    except Exception as error:
+        return {*found, ("raised", type(error).__name__)}
+    for kind in ("lost", "consumed_lost", "diverged", "duplicated"):
+        if any(getattr(each, kind) for each in losses.values()):
+            found.add((kind, ""))
+    return found
+
+
+def shrink(plan: Plan, run: Run, limit_s: float) -> Shrunk | None:
+    """Reduce a run; None if nothing goes wrong in it.
+
+    The result does not depend on the machine, unless a trial takes longer than the limit.
+    """
+    variant = plan.of_run(run)
+    whole = findings(variant, run.seed, limit_s)
+    if not whole:
+        return None
+    target = min(whole, key=lambda each: (WORST.index(each[0]), each[1]))
+
+    def fails(steps: Sequence[Statement]) -> bool:
+        shorter = structs.replace(variant, steps=list(steps))
+        found = findings(shorter, run.seed, limit_s)
+        return target in found and found <= whole
+
+    left = reduced(variant.steps, fails)
+    name = " ".join(filter(None, target))
+    return Shrunk(
+        session=run.session,
+        finding=name,
+        statements=len(variant.steps),
+        left=len(left),
+        script=script_text(variant, run.seed, left, f"{name}, reduced from {run.session}"),
+    )
+
+
+def reduced(steps: Sequence[Statement], fails: Fails) -> list[Statement]:
+    """The fewest of the statements that still fail, as far as leaving some out can tell."""
+    left, parts, trials = list(steps), 2, 0
+    while left and trials < TRIALS_MAX:
+        size = -(-len(left) // parts)
+        for begin in range(0, len(left), size):
+            shorter = left[:begin] + left[begin + size :]
+            trials += 1
+            if fails(shorter):
+                left, parts = shorter, max(parts - 1, 2)
+                break
+        else:
+            if size == 1:
+                break
+            parts = min(len(left), parts * 2)
+    return left
+
+
+def script_text(variant: Variant, seed: int, steps: Sequence[Statement], title: str) -> str:
+    """A run as a script of its own, faults included."""
+    rows = [f"# {title}", variant.text.with_seed(seed)]
+    for step in steps:
+        rows.append(step.text)
+        if step.expected_error:
+            rows.append(f"expect error {step.expected_error}")
+    return "\n".join(rows) + "\n"
+
+
+def shrink_batches(task: bytes, batches: "Iterable[pa.RecordBatch]") -> "Iterator[pa.RecordBatch]":
+    """Reduce the runs of these numbers: the function that Spark calls."""
+    import pyarrow as pa
+
+    given = msgspec.msgpack.decode(task, type=ShrinkTask)
+    for batch in batches:
+        for number in batch.column("run").to_pylist():
+            made = shrink(given.plan, given.plan.run(number), given.limit_s)
+            rows = [] if made is None else [msgspec.json.encode(made).decode()]
+            yield pa.RecordBatch.from_pydict({"shrunk": pa.array(rows, pa.string())})

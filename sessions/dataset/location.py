@@ -1,0 +1,212 @@
+"""Where a dataset or the results of an analysis are: a folder here, or a URI of a file system.
+
+What looks like a URI is never taken for a local name: ``./s3a:x`` is how to write that.
+"""
+
+import contextlib
+import re
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import unquote, urlsplit
+
+URI: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
+ARROW_SCHEMES: Final = {"s3a": "s3", "s3n": "s3"}
+"""What Hadoop calls otherwise than Arrow does."""
+GLOB: Final = re.compile(r"[][{}*?\\]")
+
+
+class LocationError(Exception):
+    """A place cannot be used; the message is one sentence for people."""
+
+
+class Location:
+    """A folder or file, on this machine or behind a URI.
+
+    ``path`` is the local path; None if it is not on this machine.
+    """
+
+    def __init__(self, text: "str | Path | Location") -> None:
+        """Take a path, or a URI such as ``s3a://bucket/dataset`` or ``file:///data``.
+
+        Raises:
+            LocationError: it is a URI without a host or path, or of a scheme that nobody knows.
+        """
+        self._text = str(text)
+        self.path: Path | None = None
+        if isinstance(text, Location):
+            self.path = text.path
+        elif isinstance(text, Path) or not URI.match(self._text):
+            self.path = Path(text)
+        elif self._text.startswith("file:"):
+            parts = urlsplit(self._text)
+            if parts.netloc not in ("", "localhost") or not parts.path.startswith("/"):
+                raise LocationError(f"{self._text} is no URI of a file here: file:///FOLDER")
+            self.path = Path(unquote(parts.path))
+        else:
+            self._require_whole()
+
+    def _require_whole(self) -> None:
+        scheme, _, rest = self._text.partition(":")
+        if not rest.startswith("//") or not urlsplit(self._text).netloc:
+            raise LocationError(
+                f"{self._text} is no URI: {scheme}://HOST/FOLDER is; a local folder of this name "
+                f"is written ./{self._text}"
+            )
+
+    def __str__(self) -> str:
+        return self._text
+
+    def __truediv__(self, name: str) -> "Location":
+        if self.path is not None:
+            return Location(self.path / name)
+        return Location(f"{self._text.rstrip('/')}/{name}")
+
+    @property
+    def name(self) -> str:
+        """The last part of the path."""
+        if self.path is not None:
+            return self.path.resolve().name
+        return self._text.rstrip("/").rpartition("/")[2]
+
+    @property
+    def for_spark(self) -> str:
+        """The URI by which Spark writes there."""
+        if self.path is None:
+            return re.sub("^s3n?:", "s3a:", self._text)
+        return f"file://{self.path.absolute()}"
+
+    @property
+    def for_spark_to_read(self) -> str:
+        """The same for reading, where characters of patterns stand for themselves."""
+        if self.path is None:
+            return self.for_spark
+        return "file://" + GLOB.sub(r"\\\g<0>", str(self.path.absolute()))
+
+    @cached_property
+    def _arrow(self) -> tuple[Any, str]:
+        from pyarrow import ArrowException, fs
+
+        if self.path is not None:
+            return fs.LocalFileSystem(), str(self.path.absolute())
+        scheme, _, rest = self._text.partition(":")
+        try:
+            found: tuple[Any, str] = fs.FileSystem.from_uri(
+                f"{ARROW_SCHEMES.get(scheme, scheme)}:{rest}"
+            )
+        except (ArrowException, OSError, ValueError) as error:
+            reason = " ".join(str(error).split())
+            raise LocationError(f"{self._text} cannot be reached: {reason}") from error
+        return found
+
+    @property
+    def filesystem(self) -> Any:  # noqa: ANN401 - pyarrow has no types
+        """Arrow's file system there.
+
+        Raises:
+            LocationError: there is none, or its library is missing.
+        """
+        return self._arrow[0]
+
+    @property
+    def arrow_path(self) -> str:
+        """The path in :attr:`filesystem`."""
+        return self._arrow[1].rstrip("/") or "/"
+
+    # ---- files; what goes wrong there is OSError, as for local ones
+
+    def exists(self) -> bool:
+        """Whether there is a file or folder."""
+        if self.path is not None:
+            return self.path.exists()
+        from pyarrow import fs
+
+        with self._told():
+            found: bool = self._info().type != fs.FileType.NotFound
+        return found
+
+    def is_folder(self) -> bool:
+        """Whether it is a folder; on an object store, whether anything lies below it."""
+        if self.path is not None:
+            return self.path.is_dir()
+        from pyarrow import fs
+
+        with self._told():
+            found: bool = self._info().type == fs.FileType.Directory
+        return found
+
+    def _info(self) -> Any:  # noqa: ANN401 - pyarrow has no types
+        return self.filesystem.get_file_info(self.arrow_path)
+
+    def listed(self) -> list[str]:
+        """The names in a folder, sorted; none without it."""
+        if self.path is not None:
+            return sorted(each.name for each in self.path.iterdir()) if self.path.is_dir() else []
+        from pyarrow import fs
+
+        selector = fs.FileSelector(self.arrow_path, allow_not_found=True)
+        with self._told():
+            return sorted(info.base_name for info in self.filesystem.get_file_info(selector))
+
+    def read(self) -> bytes:
+        """The contents of a file."""
+        if self.path is not None:
+            return self.path.read_bytes()
+        with self._told(), self.filesystem.open_input_stream(self.arrow_path) as stream:
+            content: bytes = stream.read()
+        return content
+
+    def write(self, content: bytes) -> None:
+        """Have a file with these contents, which is there as a whole or not at all."""
+        if self.path is not None:
+            import os
+
+            scratch = self.path.with_name(f".{self.path.name}.{os.getpid()}")
+            try:
+                with scratch.open("wb") as file:
+                    file.write(content)
+                    file.flush()
+                    os.fsync(file.fileno())
+                scratch.replace(self.path)
+            except BaseException:
+                scratch.unlink(missing_ok=True)
+                raise
+            return
+        with self._told(), self.filesystem.open_output_stream(self.arrow_path) as stream:
+            stream.write(content)
+
+    def create_folder(self) -> None:
+        """Have a folder, which an object store does not need."""
+        if self.path is not None:
+            self.path.mkdir(parents=True, exist_ok=True)
+
+    def upload(self, file: Path) -> None:
+        """Have a copy of a local file."""
+        from pyarrow import fs
+
+        with self._told():
+            fs.copy_files(
+                str(file), self.arrow_path, fs.LocalFileSystem(), self.filesystem, use_threads=False
+            )
+
+    def delete(self) -> None:
+        """Delete a file, or a folder with all that is in it; nothing happens if there is none."""
+        from pyarrow import fs
+
+        with self._told():
+            kind = self._info().type
+            if kind == fs.FileType.Directory:
+                self.filesystem.delete_dir(self.arrow_path)
+            elif kind == fs.FileType.File:
+                self.filesystem.delete_file(self.arrow_path)
+
+    @contextlib.contextmanager
+    def _told(self) -> Iterator[None]:
+        """Errors of Arrow name the place, in one line."""
+        try:
+            yield
+        except OSError as error:
+            if error.strerror:
+                raise
+            raise OSError(0, " ".join(str(error).split()), self._text) from error

@@ -1,0 +1,271 @@
+"""What is done with a dataset as a whole: look at it, merge small files, remove, convert."""
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+from msgspec import Struct
+
+from emulator.events import Event
+from sessions.dataset.export import export_session, require_arrow
+from sessions.dataset.layout import (
+    FILENAME,
+    LAYOUT,
+    Commit,
+    Dataset,
+    DatasetError,
+    DatasetUnreadable,
+    Staging,
+    commit_of,
+    layout_of,
+    one_of,
+)
+from sessions.dataset.location import Location
+from sessions.dataset.rows.events import as_event
+from sessions.dataset.rows.sessions import SessionFacts
+from sessions.dataset.schema import SESSION, Table, arrow_schema
+from sessions.dataset.tables import EVENTS, RUNS, SESSIONS, TABLES
+from sessions.dataset.writer import TableWriter, WriterThread
+
+SMALL_BYTES: Final = 64 * 2**20
+"""A commit of fewer bytes is merged with others."""
+HIVE_LAYOUT: Final = 2
+"""The layout before this one: a folder for each session in each table, ``TABLE/session=ID/``."""
+Progress = Callable[[int], object]
+"""Is told how much has been done so far: rows of a compaction, sessions of a conversion."""
+
+
+class TableInfo(Struct, frozen=True):
+    """How much of a table there is."""
+
+    table: str
+    rows: int
+    files: int
+    size_bytes: int
+
+
+class DatasetInfo(Struct, frozen=True):
+    """What is in a dataset; ``small`` commits are those that a compaction would merge."""
+
+    dataset: str
+    layout: int
+    sessions: int
+    events: int
+    commits: int
+    small: int
+    files: int
+    size_bytes: int
+    tables: tuple[TableInfo, ...]
+
+
+def info(dataset: Dataset) -> DatasetInfo:
+    """Count what is in a dataset, by its manifest alone."""
+    commits = dataset.commits()
+    tables = []
+    for table in (*TABLES, RUNS):
+        files = [file for commit in commits for file in commit.files.get(table.name, ())]
+        tables.append(
+            TableInfo(
+                table.name,
+                sum(file.rows for file in files),
+                len(files),
+                sum(file.size_bytes for file in files),
+            )
+        )
+    return DatasetInfo(
+        dataset=str(dataset),
+        layout=LAYOUT,
+        sessions=sum(commit.sessions for commit in commits),
+        events=sum(commit.events for commit in commits),
+        commits=len(commits),
+        small=len(_small(commits)),
+        files=sum(table.files for table in tables),
+        size_bytes=sum(table.size_bytes for table in tables),
+        tables=tuple(tables),
+    )
+
+
+def _small(commits: Sequence[Commit]) -> list[Commit]:
+    return [commit for commit in commits if commit.size_bytes < SMALL_BYTES]
+
+
+def compact(dataset: Dataset, progress: Progress = lambda _: None) -> int:
+    """Merge all small commits into one, sorted by session; returns how many there were.
+
+    Nothing is done if there are fewer than two. Raises :class:`DatasetError`.
+    """
+    require_arrow()
+    dataset.recover()
+    small = _small(dataset.commits())
+    if len(small) < 2:
+        return 0
+    with dataset.staging() as staging:
+        firsts = _first_sessions(dataset)
+        ordered = sorted(small, key=lambda commit: (firsts.get(commit.id, ""), commit.id))
+        copy_rows(dataset, staging, ordered, (), progress)
+        sessions = dataset_sessions(dataset, ordered)
+        staging.commit(sessions, sum(commit.events for commit in small), small)
+    return len(small)
+
+
+def remove(dataset: Dataset, sessions: Collection[str]) -> None:
+    """Take sessions out of a dataset; what else their files hold is written anew.
+
+    Raises :class:`DatasetError` if one of them is not there; then nothing is removed.
+    """
+    require_arrow()
+    dataset.recover()
+    missing = sorted(set(sessions) - set(dataset.found(sessions)))
+    if missing:
+        raise DatasetError(f"there is no session {missing[0]} in {dataset}")
+    holding = commits_with(dataset, sessions)
+    with dataset.staging() as staging:
+        kept, events = keep_others(dataset, staging, holding, sessions)
+        staging.commit(kept, events, holding)
+
+
+def keep_others(
+    dataset: Dataset, staging: Staging, commits: Sequence[Commit], without: Collection[str]
+) -> tuple[list[str], int]:
+    """Write what commits hold of other sessions; returns these, and how many events they have."""
+    kept = [each for each in dataset_sessions(dataset, commits) if each not in without]
+    copy_rows(dataset, staging, commits, without)
+    rows = dataset.scan(SESSIONS, ["events"], one_of(kept))
+    return kept, sum(rows["events"].to_pylist())
+
+
+def commits_with(dataset: Dataset, sessions: Collection[str]) -> list[Commit]:
+    """The commits that hold one of the sessions, or a run of that name."""
+    names = {
+        commit_of(file)
+        for table in (SESSIONS, RUNS)
+        if dataset.files(table)
+        for file in dataset.scan(table, [FILENAME], one_of(sessions))[FILENAME].to_pylist()
+    }
+    return [commit for commit in dataset.commits() if commit.id in names]
+
+
+def dataset_sessions(dataset: Dataset, commits: Sequence[Commit]) -> list[str]:
+    """The sessions in some commits, sorted."""
+    names = {commit.id for commit in commits}
+    rows = dataset.scan(SESSIONS, [SESSION, FILENAME]).to_pydict()
+    pairs = zip(rows[SESSION], rows[FILENAME], strict=True)
+    return sorted(session for session, file in pairs if commit_of(file) in names)
+
+
+def _first_sessions(dataset: Dataset) -> dict[str, str]:
+    """The first session in each commit."""
+    rows = dataset.scan(SESSIONS, [SESSION, FILENAME]).to_pydict()
+    firsts: dict[str, str] = {}
+    for session, file in sorted(zip(rows[SESSION], rows[FILENAME], strict=True)):
+        firsts.setdefault(commit_of(file), session)
+    return firsts
+
+
+def copy_rows(
+    dataset: Dataset,
+    staging: Staging,
+    commits: Sequence[Commit],
+    without: Collection[str],
+    progress: Progress = lambda _: None,
+) -> None:
+    """Write the rows of commits but those of some sessions; memory is bounded by a row group."""
+    thread, copied = WriterThread(), 0
+    try:
+        for table in (*TABLES, RUNS):
+            writer = TableWriter(table, staging.path / table.name, f"{staging.id}-kept", thread)
+            try:
+                for rows in _rows(dataset, table, commits, without):
+                    writer.add(rows)
+                    copied += rows.num_rows
+                    progress(copied)
+                writer.close()
+                thread.drain()
+            except BaseException:
+                thread.stop()
+                writer.abandon()
+                raise
+    finally:
+        thread.stop()
+
+
+def _rows(
+    dataset: Dataset, table: Table, commits: Sequence[Commit], without: Collection[str]
+) -> Iterator[Any]:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    from pyarrow.parquet import ParquetFile
+
+    gone, schema = pa.array(list(without), pa.string()), arrow_schema(table)
+    filesystem, folder = dataset.location.filesystem, (dataset.location / table.name).arrow_path
+    for commit in commits:
+        for file in commit.files.get(table.name, ()):
+            path = f"{folder}/{file.name}"
+            try:
+                with filesystem.open_input_file(path) as opened, ParquetFile(opened) as parquet:
+                    for batch in parquet.iter_batches(columns=list(table.names)):
+                        rows = pa.Table.from_batches([batch]).cast(schema)
+                        if without:
+                            rows = rows.filter(pc.invert(pc.is_in(rows[SESSION], gone)))
+                        yield rows
+            except (pa.ArrowException, ValueError) as error:
+                reason = " ".join(str(error).split())
+                raise DatasetUnreadable(f"{path} is damaged: {reason}") from error
+
+
+# ---- earlier layouts
+
+
+def convert(old: Location, new: Location, progress: Progress = lambda _: None) -> list[str]:
+    """Make a dataset of this layout of one of layout 2; returns the sessions.
+
+    Each session is made anew from its events, so all tables are as an export writes them today.
+    Sessions that are in the new dataset already are left out. Raises :class:`DatasetError`.
+    """
+    require_arrow()
+    layout = layout_of(old)
+    if layout is None:
+        raise DatasetError(f"there is no dataset at {old}")
+    if layout != HIVE_LAYOUT or old.path is None:
+        raise DatasetError(f"{old} has layout {layout}; only layout {HIVE_LAYOUT} is converted")
+    folders = sorted((old.path / SESSIONS.name).glob(f"{SESSION}=*"))
+    made = []
+    for number, folder in enumerate(folders, start=1):
+        session = folder.name.partition("=")[2]
+        if session not in Dataset(new):
+            facts = _facts(folder, session)
+            events = _events(old.path / EVENTS.name / folder.name)
+            try:
+                export_session(events, facts, new)
+            except (KeyError, TypeError, msgspec.ValidationError) as error:
+                raise DatasetUnreadable(
+                    f"session {session} in {old} has an event that this program does not know: "
+                    f"{error}"
+                ) from error
+        made.append(session)
+        progress(number)
+    return made
+
+
+def _facts(folder: Path, session: str) -> SessionFacts:
+    import pyarrow.parquet as pq
+
+    (row,) = pq.read_table(folder, partitioning=None).to_pylist()
+    return SessionFacts(
+        id=session,
+        name=row["name"],
+        variables=msgspec.json.decode(row["variables"], type=dict[str, str]),
+        state_hash=row["state_hash"],
+        end_us=row["time_us"],
+    )
+
+
+def _events(folder: Path) -> Iterator[Event]:
+    from pyarrow.parquet import ParquetFile
+
+    for part in sorted(folder.glob("*.parquet")):
+        with ParquetFile(part) as file:
+            for batch in file.iter_batches():
+                for row in batch.to_pylist():
+                    yield as_event(row)
