@@ -5,11 +5,10 @@ from typing import Annotated
 import typer
 
 from commands.cli.examples import examples
-from commands.cli.options import Variables, Version, named
+from commands.cli.options import Settings, Variables, Version, argument, flag, named, option
 from commands.exits import CommandError, ExitCode
 from commands.language import values
 from commands.language.ranges import Seeds, Variation, seeds, variation
-from commands.language.statements.parameters import Settings, argument, flag, option
 from commands.output import streams
 
 app = typer.Typer()

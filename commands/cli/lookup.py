@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from commands.cli.examples import examples
+from commands.cli.options import argument, flag
 from commands.exits import CommandError, ExitCode
-from commands.language.statements.parameters import argument, flag
 from commands.output import streams
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def statements(
         streams.emit(statements_page())
         return
     from commands.language.grammar import find, leaves, program
-    from commands.language.values import BadWord
+    from sessions.grammar.words import BadWord
 
     if not words:
         for name, command in leaves(program()):

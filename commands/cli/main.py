@@ -27,7 +27,7 @@ from commands.cli import (
 )
 from commands.cli.examples import examples
 from commands.exits import CommandError, ExitCode
-from commands.language.usage import Command, UsageError, explained
+from commands.language.usage import Command, explained
 from commands.output import streams
 from commands.output.failures import TRACEBACK, judged
 from sessions.garbage_collection import collect_no_more, collect_seldom
@@ -70,7 +70,7 @@ def _invoke(arguments: list[str]) -> int:
         return ended.exit_code
     except typer.Abort:
         raise KeyboardInterrupt from None
-    except UsageError as error:
+    except typer.TyperException as error:
         at, name = _named(command, arguments)
         raise CommandError(ExitCode.USAGE, explained(error, at, name)) from None
 

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from commands.cli.examples import examples
+from commands.cli.options import flag, option
 from commands.exits import CommandError, ExitCode
 from commands.language import values
-from commands.language.statements.parameters import flag, option
 from commands.output import streams
+from sessions.grammar.words import BadWord
 
 if TYPE_CHECKING:
     from commands.library.index import Scenario
@@ -64,7 +65,7 @@ def matrix(
             streams.emit(find(script).script(versions[0] if versions else DEFAULT_VERSION))
             return ExitCode.OK
         chosen = [find(name) for name in scenario] if scenario else SCENARIOS
-    except values.BadWord as error:
+    except BadWord as error:
         raise CommandError(ExitCode.USAGE, f"'tidegauge matrix': {error}") from None
     found = _run(chosen, sorted(set(versions), key=order) if versions else VERSIONS)
     if as_json:

@@ -1,11 +1,78 @@
-"""Options that ``run`` and ``console`` share: those that go before what a ``cluster`` line says."""
+"""How commands declare their words and options, and those that several commands share."""
 
-from collections.abc import Sequence
-from typing import Annotated
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import Annotated, Any
+
+import typer
 
 from commands.language import values
 from commands.language.places import size
-from commands.language.statements.parameters import option
+from sessions.grammar.words import BadWord
+
+Parse = Callable[[str], Any]
+"""What a word means; raises :class:`~sessions.grammar.words.BadWord`."""
+Given = Any
+"""What typer hands to a parser: the word, or a default."""
+Declaration = Any
+"""What typer's ``Argument`` and ``Option`` return."""
+Candidates = Callable[[str], list[str]]
+"""The words that begin as the one that is being typed, for a shell's completion."""
+
+
+def parsed(parse: Parse) -> Callable[[Given], Given]:
+    """``parse`` for typer: defaults pass, and what is wrong becomes typer's error."""
+
+    @wraps(parse)
+    def checked(value: Given) -> Given:
+        if not isinstance(value, str):
+            return value
+        try:
+            return parse(value)
+        except BadWord as error:
+            raise typer.BadParameter(str(error)) from None
+
+    return checked
+
+
+def argument(
+    metavar: str, parse: Parse | None = None, text: str = "", among: Candidates | None = None
+) -> Declaration:
+    """A word that stands at its place; a shell completes it ``among`` these."""
+    parser = parsed(parse) if parse else None
+    return typer.Argument(
+        metavar=metavar, parser=parser, help=text, show_default=False, autocompletion=among
+    )
+
+
+def option(
+    *names: str,
+    metavar: str,
+    parse: Parse | None = None,
+    text: str,
+    default: str = "",
+    among: Candidates | None = None,
+) -> Declaration:
+    """An option with a value; ``default`` is what help says of it being left out."""
+    return typer.Option(
+        *names,
+        metavar=metavar,
+        parser=parsed(parse) if parse else None,
+        help=f"{text} [default: {default}]" if default else text,
+        show_default=False,
+        autocompletion=among,
+    )
+
+
+def flag(*names: str, text: str) -> Declaration:
+    """An option without a value."""
+    return typer.Option(*names, help=text, show_default=False)
+
+
+Settings = Annotated[
+    list[values.Setting] | None,
+    option("--config", metavar="K=V", parse=values.setting, text="a setting; may be repeated"),
+]
 
 Version = Annotated[
     str | None,

@@ -7,10 +7,21 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from commands.cli.examples import examples
-from commands.cli.options import Keep, Record, Seed, Variables, Version, cluster_options, named
+from commands.cli.options import (
+    Keep,
+    Record,
+    Seed,
+    Settings,
+    Variables,
+    Version,
+    argument,
+    cluster_options,
+    flag,
+    named,
+    option,
+)
 from commands.exits import CommandError, ExitCode
 from commands.language import values
-from commands.language.statements.parameters import Settings, argument, flag, option
 
 if TYPE_CHECKING:
     from commands.language.parser import Script
@@ -112,7 +123,7 @@ def standard_input() -> str:
     try:
         return sys.stdin.read().removeprefix("\ufeff")
     except UnicodeDecodeError:
-        raise CommandError(ExitCode.USAGE, "standard input is no UTF-8 text") from None
+        raise CommandError(ExitCode.USAGE, "standard input is not a UTF-8 text") from None
     except OSError as error:
         message = f"cannot read standard input: {(error.strerror or '').lower()}"
         raise CommandError(ExitCode.UNREACHABLE, message) from None

@@ -6,12 +6,21 @@ import typer
 
 from commands.cli.console import need_terminal
 from commands.cli.examples import examples
-from commands.cli.options import Record, Seed, Version, cluster_options
+from commands.cli.options import (
+    Record,
+    Seed,
+    Settings,
+    Version,
+    argument,
+    cluster_options,
+    flag,
+    option,
+)
 from commands.cli.settings import Ascii, Theme, settings
 from commands.exits import CommandError, ExitCode
 from commands.language import values
-from commands.language.statements.parameters import Settings, argument, flag, option
 from commands.output import streams
+from sessions.grammar.words import BadWord
 
 if TYPE_CHECKING:
     from commands.library.index import Scenario
@@ -170,7 +179,7 @@ def _find(name: str) -> "Scenario":
 
     try:
         return find(name, library())
-    except values.BadWord as error:
+    except BadWord as error:
         raise CommandError(ExitCode.USAGE, f"'tidegauge scenarios': {error}") from None
 
 

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from commands.cli.examples import examples
-from commands.language.statements.parameters import argument
+from commands.cli.options import argument
 from commands.output import streams
 
 app = typer.Typer()

@@ -8,8 +8,8 @@ import typer
 from commands.cli import session_files, session_script
 from commands.cli.examples import examples
 from commands.cli.opening import opened
+from commands.cli.options import argument, flag, option
 from commands.exits import ExitCode
-from commands.language.statements.parameters import argument, flag, option
 from commands.output import streams
 
 app = typer.Typer(

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from commands.cli.examples import examples
+from commands.cli.options import flag, option
 from commands.exits import CommandError, ExitCode
-from commands.language.statements.parameters import flag, option
 from commands.output import streams
 
 if TYPE_CHECKING:

@@ -10,11 +10,10 @@ from typing import Annotated
 import typer
 
 from commands.cli.examples import examples
-from commands.cli.options import Seed, Variables, Version
+from commands.cli.options import Seed, Settings, Variables, Version, argument, flag, option
 from commands.cli.settings import Theme, settings
 from commands.exits import CommandError, ExitCode
 from commands.language import values
-from commands.language.statements.parameters import Settings, argument, flag, option
 from commands.output import streams
 
 app = typer.Typer()

@@ -16,9 +16,9 @@ from typing import Final
 
 from msgspec import Struct
 
-from commands.language.values import BadWord, nearest
 from emulator.releases.profiles import DEFAULT_VERSION, PROFILES, VERSIONS, neighbours
 from emulator.releases.versions import is_since
+from sessions.grammar.words import BadWord, nearest
 
 FOLDER: Final = Path(__file__).parent / "scenarios"
 

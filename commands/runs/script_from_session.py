@@ -14,9 +14,9 @@ from typing import Final
 from msgspec import Struct
 
 from commands.exits import CommandError, ExitCode
-from commands.language.values import moment_text
 from emulator.events import Event, InputFinished
 from emulator.inputs.statements import CreateCluster
+from sessions.grammar.words import moment_text
 from sessions.text import clean
 
 SUFFIX: Final = ".tide"

@@ -2,9 +2,10 @@
 
 from typing import Annotated
 
-import typer
+import click
 
-from commands.language.statements.parameters import Broker, flag
+from commands.language.declaration import flag, statement
+from commands.language.statements.parameters import Broker
 from emulator.inputs.statements import (
     CrashBroker,
     FreezeBroker,
@@ -13,16 +14,16 @@ from emulator.inputs.statements import (
     ThawBroker,
 )
 
-app = typer.Typer(name="broker", help="Stop, crash, start, freeze and thaw brokers.")
+app = click.Group("broker", help="Stop, crash, start, freeze and thaw brokers.")
 
 
-@app.command("stop")
+@statement(app, "stop")
 def stop(broker: Broker) -> StopBroker:
     """Controlled shutdown; done when the process has ended."""
     return StopBroker(broker=broker)
 
 
-@app.command("crash")
+@statement(app, "crash")
 def crash(
     broker: Broker,
     lose_unflushed: Annotated[
@@ -33,7 +34,7 @@ def crash(
     return CrashBroker(broker=broker, lose_unflushed=lose_unflushed)
 
 
-@app.command("start")
+@statement(app, "start")
 def start(
     broker: Broker, clean: Annotated[bool, flag("--clean", text="with empty disks")] = False
 ) -> StartBroker:
@@ -41,13 +42,13 @@ def start(
     return StartBroker(broker=broker, clean=clean)
 
 
-@app.command("freeze")
+@statement(app, "freeze")
 def freeze(broker: Broker) -> FreezeBroker:
     """A long pause: the process does nothing while the world goes on."""
     return FreezeBroker(broker=broker)
 
 
-@app.command("thaw")
+@statement(app, "thaw")
 def thaw(broker: Broker) -> ThawBroker:
     """Let a frozen process go on."""
     return ThawBroker(broker=broker)

@@ -2,13 +2,15 @@
 
 from typing import Annotated, Literal, cast
 
-import typer
+import click
 
 from commands.language import values
-from commands.language.statements.parameters import Partition, Topic, flag, option
+from commands.language.declaration import flag, option, statement
+from commands.language.statements.parameters import Partition, Topic
 from emulator.inputs.statements import Acks, Consume, Produce
+from sessions.grammar.words import BadWord, duration
 
-app = typer.Typer()
+app = click.Group()
 
 PARTITIONERS = ("default", "roundrobin", "sticky")
 ASSIGNORS = ("range", "roundrobin", "cooperative-sticky")
@@ -79,12 +81,12 @@ Partitioner = Annotated[
     ),
 ]
 Every = Annotated[
-    int, option("--every", metavar="D", parse=values.duration, text="pause between requests")
+    int, option("--every", metavar="D", parse=duration, text="pause between requests")
 ]
 Background = Annotated[bool, flag("--async", text="go on at once")]
 
 
-@app.command("produce")
+@statement(app, "produce")
 def produce(
     topic: Topic,
     partition: Partition = None,
@@ -163,7 +165,7 @@ Then = Annotated[
 ]
 
 
-@app.command("consume")
+@statement(app, "consume")
 def consume(
     topic: Topic,
     partition: Partition = None,
@@ -185,9 +187,9 @@ def consume(
     the consumer is no member: it only reads and commits the group's position.
     """
     if from_beginning and offset is not None:
-        raise typer.BadParameter("takes --from-beginning or --offset, not both")
+        raise BadWord("takes --from-beginning or --offset, not both")
     if group is None and (assignor != "range" or then != "stay"):
-        raise typer.BadParameter("takes --assignor and --then only with --group")
+        raise BadWord("takes --assignor and --then only with --group")
     return Consume(
         topic=topic,
         partition=partition,

@@ -2,14 +2,16 @@
 
 from typing import Annotated
 
-import typer
+import click
 from msgspec import Struct
 
 from commands.language import values
-from commands.language.statements.parameters import Settings, argument, flag, option
+from commands.language.declaration import argument, flag, option, statement
+from commands.language.statements.parameters import Settings
 from emulator.inputs.statements import CreateCluster
+from sessions.grammar.words import BadWord
 
-app = typer.Typer()
+app = click.Group()
 
 
 class Include(Struct, frozen=True):
@@ -18,7 +20,7 @@ class Include(Struct, frozen=True):
     path: str
 
 
-@app.command("cluster")
+@statement(app, "cluster")
 def cluster(
     brokers: Annotated[
         int, option("--brokers", metavar="N", parse=values.brokers, text="how many", default="3")
@@ -53,7 +55,7 @@ def cluster(
 ) -> CreateCluster:
     """Make the cluster: the first statement of a script."""
     if racks is not None and len(racks) != brokers:
-        raise typer.BadParameter(f"--racks names {len(racks)} racks for {brokers} brokers")
+        raise BadWord(f"--racks names {len(racks)} racks for {brokers} brokers")
     return CreateCluster(
         brokers=brokers,
         first_id=first_id,
@@ -65,7 +67,7 @@ def cluster(
     )
 
 
-@app.command("run")
+@statement(app, "run")
 def run(path: Annotated[str, argument("FILE", text="a script")]) -> Include:
     """Another script's statements, once, without its cluster line."""
     return Include(path=values.file_name(path))

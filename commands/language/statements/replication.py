@@ -2,19 +2,20 @@
 
 from typing import Annotated, Literal, cast
 
-import typer
+import click
 
 from commands.language import values
-from commands.language.statements.parameters import ReplicaName, argument, option
+from commands.language.declaration import argument, option, statement
+from commands.language.statements.parameters import ReplicaName
 from emulator.inputs.statements import FetchRound, PauseReplica, ResumeReplica, Tick
 
-app = typer.Typer()
-replica_app = typer.Typer(name="replica", help="Stop and start a follower's fetching.")
+app = click.Group()
+replica_app = click.Group("replica", help="Stop and start a follower's fetching.")
 
 TASKS = ("isr", "checkpoint", "rebalance")
 
 
-@app.command("fetch")
+@statement(app, "fetch")
 def fetch(
     replica: ReplicaName,
     times: Annotated[
@@ -25,7 +26,7 @@ def fetch(
     return FetchRound(tp=replica.tp, broker=replica.broker, times=times)
 
 
-@app.command("tick")
+@statement(app, "tick")
 def tick(
     task: Annotated[str, argument("|".join(TASKS), values.choice(*TASKS), "the periodic task")],
     broker: Annotated[
@@ -36,13 +37,13 @@ def tick(
     return Tick(task=cast(Literal["isr", "checkpoint", "rebalance"], task), broker=broker)
 
 
-@replica_app.command("pause")
+@statement(replica_app, "pause")
 def pause(replica: ReplicaName) -> PauseReplica:
     """A follower stops fetching a partition; what is in flight for it is dropped."""
     return PauseReplica(tp=replica.tp, broker=replica.broker)
 
 
-@replica_app.command("resume")
+@statement(replica_app, "resume")
 def resume(replica: ReplicaName) -> ResumeReplica:
     """A follower goes on fetching a partition."""
     return ResumeReplica(tp=replica.tp, broker=replica.broker)

@@ -1,9 +1,9 @@
 import pytest
 
 from commands.language.statements.show import Show
-from commands.language.values import BadWord
 from commands.output.grids import Grid
 from commands.output.show_tables import TABLES, grids
+from sessions.grammar.words import BadWord
 from sessions.model.cluster_view import ClusterView
 from sessions.model.folding import CACHE
 from sessions.model.states import (
