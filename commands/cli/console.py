@@ -16,13 +16,13 @@ from commands.cli.options import (
     Variables,
     Version,
     argument,
-    cluster_options,
     flag,
     named,
     option,
 )
 from commands.cli.settings import Ascii, Theme, settings
 from commands.exits import CommandError, ExitCode
+from commands.language.statements.cluster import cluster_options
 from sessions.grammar.places import Place, place
 
 if TYPE_CHECKING:
@@ -73,8 +73,8 @@ def console(
 ) -> int:
     """Open the console on a live cluster.
 
-    The script is run to its end; then the cluster goes on, and takes statements on the : line.
-    Everything is recorded, so one can walk back in time, for good with --record.
+    The script runs to its end; then the cluster goes on and takes statements on the : line.
+    Everything is recorded, so that you can go back in time; --record keeps the recording.
     """
     need_terminal()
     from commands.runs.console_library import Workbench
@@ -120,7 +120,7 @@ def replay(
 ) -> int:
     """Open the console on a recording.
 
-    The screens are those of a live cluster; nothing in a recording can be changed.
+    The screens are the same as for a live cluster; a recording is read-only.
     """
     from commands.runs.live import completer, replay_source
     from commands.runs.reproduction import command_line

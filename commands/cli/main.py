@@ -33,11 +33,15 @@ from commands.output.failures import TRACEBACK, judged
 from sessions.garbage_collection import collect_no_more, collect_seldom
 
 NAME = "tidegauge"
+COMPLETION = "_TIDEGAUGE_COMPLETE"
+"""What shells set when they ask for candidates (the name is typer's rule)."""
 
 
 def main() -> None:
     """Run the program with the shell's arguments and end the process."""
     collect_seldom()
+    if COMPLETION in os.environ:
+        app(prog_name=NAME)  # a shell asks what may stand at its cursor
     status = run_program(sys.argv[1:])
     collect_no_more()
     sys.exit(status)
@@ -99,11 +103,11 @@ def _version(asked: bool) -> None:
 
 app = typer.Typer(
     name=NAME,
-    add_completion=False,
     rich_markup_mode=None,
     no_args_is_help=True,
     epilog=examples(
         "tidegauge console",
+        "tidegauge --install-completion",
         "tidegauge run scenario.tide",
         "tidegauge run -c 'cluster; topic create t --partitions 1 --replication-factor 3; settle'",
     ),

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from commands.cli import candidates
 from commands.language import values
 from commands.language.places import size
 from sessions.grammar.words import BadWord
@@ -16,7 +17,7 @@ Given = Any
 """What typer hands to a parser: the word, or a default."""
 Declaration = Any
 """What typer's ``Argument`` and ``Option`` return."""
-Candidates = Callable[[str], list[str]]
+Candidates = Callable[..., list[str]]
 """The words that begin as the one that is being typed, for a shell's completion."""
 
 
@@ -76,9 +77,17 @@ Settings = Annotated[
 
 Version = Annotated[
     str | None,
-    option("--version", metavar="VERSION", parse=values.version, text="the release to emulate"),
+    option(
+        "--version",
+        metavar="VERSION",
+        parse=values.version,
+        text="the release to emulate",
+        among=candidates.versions,
+    ),
 ]
-Seed = Annotated[int | None, option("--seed", metavar="S", parse=values.seed, text="of all chance")]
+Seed = Annotated[
+    int | None, option("--seed", metavar="S", parse=values.seed, text="the random seed")
+]
 Variables = Annotated[
     list[values.Setting] | None,
     option("--set", metavar="NAME=VALUE", parse=values.variable, text="what ${NAME} stands for"),
@@ -106,14 +115,3 @@ Keep = Annotated[
 def named(variables: Sequence[values.Setting] | None) -> dict[str, str]:
     """What each ``${NAME}`` stands for; the last one given counts."""
     return {variable.name: variable.value for variable in variables or ()}
-
-
-def cluster_options(
-    version: str | None, seed: int | None, config: Sequence[values.Setting] | None
-) -> list[str]:
-    """The ``cluster`` statement's own words for these options."""
-    options = ["--version", version] if version is not None else []
-    options += ["--seed", str(seed)] if seed is not None else []
-    for setting in config or ():
-        options += ["--config", f"{setting.name}={setting.value}"]
-    return options

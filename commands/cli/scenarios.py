@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from commands.cli.candidates import scenarios
 from commands.cli.console import need_terminal
 from commands.cli.examples import examples
 from commands.cli.options import (
@@ -12,13 +13,13 @@ from commands.cli.options import (
     Settings,
     Version,
     argument,
-    cluster_options,
     flag,
     option,
 )
 from commands.cli.settings import Ascii, Theme, settings
 from commands.exits import CommandError, ExitCode
 from commands.language import values
+from commands.language.statements.cluster import cluster_options
 from commands.output import streams
 from sessions.grammar.words import BadWord
 
@@ -35,7 +36,7 @@ app = typer.Typer(
     ),
 )
 
-Name = Annotated[str, argument("NAME", text="a scenario, or how its name begins")]
+Name = Annotated[str, argument("NAME", text="a scenario, or how its name begins", among=scenarios)]
 AsJson = Annotated[bool, flag("--json", text="as JSON")]
 
 

@@ -56,7 +56,18 @@ def _partitions(view: ClusterView, topic: str) -> list[Grid]:
             known = {partition.topic for partition in view.state.partitions.values()}
             raise BadWord(f"there is no topic '{topic}'{nearest(topic, known)}")
     partitions.sort(key=lambda partition: (partition.topic, partition.partition))
-    columns = ("PARTITION", "STATE", "LEADER", "EPOCH", "REPLICAS", "ISR", "OSR", "HW", "LEO", "IS")
+    columns = (
+        "PARTITION",
+        "STATE",
+        "LEADER",
+        "EPOCH",
+        "REPLICAS",
+        "ISR",
+        "OSR",
+        "HW",
+        "LEO",
+        "STATUS",
+    )
     return [Grid("partitions", columns, [_partition_row(view, each) for each in partitions])]
 
 

@@ -59,17 +59,19 @@ def parse(
     words: Sequence[str],
     compare: Callable[[Comparison], T],
     alone: Callable[[str], T] | None = None,
+    *,
+    adjacent: bool = False,
 ) -> T | Joined:
     """The condition that the words are; each comparison is read by ``compare``.
 
-    With ``alone`` a word without an operator is read by it, and parts that stand side by side are
-    joined by ``and``, as in a filter.
+    With ``alone`` a word without an operator is read by it, as in a filter. With ``adjacent`` parts
+    that stand side by side are joined by ``and``.
 
     Raises:
         BadWord: they are none. Its ``word`` is the one of ``words`` that is wrong, or None where
             something is missing after the last.
     """
-    reader = _Reader(words, compare, alone)
+    reader = _Reader(words, compare, alone, adjacent)
     found = reader.condition()
     reader.end()
     return found
@@ -87,10 +89,12 @@ class _Reader(Generic[T]):
         words: Sequence[str],
         compare: Callable[[Comparison], T],
         alone: Callable[[str], T] | None,
+        adjacent: bool,
     ) -> None:
         self.left = [(word, word) for word in reversed(words)]
         self.compare = compare
         self.alone = alone
+        self.adjacent = adjacent
         self.depth = 0
 
     def condition(self) -> T | Joined:
@@ -208,7 +212,7 @@ class _Reader(Generic[T]):
 
     def goes_on(self) -> bool:
         """Whether another part follows without a word between."""
-        if self.alone is None or not self.left:
+        if not self.adjacent or not self.left:
             return False
         word = self.left[-1][0]
         return word.lower() != "or" and not word.startswith(")")

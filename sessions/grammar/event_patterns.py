@@ -68,7 +68,7 @@ def pattern(words: Sequence[str]) -> EventPattern:
     rest = list(words[1:] if name else words)
     if rest and name and rest[0].lower() == "and":
         rest = rest[1:]
-    condition = parse(rest, lambda found: _checked(found, name)) if rest else None
+    condition = parse(rest, lambda found: _checked(found, name), adjacent=True) if rest else None
     return EventPattern(" ".join(words), name, condition)
 
 

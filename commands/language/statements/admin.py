@@ -27,7 +27,7 @@ def preferred(
         list[str] | None, argument("TP", values.topic_partition, "all if left out")
     ] = None,
 ) -> ElectPreferred:
-    """Write /admin/preferred_replica_election and go on."""
+    """Ask for preferred leaders, by writing /admin/preferred_replica_election."""
     return ElectPreferred(partitions=partitions or [])
 
 
@@ -42,7 +42,7 @@ def reassign(
     first: Annotated[str, argument("TP|cancel", text="a topic-partition")],
     second: Annotated[str, argument("1,2,3", text="its new replicas; after cancel: the TP")],
 ) -> Reassign | CancelReassignment:
-    """Move a partition ('reassign TP 1,2,3'), or take that back ('reassign cancel TP')."""
+    """Reassign a partition ('reassign TP 1,2,3'), or cancel that ('reassign cancel TP')."""
     if first == "cancel":
         return CancelReassignment(tp=read(values.topic_partition, second))
     tp = read(values.topic_partition, first)

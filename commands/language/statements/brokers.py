@@ -19,7 +19,7 @@ app = click.Group("broker", help="Stop, crash, start, freeze and thaw brokers.")
 
 @statement(app, "stop")
 def stop(broker: Broker) -> StopBroker:
-    """Controlled shutdown; done when the process has ended."""
+    """Shut a broker down in a controlled way; ends when its process has ended."""
     return StopBroker(broker=broker)
 
 
@@ -27,10 +27,10 @@ def stop(broker: Broker) -> StopBroker:
 def crash(
     broker: Broker,
     lose_unflushed: Annotated[
-        bool, flag("--lose-unflushed", text="as by a power loss: only what was flushed survives")
+        bool, flag("--lose-unflushed", text="as in a power failure: only flushed data survives")
     ] = False,
 ) -> CrashBroker:
-    """Sudden death of the process."""
+    """Kill a broker's process."""
     return CrashBroker(broker=broker, lose_unflushed=lose_unflushed)
 
 
@@ -38,17 +38,17 @@ def crash(
 def start(
     broker: Broker, clean: Annotated[bool, flag("--clean", text="with empty disks")] = False
 ) -> StartBroker:
-    """Start a broker that is down; done when it has registered in ZooKeeper."""
+    """Start a broker that is down; ends when it has registered in ZooKeeper."""
     return StartBroker(broker=broker, clean=clean)
 
 
 @statement(app, "freeze")
 def freeze(broker: Broker) -> FreezeBroker:
-    """A long pause: the process does nothing while the world goes on."""
+    """Pause a broker's process, as a long garbage collection does, while time goes on."""
     return FreezeBroker(broker=broker)
 
 
 @statement(app, "thaw")
 def thaw(broker: Broker) -> ThawBroker:
-    """Let a frozen process go on."""
+    """Let a frozen broker continue."""
     return ThawBroker(broker=broker)

@@ -1,5 +1,6 @@
-"""A script's own statements: cluster, run."""
+"""The statements of scripts themselves: cluster, run."""
 
+from collections.abc import Sequence
 from typing import Annotated
 
 import click
@@ -46,14 +47,15 @@ def cluster(
         ),
     ] = "3.9",
     seed: Annotated[
-        int, option("--seed", metavar="S", parse=values.seed, text="of all chance", default="1")
+        int, option("--seed", metavar="S", parse=values.seed, text="the random seed", default="1")
     ] = 1,
     config: Settings = None,
     stepwise: Annotated[
-        bool, flag("--stepwise", text="fetches and periodic tasks run only when told to")
+        bool,
+        flag("--stepwise", text="fetches and periodic tasks run only by statements"),
     ] = False,
 ) -> CreateCluster:
-    """Make the cluster: the first statement of a script."""
+    """Create the cluster; always the first statement of a script."""
     if racks is not None and len(racks) != brokers:
         raise BadWord(f"--racks names {len(racks)} racks for {brokers} brokers")
     return CreateCluster(
@@ -69,5 +71,16 @@ def cluster(
 
 @statement(app, "run")
 def run(path: Annotated[str, argument("FILE", text="a script")]) -> Include:
-    """Another script's statements, once, without its cluster line."""
+    """Run the statements of another script here, without its cluster line."""
     return Include(path=values.file_name(path))
+
+
+def cluster_options(
+    version: str | None, seed: int | None, config: Sequence[values.Setting] | None
+) -> list[str]:
+    """The ``cluster`` statement's own words for these options."""
+    options = ["--version", version] if version is not None else []
+    options += ["--seed", str(seed)] if seed is not None else []
+    for setting in config or ():
+        options += ["--config", f"{setting.name}={setting.value}"]
+    return options

@@ -31,7 +31,7 @@ def two_hosts(source: int | None, destination: int | None) -> None:
 
 @statement(app, "cut")
 def cut(source: Host, destination: Host, one_way: OneWay = False) -> CutLink:
-    """Break a link: what is sent waits, and is sent again after heal unless an end gave up."""
+    """Cut a link: messages wait and are sent again after heal, unless an end has given up."""
     two_hosts(source, destination)
     return CutLink(source=source, destination=destination, one_way=one_way)
 
@@ -42,7 +42,7 @@ def heal(
     destination: Annotated[int | None, argument("HOST", values.host, "another")] = None,
     one_way: OneWay = False,
 ) -> HealLinks:
-    """Make one link, or all, whole and fast again."""
+    """Restore one link, or all links."""
     two_hosts(source, destination)
     return HealLinks(source=source, destination=destination, one_way=one_way)
 
@@ -68,7 +68,7 @@ def drop(
     ],
     one_way: OneWay = False,
 ) -> DropOnLink:
-    """Lose messages between two hosts by chance, as if the connection broke."""
+    """Lose messages between two hosts at random, as if the connection broke."""
     two_hosts(source, destination)
     return DropOnLink(source=source, destination=destination, percent=percent, one_way=one_way)
 
@@ -93,7 +93,7 @@ def hold(
         ),
     ] = None,
 ) -> HoldMessages:
-    """Keep messages from the first host to the second waiting, in order."""
+    """Hold messages from the first host to the second, in order, until they are released."""
     two_hosts(source, destination)
     return HoldMessages(source=source, destination=destination, api=api)
 

@@ -1,4 +1,4 @@
-"""Replicas' own work: fetch, tick, replica pause and resume."""
+"""What replicas do by themselves: fetch, tick, replica pause and resume."""
 
 from typing import Annotated, Literal, cast
 
@@ -22,7 +22,7 @@ def fetch(
         int, option("--times", metavar="N", parse=values.count, text="rounds", default="1")
     ] = 1,
 ) -> FetchRound:
-    """One complete fetch round of a follower: request, answer, append, HW."""
+    """Run one complete fetch round of a follower: request, response, append, HW update."""
     return FetchRound(tp=replica.tp, broker=replica.broker, times=times)
 
 
@@ -30,7 +30,7 @@ def fetch(
 def tick(
     task: Annotated[str, argument("|".join(TASKS), values.choice(*TASKS), "the periodic task")],
     broker: Annotated[
-        int | None, argument("B", values.broker, "a broker id; all running ones if left out")
+        int | None, argument("B", values.broker, "a broker id; all running brokers if left out")
     ] = None,
 ) -> Tick:
     """Run one periodic task now."""
@@ -39,11 +39,11 @@ def tick(
 
 @statement(replica_app, "pause")
 def pause(replica: ReplicaName) -> PauseReplica:
-    """A follower stops fetching a partition; what is in flight for it is dropped."""
+    """Stop a follower from fetching a partition; a fetch in flight is dropped."""
     return PauseReplica(tp=replica.tp, broker=replica.broker)
 
 
 @statement(replica_app, "resume")
 def resume(replica: ReplicaName) -> ResumeReplica:
-    """A follower goes on fetching a partition."""
+    """Let a follower fetch a partition again."""
     return ResumeReplica(tp=replica.tp, broker=replica.broker)

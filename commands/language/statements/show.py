@@ -54,7 +54,7 @@ def log(replica: ReplicaName) -> Show:
 
 @statement(app, "truths")
 def truths(partition: TopicPartition) -> Show:
-    """What the znode, the controller, each broker and the clients believe of a partition."""
+    """What ZooKeeper, the controller, each broker and the clients know about a partition."""
     return Show(what="truths", target=partition)
 
 

@@ -31,9 +31,9 @@ def wait(
         list[str], argument("D | until CONDITION [within D]", text="a time, or a condition")
     ],
 ) -> Wait | WaitUntil:
-    """Let virtual time pass: for a while, or until a condition holds (within 60s).
+    """Let virtual time pass: for a duration, or until a condition holds (within 60s).
 
-    A wait for a time ends after everything that is due at its last microsecond.
+    A wait for a duration ends after everything that is due at its last microsecond.
     """
     return _wait_until(what[1:]) if what[0] == "until" else _wait(what)
 
@@ -55,10 +55,10 @@ def _wait_until(what: list[str]) -> WaitUntil:
 @statement(app, "settle")
 def settle(
     quiet: Annotated[
-        int, argument("D", words.duration, "how long nothing may happen; 1s if left out")
+        int, argument("D", words.duration, "how long nothing must happen; 1s if left out")
     ] = 1_000_000,
 ) -> Settle:
-    """Let time pass until nothing but idle traffic has happened for D; at most 20s."""
+    """Wait until nothing but idle traffic has happened for D; at most 20s."""
     return Settle(quiet_us=quiet)
 
 
@@ -68,13 +68,16 @@ def at(
     steps: Annotated[
         int | None,
         option(
-            "--steps", metavar="N", parse=values.natural, text="after so many steps of the emulator"
+            "--steps",
+            metavar="N",
+            parse=values.natural,
+            text="after this many steps of the emulator",
         ),
     ] = None,
 ) -> At:
-    """Go on at this time, even if the statement before has not ended (scripts only).
+    """Continue at this time, even if the statement before has not ended (scripts only).
 
-    Nothing is asked of the cluster, so a saved script comes to the same state as what it was saved
-    from.
+    The cluster is asked nothing, so a saved script ends in the same state as the session that it
+    was saved from.
     """
     return At(time_us=moment, steps=steps)

@@ -32,7 +32,7 @@ def create(
             "--replica-assignment",
             metavar="0:1:2,1:2:0",
             parse=values.assignment,
-            text="the brokers of each partition, instead of the two numbers",
+            text="the brokers of each partition, instead of the two counts",
         ),
     ] = None,
     policy: Annotated[
@@ -41,13 +41,13 @@ def create(
             "--assignment-policy",
             metavar="seed|kafka",
             parse=values.choice("seed", "kafka"),
-            text="how replicas are spread",
+            text="how replicas are assigned",
             default="seed",
         ),
     ] = "seed",
     config: Settings = None,
 ) -> CreateTopic:
-    """Create a topic; done when its znodes are written."""
+    """Create a topic; ends when its znodes are written."""
     numbers = (partitions, replication_factor)
     if assignment and numbers != (None, None):
         raise BadWord("takes --replica-assignment or the two numbers, not both")
@@ -66,7 +66,7 @@ def create(
 
 @statement(app, "alter")
 def alter(topic: Topic, partitions: Annotated[int, PARTITIONS]) -> AddPartitions:
-    """Let a topic have P partitions in all."""
+    """Raise the number of a topic's partitions to P."""
     return AddPartitions(topic=topic, partitions=partitions)
 
 

@@ -20,9 +20,7 @@ Version = Annotated[
 
 
 @statement(app, "ls")
-def ls(
-    path: Path, recursive: Annotated[bool, flag("-R", text="with all that is below")] = False
-) -> ZkCommand:
+def ls(path: Path, recursive: Annotated[bool, flag("-R", text="recursively")] = False) -> ZkCommand:
     """List a znode's children."""
     return ZkCommand(command="ls", path=path, recursive=recursive)
 
@@ -46,7 +44,7 @@ def create(
     path: Path,
     data: Annotated[str | None, argument("DATA", text="its data")] = None,
     ephemeral: Annotated[bool, flag("-e", text="ephemeral")] = False,
-    sequential: Annotated[bool, flag("-s", text="with a number after its name")] = False,
+    sequential: Annotated[bool, flag("-s", text="sequential: with a number added")] = False,
 ) -> ZkCommand:
     """Create a znode."""
     return ZkCommand(
@@ -70,7 +68,7 @@ def delete(path: Path, version: Version = -1) -> ZkCommand:
 
 @statement(app, "expire")
 def expire(host: Host) -> ExpireSession:
-    """Expire a broker's session at once, or the one that holds what 'zk create -e' has made."""
+    """Expire the session of a broker at once, or the one that 'zk create -e' has used."""
     return ExpireSession(broker=host)
 
 
@@ -78,5 +76,5 @@ def expire(host: Host) -> ExpireSession:
 def watches(
     path: Annotated[str | None, argument("PATH", values.znode_path, "only of this znode")] = None,
 ) -> ZkCommand:
-    """Print who watches which znode."""
+    """Print which hosts watch which znodes."""
     return ZkCommand(command="watches", path=path or "")

@@ -80,7 +80,7 @@ def test_a_partition_shows_the_znode_and_its_leaders_offsets(view: ClusterView) 
         "osr": [1],
         "hw": 2,
         "leo": 3,
-        "is": view.status(view.partitions["t-0"]).replace("_", " "),
+        "status": view.status(view.partitions["t-0"]).replace("_", " "),
     }
 
 

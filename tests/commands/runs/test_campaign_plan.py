@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from commands.cli.options import cluster_options
 from commands.exits import CommandError, ExitCode
 from commands.language.parser import parse_script
 from commands.language.ranges import Seeds, Variation
+from commands.language.statements.cluster import cluster_options
 from commands.language.values import Setting
 from commands.runs.campaign_plan import Given, plan
 from sessions.campaign.plan import Plan
