@@ -20,7 +20,6 @@ app = typer.Typer()
 
 LOOPBACK = "127.0.0.1"
 PORT = 8000
-PROGRAM = "from commands.cli.main import main; main()"
 MISSING = "'tidegauge web' needs textual-serve: pip install 'tidegauge[web]'"
 
 
@@ -78,7 +77,7 @@ def web(
         arguments += [f"--config={each.name}={each.value}" for each in config or ()]
         arguments += [f"--set={each.name}={each.value}" for each in variables or ()]
         arguments += [] if allow_changes else ["--read-only"]
-    command = shlex.join([sys.executable, "-c", PROGRAM, *arguments])
+    command = shlex.join([sys.executable, "-P", "-m", "tidegauge", *arguments])
     server = ConsoleServer(command, LOOPBACK, port, "tidegauge")
     manner = "statements are taken" if allow_changes else "READ-ONLY"
     streams.narrate(f"{server.public_url}  {manner}; ctrl-c ends it")
