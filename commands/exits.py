@@ -13,7 +13,7 @@ class ExitCode(IntEnum):
     USAGE = 2
     """The command line or a script does not parse; nothing was run."""
     UNREACHABLE = 3
-    """A file, a folder, Java or Spark cannot be reached or used.
+    """A file, a folder, Java, Spark or another part of the installation cannot be reached or used.
 
     Also what would have to be overwritten: a target that exists is never touched.
     """
@@ -23,6 +23,8 @@ class ExitCode(IntEnum):
     """A session or dataset is damaged, or of another version of this program."""
     INCOMPLETE = 6
     """Done with all that could be read: a session is damaged, or was not closed."""
+    INTERNAL = 70
+    """A fault of this program itself (sysexits.h calls it EX_SOFTWARE)."""
     INTERRUPTED = 130
     """Stopped by ctrl-c; what was recorded up to then is complete."""
 

@@ -5,8 +5,8 @@ from typing import Annotated
 import typer
 
 from commands.cli.examples import examples
+from commands.cli.options import argument, flag, option
 from commands.cli.spark_options import Master, Remote, SparkConf, require_one, spark_conf
-from commands.language.statements.parameters import argument, flag, option
 from commands.output import streams
 
 app = typer.Typer()

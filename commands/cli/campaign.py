@@ -5,12 +5,11 @@ from typing import Annotated
 import typer
 
 from commands.cli.examples import examples
-from commands.cli.options import Variables, Version, named
+from commands.cli.options import Settings, Variables, Version, argument, flag, named, option
 from commands.cli.spark_options import Master, Remote, SparkConf, require_one, spark_conf
 from commands.exits import ExitCode
 from commands.language import values
 from commands.language.ranges import Seeds, Variation, seeds, variation
-from commands.language.statements.parameters import Settings, argument, flag, option
 from commands.output import streams
 from commands.runs.chaos_kinds import chaos_kinds
 from sessions.campaign.chaos import Chaos

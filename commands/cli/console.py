@@ -8,11 +8,22 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from commands.cli.examples import examples
-from commands.cli.options import Keep, Record, Seed, Variables, Version, cluster_options, named
+from commands.cli.options import (
+    Keep,
+    Record,
+    Seed,
+    Settings,
+    Variables,
+    Version,
+    argument,
+    flag,
+    named,
+    option,
+)
 from commands.cli.settings import Ascii, Theme, settings
 from commands.exits import CommandError, ExitCode
-from commands.language import values
-from commands.language.statements.parameters import Settings, argument, flag, option
+from commands.language.statements.cluster import cluster_options
+from sessions.grammar.places import Place, place
 
 if TYPE_CHECKING:
     from sessions.sources.source import Source
@@ -23,9 +34,12 @@ WEB_DRIVER = "web_driver"
 """What draws for a browser, in place of a terminal."""
 
 At = Annotated[
-    values.Place | None,
+    Place | None,
     option(
-        "--at", metavar="D|#SEQ", parse=values.place, text="begin at this virtual time, or event"
+        "--at",
+        metavar="PLACE",
+        parse=place,
+        text="begin at a time (12s, 12:04, -3m) or event (#1289)",
     ),
 ]
 ReadOnly = Annotated[bool, flag("--read-only", text="give no statements: look, and walk in time")]
@@ -59,8 +73,8 @@ def console(
 ) -> int:
     """Open the console on a live cluster.
 
-    The script is run to its end; then the cluster goes on, and takes statements on the : line.
-    Everything is recorded, so one can walk back in time, for good with --record.
+    The script runs to its end; then the cluster goes on and takes statements on the : line.
+    Everything is recorded, so that you can go back in time; --record keeps the recording.
     """
     need_terminal()
     from commands.runs.console_library import Workbench
@@ -75,7 +89,7 @@ def console(
     path = Path(script) if script else None
     source, recorder = live_source(path, target, given, options, keep)
     try:
-        _go(source, values.Place(seq=1) if from_start and at is None else at)
+        _go(source, Place(seq=1) if from_start and at is None else at)
         return run(
             source,
             paused=paused,
@@ -106,7 +120,7 @@ def replay(
 ) -> int:
     """Open the console on a recording.
 
-    The screens are those of a live cluster; nothing in a recording can be changed.
+    The screens are the same as for a live cluster; a recording is read-only.
     """
     from commands.runs.live import completer, replay_source
     from commands.runs.reproduction import command_line
@@ -118,7 +132,7 @@ def replay(
     from console import run
 
     try:
-        _go(source, at or values.Place())
+        _go(source, at or Place())
         return run(
             source,
             paused=paused,
@@ -131,12 +145,15 @@ def replay(
         source.close()
 
 
-def _go(source: "Source", at: values.Place | None) -> None:
+def _go(source: "Source", at: Place | None) -> None:
     """Go to a place in time; what lies behind the end is the end."""
-    if at is not None and at.seq is not None:
-        source.seek_seq(min(at.seq, source.last_seq))
-    elif at is not None:
-        source.seek_time(at.time_us)
+    if at is None:
+        return
+    found = at.in_recording(source.last_seq, source.last_time_us)
+    if found.seq is not None:
+        source.seek_seq(found.seq)
+    else:
+        source.seek_time(found.time_us)
 
 
 def recording_folder(target: Path | None) -> Path:
@@ -150,7 +167,7 @@ def need_terminal() -> None:
     """Refuse to go on without a terminal to draw on.
 
     Raises:
-        CommandError: input or output is none.
+        CommandError: input or output is not a terminal.
     """
     if WEB_DRIVER in os.environ.get("TEXTUAL_DRIVER", ""):
         return

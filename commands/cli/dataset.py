@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from commands.cli.examples import examples
-from commands.language.statements.parameters import argument, flag, option
+from commands.cli.options import argument, flag, option
 from commands.output import streams
 
 app = typer.Typer(

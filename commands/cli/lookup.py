@@ -4,9 +4,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from commands.cli import candidates
 from commands.cli.examples import examples
+from commands.cli.options import argument, flag
 from commands.exits import CommandError, ExitCode
-from commands.language.statements.parameters import argument, flag
 from commands.output import streams
 
 if TYPE_CHECKING:
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer()
 
+Words = argument("STATEMENT", text="one statement", among=candidates.statements)
 AsJson = Annotated[bool, flag("--json", text="as JSON")]
 
 
@@ -21,9 +23,9 @@ AsJson = Annotated[bool, flag("--json", text="as JSON")]
 def versions(as_json: AsJson = False) -> None:
     """Print the releases that can be emulated, and which of them behave alike.
 
-    Every release from 0.8.1 to 3.9.1 can be; 2.3 is short for the latest 2.3.x. Those named behind
-    'alike' have the same rules and defaults. Then comes what began or ended there, the defaults
-    that changed, and by which KIP or JIRA.
+    Every release from 0.8.1 to 3.9.1 can be emulated; 2.3 is short for the latest 2.3.x. Releases
+    listed behind 'alike' have the same rules and defaults. Each release is followed by what it
+    added, removed and changed, with the KIP or JIRA issue.
     """
     from commands.library.release_changes import behaviours, changes
     from commands.output.grids import Grid
@@ -43,7 +45,7 @@ def versions(as_json: AsJson = False) -> None:
             about = f"{change.name}: " if "default" in change.what or "." in change.name else ""
             rows.append((name, change.what, change.label, f"{about}{change.meaning}"))
             name = ""
-    _print(Grid("versions", ("VERSION", "IS", "BY", "WHAT"), list(rows)), as_json)
+    _print(Grid("versions", ("VERSION", "CHANGE", "BY", "WHAT"), list(rows)), as_json)
 
 
 @app.command(
@@ -52,13 +54,11 @@ def versions(as_json: AsJson = False) -> None:
 )
 def keys(
     as_json: AsJson = False,
-    defaults: Annotated[
-        bool, flag("--defaults", text="the keys as they are where nobody has set others")
-    ] = False,
+    defaults: Annotated[bool, flag("--defaults", text="the default keys")] = False,
 ) -> None:
     """Print what every key of the console does.
 
-    The configuration file may give actions other keys: then these are printed, with their origin.
+    Keys from the configuration file are printed with their origin.
     """
     from commands.output.grids import Grid
     from console.actions.lookup import ACTIONS, keys_document, with_keys
@@ -92,20 +92,17 @@ def keys(
     epilog=examples("tidegauge statements", "tidegauge statements topic create"),
 )
 def statements(
-    words: Annotated[list[str] | None, argument("STATEMENT", text="one statement")] = None,
-    markdown: Annotated[bool, flag("--markdown", text="all about all of them, as a page")] = False,
+    words: Annotated[list[str] | None, Words] = None,
+    markdown: Annotated[bool, flag("--markdown", text="all of them as a Markdown page")] = False,
 ) -> None:
-    """Print the command language's statements.
-
-    With a statement: all about that one.
-    """
+    """Print the statements of the command language, or the help of one of them."""
     if markdown:
         from commands.language.reference import statements_page
 
         streams.emit(statements_page())
         return
     from commands.language.grammar import find, leaves, program
-    from commands.language.values import BadWord
+    from sessions.grammar.words import BadWord
 
     if not words:
         for name, command in leaves(program()):

@@ -28,17 +28,21 @@ from commands.cli import (
 )
 from commands.cli.examples import examples
 from commands.exits import CommandError, ExitCode
-from commands.language.usage import Command, UsageError, explained
+from commands.language.usage import Command, explained
 from commands.output import streams
 from commands.output.failures import TRACEBACK, judged
 from sessions.garbage_collection import collect_no_more, collect_seldom
 
 NAME = "tidegauge"
+COMPLETION = "_TIDEGAUGE_COMPLETE"
+"""What shells set when they ask for candidates (the name is typer's rule)."""
 
 
 def main() -> None:
     """Run the program with the shell's arguments and end the process."""
     collect_seldom()
+    if COMPLETION in os.environ:
+        app(prog_name=NAME)  # a shell asks what may stand at its cursor
     status = run_program(sys.argv[1:])
     collect_no_more()
     sys.exit(status)
@@ -71,7 +75,7 @@ def _invoke(arguments: list[str]) -> int:
         return ended.exit_code
     except typer.Abort:
         raise KeyboardInterrupt from None
-    except UsageError as error:
+    except typer.TyperException as error:
         at, name = _named(command, arguments)
         raise CommandError(ExitCode.USAGE, explained(error, at, name)) from None
 
@@ -100,11 +104,11 @@ def _version(asked: bool) -> None:
 
 app = typer.Typer(
     name=NAME,
-    add_completion=False,
     rich_markup_mode=None,
     no_args_is_help=True,
     epilog=examples(
         "tidegauge console",
+        "tidegauge --install-completion",
         "tidegauge run scenario.tide",
         "tidegauge run -c 'cluster; topic create t --partitions 1 --replication-factor 3; settle'",
     ),

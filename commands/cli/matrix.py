@@ -5,11 +5,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from commands.cli.candidates import judged_scenarios, several_versions
 from commands.cli.examples import examples
+from commands.cli.options import flag, option
 from commands.exits import CommandError, ExitCode
 from commands.language import values
-from commands.language.statements.parameters import flag, option
 from commands.output import streams
+from sessions.grammar.words import BadWord
 
 if TYPE_CHECKING:
     from commands.library.index import Scenario
@@ -35,25 +37,41 @@ def versions_word(word: str) -> values.Names:
 def matrix(
     scenario: Annotated[
         list[str] | None,
-        option("--scenario", metavar="NAME", text="only this one; may be repeated"),
+        option(
+            "--scenario",
+            metavar="NAME",
+            text="only this one; may be repeated",
+            among=judged_scenarios,
+        ),
     ] = None,
     versions: Annotated[
         values.Names | None,
-        option("--versions", metavar="V,V,..", parse=versions_word, text="only these releases"),
+        option(
+            "--versions",
+            metavar="V,V,..",
+            parse=versions_word,
+            text="only these releases",
+            among=several_versions,
+        ),
     ] = None,
     each: Annotated[bool, flag("--each", text="a column for each release")] = False,
     as_json: Annotated[bool, flag("--json", text="one JSON list on standard output")] = False,
     script: Annotated[
         str | None,
-        option("--script", metavar="NAME", text="print this scenario's script, and run nothing"),
+        option(
+            "--script",
+            metavar="NAME",
+            text="print this scenario's script, and run nothing",
+            among=judged_scenarios,
+        ),
     ] = None,
 ) -> int:
-    """Run the scenarios that come with the program on releases, and print what became of them.
+    """Run the built-in scenarios on several releases and print a table of the outcomes.
 
-    Without --versions these are the recommended releases. Outcomes are found by running:
-    acknowledged records that were lost, logs that diverged, ISR members that lack what is
-    committed. With --scenario: also what to watch, and what made it end.
-    Exit status 1: a cell is not what is known of Kafka, or its script did not go as it should.
+    Without --versions the recommended releases are used. Every outcome is found by running the
+    scenario: lost acknowledged records, diverged logs, ISR members without committed records. With
+    --scenario it also prints what to watch, and which change fixed the problem.
+    Exit status 1: an outcome differs from what is known of Kafka, or a script failed.
     """
     from commands.library.index import SCENARIOS, find
     from emulator.releases.profiles import DEFAULT_VERSION, VERSIONS
@@ -64,7 +82,7 @@ def matrix(
             streams.emit(find(script).script(versions[0] if versions else DEFAULT_VERSION))
             return ExitCode.OK
         chosen = [find(name) for name in scenario] if scenario else SCENARIOS
-    except values.BadWord as error:
+    except BadWord as error:
         raise CommandError(ExitCode.USAGE, f"'tidegauge matrix': {error}") from None
     found = _run(chosen, sorted(set(versions), key=order) if versions else VERSIONS)
     if as_json:

@@ -1,17 +1,93 @@
-"""Options that ``run`` and ``console`` share: those that go before what a ``cluster`` line says."""
+"""How commands declare their words and options, and those that several commands share."""
 
-from collections.abc import Sequence
-from typing import Annotated
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import Annotated, Any
 
+import typer
+
+from commands.cli import candidates
 from commands.language import values
 from commands.language.places import size
-from commands.language.statements.parameters import option
+from sessions.grammar.words import BadWord
+
+Parse = Callable[[str], Any]
+"""What a word means; raises :class:`~sessions.grammar.words.BadWord`."""
+Given = Any
+"""What typer hands to a parser: the word, or a default."""
+Declaration = Any
+"""What typer's ``Argument`` and ``Option`` return."""
+Candidates = Callable[..., list[str]]
+"""The words that begin as the one that is being typed, for a shell's completion."""
+
+
+def parsed(parse: Parse) -> Callable[[Given], Given]:
+    """``parse`` for typer: defaults pass, and what is wrong becomes typer's error."""
+
+    @wraps(parse)
+    def checked(value: Given) -> Given:
+        if not isinstance(value, str):
+            return value
+        try:
+            return parse(value)
+        except BadWord as error:
+            raise typer.BadParameter(str(error)) from None
+
+    return checked
+
+
+def argument(
+    metavar: str, parse: Parse | None = None, text: str = "", among: Candidates | None = None
+) -> Declaration:
+    """A word that stands at its place; a shell completes it ``among`` these."""
+    parser = parsed(parse) if parse else None
+    return typer.Argument(
+        metavar=metavar, parser=parser, help=text, show_default=False, autocompletion=among
+    )
+
+
+def option(
+    *names: str,
+    metavar: str,
+    parse: Parse | None = None,
+    text: str,
+    default: str = "",
+    among: Candidates | None = None,
+) -> Declaration:
+    """An option with a value; ``default`` is what help says of it being left out."""
+    return typer.Option(
+        *names,
+        metavar=metavar,
+        parser=parsed(parse) if parse else None,
+        help=f"{text} [default: {default}]" if default else text,
+        show_default=False,
+        autocompletion=among,
+    )
+
+
+def flag(*names: str, text: str) -> Declaration:
+    """An option without a value."""
+    return typer.Option(*names, help=text, show_default=False)
+
+
+Settings = Annotated[
+    list[values.Setting] | None,
+    option("--config", metavar="K=V", parse=values.setting, text="a setting; may be repeated"),
+]
 
 Version = Annotated[
     str | None,
-    option("--version", metavar="VERSION", parse=values.version, text="the release to emulate"),
+    option(
+        "--version",
+        metavar="VERSION",
+        parse=values.version,
+        text="the release to emulate",
+        among=candidates.versions,
+    ),
 ]
-Seed = Annotated[int | None, option("--seed", metavar="S", parse=values.seed, text="of all chance")]
+Seed = Annotated[
+    int | None, option("--seed", metavar="S", parse=values.seed, text="the random seed")
+]
 Variables = Annotated[
     list[values.Setting] | None,
     option("--set", metavar="NAME=VALUE", parse=values.variable, text="what ${NAME} stands for"),
@@ -39,14 +115,3 @@ Keep = Annotated[
 def named(variables: Sequence[values.Setting] | None) -> dict[str, str]:
     """What each ``${NAME}`` stands for; the last one given counts."""
     return {variable.name: variable.value for variable in variables or ()}
-
-
-def cluster_options(
-    version: str | None, seed: int | None, config: Sequence[values.Setting] | None
-) -> list[str]:
-    """The ``cluster`` statement's own words for these options."""
-    options = ["--version", version] if version is not None else []
-    options += ["--seed", str(seed)] if seed is not None else []
-    for setting in config or ():
-        options += ["--config", f"{setting.name}={setting.value}"]
-    return options

@@ -7,10 +7,23 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from commands.cli.examples import examples
-from commands.cli.options import Keep, Record, Seed, Variables, Version, cluster_options, named
+from commands.cli.options import (
+    Keep,
+    Record,
+    Seed,
+    Settings,
+    Variables,
+    Version,
+    argument,
+    flag,
+    named,
+    option,
+)
 from commands.exits import CommandError, ExitCode
 from commands.language import values
-from commands.language.statements.parameters import Settings, argument, flag, option
+from commands.language.statements.cluster import cluster_options
+from commands.output import streams
+from sessions.grammar.words import BadWord
 
 if TYPE_CHECKING:
     from commands.language.parser import Script
@@ -43,7 +56,11 @@ def run(
     as_json: Annotated[bool, flag("--json", text="one JSON object on standard output")] = False,
     until: Annotated[
         str | None,
-        option("--until", metavar="CONDITION", text="at the script's end, go on until this holds"),
+        option(
+            "--until",
+            metavar="CONDITION",
+            text="after the script, go on until this holds",
+        ),
     ] = None,
     within: Annotated[
         str | None,
@@ -52,7 +69,10 @@ def run(
     limit: Annotated[
         int | None,
         option(
-            "--limit", metavar="D", parse=values.positive_duration, text="of real time, for the run"
+            "--limit",
+            metavar="D",
+            parse=values.positive_duration,
+            text="the limit of real time",
         ),
     ] = None,
     speed: Annotated[
@@ -61,17 +81,19 @@ def run(
             "--speed",
             metavar="N|max",
             parse=values.speed,
-            text="virtual seconds in a second",
+            text="virtual seconds per second",
             default="max",
         ),
     ] = None,
 ) -> int:
     """Run a script on an emulated cluster.
 
-    One line a statement goes to standard error, the result to standard output. Options for the
-    cluster go before what the script's cluster line says. Exit status: 0 all expectations hold, 1
-    an expectation or invariant failed, 2 the script or the command line does not parse, 3 a file
-    cannot be reached or exists already, 4 a time limit, 130 interrupted.
+    Standard error gets one line for each statement, standard output the result. Options for the
+    cluster override the script's cluster line. Without --version, a script that names its releases
+    ('# versions: 0.9 2.4') runs on the newest of them. Exit status: 0 all expectations hold, 1 an
+    expectation or an invariant failed, 2 the script or the command line does not parse, 3 a file
+    cannot be read or exists already, 4 a time limit was reached, 70 a fault of the program, 130
+    interrupted.
     """
     given = named(variables)
     if within is not None and until is None:
@@ -98,7 +120,36 @@ def _script(file: str, text: str | None, given: dict[str, str], options: list[st
     if text is not None:
         return parse_script(text, COMMAND_LINE, given, options)
     source = standard_input() if file == "-" else read_text(Path(file))
-    return parse_script(source, file, given, options)
+    script = parse_script(source, file, given, options)
+    return _on_a_named_release(script, source, given, options)
+
+
+def _on_a_named_release(
+    script: "Script", source: str, given: dict[str, str], options: list[str]
+) -> "Script":
+    """The script on a release for which its ``# versions:`` line says that it is written.
+
+    Whoever names another release gets it, and is told.
+    """
+    from commands.language.parser import parse_script
+    from commands.library.index import named_versions
+    from emulator.releases.profiles import DEFAULT_VERSION
+    from emulator.releases.versions import order
+
+    try:
+        named = named_versions(source)
+    except BadWord as error:
+        raise CommandError(ExitCode.USAGE, f"{script.name}: '# versions:': {error}") from None
+    asked = script.spec.version
+    if not named or asked in named:
+        return script
+    if "--version" in " ".join((script.cluster.text, *options)):
+        listed = ", ".join(named)
+        streams.narrate(f"NOTE: {script.name} is written for {listed}; here it runs on {asked}")
+        return script
+    chosen = DEFAULT_VERSION if DEFAULT_VERSION in named else max(named, key=order)
+    streams.narrate(f"running on {chosen}, the newest release that {script.name} is written for")
+    return parse_script(source, script.name, given, [*options, "--version", chosen])
 
 
 def standard_input() -> str:
@@ -114,7 +165,7 @@ def standard_input() -> str:
     try:
         text = sys.stdin.read(SCRIPT_BYTES_MAX + 1)
     except UnicodeDecodeError:
-        raise CommandError(ExitCode.USAGE, "standard input is no UTF-8 text") from None
+        raise CommandError(ExitCode.USAGE, "standard input is not a UTF-8 text") from None
     except OSError as error:
         message = f"cannot read standard input: {(error.strerror or '').lower()}"
         raise CommandError(ExitCode.UNREACHABLE, message) from None

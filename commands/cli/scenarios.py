@@ -4,14 +4,24 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from commands.cli.candidates import scenarios
 from commands.cli.console import need_terminal
 from commands.cli.examples import examples
-from commands.cli.options import Record, Seed, Version, cluster_options
+from commands.cli.options import (
+    Record,
+    Seed,
+    Settings,
+    Version,
+    argument,
+    flag,
+    option,
+)
 from commands.cli.settings import Ascii, Theme, settings
 from commands.exits import CommandError, ExitCode
 from commands.language import values
-from commands.language.statements.parameters import Settings, argument, flag, option
+from commands.language.statements.cluster import cluster_options
 from commands.output import streams
+from sessions.grammar.words import BadWord
 
 if TYPE_CHECKING:
     from commands.library.index import Scenario
@@ -26,7 +36,7 @@ app = typer.Typer(
     ),
 )
 
-Name = Annotated[str, argument("NAME", text="a scenario, or how its name begins")]
+Name = Annotated[str, argument("NAME", text="a scenario, or how its name begins", among=scenarios)]
 AsJson = Annotated[bool, flag("--json", text="as JSON")]
 
 
@@ -170,7 +180,7 @@ def _find(name: str) -> "Scenario":
 
     try:
         return find(name, library())
-    except values.BadWord as error:
+    except BadWord as error:
         raise CommandError(ExitCode.USAGE, f"'tidegauge scenarios': {error}") from None
 
 

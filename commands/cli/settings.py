@@ -4,9 +4,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from commands.cli.candidates import themes
 from commands.cli.examples import examples
+from commands.cli.options import flag, option
 from commands.exits import CommandError, ExitCode
-from commands.language.statements.parameters import flag, option
 from commands.output import streams
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ Theme = Annotated[
         metavar="NAME",
         text="dark, light, high-contrast, colour-blind, colour-blind-light, or one of Textual's",
         default="dark",
+        among=themes,
     ),
 ]
 Ascii = Annotated[bool, flag("--ascii", text="draw with plain ASCII")]
@@ -42,9 +44,9 @@ def config(
 ) -> int:
     """Print the console's settings and the origin of each.
 
-    An option beats the environment (TIDEGAUGE_THEME and so on), that beats the file, that beats
-    the default. TIDEGAUGE_CONFIG names another file. What is wrong in the file is told, and makes
-    the exit status 2; the console tells it too, and goes on without it.
+    Options override the environment (TIDEGAUGE_THEME and so on), which overrides the file, which
+    overrides the defaults. TIDEGAUGE_CONFIG names another file. Mistakes in the file are reported
+    and make the exit status 2; the console reports them too, and ignores those lines.
     """
     from commands.output.grids import Grid, as_text
     from console.model.settings import configuration, example_file

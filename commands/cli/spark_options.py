@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from typing import Annotated
 
+from commands.cli.options import option
 from commands.exits import CommandError, ExitCode
-from commands.language.statements.parameters import option
-from commands.language.values import BadWord, Setting
+from commands.language.values import Setting
+from sessions.grammar.words import BadWord
 
 
 def spark_setting(word: str) -> Setting:

@@ -9,11 +9,10 @@ from typing import Annotated
 import typer
 
 from commands.cli.examples import examples
-from commands.cli.options import Seed, Variables, Version
+from commands.cli.options import Seed, Settings, Variables, Version, argument, flag, option
 from commands.cli.settings import Theme, settings
 from commands.exits import CommandError, ExitCode
 from commands.language import values
-from commands.language.statements.parameters import Settings, argument, flag, option
 from commands.output import streams
 from sessions.child_process import import_path, python_command
 
@@ -53,20 +52,22 @@ def web(
 ) -> None:
     """Open the console in a browser, on this machine only.
 
-    Each page that is opened runs a program of its own: pages of a script have a cluster each, and
-    what is done in one is not seen in another. Statements are refused unless --allow-changes. It
-    listens on the loopback interface only; ctrl-c ends it and its pages.
+    Each page runs its own console: pages of a script have a cluster each, and do not see each
+    other's changes. Statements are refused unless --allow-changes is given. The server listens on
+    the loopback interface only; ctrl-c stops it and its pages.
     """
+    from sessions.format.nearest import nearest_file
     from sessions.format.schema import SUFFIX
 
     settings(theme=theme)
     try:
         from commands.cli.web_server import ConsoleServer
     except ImportError:
-        raise CommandError(ExitCode.USAGE, MISSING) from None
+        raise CommandError(ExitCode.UNREACHABLE, MISSING) from None
 
     if target and not Path(target).is_file():
-        raise CommandError(ExitCode.USAGE, f"there is no file '{target}'")
+        message = f"cannot read '{target}': No such file or directory{nearest_file(Path(target))}"
+        raise CommandError(ExitCode.UNREACHABLE, message)
     _need_port(port)
     given = [f"--theme={theme}"] if theme else []
     if target.endswith(SUFFIX):

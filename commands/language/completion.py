@@ -8,12 +8,15 @@ help gives it (``TP``, ``B``, ``seed|kafka``).
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Any, Final
+from typing import Final
 
-from commands.language.conditions import FIELDS, OPERATORS
-from commands.language.grammar import find, is_group, program
-from commands.language.usage import Command
-from commands.language.values import HOSTS, BadWord, apis
+import click
+
+from commands.language.grammar import find, program
+from commands.language.values import HOSTS, apis
+from sessions.grammar.clauses import FIELDS
+from sessions.grammar.conditions import OPERATORS
+from sessions.grammar.words import BadWord
 from sessions.model.cluster_view import ClusterView
 from sessions.model.states import ViewState
 
@@ -66,8 +69,8 @@ def _candidates(words: Sequence[str], prefix: str, state: ViewState) -> Iterable
     commands = program().commands
     if not words:
         return list(commands)
-    if len(words) == 1 and words[0] in commands and is_group(commands[words[0]]):
-        return list(commands[words[0]].commands)
+    if len(words) == 1 and isinstance(group := commands.get(words[0]), click.Group):
+        return list(group.commands)
     command, name, rest = find(words)
     if name in CONDITIONAL:
         return _conditional(name, rest, prefix, state)
@@ -75,24 +78,29 @@ def _candidates(words: Sequence[str], prefix: str, state: ViewState) -> Iterable
 
 
 def _in_command(
-    command: Command, rest: Sequence[str], prefix: str, state: ViewState
+    command: click.Command, rest: Sequence[str], prefix: str, state: ViewState
 ) -> Iterable[str]:
     """Options, an option's value, or the word of the next place."""
-    options = {word: param for param in command.params for word in param.opts if word[0] == "-"}
+    options = {
+        word: param
+        for param in command.params
+        if isinstance(param, click.Option)
+        for word in param.opts
+    }
     if rest and (param := options.get(rest[-1])) and not param.is_flag:
-        return _of_kind(param.metavar, state)
+        return _of_kind(param.metavar or "", state)
     if prefix.startswith("-"):
         return [word for word, param in options.items() if param.multiple or word not in rest]
-    places = [param for param in command.params if param.opts[0][0] != "-"]
+    places = [param for param in command.params if not isinstance(param, click.Option)]
     at = len(_placed(rest, options))
     if at < len(places):
-        return _of_kind(places[at].metavar, state)
+        return _of_kind(places[at].metavar or "", state)
     if places and places[-1].nargs == -1:
-        return _of_kind(places[-1].metavar, state)
+        return _of_kind(places[-1].metavar or "", state)
     return options
 
 
-def _placed(rest: Sequence[str], options: dict[str, Any]) -> list[str]:
+def _placed(rest: Sequence[str], options: dict[str, click.Option]) -> list[str]:
     """The words that are neither options nor options' values."""
     placed = []
     words = iter(rest)

@@ -1,4 +1,4 @@
-"""The whole command language: one typer program of all statements, and its errors in words.
+"""The whole command language: one group of all statements, and its errors in words.
 
 The program is built once, on first use; from then on a statement parses in a fraction of a
 millisecond.
@@ -6,10 +6,11 @@ millisecond.
 
 from collections.abc import Iterator, Sequence
 from functools import cache
+from typing import Final
 
-import typer
-from typer.main import get_command
+import click
 
+from commands.language.declaration import WrongWordError
 from commands.language.statements import (
     admin,
     brokers,
@@ -26,12 +27,19 @@ from commands.language.statements import (
 from commands.language.statements.cluster import Include
 from commands.language.statements.show import Show
 from commands.language.statements.time import At
-from commands.language.usage import Command, UsageError, explained
-from commands.language.values import BadWord, nearest
+from commands.language.usage import explained, surplus_words
 from emulator.inputs.statements import AnyInput
+from sessions.grammar.words import BadWord, nearest
 
 Meaning = AnyInput | Show | At | Include
 """What a statement's words mean."""
+
+GROUPS: Final = (
+    *(cluster.app, topics.app, clients.app, replication.app, replication.replica_app),
+    *(brokers.app, network.app, zookeeper.app, admin.election_app, admin.app, admin.config_app),
+    *(time.app, expect.app, show.app),
+)
+"""The statements in the order of the documentation; a group without a name is of one word each."""
 
 
 def meaning(words: Sequence[str]) -> Meaning:
@@ -45,11 +53,25 @@ def meaning(words: Sequence[str]) -> Meaning:
         with command.make_context(name, list(rest)) as context:
             found: Meaning = command.invoke(context)
             return found
-    except UsageError as error:
-        raise BadWord(explained(error, command, name)) from None
+    except click.UsageError as error:
+        raise BadWord(explained(error, command, name), _wrong_word(error, rest)) from None
+    except BadWord as error:
+        raise BadWord(f"'{name}': {error}", error.word) from None
 
 
-def find(words: Sequence[str]) -> tuple[Command, str, Sequence[str]]:
+def _wrong_word(error: click.UsageError, words: Sequence[str]) -> str | None:
+    """The word that click's error is about; None where something is missing."""
+    if isinstance(error, WrongWordError):
+        return error.word
+    if isinstance(error, click.NoSuchOption | click.BadOptionUsage):
+        option = error.option_name
+        return next((word for word in words if word.partition("=")[0] == option), None)
+    if surplus := surplus_words(error):
+        return next((word for word in reversed(words) if word == surplus[0]), None)
+    return None
+
+
+def find(words: Sequence[str]) -> tuple[click.Command, str, Sequence[str]]:
     """The command that the first words name, its full name, and the words after it.
 
     Raises:
@@ -57,55 +79,38 @@ def find(words: Sequence[str]) -> tuple[Command, str, Sequence[str]]:
     """
     commands, name = program().commands, words[0]
     if name not in commands:
-        raise BadWord(f"there is no statement '{name}'{_nearest_statement(name)}")
+        raise BadWord(f"there is no statement '{name}'{_nearest_statement(name)}", name)
     command = commands[name]
-    if not is_group(command):
+    if not isinstance(command, click.Group):
         return command, name, words[1:]
     known = command.commands
     if len(words) == 1:
         raise BadWord(f"'{name}' needs a second word ({', '.join(known)})")
     if words[1] not in known:
         hint = nearest(words[1], known) or f" ({', '.join(known)})"
-        raise BadWord(f"'{name}' has no '{words[1]}'{hint}")
+        raise BadWord(f"'{name}' has no '{words[1]}'{hint}", words[1])
     return known[words[1]], f"{name} {words[1]}", words[2:]
 
 
 @cache
-def program() -> Command:
+def program() -> click.Group:
     """All statements as one group, in the order of the documentation."""
-    app = typer.Typer(add_completion=False, rich_markup_mode=None, help="The command language.")
-    app.add_typer(cluster.app)
-    app.add_typer(topics.app)
-    app.add_typer(clients.app)
-    app.add_typer(replication.app)
-    app.add_typer(replication.replica_app)
-    app.add_typer(brokers.app)
-    app.add_typer(network.app)
-    app.add_typer(zookeeper.app)
-    app.add_typer(admin.election_app)
-    app.add_typer(admin.app)
-    app.add_typer(admin.config_app)
-    app.add_typer(time.app)
-    app.add_typer(expect.app)
-    app.add_typer(show.app)
-    group = get_command(app)
-    for _, command in leaves(group):
-        command.add_help_option = False
-    return group
+    whole = click.Group(help="The command language.")
+    for group in GROUPS:
+        if group.name is not None:
+            whole.add_command(group)
+        else:
+            whole.commands.update(group.commands)
+    return whole
 
 
-def leaves(group: Command) -> Iterator[tuple[str, Command]]:
+def leaves(group: click.Group) -> Iterator[tuple[str, click.Command]]:
     """Every statement by its full name, such as ``topic create``."""
     for name, command in group.commands.items():
-        if is_group(command):
+        if isinstance(command, click.Group):
             yield from ((f"{name} {second}", leaf) for second, leaf in leaves(command))
         else:
             yield name, command
-
-
-def is_group(command: Command) -> bool:
-    """Whether a second word follows."""
-    return hasattr(command, "commands")
 
 
 def _nearest_statement(word: str) -> str:

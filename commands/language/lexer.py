@@ -6,9 +6,11 @@ Here are comments, continued lines, ``;``, ``${NAME}`` and quoting.
 import re
 import shlex
 from collections.abc import Iterator, Mapping
+from io import StringIO
 from typing import Final, NamedTuple
 
-from commands.language.values import VARIABLE_NAME, BadWord, is_text, nearest
+from commands.language.values import VARIABLE_NAME, is_text
+from sessions.grammar.words import BadWord, nearest
 from sessions.text import clean
 
 _PIECE = re.compile(
@@ -26,11 +28,68 @@ STATEMENT_CHARACTERS_MAX: Final = 65_536
 """The longest statement: splitting it into words takes time that grows with its square."""
 
 
+class Origin(NamedTuple):
+    """Where a piece of a statement's text comes from.
+
+    The piece begins at ``at`` in the text and is ``length`` characters long in the script, where it
+    begins in ``column`` of ``line``; both count from 1. A variable's value has length 0: all of it
+    comes from where the variable stands.
+    """
+
+    at: int
+    line: int
+    column: int
+    length: int
+
+
 class Line(NamedTuple):
     """One statement's text without comments, in one line; ``number`` is where it starts."""
 
     number: int
     text: str
+    origins: tuple[Origin, ...] = ()
+
+    def place(self, at: int) -> tuple[int, int]:
+        """The script's line and column of a character of the text."""
+        found = [origin for origin in self.origins if origin.at <= at]
+        if not found:
+            return self.number, 1
+        last = found[-1]
+        return last.line, last.column + min(at - last.at, last.length)
+
+    def with_values(self, variables: Mapping[str, str]) -> "Line":
+        """The statement with every ``${NAME}`` and ``${NAME:-DEFAULT}`` replaced.
+
+        Raises:
+            BadWord: a name has neither a value nor a default, or is not a name.
+        """
+        if "${" not in self.text:
+            return self
+        pieces: list[str] = []
+        origins: list[Origin] = []
+        length = done = 0
+        for match in _VARIABLE.finditer(self.text):
+            value = _value(match, variables)
+            origins += self._between(done, match.start(), length - done)
+            origins.append(Origin(length + match.start() - done, *self.place(match.start()), 0))
+            pieces += [self.text[done : match.start()], value]
+            length += match.start() - done + len(value)
+            done = match.end()
+        origins += self._between(done, len(self.text), length - done)
+        return Line(self.number, "".join((*pieces, self.text[done:])), tuple(origins))
+
+    def _between(self, start: int, end: int, shift: int) -> Iterator[Origin]:
+        """The origins of a part of the text, which stands ``shift`` characters further on."""
+        starts = [start, *(origin.at for origin in self.origins if start < origin.at < end)]
+        for first, following in zip(starts, [*starts[1:], end], strict=True):
+            if following > first:
+                yield Origin(first + shift, *self.place(first), following - first)
+
+
+class Word(str):
+    """A word that knows where in its statement's text it begins (``at``, from 0)."""
+
+    at: int = 0
 
 
 def split_lines(text: str, semicolons: bool = False) -> Iterator[Line]:
@@ -40,44 +99,74 @@ def split_lines(text: str, semicolons: bool = False) -> Iterator[Line]:
     ``number`` counts statements.
     """
     number = start = 1
-    pieces: list[str] = []
+    begins = 0  # where the current line of the script begins
+    pieces: list[tuple[str, int, int]] = []
     for match in _PIECE.finditer(text + "\n"):
         kind = match.lastgroup
         if kind == "text" or (kind == "semicolon" and not semicolons):
-            pieces.append(match[0])
+            pieces.append((match[0], number, match.start() - begins + 1))
         elif kind == "goes_on":
-            pieces[-1:] = [piece.rstrip() for piece in pieces[-1:]] + [" "]
+            if pieces:
+                piece, line, column = pieces[-1]
+                pieces[-1] = (piece.rstrip(), line, column)
+            pieces.append((" ", number, match.start() - begins + 1))
             number += not semicolons
+            begins = match.start() + match[0].index("\n") + 1
         elif kind != "comment":
-            statement = "".join(pieces).strip()
-            if statement:
-                yield Line(start, statement)
+            line_found = _joined(pieces, start)
+            if line_found.text:
+                yield line_found if not semicolons else _counted(line_found)
             pieces.clear()
-            number += bool(statement) if semicolons else 1
+            number += bool(line_found.text) if semicolons else 1
             start = number
+            begins = match.end()
+
+
+def _joined(pieces: list[tuple[str, int, int]], number: int) -> Line:
+    """The statement that the pieces make, without space around it."""
+    whole = "".join(piece for piece, _, _ in pieces)
+    before = len(whole) - len(whole.lstrip())
+    origins: list[Origin] = []
+    at = -before
+    for piece, line, column in pieces:
+        hidden = max(0, -at)
+        last = origins[-1] if origins else None
+        if last and (line, column) == (last.line, last.column + last.length):
+            origins[-1] = last._replace(length=last.length + len(piece))
+        elif hidden < len(piece):
+            origins.append(Origin(max(0, at), line, column + hidden, len(piece) - hidden))
+        at += len(piece)
+    return Line(number, whole.strip(), tuple(origins))
+
+
+def _counted(line: Line) -> Line:
+    """The statement of a ``-c``: its columns are those of its own text."""
+    return line._replace(origins=(Origin(0, line.number, 1, len(line.text)),))
 
 
 def substitute(text: str, variables: Mapping[str, str]) -> str:
     """The text with every ``${NAME}`` and ``${NAME:-DEFAULT}`` replaced.
 
     Raises:
-        BadWord: a name that is neither in ``variables`` nor has a default, or is none.
+        BadWord: a name has neither a value nor a default, or is not a name.
     """
+    return _VARIABLE.sub(lambda match: _value(match, variables), text)
 
-    def value(match: re.Match[str]) -> str:
-        name, has_default, default = match["inside"].partition(":-")
-        if not match["closed"]:
-            raise BadWord(f"'{match[0]}' is not closed with }} (written ${{NAME}})")
-        if not VARIABLE_NAME.fullmatch(name):
-            raise BadWord(f"'{match[0]}' is no variable (written ${{NAME}} or ${{NAME:-DEFAULT}})")
-        if name in variables:
-            return variables[name]
-        if has_default:
-            return default
-        hint = nearest(name, variables)
-        raise BadWord(f"${{{name}}} has no value (give it with --set {name}=VALUE){hint}")
 
-    return _VARIABLE.sub(value, text)
+def _value(match: re.Match[str], variables: Mapping[str, str]) -> str:
+    """What a variable stands for."""
+    name, has_default, default = match["inside"].partition(":-")
+    if not match["closed"]:
+        raise BadWord(f"'{match[0]}' is not closed with }} (written ${{NAME}})", match[0])
+    if not VARIABLE_NAME.fullmatch(name):
+        message = f"'{match[0]}' is not a variable (written ${{NAME}} or ${{NAME:-DEFAULT}})"
+        raise BadWord(message, match[0])
+    if name in variables:
+        return variables[name]
+    if has_default:
+        return default
+    hint = nearest(name, variables)
+    raise BadWord(f"${{{name}}} has no value (give it with --set {name}=VALUE){hint}", match[0])
 
 
 def variables_in(text: str) -> set[str]:
@@ -85,20 +174,35 @@ def variables_in(text: str) -> set[str]:
     return {match["inside"].partition(":-")[0] for match in _VARIABLE.finditer(text)}
 
 
-def split_words(text: str) -> list[str]:
+def split_words(text: str) -> list[Word]:
     """The words of a statement, as a POSIX shell splits them.
 
     Raises:
         BadWord: a quote that is not closed, a backslash with nothing after it, a text that is too
-            long or that no UTF-8 can hold (bytes of a shell's that were no text).
+            long, or one that UTF-8 cannot hold (bytes of a shell that were not text).
     """
     if len(text) > STATEMENT_CHARACTERS_MAX:
         longest = f"{STATEMENT_CHARACTERS_MAX:,} is the most"
         raise BadWord(f"a statement of {len(text):,} characters is too long ({longest})")
     if not is_text(text):
-        raise BadWord(f"'{clean(text)}' is no UTF-8 text")
+        raise BadWord(f"'{clean(text)}' is not UTF-8 text")
+    stream = StringIO(text)
+    lexer = shlex.shlex(stream, posix=True)
+    lexer.whitespace_split = True
+    lexer.commenters = ""
+    words: list[Word] = []
+    at = 0
     try:
-        return shlex.split(text)
+        while True:
+            while text[at : at + 1] in tuple(lexer.whitespace):
+                at += 1
+            token = lexer.get_token()
+            if token is None:
+                return words
+            word = Word(token)
+            word.at = at
+            words.append(word)
+            at = stream.tell()
     except ValueError as error:
         what = "a quote is not closed" if "quotation" in str(error) else "a \\ stands at the end"
-        raise BadWord(what) from None
+        raise BadWord(what, text[at:]) from None

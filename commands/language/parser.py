@@ -10,15 +10,15 @@ from msgspec import Struct
 
 from commands.exits import CommandError, ExitCode
 from commands.language.grammar import Meaning, meaning
-from commands.language.lexer import Line, split_lines, split_words, substitute, variables_in
+from commands.language.lexer import Line, Word, split_lines, split_words, variables_in
 from commands.language.statements.cluster import Include
 from commands.language.statements.show import Show
 from commands.language.statements.time import At
-from commands.language.values import BadWord
 from emulator.inputs.statements import CreateCluster, ExpectError, Statement
 from emulator.releases.config import ConfigError, resolve
 from sessions.file_system import read_regular
 from sessions.format.nearest import nearest_file
+from sessions.grammar.words import BadWord
 
 COMMAND_LINE: Final = "-c"
 """What errors call a text that was given with ``-c``."""
@@ -66,11 +66,17 @@ class Script(Struct, frozen=True):
 
 
 class ScriptError(CommandError):
-    """A script that does not parse: one line a problem, ``FILE:LINE: what is wrong``."""
+    """A script that does not parse: one line a problem, ``FILE:LINE:COLUMN: what is wrong``.
 
-    def __init__(self, problems: Sequence[str], code: ExitCode = ExitCode.USAGE) -> None:
+    ``column`` is the first problem's, from 1: the place at which a line without a file is wrong.
+    """
+
+    def __init__(
+        self, problems: Sequence[str], code: ExitCode = ExitCode.USAGE, column: int = 1
+    ) -> None:
         super().__init__(code, "\n".join(problems))
         self.problems = list(problems)
+        self.column = column
 
 
 class _Written(Struct, frozen=True):
@@ -80,6 +86,7 @@ class _Written(Struct, frozen=True):
     text: str
     source: str
     line: int
+    column: int
 
 
 class _Reader:
@@ -89,6 +96,7 @@ class _Reader:
         self.variables = variables
         self.asked: set[str] = set()
         self.problems: list[str] = []
+        self.column = 0
         self.code = ExitCode.USAGE
 
     def read(
@@ -101,30 +109,34 @@ class _Reader:
             elif written:
                 yield written
 
-    def problem(self, source: str, line: int, message: str) -> None:
-        self.problems.append(f"{source}:{line}: {message}")
+    def problem(self, source: str, place: tuple[int, int], message: str) -> None:
+        line, column = place
+        self.column = self.column or column
+        self.problems.append(f"{source}:{line}:{column}: {message}" if source else message)
 
-    def _statement(self, line: Line, source: str) -> _Written | None:
+    def _statement(self, written: Line, source: str) -> _Written | None:
+        line, words = written, list[Word]()
         try:
             self.asked |= variables_in(line.text)
-            text = substitute(line.text, self.variables)
-            words = split_words(text)
-            return _Written(meaning(words), text, source, line.number) if words else None
+            line = line.with_values(self.variables)
+            words = split_words(line.text)
+            found = meaning(words) if words else None
         except BadWord as error:
-            self.problem(source, line.number, str(error))
+            self.problem(source, line.place(_offset(error.word, line.text, words)), str(error))
             return None
+        return _Written(found, line.text, source, *line.place(0)) if found else None
 
     def _included(self, at: _Written, folder: Path, trail: tuple[Path, ...]) -> Iterator[_Written]:
         assert isinstance(at.meaning, Include)
         path = folder / at.meaning.path
         refused = _not_to_be_run(path, trail)
         if refused:
-            self.problem(at.source, at.line, f"'{at.meaning.path}' {refused}")
+            self.problem(at.source, (at.line, at.column), f"'{at.meaning.path}' {refused}")
             return
         try:
             text = read_text(path)
         except CommandError as error:
-            self.problem(at.source, at.line, error.message)
+            self.problem(at.source, (at.line, at.column), error.message)
             self.code = error.code
             return
         for written in self.read(text, str(path), path.parent, (*trail, path.resolve())):
@@ -182,13 +194,13 @@ def parse_line(text: str, variables: Mapping[str, str] | None = None) -> list[St
     """
     reader = _Reader(variables or {})
     written = list(reader.read(text, "", Path(), ()))
-    problems = [problem.removeprefix(":1: ") for problem in reader.problems]
+    problems = list(reader.problems)
     if any(isinstance(each.meaning, CreateCluster) for each in written):
         problems.append("there is a cluster already; 'cluster' stands first in a script")
     if any(isinstance(each.meaning, At) for each in written):
         problems.append("'at' stands in scripts; here 'wait' lets time pass")
     if problems:
-        raise ScriptError(problems, reader.code)
+        raise ScriptError(problems, reader.code, reader.column or 1)
     return _steps(written)
 
 
@@ -202,7 +214,7 @@ def read_text(path: Path) -> str:
         text = read_regular(path, SCRIPT_BYTES_MAX).decode("utf-8-sig")
         return text.replace("\r\n", "\n").replace("\r", "\n")
     except UnicodeDecodeError as error:
-        message = f"'{path}' is no UTF-8 text (byte {error.start + 1:,} is none of it)"
+        message = f"'{path}' is not UTF-8 text (byte {error.start + 1:,} is wrong)"
         raise CommandError(ExitCode.USAGE, message) from None
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
@@ -211,17 +223,30 @@ def read_text(path: Path) -> str:
         raise CommandError(ExitCode.UNREACHABLE, message) from None
 
 
+def _offset(wrong: str | None, text: str, words: Sequence[Word]) -> int:
+    """Where in a statement's text a wrong word stands; its beginning if that is not known."""
+    if wrong is None:
+        return 0
+    if isinstance(wrong, Word):
+        return wrong.at
+    for word in (*(each for each in words if each == wrong), *words):
+        if wrong and wrong in word:
+            return word.at + (word.index(wrong) if text.startswith(word, word.at) else 0)
+    return max(0, text.find(wrong))
+
+
 def _check_cluster(written: Sequence[_Written], source: str, reader: _Reader) -> None:
     """``cluster`` stands first, and once."""
     if reader.problems and not written:
         return
     if not written or not isinstance(written[0].meaning, CreateCluster):
-        line = written[0].line if written else 1
+        place = (written[0].line, written[0].column) if written else (1, 1)
         message = "the first statement must be 'cluster', such as cluster --brokers 3"
-        reader.problem(source, line, message)
+        reader.problem(source, place, message)
     for each in written[1:]:
         if isinstance(each.meaning, CreateCluster):
-            reader.problem(each.source, each.line, "'cluster' stands first in a script, and once")
+            message = "'cluster' stands first in a script, and once"
+            reader.problem(each.source, (each.line, each.column), message)
 
 
 def _cluster(
@@ -237,7 +262,8 @@ def _cluster(
         return Statement(_cluster_meaning(text), text, first.line)
     except (BadWord, ConfigError) as error:
         blamed = f"with {given}: " if given and _is_cluster(first.text) else ""
-        reader.problem(first.source, first.line, blamed + str(error).removesuffix("."))
+        place = first.line, first.column
+        reader.problem(first.source, place, blamed + str(error).removesuffix("."))
         return None
 
 

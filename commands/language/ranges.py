@@ -4,7 +4,7 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from commands.language import values as words
-from commands.language.values import BadWord
+from sessions.grammar.words import BadWord
 from sessions.text import clean
 
 CONFIG: Final = "config."

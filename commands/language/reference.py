@@ -1,10 +1,12 @@
 """docs/statements.md: the command language, rendered from the statements' own declarations."""
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
+
+import click
 
 from commands.language.grammar import leaves, program
-from commands.language.usage import Command
+from sessions.grammar.clauses import FIELDS
 
 HEAD: Final = """\
 # Statements
@@ -42,8 +44,6 @@ This page is rendered from the declarations that parse the statements
 
 def statements_page() -> str:
     """docs/statements.md as Markdown."""
-    from commands.language.conditions import FIELDS
-
     head = HEAD
     for kind, fields in FIELDS.items():
         head = head.replace(f"{{{kind}}}", ", ".join(f"`{field}`" for field in fields))
@@ -51,29 +51,34 @@ def statements_page() -> str:
     return "\n".join((head, *sections))
 
 
-def _section(name: str, command: Command) -> Iterator[str]:
+def _section(name: str, command: click.Command) -> Iterator[str]:
     yield f"## {name}"
     yield ""
     yield f"`{' '.join((name, *(_usage(param) for param in command.params)))}`"
     yield ""
     yield " ".join((command.help or "").split())
     yield ""
-    described = [param for param in command.params if param.help]
+    described = [(param, text) for param in command.params if (text := help_of(param))]
     if described:
         yield "| word | meaning |"
         yield "|--|--|"
-        yield from (f"| `{_cell(_written(param))}` | {_cell(param.help)} |" for param in described)
+        yield from (f"| `{_cell(_written(param))}` | {_cell(text)} |" for param, text in described)
         yield ""
 
 
-def _usage(param: Any) -> str:  # noqa: ANN401 - an option or argument, whose classes typer moved
+def help_of(param: click.Parameter) -> str:
+    """What help says of a word or an option."""
+    return (param.help or "") if isinstance(param, click.Argument | click.Option) else ""
+
+
+def _usage(param: click.Parameter) -> str:
     word = _written(param)
-    many = ".." if param.nargs == -1 or getattr(param, "multiple", False) else ""
+    many = ".." if param.nargs == -1 or param.multiple else ""
     return f"{word}{many}" if param.required else f"[{word}]{many}"
 
 
-def _written(param: Any) -> str:  # noqa: ANN401 - as above
-    if param.param_type_name == "argument":
+def _written(param: click.Parameter) -> str:
+    if not isinstance(param, click.Option):
         return str(param.metavar)
     return param.opts[0] if param.is_flag else f"{param.opts[0]} {param.metavar}"
 

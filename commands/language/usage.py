@@ -1,22 +1,28 @@
-"""What is wrong with the words of a statement or of the program, in one sentence."""
+"""What is wrong with the words of a statement or of the program, in one sentence.
+
+Statements are click's commands. The program's are typer's, which brings a copy of click's classes
+under names of its own; so what is read of either is what both have.
+"""
 
 import re
-from typing import Any, Final
+from typing import Any
 
-import typer
-
-from commands.language.values import nearest
+from sessions.grammar.words import nearest
 
 Command = Any
-"""A command or a group as typer makes them; their classes moved between its releases."""
+"""A command or a group, of click or of typer."""
 UsageProblem = Any
-"""An error of :data:`UsageError`."""
-UsageError: Final[type[Exception]] = typer.BadParameter.__mro__[1]
-"""What typer raises about words, which it does not export by name."""
+"""click's ``UsageError``, or typer's copy of it."""
 
 _SURPLUS = re.compile(r"unexpected extra arguments?(?:\(s\))? \((.*)\)", re.DOTALL)
 _MISSING = "Missing command"
 _UNKNOWN = re.compile(r"No such command '([^']*)'")
+
+
+def surplus_words(error: UsageProblem) -> list[str]:
+    """The words that are too many, if that is what is wrong."""
+    surplus = _SURPLUS.search(str(error.message))
+    return surplus[1].split(" ") if surplus else []
 
 
 def explained(error: UsageProblem, command: Command, name: str) -> str:

@@ -1,13 +1,15 @@
-"""What single words mean: times, topic-partitions, replicas, hosts, numbers, settings.
+"""What single words mean: topic-partitions, replicas, hosts, numbers, settings.
 
-Each function takes a word and gives its value, or raises :class:`BadWord` with one sentence that
-says what is wrong and, where there is one, the nearest valid word. Nothing here knows of typer.
+Each function takes a word and returns its value, or raises
+:class:`~sessions.grammar.words.BadWord` with one sentence that says what is wrong and names the
+nearest valid word, if there is one.
 """
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
+from sessions.grammar.words import BadWord, duration, nearest
 from sessions.text import clean
 
 LISTED_MAX: Final = 20
@@ -19,25 +21,15 @@ PARTITIONS_MAX: Final = 200_000
 PERCENT_MAX: Final = 100
 SPEED_MIN: Final = 0.001
 SPEED_MAX: Final = 1_000_000
-UNITS_US: Final = {"ms": 1_000, "s": 1_000_000, "m": 60_000_000, "h": 3_600_000_000}
-"""Microseconds in each unit of time."""
-HOURS_MAX: Final = 876_000
-"""A hundred years: sums of such times still fit into the 64 bits that events have for them."""
 VARIABLE_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 """What stands in ``${NAME}``."""
 HOSTS: Final = {"zk": -1, "clients": -2}
 """The hosts that are not brokers, with the numbers that events give them."""
 
-_DURATION = re.compile(r"(\d{1,12})(ms|s|m|h)", re.ASCII)
-_MOMENT = re.compile(r"(\d{1,10})\.(\d{1,6})s", re.ASCII)
 _INTEGER = re.compile(r"-?\d{1,18}", re.ASCII)
 _TOPIC_PARTITION = re.compile(r"[A-Za-z0-9._-]+-(?:0|[1-9]\d{0,9})", re.ASCII)
 _REPLICA = re.compile(rf"({_TOPIC_PARTITION.pattern})@(\d{{1,9}})", re.ASCII)
 _DIGITS = re.compile(r"\d{1,9}", re.ASCII)
-
-
-class BadWord(Exception):
-    """A word has no meaning where it stands; the message is one sentence without a final stop."""
 
 
 class Replica(NamedTuple):
@@ -59,13 +51,6 @@ class Names(list[str]):
     """Names, in the order in which they were written."""
 
 
-class Place(NamedTuple):
-    """A place in a session: an event, or else a virtual time in microseconds."""
-
-    time_us: int = 0
-    seq: int | None = None
-
-
 class Setting(NamedTuple):
     """``K=V``: a configuration name and its value; an empty value removes it."""
 
@@ -73,21 +58,19 @@ class Setting(NamedTuple):
     value: str
 
 
-def nearest(word: str, known: Iterable[str]) -> str:
-    """``; did you mean 'produce'?`` for the known word that is most like ``word``, or nothing."""
-    from difflib import get_close_matches
-
-    by_lower = {name.lower(): name for name in known}
-    found = get_close_matches(word.lower(), by_lower, n=1, cutoff=0.6)
-    return f"; did you mean '{by_lower[found[0]]}'?" if found else ""
-
-
 def one_of(word: str, known: Sequence[str], what: str) -> str:
     """The word itself if it is one of ``known``; ``what`` says in an error what was looked for."""
     if word in known:
         return word
     listed = f" ({', '.join(known)})" if len(known) <= LISTED_MAX else ""
-    raise BadWord(f"'{word}' is no {what}{nearest(word, known) or listed}")
+    raise BadWord(f"'{word}' is not {article(what)}{nearest(word, known) or listed}")
+
+
+def article(noun: str) -> str:
+    """The noun with its indefinite article: ``a count``, ``an offset``; ``acks`` is plural."""
+    if noun.endswith("s"):
+        return f"a value of {noun}"
+    return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"
 
 
 def integer(word: str, least: int, what: str, most: int | None = None) -> int:
@@ -99,7 +82,7 @@ def integer(word: str, least: int, what: str, most: int | None = None) -> int:
     elif most is None and word.isdecimal():
         raise BadWord(f"'{word}' is too large a {what} (up to 18 digits)")
     limits = f", {least} or more" if most is None else f" from {least:,} to {most:,}"
-    raise BadWord(f"'{word}' is no {what} (a whole number{limits})")
+    raise BadWord(f"'{word}' is not {article(what)} (a whole number{limits})")
 
 
 def natural(word: str) -> int:
@@ -136,47 +119,12 @@ def seed(word: str) -> int:
     """A seed: a whole number, which may be negative."""
     if _INTEGER.fullmatch(word):
         return int(word)
-    raise BadWord(f"'{word}' is no seed (a whole number of up to 18 digits)")
+    raise BadWord(f"'{word}' is not a seed (a whole number of up to 18 digits)")
 
 
 def znode_version(word: str) -> int:
     """A znode's dataVersion; -1 stands for any."""
     return integer(word, -1, "version")
-
-
-def duration(word: str) -> int:
-    """A time such as ``250ms``, ``2s``, ``3m`` or ``1h``, in microseconds."""
-    match = _DURATION.fullmatch(word)
-    if not match:
-        raise BadWord(f"'{word}' is no time (times are written 250ms, 2s, 3m, 1h)")
-    duration_us = int(match[1]) * UNITS_US[match[2]]
-    if duration_us > HOURS_MAX * UNITS_US["h"]:
-        raise BadWord(f"'{word}' is too long a time (at most {HOURS_MAX}h, a hundred years)")
-    return duration_us
-
-
-def moment(word: str) -> int:
-    """A time since the beginning, such as ``4s`` or (exactly) ``4.081322s``, in microseconds."""
-    match = _MOMENT.fullmatch(word)
-    if not match:
-        return duration(word)
-    return int(match[1]) * UNITS_US["s"] + int(match[2].ljust(6, "0"))
-
-
-def place(word: str) -> Place:
-    """A moment, or an event by its number, written ``#1289``."""
-    number = word.removeprefix("#").replace(",", "")
-    if not word.startswith("#"):
-        return Place(moment(word))
-    if number.isdecimal() and number.isascii():
-        return Place(seq=int(number))
-    raise BadWord(f"'{clean(word)}' is no event (written #1289)")
-
-
-def moment_text(time_us: int) -> str:
-    """A time since the beginning to the microsecond, as it is written."""
-    seconds, rest = divmod(time_us, UNITS_US["s"])
-    return f"{seconds}.{rest:06}s"
 
 
 def positive_duration(word: str) -> int:
@@ -186,26 +134,18 @@ def positive_duration(word: str) -> int:
     raise BadWord(f"'{word}' is too short a time (1ms or more)")
 
 
-def duration_text(duration_us: int) -> str:
-    """A time as it is written, in the largest unit that divides it (milliseconds at least)."""
-    for unit in ("h", "m", "s"):
-        if duration_us and duration_us % UNITS_US[unit] == 0:
-            return f"{duration_us // UNITS_US[unit]}{unit}"
-    return f"{duration_us // UNITS_US['ms']}ms"
-
-
 def topic_partition(word: str) -> str:
     """A topic-partition such as ``orders-0``."""
     if _TOPIC_PARTITION.fullmatch(word):
         return word
-    raise BadWord(f"'{word}' is no topic-partition (written orders-0)")
+    raise BadWord(f"'{word}' is not a topic-partition (written orders-0)")
 
 
 def replica(word: str) -> Replica:
     """A replica such as ``orders-0@2``."""
     match = _REPLICA.fullmatch(word)
     if not match:
-        raise BadWord(f"'{word}' is no replica (written orders-0@2: partition, then broker)")
+        raise BadWord(f"'{word}' is not a replica (written orders-0@2: partition, then broker)")
     return Replica(match[1], int(match[2]))
 
 
@@ -213,7 +153,7 @@ def broker(word: str) -> int:
     """A broker id."""
     if _DIGITS.fullmatch(word):
         return int(word)
-    raise BadWord(f"'{word}' is no broker id (a number such as 0)")
+    raise BadWord(f"'{word}' is not a broker id (a number such as 0)")
 
 
 def host(word: str) -> int:
@@ -222,7 +162,7 @@ def host(word: str) -> int:
         return HOSTS[word]
     if _DIGITS.fullmatch(word):
         return int(word)
-    raise BadWord(f"'{word}' is no host (a broker id, zk or clients){nearest(word, HOSTS)}")
+    raise BadWord(f"'{word}' is not a host (a broker id, zk or clients){nearest(word, HOSTS)}")
 
 
 def host_text(number: int) -> str:
@@ -235,7 +175,7 @@ def broker_ids(word: str, separator: str = ",") -> BrokerIds:
     parts = word.split(separator)
     if all(_DIGITS.fullmatch(part) for part in parts):
         return BrokerIds(int(part) for part in parts)
-    raise BadWord(f"'{word}' is no list of broker ids (written 1{separator}2{separator}3)")
+    raise BadWord(f"'{word}' is not a list of broker ids (written 1{separator}2{separator}3)")
 
 
 def assignment(word: str) -> Assignment:
@@ -243,7 +183,7 @@ def assignment(word: str) -> Assignment:
     try:
         return Assignment(list(broker_ids(part, ":")) for part in word.split(","))
     except BadWord:
-        message = "is no assignment (written 0:1:2,1:2:0: brokers of partition 0, then of 1)"
+        message = "is not an assignment (written 0:1:2,1:2:0: brokers of partition 0, then of 1)"
         raise BadWord(f"'{word}' {message}") from None
 
 
@@ -252,7 +192,7 @@ def setting(word: str) -> Setting:
     name, equals, value = word.partition("=")
     if name and equals:
         return Setting(name, value)
-    raise BadWord(f"'{word}' is no setting (written min.insync.replicas=2)")
+    raise BadWord(f"'{word}' is not a setting (written min.insync.replicas=2)")
 
 
 def variable(word: str) -> Setting:
@@ -260,14 +200,14 @@ def variable(word: str) -> Setting:
     name, equals, value = word.partition("=")
     if equals and VARIABLE_NAME.fullmatch(name) and is_text(value):
         return Setting(name, value)
-    raise BadWord(f"'{clean(word)}' is no variable (written NAME=VALUE, such as ACKS=all)")
+    raise BadWord(f"'{clean(word)}' is not a variable (written NAME=VALUE, such as ACKS=all)")
 
 
 def file_name(word: str) -> str:
     """The name of a file or a folder to be made."""
     if word and is_text(word) and "\0" not in word:
         return word
-    raise BadWord(f"'{clean(word)}' is no name for a file")
+    raise BadWord(f"'{clean(word)}' is not a name for a file")
 
 
 def is_text(text: str) -> bool:
@@ -284,7 +224,7 @@ def names(word: str) -> Names:
     parts = word.split(",")
     if all(parts):
         return Names(parts)
-    raise BadWord(f"'{word}' is no list of names (written a,b,c)")
+    raise BadWord(f"'{word}' is not a list of names (written a,b,c)")
 
 
 def acks(word: str) -> int:
@@ -301,7 +241,7 @@ def percent(word: str) -> float:
         value = -1.0
     if 0 <= value <= PERCENT_MAX:
         return value
-    raise BadWord(f"'{word}' is no percentage (0 to 100)")
+    raise BadWord(f"'{word}' is not a percentage (0 to 100)")
 
 
 def speed(word: str) -> float | None:
@@ -314,14 +254,14 @@ def speed(word: str) -> float | None:
         value = 0.0
     if SPEED_MIN <= value <= SPEED_MAX:
         return value
-    raise BadWord(f"'{word}' is no speed (a number such as 0.5 or 16, or max)")
+    raise BadWord(f"'{word}' is not a speed (a number such as 0.5 or 16, or max)")
 
 
 def znode_path(word: str) -> str:
     """A znode path such as ``/brokers/ids``."""
     if word.startswith("/"):
         return word
-    raise BadWord(f"'{word}' is no znode path (written /brokers/ids)")
+    raise BadWord(f"'{word}' is not a znode path (written /brokers/ids)")
 
 
 def version(word: str) -> str:
@@ -331,8 +271,8 @@ def version(word: str) -> str:
     if word in versions.RELEASE_OF:
         return word
     if versions.has_no_zookeeper(word):
-        raise BadWord(f"'{word}' is no version here: {versions.WITHOUT_ZOOKEEPER}")
-    raise BadWord(f"'{word}' is no version; did you mean '{versions.nearest(word)}'?")
+        raise BadWord(f"'{word}' is not a version here: {versions.WITHOUT_ZOOKEEPER}")
+    raise BadWord(f"'{word}' is not a version; did you mean '{versions.nearest(word)}'?")
 
 
 def api(word: str) -> str:

@@ -16,9 +16,10 @@ from typing import Final
 
 from msgspec import Struct
 
-from commands.language.values import BadWord, nearest
+from commands.language.values import version
 from emulator.releases.profiles import DEFAULT_VERSION, PROFILES, VERSIONS, neighbours
 from emulator.releases.versions import is_since
+from sessions.grammar.words import BadWord, nearest
 
 FOLDER: Final = Path(__file__).parent / "scenarios"
 
@@ -98,6 +99,21 @@ class Scenario(Struct, frozen=True):
     def script(self, version: str) -> str:
         """The whole script for one release, as ``tidegauge run -`` takes it."""
         return self.text().replace("\ncluster ", f"\ncluster --version {version} ", 1)
+
+
+def named_versions(text: str) -> tuple[str, ...]:
+    """The releases that a script's first comments say it is written for; empty if they say none.
+
+    Raises:
+        BadWord: one of them is not a release.
+    """
+    for line in text.splitlines():
+        if not line.startswith("#"):
+            break
+        head = _HEAD.match(line)
+        if head and head[1] == "versions":
+            return tuple(version(name) for name in head[2].replace(",", " ").split())
+    return ()
 
 
 def read(path: Path) -> Scenario:

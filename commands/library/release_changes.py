@@ -16,7 +16,7 @@ from emulator.releases.config import (
 from emulator.releases.config_names import SETTINGS, Parsed, Setting
 from emulator.releases.features import FEATURES, Feature
 from emulator.releases.profiles import PROFILES, VERSIONS
-from emulator.releases.versions import NAMES, RELEASE_OF, RELEASES, SEED, is_since, is_until
+from emulator.releases.versions import DOCUMENTS, NAMES, RELEASE_OF, RELEASES, is_since, is_until
 
 Defaults = ProducerDefaults | ConsumerDefaults
 
@@ -103,7 +103,7 @@ class Change(Struct, frozen=True):
 def behaviours() -> tuple[Behaviour, ...]:
     """All releases by how they behave, oldest first; ``seed`` is one by itself."""
     alike: dict[tuple[object, ...], list[str]] = {}
-    for release in (SEED, *RELEASES):
+    for release in (DOCUMENTS, *RELEASES):
         alike.setdefault(_behaviour(release), []).append(release)
     recommended = {RELEASE_OF[version]: version for version in VERSIONS}
     found = []

@@ -19,4 +19,7 @@ def judged(error: Exception) -> tuple[ExitCode, str]:
         unreachable = type(error) in (SessionError, SessionMissingError)
         return (ExitCode.UNREACHABLE if unreachable else ExitCode.BAD_SESSION), str(error)
     kind = type(error).__name__
-    return ExitCode.FAILED, f"a fault of this program: {kind}: {error} ({TRACEBACK}=1 shows where)"
+    return (
+        ExitCode.INTERNAL,
+        f"a fault of this program: {kind}: {error} ({TRACEBACK}=1 shows where)",
+    )

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from rich.cells import cell_len
 
 from sessions.text import clean
 
@@ -61,14 +62,20 @@ def _lines(grid: Grid) -> Iterator[str]:
     if not grid.rows:
         return
     table = [list(grid.columns), *([shown(cell) for cell in row] for row in grid.rows)]
-    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    widths = [max(map(cell_len, column)) for column in zip(*table, strict=True)]
     numeric = grid.numeric
     for row in table:
         cells = (
-            cell.rjust(width) if is_number else cell.ljust(width)
+            _padded(cell, width, is_number)
             for cell, width, is_number in zip(row, widths, numeric, strict=True)
         )
         yield GAP.join(cells).rstrip()
+
+
+def _padded(cell: str, width: int, is_number: bool) -> str:
+    """The cell in ``width`` columns of a terminal, of which some characters take two."""
+    space = " " * (width - cell_len(cell))
+    return space + cell if is_number else cell + space
 
 
 def for_terminal(grids: Sequence[Grid], width: int) -> str:

@@ -1,12 +1,16 @@
 """What ``show`` shows, and the end of a run: tables made from the read model alone."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
+import msgspec
+
 from commands.language.statements.show import Show
-from commands.language.values import BadWord, nearest
 from commands.output.grids import Cell, Grid
+from emulator.events import Event
 from emulator.releases.profiles import Profile
+from sessions.grammar.event_patterns import pattern, since
+from sessions.grammar.words import BadWord, nearest
 from sessions.model.cluster_view import ClusterView
 from sessions.model.states import PartitionState, ReplicaState
 from sessions.model.truths import truths
@@ -52,7 +56,18 @@ def _partitions(view: ClusterView, topic: str) -> list[Grid]:
             known = {partition.topic for partition in view.state.partitions.values()}
             raise BadWord(f"there is no topic '{topic}'{nearest(topic, known)}")
     partitions.sort(key=lambda partition: (partition.topic, partition.partition))
-    columns = ("PARTITION", "STATE", "LEADER", "EPOCH", "REPLICAS", "ISR", "OSR", "HW", "LEO", "IS")
+    columns = (
+        "PARTITION",
+        "STATE",
+        "LEADER",
+        "EPOCH",
+        "REPLICAS",
+        "ISR",
+        "OSR",
+        "HW",
+        "LEO",
+        "STATUS",
+    )
     return [Grid("partitions", columns, [_partition_row(view, each) for each in partitions])]
 
 
@@ -233,6 +248,32 @@ def _counted(names: list[str]) -> Iterator[str]:
     """``NAME x3`` for each name, in order of first appearance."""
     for name in dict.fromkeys(names):
         yield f"{name} x{names.count(name)}"
+
+
+def events_grid(show: Show, happened: Iterable[Event]) -> Grid:
+    """The events that ``show events`` asks for.
+
+    Raises:
+        BadWord: there is no such mark.
+    """
+    wanted = pattern(show.pattern) if show.pattern else None
+    rows: list[tuple[Cell, ...]] = [
+        (event.seq, clock(event.time_us), type(event).__name__, event.cause or None, _fields(event))
+        for event in since(show.since, happened)
+        if wanted is None or wanted.matches(event)
+    ]
+    return Grid("events", ("EVENT", "TIME", "TYPE", "CAUSE", "FIELDS"), rows)
+
+
+def _fields(event: Event) -> str:
+    """An event's own fields, as an event pattern compares them: ``broker=2 tp=orders-0``."""
+    names = event.__struct_fields__[len(Event.__struct_fields__) :]
+    return " ".join(f"{name}={_plain(getattr(event, name))}" for name in names)
+
+
+def _plain(value: object) -> str:
+    """A field as it is written in a pattern."""
+    return value if isinstance(value, str) else msgspec.json.encode(value).decode()
 
 
 TABLES: Final[dict[str, Callable[[ClusterView, str], list[Grid]]]] = {

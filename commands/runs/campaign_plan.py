@@ -7,15 +7,16 @@ from itertools import product
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from commands.cli.options import cluster_options
 from commands.exits import CommandError, ExitCode
 from commands.language import values as words
 from commands.language.parser import Script, parse_script, read_text
 from commands.language.ranges import CONFIG, Seeds, Variation, seeds
-from commands.language.values import BadWord, Setting
+from commands.language.statements.cluster import cluster_options
+from commands.language.values import Setting
 from emulator.inputs.statements import Statement
 from sessions.campaign.chaos import Chaos
 from sessions.campaign.plan import Around, Plan, Variant, variant_ids
+from sessions.grammar.words import BadWord
 
 COMMAND: Final = "'tidegauge campaign'"
 SEED: Final = "seed"

@@ -2,8 +2,8 @@
 
 from typing import Final, get_args
 
-from commands.language.values import BadWord, nearest
 from sessions.campaign.chaos import Chaos, Kind
+from sessions.grammar.words import BadWord, nearest
 
 KINDS: Final = get_args(Kind)
 BUDGET_MAX: Final = 100

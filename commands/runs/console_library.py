@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from commands.exits import CommandError, ExitCode
 from commands.language.parser import parse_script
-from commands.language.values import BadWord
 from commands.library.index import Scenario, find, library
 from commands.runs.driver import Pace
 from commands.runs.live import asked, completer
@@ -20,6 +19,7 @@ from emulator.events import Event
 from emulator.releases.profiles import VERSIONS
 from sessions.format.errors import SessionError
 from sessions.format.file import SessionFile
+from sessions.grammar.words import BadWord
 from sessions.sources.live import LiveSource
 from sessions.sources.paired import TwinSource
 from sessions.sources.source import ReplaySource, Source

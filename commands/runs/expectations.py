@@ -9,7 +9,7 @@ from typing import Any
 from msgspec import Struct, field
 
 from commands.language.parser import Step
-from emulator.inputs.statements import Expect, ExpectError, Statement
+from emulator.inputs.statements import Expect, ExpectError, ExpectEvents, Statement
 from emulator.scenario.outcome import Outcome
 
 
@@ -56,6 +56,6 @@ class Tally(Struct):
 
 def asserted(step: Step) -> str:
     """What an ``expect`` asserts, without that word."""
-    if isinstance(step, Statement) and isinstance(step.input, Expect | ExpectError):
+    if isinstance(step, Statement) and isinstance(step.input, Expect | ExpectError | ExpectEvents):
         return step.text.removeprefix("expect").strip()
     return step.text

@@ -5,11 +5,11 @@ from typing import Any, Final
 import msgspec
 
 from commands.language.statements.show import Show
-from commands.language.values import UNITS_US
 from commands.output.grids import Grid
 from commands.output.show_tables import grids
 from commands.runs.expectations import Tally
 from commands.runs.script_runner import ScriptRunner
+from sessions.grammar.words import UNITS_US
 from sessions.model.summary import contract, mark
 
 ROWS_MAX: Final = 100

@@ -18,12 +18,14 @@ from commands.language.parser import (
     read_text,
 )
 from commands.language.statements.show import Show
-from commands.language.values import BadWord
 from commands.output.grids import as_text
-from commands.output.show_tables import grids
+from commands.output.show_tables import events_grid, grids
 from commands.runs.driver import Pace
 from commands.runs.recording import recorder
 from commands.runs.run import driven, started
+from emulator.events import Event
+from sessions.grammar.event_patterns import Happened
+from sessions.grammar.words import BadWord
 from sessions.model.cluster_view import ClusterView
 from sessions.recording.recorder import Recorder
 from sessions.sources.live import Asked, LiveSource
@@ -57,7 +59,15 @@ def live_source(
     if driven(runner, None, json=True) is ExitCode.INTERRUPTED:
         recording.close("interrupted")
         raise KeyboardInterrupt
-    return LiveSource(runner.runner, recording, partial(asked, variables=variables)), recording
+    source = LiveSource(
+        runner.runner, recording, lambda text: asked(text, variables, lambda: _all_events(source))
+    )
+    return source, recording
+
+
+def _all_events(source: Source) -> Sequence[Event]:
+    """All events of a source that are kept."""
+    return source.events(source.first_seq, source.last_seq)
 
 
 def replay_source(path: Path) -> ReplaySource:
@@ -69,8 +79,12 @@ def replay_source(path: Path) -> ReplaySource:
     return ReplaySource(path)
 
 
-def asked(text: str, variables: dict[str, str] | None = None) -> list[Asked]:
+def asked(
+    text: str, variables: dict[str, str] | None = None, happened: Happened = tuple
+) -> list[Asked]:
     """What a line of the console asks: statements for the cluster, and looks at the view.
+
+    ``happened`` gives the events that ``show events`` looks at.
 
     Raises:
         ValueError: the line is wrong; its text is one sentence.
@@ -80,7 +94,7 @@ def asked(text: str, variables: dict[str, str] | None = None) -> list[Asked]:
     except ScriptError as error:
         raise ValueError(error.problems[0]) from None
     return [
-        partial(_shown, step.show) if isinstance(step, ShowStatement) else step
+        partial(_shown, step.show, happened) if isinstance(step, ShowStatement) else step
         for step in steps
         if not isinstance(step, AtStatement)
     ]
@@ -91,8 +105,10 @@ def completer(source: Source) -> Callable[[str], list[str]]:
     return lambda text: complete_line(text, source.view)
 
 
-def _shown(show: Show, view: ClusterView) -> Reply:
+def _shown(show: Show, happened: Happened, view: ClusterView) -> Reply:
     try:
+        if show.what == "events":
+            return Reply(output=as_text([events_grid(show, happened())]))
         return Reply(output=as_text(grids(show, view)))
     except BadWord as error:
         return Reply("UNKNOWN_TOPIC_OR_PARTITION", str(error))

@@ -70,7 +70,7 @@ def new_session(target: Path) -> Path:
         CommandError: it is no such name, the file exists, or its folder cannot be written.
     """
     if not target.name.endswith(SUFFIX):
-        message = f"'{target}' is no name for a session: a session file is named *{SUFFIX}"
+        message = f"'{target}' is not a name for a session: a session file is named *{SUFFIX}"
         raise CommandError(ExitCode.USAGE, message)
     if target.exists():
         message = f"'{target}' exists already; a recording never overwrites a file"
@@ -99,7 +99,7 @@ def _folder(target: Path) -> Path:
     if target.is_dir():
         return target
     if target.exists() or target.suffix:
-        message = f"'{target}' is no folder, and a session file is named *{SUFFIX}"
+        message = f"'{target}' is not a folder, and a session file is named *{SUFFIX}"
         raise CommandError(ExitCode.USAGE, message)
     try:
         target.mkdir(parents=True)

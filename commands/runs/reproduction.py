@@ -4,9 +4,9 @@ import shlex
 from pathlib import Path
 
 from commands.exits import CommandError
-from commands.language.values import moment_text
 from commands.runs.console_library import script_of_source
 from sessions.format.errors import SessionError
+from sessions.grammar.words import moment_text
 from sessions.sources.live import LiveSource
 from sessions.sources.paired import TwinSource
 from sessions.sources.source import ReplaySource, Source

@@ -28,7 +28,7 @@ def run_script(
         SessionError: the recording failed; the run has been printed.
     """
     for name in script.unused:
-        streams.narrate(f"--set {name}: nothing in the script asks for ${{{name}}}")
+        streams.narrate(f"--set {name}: the script does not use ${{{name}}}")
     with collector_resting():
         runner = started(script, pace, recording)
         code = driven(runner, ending, json)
@@ -69,7 +69,7 @@ def driven(runner: ScriptRunner, ending: Statement | None, json: bool) -> ExitCo
     try:
         runner.run(finished, ending)
     except TimeLimitError:
-        streams.narrate("the time limit ran out; what follows is how things stood then")
+        streams.narrate("the time limit was reached; the result shows the state at that moment")
         return ExitCode.TIME_LIMIT
     except KeyboardInterrupt:
         streams.narrate("interrupted")

@@ -16,9 +16,9 @@ from msgspec import Struct
 
 from commands.exits import CommandError, ExitCode
 from commands.language.parser import SCRIPT_SUFFIX
-from commands.language.values import moment_text
 from emulator.events import Event, InputFinished
 from emulator.inputs.statements import CreateCluster
+from sessions.grammar.words import moment_text
 from sessions.text import clean
 
 CONTROL: Final = ("Cc", "Cs", "Zl", "Zp")

@@ -9,18 +9,19 @@ from msgspec import Struct
 
 from commands.exits import CommandError, ExitCode
 from commands.language.parser import AtStatement, Script, ShowStatement, Step
-from commands.language.values import BadWord, moment_text
 from commands.output.grids import as_text
-from commands.output.show_tables import grids
+from commands.output.show_tables import events_grid, grids
 from commands.runs.driver import Driver, Pace
 from commands.runs.expectations import Tally
 from emulator.cluster import Cluster
 from emulator.events import Event
-from emulator.inputs.statements import Mark, Statement
+from emulator.inputs.statements import ExpectEvents, Mark, Statement
 from emulator.releases.config import ConfigError
 from emulator.scenario.outcome import Outcome
 from emulator.scenario.runner import Runner, Ticket
 from emulator.simulation.kernel import Observer
+from sessions.grammar.event_patterns import looked_up
+from sessions.grammar.words import BadWord, moment_text
 from sessions.model.cluster_view import ClusterView
 from sessions.model.result_view import ResultView
 from sessions.recording.recorder import Recorder
@@ -62,6 +63,7 @@ class ScriptRunner:
         self.marks: dict[str, ClusterView] = {}
         self.reached_until = True
         text, line = script.cluster.text, script.cluster.line
+        self._events: list[Event] | None = [] if _asks_for_events(script) else None
         observers, by_type = self._observers()
         try:
             self.cluster = Cluster(script.spec, observers, text, line, by_type)
@@ -76,11 +78,12 @@ class ScriptRunner:
 
     def _observers(self) -> tuple[tuple[Observer, ...], Mapping[type[Event], Observer]]:
         """Who is told what happens: of everything, and by type of event."""
+        kept = () if self._events is None else (self._events.append,)
         if self.recorder is not None:
-            return (self.recorder,), {}
+            return (self.recorder, *kept), {}
         if isinstance(self._view, ResultView):
-            return (), self._view.by_type
-        return (self._view.apply,), {}
+            return kept, self._view.by_type
+        return (self._view.apply, *kept), {}
 
     def run(self, finished: Finished, until: Statement | None = None) -> None:
         """Give all statements, then go on until a condition holds.
@@ -115,9 +118,14 @@ class ScriptRunner:
         if isinstance(step, ShowStatement):
             return self._show(step)
         assert isinstance(step, Statement)
+        step = looked_up(step, self.events)
         if self.recorder is not None:
             self.recorder.announce(step)
         return self._performed(step, self.driver.execute(step))
+
+    def events(self) -> list[Event]:
+        """All events so far, if the script asks for any."""
+        return [] if self._events is None else self._events
 
     def _performed(self, step: Statement, outcome: Outcome) -> Outcome:
         """Keep what a statement that has ended put out."""
@@ -166,7 +174,10 @@ class ScriptRunner:
 
     def _show(self, step: ShowStatement) -> Outcome:
         try:
-            found = grids(step.show, self.view)
+            if step.show.what == "events":
+                found = [events_grid(step.show, self.events())]
+            else:
+                found = grids(step.show, self.view)
         except BadWord as error:
             return Outcome(UNKNOWN_SUBJECT, str(error), refused=True)
         plain: Any = [grid.plain() for grid in found]
@@ -197,6 +208,16 @@ class ScriptRunner:
     def violations(self) -> int:
         """Invariants that were broken although the profile is not known to break them."""
         return sum(not known for *_, known in self.view.state.invariants)
+
+
+def _asks_for_events(script: Script) -> bool:
+    """Whether a script looks at events that have happened, so that they have to be kept."""
+    return any(
+        step.show.what == "events"
+        if isinstance(step, ShowStatement)
+        else isinstance(step, Statement) and isinstance(step.input, ExpectEvents)
+        for step in script.steps
+    )
 
 
 def _shows(script: Script) -> bool:

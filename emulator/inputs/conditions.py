@@ -1,6 +1,6 @@
 """What conditions are made of, as plain data: ``orders-0.hw >= 3``."""
 
-from typing import Literal
+from typing import Final, Literal
 
 from msgspec import Struct
 
@@ -32,10 +32,24 @@ class Subject(Struct, frozen=True, array_like=True):
 
 
 class Clause(Struct, frozen=True, array_like=True):
-    """``left op right``; ``right`` is a value or, with ``right_subject``, what that subject has."""
+    """``left op right``; ``right`` is a value or, with ``right_subject``, what that subject has.
+
+    With ``and``, ``or`` or ``not`` for its ``op`` it joins ``parts`` (one for ``not``), and has no
+    left and right.
+    """
 
     left: Subject
-    op: Literal["==", "!=", "<", "<=", ">", ">=", "in", "contains"]
+    op: Literal["==", "!=", "<", "<=", ">", ">=", "in", "contains", "and", "or", "not"]
     right: Value = None
     right_subject: Subject | None = None
     text: str = ""
+    parts: "list[Clause]" = []
+
+    @property
+    def joins(self) -> bool:
+        """Whether it is made of other clauses."""
+        return self.op in ("and", "or", "not")
+
+
+JOINED: Final = Subject("", "", "")
+"""The left side of what has none."""

@@ -320,6 +320,22 @@ class ExpectError(Input, frozen=True, kw_only=True):
     error: str
 
 
+class ExpectEvents(Input, frozen=True, kw_only=True):
+    """An assertion about events that have happened, which whoever gives it has looked up.
+
+    A cluster keeps nothing of its past, so ``passed`` is the giver's verdict, None before it has
+    looked; ``actual`` says what was found. ``patterns``, each the words that it is written with,
+    are sought in this order, each after the one before; a single one is sought ``times`` times (0:
+    never; None: at least once). ``since`` is the bookmark behind which they are sought.
+    """
+
+    patterns: list[list[str]]
+    times: int | None = None
+    since: str = ""
+    passed: bool | None = None
+    actual: str = ""
+
+
 class Mark(Input, frozen=True, kw_only=True):
     """A bookmark in the recording."""
 
@@ -363,6 +379,7 @@ AnyInput = (
     | Settle
     | Expect
     | ExpectError
+    | ExpectEvents
     | Mark
 )
 """Every input, as the type that codecs decode."""

@@ -7,7 +7,7 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
-from emulator.releases.versions import SEED, Numbers, is_since
+from emulator.releases.versions import DOCUMENTS, Numbers, is_since
 
 Parsed = int | bool
 Kind = Literal["integer", "boolean", "milliseconds", "seconds", "minutes", "selector"]
@@ -35,7 +35,7 @@ class Setting(Struct, frozen=True):
     maximum: int = INT_MAX
     per_topic: bool = False
     topic_name: str = ""
-    since: str = SEED
+    since: str = DOCUMENTS
     until: str | None = None
 
     def default(self, numbers: Numbers) -> Parsed:
@@ -43,7 +43,7 @@ class Setting(Struct, frozen=True):
         return [value for since, value in self.defaults if is_since(numbers, since)][-1]
 
 
-_SINCE_EVER: Final = SEED
+_SINCE_EVER: Final = DOCUMENTS
 
 SETTINGS: Final = (
     Setting(

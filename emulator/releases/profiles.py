@@ -18,7 +18,7 @@ __all__ = [
 ]
 
 VERSIONS: Final = (
-    "seed",
+    "documents",
     "0.8.1",
     "0.8.2",
     "0.9",

@@ -1,8 +1,9 @@
 """Which releases of Kafka there are, and the names by which one may ask for them.
 
-Only releases that keep their metadata in ZooKeeper are here; ``seed`` stands before them all. A
-name is a whole release (``2.3.1``, ``0.10.1.1``) or the beginning of one (``2.3``, ``0.10.1``),
-which stands for its latest patch release. So ``2.0`` is 2.0.1, and ``2.0.0`` is only 2.0.0.
+Only releases that keep their metadata in ZooKeeper are here; ``documents`` (also ``seed``) stands
+before them all. A name is a whole release (``2.3.1``, ``0.10.1.1``) or the beginning of one
+(``2.3``, ``0.10.1``), which stands for its latest patch release. So ``2.0`` is 2.0.1, and
+``2.0.0`` is only 2.0.0.
 """
 
 import re
@@ -14,8 +15,10 @@ from typing import Final
 Numbers = tuple[int, ...]
 """A release as numbers, to be compared: ``(2, 3, 1)``."""
 
-SEED: Final = "seed"
+DOCUMENTS: Final = "documents"
 """The literal wording of the documents that Kafka is taught from: older than every release."""
+SEED: Final = "seed"
+"""An earlier name for the same."""
 
 
 def _patches(line: str, latest: int) -> tuple[str, ...]:
@@ -67,8 +70,8 @@ _DOTTED = re.compile(r"[0-9]+(\.[0-9]+)*")
 
 @cache
 def numbers_of(version: str) -> Numbers:
-    """Return a release, or the beginning of one, as numbers that compare; ``seed`` is the least."""
-    if version == SEED:
+    """Return a release, or the beginning of one, as numbers; ``documents`` is the least."""
+    if version in (SEED, DOCUMENTS):
         return _SEED_NUMBERS
     return tuple(int(number) for number in version.split("."))
 
@@ -92,7 +95,7 @@ def is_in_line(numbers: Numbers, first: str) -> bool:
 
 def _named() -> dict[str, str]:
     """Each name with its release: what is released under a name goes before what begins with it."""
-    named = {SEED: SEED}
+    named = {DOCUMENTS: DOCUMENTS, SEED: DOCUMENTS}
     for release in RELEASES:
         parts = release.split(".")
         for length in range(2, len(parts)):

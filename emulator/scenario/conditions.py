@@ -22,13 +22,31 @@ UNORDERED: Final = frozenset(("isr", "osr"))
 def first_failure(cluster: Cluster, clauses: list[Clause]) -> tuple[Clause, Value] | None:
     """The first clause that does not hold, with its left side's value; None if all hold."""
     for clause in clauses:
+        passed, actual = _looked_at(cluster, clause)
+        if not passed:
+            return clause, actual
+    return None
+
+
+def _looked_at(cluster: Cluster, clause: Clause) -> tuple[bool, Value]:
+    """Whether a clause holds, and what it looked at: the value of the last left side that it read.
+
+    ``or`` is not decided before its last part has failed, so that is the value that it names.
+    """
+    if not clause.joins:
         left = value_of(cluster, clause.left)
         right = clause.right
         if clause.right_subject is not None:
             right = value_of(cluster, clause.right_subject)
-        if not holds(left, clause.op, right, unordered=clause.left.field in UNORDERED):
-            return clause, left
-    return None
+        return holds(left, clause.op, right, unordered=clause.left.field in UNORDERED), left
+    actual: Value = NOTHING
+    for part in clause.parts:
+        passed, actual = _looked_at(cluster, part)
+        if clause.op == "not":
+            return not passed, actual
+        if passed is (clause.op == "or"):
+            return passed, actual
+    return clause.op == "and", actual
 
 
 def holds(left: Value, op: str, right: Value, *, unordered: bool = False) -> bool:

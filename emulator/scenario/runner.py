@@ -51,6 +51,8 @@ from emulator.simulation.snapshot import copier
 SETTLE_LIMIT_US: Final = 20_000_000
 OPERATION_LIMIT_US: Final = 120_000_000
 """How long `broker start`, `broker stop` and `fetch` may take before they are given up."""
+ASSERTIONS: Final = (inputs.Expect, inputs.ExpectError, inputs.ExpectEvents, inputs.Mark)
+"""Statements after which `expect error` still means the statement before."""
 TICK_US: Final = 5_000
 """How long `tick` waits for the writes and answers that it causes."""
 NO_LIMIT: Final = 1 << 62
@@ -197,7 +199,7 @@ class Runner:
                 self._checked(statement, False, actual)
         elif outcome.passed is not None:
             self._checked(statement, outcome.passed, outcome.actual)
-        if not isinstance(statement.input, inputs.Expect | inputs.ExpectError | inputs.Mark):
+        if not isinstance(statement.input, ASSERTIONS):
             self.state.last_error = outcome.error
         self.kernel.emit(events.InputFinished, statement.text, statement.line, outcome.error)
 
@@ -321,6 +323,7 @@ class Runner:
             inputs.Mark: self._mark,
             inputs.ExpectError: self._expect_error,
             inputs.Expect: self._expect,
+            inputs.ExpectEvents: self._expect_events,
             inputs.StopBroker: self._stop,
             inputs.StartBroker: self._start,
             inputs.Produce: self._produce,
@@ -348,6 +351,13 @@ class Runner:
         passed = wanted.error == last
         message = "" if passed else f"the last statement ended in {last}"
         return Outcome(message=message, passed=passed, actual=last)
+
+    def _expect_events(self, wanted: inputs.ExpectEvents) -> Outcome:
+        """The verdict of whoever gave it: a cluster keeps nothing of its past."""
+        if wanted.passed is None:
+            raise RefusedError("INVALID_REQUEST", "Nobody here keeps the events to look it up.")
+        message = "" if wanted.passed else wanted.actual
+        return Outcome(message=message, passed=wanted.passed, actual=wanted.actual)
 
     def _stop(self, wanted: inputs.StopBroker) -> BrokerStopped:
         self.processes.stop(wanted)

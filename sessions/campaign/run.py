@@ -5,9 +5,10 @@ from typing import Final
 
 from emulator.cluster import Cluster
 from emulator.events import Event
-from emulator.inputs.statements import Statement
+from emulator.inputs.statements import ExpectEvents, Statement
 from emulator.scenario.runner import Advance, Runner
 from sessions.campaign.plan import Variant
+from sessions.grammar.event_patterns import looked_up
 
 EVENTS_WAITING: Final = 4_096
 """How many events wait to be taken before time goes on."""
@@ -22,6 +23,8 @@ class Emulation:
         """Make the cluster; all its brokers have registered when this returns."""
         self._made: list[Event] = []
         self._steps = variant.steps
+        asks = any(isinstance(step.input, ExpectEvents) for step in self._steps)
+        self._kept: list[Event] | None = [] if asks else None
         spec, text = variant.spec(seed), variant.text.with_seed(seed)
         self.runner = Runner(Cluster(spec, (self._made.append,), text, variant.line))
 
@@ -38,7 +41,7 @@ class Emulation:
             yield self._taken()
 
     def _during(self, statement: Statement) -> Iterator[list[Event]]:
-        ticket = self.runner.submit(statement)
+        ticket = self.runner.submit(looked_up(statement, self._happened))
         came = None
         while not ticket.done and came is not Advance.IDLE:
             came = self.runner.advance(budget=STEPS_BETWEEN_LOOKS)
@@ -48,4 +51,10 @@ class Emulation:
     def _taken(self) -> list[Event]:
         taken = self._made.copy()
         self._made.clear()
+        if self._kept is not None:
+            self._kept += taken
         return taken
+
+    def _happened(self) -> list[Event]:
+        """All events so far, which are kept only if a statement asserts something about them."""
+        return [*(self._kept or ()), *self._made]

@@ -13,6 +13,7 @@ from sessions.format.chunks import Chunks
 from sessions.format.file import SessionFile
 from sessions.format.keyframes import EMPTY
 from sessions.format.schema import SUFFIX
+from sessions.grammar.event_patterns import looked_up
 from sessions.model.cluster_view import ClusterView
 from sessions.model.health import Counts
 from sessions.model.states import Bookmark
@@ -295,6 +296,7 @@ class LiveSource:
             if isinstance(asked, Reply):
                 errand.note(asked)
             elif isinstance(asked, Statement):
+                asked = looked_up(asked, lambda: self.events(self.first_seq, self.last_seq))
                 self.recorder.announce(asked)
                 errand.ticket = self.runner.submit(asked)
             else:

@@ -8,9 +8,10 @@ import pytest
 from commands.cli import analyze, campaign, console, lookup, run, sessions
 from commands.cli.examples import examples
 from commands.cli.main import run_program
-from commands.cli.options import cluster_options, named
+from commands.cli.options import named
 from commands.language.grammar import leaves
 from commands.language.grammar import program as statements
+from commands.language.statements.cluster import cluster_options
 from commands.language.values import Setting
 from commands.library.release_changes import behaviours
 from console.actions.lookup import ACTIONS

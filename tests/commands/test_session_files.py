@@ -50,7 +50,7 @@ def test_a_piece_of_a_session_is_cut_and_verifies(
         ("piece.db", [], 2, "named *.tide.db"),
         ("no/piece.tide.db", [], 3, "no folder"),
         ("piece.tide.db", ["--from", "#900000"], 3, "there are none from 900,000"),
-        ("piece.tide.db", ["--from", "soon"], 2, "no place in a recording"),
+        ("piece.tide.db", ["--from", "soon"], 2, "is not a place in time"),
     ],
 )
 def test_a_piece_that_cannot_be_cut_is_told(
@@ -114,4 +114,4 @@ def test_a_recording_is_kept_to_a_size(tmp_path: Path, capsys: pytest.CaptureFix
     assert run_program(["run", "-c", "cluster", "--keep", "1MB"]) == 2
     assert "--record, which is missing" in capsys.readouterr().err
     assert run_program(["run", "-c", "cluster", "--record", str(path), "--keep", "9"]) == 2
-    assert "'9' is no size" in capsys.readouterr().err
+    assert "'9' is not a size" in capsys.readouterr().err

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from commands.cli.options import parsed
 from commands.language.grammar import Meaning, leaves, meaning, program
 from commands.language.statements import (
     admin,
@@ -24,7 +25,6 @@ from commands.language.statements import (
     zookeeper,
 )
 from commands.language.statements.cluster import Include
-from commands.language.statements.parameters import parsed
 from commands.language.statements.show import Show
 from commands.language.statements.time import At
 from commands.language.values import natural
@@ -45,6 +45,7 @@ from emulator.inputs.statements import (
     ElectPreferred,
     Expect,
     ExpectError,
+    ExpectEvents,
     ExpireSession,
     FetchRound,
     FreezeBroker,
@@ -202,6 +203,24 @@ TABLE: list[tuple[str, Meaning]] = [
     ("settle", Settle()),
     ("settle 3s", Settle(quiet_us=3 * SECOND)),
     ("expect t-0.leader == -1", Expect(clauses=[LEADS])),
+    (
+        "expect event LogTruncated broker=2 and tp = t-0 since cut",
+        ExpectEvents(patterns=[["LogTruncated", "broker=2", "and", "tp", "=", "t-0"]], since="cut"),
+    ),
+    (
+        "expect event ControllerElected times 2",
+        ExpectEvents(patterns=[["ControllerElected"]], times=2),
+    ),
+    ("expect no event type~Truncated", ExpectEvents(patterns=[["type~Truncated"]], times=0)),
+    (
+        "expect order ControllerElected broker=1 then LeaderElected leader=2",
+        ExpectEvents(patterns=[["ControllerElected", "broker=1"], ["LeaderElected", "leader=2"]]),
+    ),
+    ("show events", Show("events")),
+    (
+        "show events LogTruncated broker=2 since x",
+        Show("events", "", ("LogTruncated", "broker=2"), "x"),
+    ),
     ("expect error NONE", ExpectError(error="NONE")),
     ("expect error NoNodeError on last", ExpectError(error="NoNodeError")),
     ("mark before", Mark(name="before")),
@@ -220,7 +239,7 @@ TABLE: list[tuple[str, Meaning]] = [
 ]
 
 
-@pytest.mark.parametrize(("text", "expected"), TABLE, ids=[text[:60] for text, _ in TABLE])
+@pytest.mark.parametrize(("text", "expected"), TABLE, ids=[text[:90] for text, _ in TABLE])
 def test_a_statement_builds_its_input(text: str, expected: Meaning) -> None:
     assert meaning(shlex.split(text)) == expected
 
@@ -249,8 +268,8 @@ def test_every_input_that_is_built_is_valid_when_decoded(expected: inputs.Input)
 def test_a_module_names_the_statements_that_it_defines(module: ModuleType) -> None:
     spoken = (module.__doc__ or "").partition(":")[2]
     apps = [getattr(module, name) for name in vars(module) if name.endswith("app")]
-    defined = [command.name for app in apps for command in app.registered_commands]
-    names = defined if len(apps) == 1 else [app.info.name for app in apps if app.info.name]
+    defined = [name for app in apps for name in app.commands]
+    names = defined if len(apps) == 1 else [app.name for app in apps if app.name]
     assert names
     assert [name for name in names if name not in spoken and module is not show] == []
 
@@ -259,7 +278,7 @@ def test_a_module_names_the_statements_that_it_defines(module: ModuleType) -> No
 def test_every_statement_says_what_it_does_and_what_its_words_are(name: str) -> None:
     command = dict(leaves(program()))[name]
     assert command.help
-    assert all(param.metavar or param.is_flag for param in command.params)
+    assert all(param.metavar or getattr(param, "is_flag", False) for param in command.params)
 
 
 @given(

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from commands.language.statements.parameters import argument, flag
+from commands.cli.options import argument, flag
 
 File = Annotated[str, argument("FILE", text="a session, *.tide.db")]
 AsJson = Annotated[bool, flag("--json", text="as JSON")]

@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 
 from commands.cli.examples import examples
+from commands.cli.options import argument, flag
 from commands.exits import CommandError, ExitCode
-from commands.language.statements.parameters import argument, flag
 from commands.output import streams
 
 app = typer.Typer()

@@ -5,9 +5,9 @@ from typing import Annotated
 import typer
 
 from commands.cli.examples import examples
+from commands.cli.options import argument
 from commands.cli.sessions.arguments import AsJson
 from commands.exits import ExitCode
-from commands.language.statements.parameters import argument
 from commands.output import streams
 from commands.runs.opening import opened
 

@@ -5,8 +5,8 @@ from typing import Annotated
 import typer
 
 from commands.cli.examples import examples
+from commands.cli.options import argument, flag, option
 from commands.exits import ExitCode
-from commands.language.statements.parameters import argument, flag, option
 
 app = typer.Typer()
 

@@ -6,8 +6,8 @@ from typing import Annotated
 import typer
 
 from commands.cli.examples import examples
+from commands.cli.options import argument
 from commands.cli.sessions.arguments import AsJson
-from commands.language.statements.parameters import argument
 from commands.output import streams
 
 app = typer.Typer()

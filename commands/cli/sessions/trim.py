@@ -6,13 +6,14 @@ from typing import Annotated
 import typer
 
 from commands.cli.examples import examples
+from commands.cli.options import option
 from commands.cli.sessions.arguments import File
-from commands.language.places import Place, place
-from commands.language.statements.parameters import option
+from commands.language.places import first_seq, last_seq
 from commands.output import streams
 from commands.runs.opening import opened
+from sessions.grammar.places import Place, place
 
-PLACE = "a time (12s), one before the end (-3m) or an event (#18207)"
+PLACE = "a time (12s, 12:04), one before the end (-3m) or an event (#18207)"
 
 app = typer.Typer()
 
@@ -50,8 +51,8 @@ def trim(
     target = new_session(Path(out))
     with opened(file) as session:
         chunks = Chunks(session)
-        first = session.first_seq if begin is None else begin.first_seq(chunks)
-        last = session.last_seq if end is None else end.last_seq(chunks)
+        first = session.first_seq if begin is None else first_seq(begin, chunks)
+        last = session.last_seq if end is None else last_seq(end, chunks)
         with Progress(f"trimming {file}", "events", max(1, last - first + 1)) as progress:
             made = trimmed(session, target, first, last, progress)
     streams.narrate(

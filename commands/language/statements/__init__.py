@@ -1,1 +1,1 @@
-"""Every statement of the language, once: a typer command that builds a plain-data input."""
+"""Every statement of the language, once: a function that builds a plain-data input."""

@@ -2,9 +2,10 @@
 
 from typing import Annotated
 
-import typer
+import click
 
-from commands.language.statements.parameters import Broker, flag
+from commands.language.declaration import flag, statement
+from commands.language.statements.parameters import Broker
 from emulator.inputs.statements import (
     CrashBroker,
     FreezeBroker,
@@ -13,41 +14,41 @@ from emulator.inputs.statements import (
     ThawBroker,
 )
 
-app = typer.Typer(name="broker", help="Stop, crash, start, freeze and thaw brokers.")
+app = click.Group("broker", help="Stop, crash, start, freeze and thaw brokers.")
 
 
-@app.command("stop")
+@statement(app, "stop")
 def stop(broker: Broker) -> StopBroker:
-    """Controlled shutdown; done when the process has ended."""
+    """Shut a broker down in a controlled way; ends when its process has ended."""
     return StopBroker(broker=broker)
 
 
-@app.command("crash")
+@statement(app, "crash")
 def crash(
     broker: Broker,
     lose_unflushed: Annotated[
-        bool, flag("--lose-unflushed", text="as by a power loss: only what was flushed survives")
+        bool, flag("--lose-unflushed", text="as in a power failure: only flushed data survives")
     ] = False,
 ) -> CrashBroker:
-    """Sudden death of the process."""
+    """Kill a broker's process."""
     return CrashBroker(broker=broker, lose_unflushed=lose_unflushed)
 
 
-@app.command("start")
+@statement(app, "start")
 def start(
     broker: Broker, clean: Annotated[bool, flag("--clean", text="with empty disks")] = False
 ) -> StartBroker:
-    """Start a broker that is down; done when it has registered in ZooKeeper."""
+    """Start a broker that is down; ends when it has registered in ZooKeeper."""
     return StartBroker(broker=broker, clean=clean)
 
 
-@app.command("freeze")
+@statement(app, "freeze")
 def freeze(broker: Broker) -> FreezeBroker:
-    """A long pause: the process does nothing while the world goes on."""
+    """Pause a broker's process, as a long garbage collection does, while time goes on."""
     return FreezeBroker(broker=broker)
 
 
-@app.command("thaw")
+@statement(app, "thaw")
 def thaw(broker: Broker) -> ThawBroker:
-    """Let a frozen process go on."""
+    """Let a frozen broker continue."""
     return ThawBroker(broker=broker)

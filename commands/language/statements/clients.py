@@ -2,13 +2,15 @@
 
 from typing import Annotated, Literal, cast
 
-import typer
+import click
 
 from commands.language import values
-from commands.language.statements.parameters import Partition, Topic, flag, option
+from commands.language.declaration import flag, option, statement
+from commands.language.statements.parameters import Partition, Topic
 from emulator.inputs.statements import Acks, Consume, Produce
+from sessions.grammar.words import BadWord, duration
 
-app = typer.Typer()
+app = click.Group()
 
 PARTITIONERS = ("default", "roundrobin", "sticky")
 ASSIGNORS = ("range", "roundrobin", "cooperative-sticky")
@@ -19,7 +21,7 @@ Value = Annotated[
     str, option("--value", metavar="V", text="the value; V-0, V-1, .. if there are several")
 ]
 Records = Annotated[
-    int, option("--count", metavar="N", parse=values.count, text="records", default="1")
+    int, option("--count", metavar="N", parse=values.count, text="how many records", default="1")
 ]
 AcksWord = Annotated[
     int | None,
@@ -27,7 +29,7 @@ AcksWord = Annotated[
         "--acks",
         metavar="0|1|all",
         parse=values.acks,
-        text="acknowledgements",
+        text="acknowledgements that the leader waits for",
         default="the release's",
     ),
 ]
@@ -37,7 +39,7 @@ Retries = Annotated[
         "--retries",
         metavar="N",
         parse=values.natural,
-        text="attempts more",
+        text="how often to try again",
         default="the release's",
     ),
 ]
@@ -47,12 +49,13 @@ Timeout = Annotated[
         "--timeout",
         metavar="D",
         parse=values.positive_duration,
-        text="what the leader is told; the client gives up 2 s later",
+        text="the timeout sent to the leader; the client gives up 2 s later",
         default="30s",
     ),
 ]
 BatchSize = Annotated[
-    int, option("--batch", metavar="B", parse=values.count, text="records a request", default="1")
+    int,
+    option("--batch", metavar="B", parse=values.count, text="records per request", default="1"),
 ]
 InFlight = Annotated[
     int,
@@ -60,7 +63,7 @@ InFlight = Annotated[
         "--in-flight",
         metavar="N",
         parse=values.count,
-        text="requests under way at once",
+        text="the most requests in flight at once",
         default="1",
     ),
 ]
@@ -74,17 +77,17 @@ Partitioner = Annotated[
         "--partitioner",
         metavar="|".join(PARTITIONERS),
         parse=values.choice(*PARTITIONERS),
-        text="how records find a partition",
+        text="how a partition is chosen",
         default="default",
     ),
 ]
 Every = Annotated[
-    int, option("--every", metavar="D", parse=values.duration, text="pause between requests")
+    int, option("--every", metavar="D", parse=duration, text="the time between two requests")
 ]
-Background = Annotated[bool, flag("--async", text="go on at once")]
+Background = Annotated[bool, flag("--async", text="do not wait for the responses")]
 
 
-@app.command("produce")
+@statement(app, "produce")
 def produce(
     topic: Topic,
     partition: Partition = None,
@@ -102,7 +105,7 @@ def produce(
     every: Every = 0,
     background: Background = False,
 ) -> Produce:
-    """Send N records, one request after another, and wait for the last answer or final error."""
+    """Send N records, one request after another, and wait for the last response or error."""
     return Produce(
         topic=topic,
         partition=partition,
@@ -123,7 +126,8 @@ def produce(
 
 
 FromBeginning = Annotated[
-    bool, flag("--from-beginning", text="from offset 0; a group: if its position is gone")
+    bool,
+    flag("--from-beginning", text="from offset 0; for a group: if it has no valid offset"),
 ]
 Offset = Annotated[
     int | None, option("--offset", metavar="O", parse=values.natural, text="from this offset")
@@ -133,13 +137,14 @@ MaxRecords = Annotated[
 ]
 Group = Annotated[
     str | None,
-    option("--group", metavar="G", text="share its partitions, commit its positions (0.9+)"),
+    option("--group", metavar="G", text="join this group and commit its offsets (0.9+)"),
 ]
 ConsumerName = Annotated[
     str, option("--consumer", metavar="CONSUMER", text="the consumer", default="c1")
 ]
 Rack = Annotated[
-    str, option("--rack", metavar="R", text="where it is: replicas there may serve it (2.4+)")
+    str,
+    option("--rack", metavar="R", text="client.rack: replicas in it may serve it (2.4+)"),
 ]
 Assignor = Annotated[
     str,
@@ -147,7 +152,7 @@ Assignor = Annotated[
         "--assignor",
         metavar="|".join(ASSIGNORS),
         parse=values.choice(*ASSIGNORS),
-        text="how the group shares partitions",
+        text="how the group assigns partitions",
         default="range",
     ),
 ]
@@ -157,13 +162,13 @@ Then = Annotated[
         "--then",
         metavar="|".join(ENDINGS),
         parse=values.choice(*ENDINGS),
-        text="what the group's member does next: it stays, leaves, or is killed",
+        text="what the member does afterwards: it stays, leaves, or is killed",
         default="stay",
     ),
 ]
 
 
-@app.command("consume")
+@statement(app, "consume")
 def consume(
     topic: Topic,
     partition: Partition = None,
@@ -176,18 +181,18 @@ def consume(
     assignor: Assignor = "range",
     then: Then = "stay",
 ) -> Consume:
-    """Read up to the HW, never past it.
+    """Read records up to the HW, never past it.
 
-    With a group the consumer becomes a member, reads the partitions that it gets from where the
-    group stands (from 0 where it has no position), and commits. It then stays a member, which joins
-    again by itself when others come and go, until a statement of it says --then leave or --then
-    die: a dead one's partitions go to the others when its session has run out. With --partition
-    the consumer is no member: it only reads and commits the group's position.
+    With --group the consumer joins the group, reads its assigned partitions from the committed
+    offsets (from 0 where there are none), and commits. It then stays a member and takes part in
+    rebalances until a later statement says --then leave or --then die. The partitions of a dead
+    member go to the others when its session times out. With --partition the consumer does not join
+    the group; it only reads and commits the group's offset.
     """
     if from_beginning and offset is not None:
-        raise typer.BadParameter("takes --from-beginning or --offset, not both")
+        raise BadWord("takes --from-beginning or --offset, not both")
     if group is None and (assignor != "range" or then != "stay"):
-        raise typer.BadParameter("takes --assignor and --then only with --group")
+        raise BadWord("takes --assignor and --then only with --group")
     return Consume(
         topic=topic,
         partition=partition,

@@ -1,15 +1,18 @@
-"""A script's own statements: cluster, run."""
+"""The statements of scripts themselves: cluster, run."""
 
+from collections.abc import Sequence
 from typing import Annotated
 
-import typer
+import click
 from msgspec import Struct
 
 from commands.language import values
-from commands.language.statements.parameters import Settings, argument, flag, option
+from commands.language.declaration import argument, flag, option, statement
+from commands.language.statements.parameters import Settings
 from emulator.inputs.statements import CreateCluster
+from sessions.grammar.words import BadWord
 
-app = typer.Typer()
+app = click.Group()
 
 
 class Include(Struct, frozen=True):
@@ -18,7 +21,7 @@ class Include(Struct, frozen=True):
     path: str
 
 
-@app.command("cluster")
+@statement(app, "cluster")
 def cluster(
     brokers: Annotated[
         int, option("--brokers", metavar="N", parse=values.brokers, text="how many", default="3")
@@ -44,16 +47,17 @@ def cluster(
         ),
     ] = "3.9",
     seed: Annotated[
-        int, option("--seed", metavar="S", parse=values.seed, text="of all chance", default="1")
+        int, option("--seed", metavar="S", parse=values.seed, text="the random seed", default="1")
     ] = 1,
     config: Settings = None,
     stepwise: Annotated[
-        bool, flag("--stepwise", text="fetches and periodic tasks run only when told to")
+        bool,
+        flag("--stepwise", text="fetches and periodic tasks run only by statements"),
     ] = False,
 ) -> CreateCluster:
-    """Make the cluster: the first statement of a script."""
+    """Create the cluster; always the first statement of a script."""
     if racks is not None and len(racks) != brokers:
-        raise typer.BadParameter(f"--racks names {len(racks)} racks for {brokers} brokers")
+        raise BadWord(f"--racks names {len(racks)} racks for {brokers} brokers")
     return CreateCluster(
         brokers=brokers,
         first_id=first_id,
@@ -65,7 +69,18 @@ def cluster(
     )
 
 
-@app.command("run")
+@statement(app, "run")
 def run(path: Annotated[str, argument("FILE", text="a script")]) -> Include:
-    """Another script's statements, once, without its cluster line."""
+    """Run the statements of another script here, without its cluster line."""
     return Include(path=values.file_name(path))
+
+
+def cluster_options(
+    version: str | None, seed: int | None, config: Sequence[values.Setting] | None
+) -> list[str]:
+    """The ``cluster`` statement's own words for these options."""
+    options = ["--version", version] if version is not None else []
+    options += ["--seed", str(seed)] if seed is not None else []
+    for setting in config or ():
+        options += ["--config", f"{setting.name}={setting.value}"]
+    return options

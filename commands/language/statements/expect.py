@@ -2,47 +2,93 @@
 
 from typing import Annotated
 
-import typer
+import click
 
-from commands.language import conditions, values
-from commands.language.statements.parameters import RAW, argument
-from emulator.inputs.statements import Expect, ExpectError, Mark
+from commands.language import values
+from commands.language.declaration import RAW, argument, statement
+from commands.language.statements.show import since_mark
+from emulator.inputs.statements import Expect, ExpectError, ExpectEvents, Mark
+from sessions.grammar.clauses import clauses
+from sessions.grammar.event_patterns import pattern
+from sessions.grammar.words import BadWord, read
 
-app = typer.Typer()
+app = click.Group()
+
+FORMS = (
+    "CONDITION | error ERROR [on last] | [no] event EVENT [CONDITION] [times N] [since MARK] | "
+    "order EVENT [CONDITION] then EVENT [CONDITION].. [since MARK]"
+)
 
 
-@app.command("expect", context_settings=RAW)
+@statement(app, "expect", RAW)
 def expect(
-    what: Annotated[
-        list[str], argument("CONDITION | error ERROR [on last]", text="what must hold")
-    ],
-) -> Expect | ExpectError:
-    """Assert a condition, or that the last statement ended in an error (NONE: in none)."""
-    try:
-        if what[0] == "error":
+    what: Annotated[list[str], argument(FORMS, text="what must hold")],
+) -> Expect | ExpectError | ExpectEvents:
+    """Assert a condition, an error, an event, or the order of several events.
+
+    'expect error NAME' asserts that the last statement ended in that error (NONE: in none).
+    'expect event LogTruncated broker=2' asserts that such an event has happened, 'times 3' that it
+    has happened so often, and 'expect no event ..' that it has not. 'expect order ControllerElected
+    broker=1 then LeaderElected leader=2' asserts that each has happened after the one before; other
+    events may lie between. 'since MARK' looks only at what happened after that mark. Conditions
+    compare the fields of an event, as 'show events' prints them.
+    """
+    match [word.lower() for word in what[:2]]:
+        case ["error", *_]:
             return _expect_error(what[1:])
-        return Expect(clauses=conditions.parse(what))
-    except values.BadWord as error:
-        raise typer.BadParameter(str(error)) from None
+        case ["event", *_]:
+            return _expect_event(what[1:])
+        case ["no", "event"]:
+            return _expect_event(what[2:], times=0)
+        case ["order", *_]:
+            return _expect_order(what[1:])
+    return Expect(clauses=clauses(what))
 
 
 def _expect_error(what: list[str]) -> ExpectError:
     if not what:
-        raise values.BadWord("needs an error's name (written 'expect error ERROR [on last]')")
+        raise BadWord("needs an error's name (written 'expect error ERROR [on last]')")
     if what[1:] not in ([], ["on", "last"]):
-        raise values.BadWord(f"is written 'expect error ERROR [on last]', not '{' '.join(what)}'")
-    return ExpectError(error=values.error_name(what[0]))
+        message = f"is written 'expect error ERROR [on last]', not '{' '.join(what)}'"
+        raise BadWord(message, what[1])
+    return ExpectError(error=read(values.error_name, what[0]))
 
 
-@app.command("mark")
+def _expect_event(what: list[str], times: int | None = None) -> ExpectEvents:
+    words, mark = since_mark(what)
+    if len(words) > 1 and words[-2].lower() == "times":
+        if times is not None:
+            raise BadWord("takes 'no event' or 'times', not both", words[-2])
+        times = read(values.natural, words[-1])
+        words = words[:-2]
+    pattern(words)
+    return ExpectEvents(patterns=[words], times=times, since=mark)
+
+
+def _expect_order(what: list[str]) -> ExpectEvents:
+    words, mark = since_mark(what)
+    patterns: list[list[str]] = [[]]
+    for word in words:
+        if word.lower() == "then":
+            patterns.append([])
+        else:
+            patterns[-1].append(word)
+    if len(patterns) == 1:
+        raise BadWord("needs two events or more (written 'expect order EVENT then EVENT')")
+    for each in patterns:
+        pattern(each)
+    return ExpectEvents(patterns=patterns, since=mark)
+
+
+@statement(app, "mark")
 def mark(
     name: Annotated[str, argument("NAME", text="the bookmark's name")],
     note: Annotated[list[str] | None, argument("NOTE", text="words about it")] = None,
 ) -> Mark:
     """Set a bookmark in the recording; with --json also a snapshot.
 
-    Of two with the same name both stand in the recording; the later one's snapshot is kept.
+    If two marks have the same name, the recording keeps both, and the later snapshot counts.
     """
     if not name.strip():
-        raise typer.BadParameter("needs a name that can be seen")
+        raise BadWord("needs a name that can be seen")
     return Mark(name=name, note=" ".join(note or []))

@@ -2,10 +2,11 @@
 
 from typing import Annotated
 
-import typer
+import click
 
 from commands.language import values
-from commands.language.statements.parameters import Broker, Host, OneWay, argument, flag, option
+from commands.language.declaration import argument, flag, option, statement
+from commands.language.statements.parameters import Broker, Host, OneWay
 from emulator.inputs.statements import (
     CutLink,
     DelayLink,
@@ -15,41 +16,42 @@ from emulator.inputs.statements import (
     IsolateBroker,
     ReleaseMessages,
 )
+from sessions.grammar.words import BadWord, duration
 
-app = typer.Typer(name="network", help="Cut, slow down and hold up the links between hosts.")
+app = click.Group("network", help="Cut, slow down and hold up the links between hosts.")
 
 
 def two_hosts(source: int | None, destination: int | None) -> None:
     """Refuse a link from a host to itself, and one end without the other."""
     if (source is None) != (destination is None):
-        raise typer.BadParameter("takes two hosts, or none")
+        raise BadWord("takes two hosts, or none")
     if source is not None and source == destination:
-        raise typer.BadParameter("takes two different hosts")
+        raise BadWord("takes two different hosts")
 
 
-@app.command("cut")
+@statement(app, "cut")
 def cut(source: Host, destination: Host, one_way: OneWay = False) -> CutLink:
-    """Break a link: what is sent waits, and is sent again after heal unless an end gave up."""
+    """Cut a link: messages wait and are sent again after heal, unless an end has given up."""
     two_hosts(source, destination)
     return CutLink(source=source, destination=destination, one_way=one_way)
 
 
-@app.command("heal")
+@statement(app, "heal")
 def heal(
     source: Annotated[int | None, argument("HOST", values.host, "a host")] = None,
     destination: Annotated[int | None, argument("HOST", values.host, "another")] = None,
     one_way: OneWay = False,
 ) -> HealLinks:
-    """Make one link, or all, whole and fast again."""
+    """Restore one link, or all links."""
     two_hosts(source, destination)
     return HealLinks(source=source, destination=destination, one_way=one_way)
 
 
-@app.command("delay")
+@statement(app, "delay")
 def delay(
     source: Host,
     destination: Host,
-    added: Annotated[int, argument("D", values.duration, "the delay of each message")],
+    added: Annotated[int, argument("D", duration, "the delay of each message")],
     one_way: OneWay = False,
 ) -> DelayLink:
     """Add a delay to each message between two hosts."""
@@ -57,7 +59,7 @@ def delay(
     return DelayLink(source=source, destination=destination, delay_us=added, one_way=one_way)
 
 
-@app.command("drop")
+@statement(app, "drop")
 def drop(
     source: Host,
     destination: Host,
@@ -66,18 +68,18 @@ def drop(
     ],
     one_way: OneWay = False,
 ) -> DropOnLink:
-    """Lose messages between two hosts by chance, as if the connection broke."""
+    """Lose messages between two hosts at random, as if the connection broke."""
     two_hosts(source, destination)
     return DropOnLink(source=source, destination=destination, percent=percent, one_way=one_way)
 
 
-@app.command("isolate")
+@statement(app, "isolate")
 def isolate(broker: Broker) -> IsolateBroker:
     """Cut a broker from every other broker and from ZooKeeper; clients still reach it."""
     return IsolateBroker(broker=broker)
 
 
-@app.command("hold")
+@statement(app, "hold")
 def hold(
     source: Host,
     destination: Host,
@@ -91,12 +93,12 @@ def hold(
         ),
     ] = None,
 ) -> HoldMessages:
-    """Keep messages from the first host to the second waiting, in order."""
+    """Hold messages from the first host to the second, in order, until they are released."""
     two_hosts(source, destination)
     return HoldMessages(source=source, destination=destination, api=api)
 
 
-@app.command("release")
+@statement(app, "release")
 def release(
     source: Host,
     destination: Host,

@@ -1,48 +1,49 @@
-"""Replicas' own work: fetch, tick, replica pause and resume."""
+"""What replicas do by themselves: fetch, tick, replica pause and resume."""
 
 from typing import Annotated, Literal, cast
 
-import typer
+import click
 
 from commands.language import values
-from commands.language.statements.parameters import ReplicaName, argument, option
+from commands.language.declaration import argument, option, statement
+from commands.language.statements.parameters import ReplicaName
 from emulator.inputs.statements import FetchRound, PauseReplica, ResumeReplica, Tick
 
-app = typer.Typer()
-replica_app = typer.Typer(name="replica", help="Stop and start a follower's fetching.")
+app = click.Group()
+replica_app = click.Group("replica", help="Stop and start a follower's fetching.")
 
 TASKS = ("isr", "checkpoint", "rebalance")
 
 
-@app.command("fetch")
+@statement(app, "fetch")
 def fetch(
     replica: ReplicaName,
     times: Annotated[
         int, option("--times", metavar="N", parse=values.count, text="rounds", default="1")
     ] = 1,
 ) -> FetchRound:
-    """One complete fetch round of a follower: request, answer, append, HW."""
+    """Run one complete fetch round of a follower: request, response, append, HW update."""
     return FetchRound(tp=replica.tp, broker=replica.broker, times=times)
 
 
-@app.command("tick")
+@statement(app, "tick")
 def tick(
     task: Annotated[str, argument("|".join(TASKS), values.choice(*TASKS), "the periodic task")],
     broker: Annotated[
-        int | None, argument("B", values.broker, "a broker id; all running ones if left out")
+        int | None, argument("B", values.broker, "a broker id; all running brokers if left out")
     ] = None,
 ) -> Tick:
     """Run one periodic task now."""
     return Tick(task=cast(Literal["isr", "checkpoint", "rebalance"], task), broker=broker)
 
 
-@replica_app.command("pause")
+@statement(replica_app, "pause")
 def pause(replica: ReplicaName) -> PauseReplica:
-    """A follower stops fetching a partition; what is in flight for it is dropped."""
+    """Stop a follower from fetching a partition; a fetch in flight is dropped."""
     return PauseReplica(tp=replica.tp, broker=replica.broker)
 
 
-@replica_app.command("resume")
+@statement(replica_app, "resume")
 def resume(replica: ReplicaName) -> ResumeReplica:
-    """A follower goes on fetching a partition."""
+    """Let a follower fetch a partition again."""
     return ResumeReplica(tp=replica.tp, broker=replica.broker)

@@ -1,18 +1,28 @@
-"""Tables: show. Nothing is asked of the cluster; what is printed comes from the read model."""
+"""Tables: show. The cluster is asked nothing: what is printed comes from the read model."""
 
-import typer
+from typing import Annotated
+
+import click
 from msgspec import Struct
 
+from commands.language.declaration import RAW, argument, statement
 from commands.language.statements.parameters import ReplicaName, TopicPartition
+from sessions.grammar.event_patterns import pattern
+from sessions.grammar.words import BadWord
 
-app = typer.Typer(name="show", help="Print a table (with --json: plain data in outputs).")
+app = click.Group("show", help="Print a table (with --json: plain data in outputs).")
 
 
 class Show(Struct, frozen=True):
-    """What is to be shown, and of which partition or replica or topic."""
+    """What is to be shown, and of which partition or replica or topic.
+
+    ``pattern`` has the words of an event pattern, ``since`` the bookmark behind which it is sought.
+    """
 
     what: str
     target: str = ""
+    pattern: tuple[str, ...] = ()
+    since: str = ""
 
 
 def _plain(name: str, text: str) -> None:
@@ -20,29 +30,56 @@ def _plain(name: str, text: str) -> None:
         return Show(what=name)
 
     show.__doc__ = text
-    app.command(name)(show)
+    statement(app, name)(show)
 
 
 _plain("cluster", "Brokers, controller and counts in a few lines.")
 _plain("partitions", "Every partition: state, leader, epoch, ISR, HW, LEO.")
 _plain("brokers", "Every broker: state, session, leaders, replicas.")
 _plain("producers", "Every producer: acknowledged, failed, retries.")
-_plain("audit", "Acknowledged, lost, duplicated, diverged records.")
+_plain("audit", "Records that were acknowledged, lost, duplicated or diverged.")
 
 
-@app.command("epochs")
+@statement(app, "epochs")
 def epochs(partition: TopicPartition) -> Show:
     """The leader-epoch caches of a partition's replicas."""
     return Show(what="epochs", target=partition)
 
 
-@app.command("log")
+@statement(app, "log")
 def log(replica: ReplicaName) -> Show:
     """The records of one replica."""
     return Show(what="log", target=f"{replica.tp}@{replica.broker}")
 
 
-@app.command("truths")
+@statement(app, "truths")
 def truths(partition: TopicPartition) -> Show:
-    """What the znode, the controller, each broker and the clients believe of a partition."""
+    """What ZooKeeper, the controller, each broker and the clients know about a partition."""
     return Show(what="truths", target=partition)
+
+
+@statement(app, "events", RAW)
+def events(
+    what: Annotated[
+        list[str] | None,
+        argument("[EVENT] [CONDITION] [since MARK]", text="which events; all if left out"),
+    ] = None,
+) -> Show:
+    """The events that have happened, such as 'show events LogTruncated broker=2 since failover'.
+
+    A condition compares an event's fields ('broker=2 and tp=orders-0', 'name~Fetch'); type, time,
+    seq and cause are fields of every event.
+    """
+    words, mark = since_mark(list(what or []))
+    if words:
+        pattern(words)
+    return Show(what="events", pattern=tuple(words), since=mark)
+
+
+def since_mark(words: list[str]) -> tuple[list[str], str]:
+    """Words without a final 'since MARK', and the mark's name."""
+    if words and words[-1].lower() == "since":
+        raise BadWord("'since' needs the name of a mark", words[-1])
+    if len(words) > 1 and words[-2].lower() == "since":
+        return words[:-2], words[-1]
+    return words, ""

@@ -2,14 +2,17 @@
 
 from typing import Annotated
 
-import typer
+import click
 from msgspec import Struct
 
-from commands.language import conditions, values
-from commands.language.statements.parameters import RAW, argument, option
+from commands.language import values
+from commands.language.declaration import RAW, argument, option, statement
 from emulator.inputs.statements import Settle, Wait, WaitUntil
+from sessions.grammar import words
+from sessions.grammar.clauses import clauses
+from sessions.grammar.words import BadWord
 
-app = typer.Typer()
+app = click.Group()
 
 
 class At(Struct, frozen=True):
@@ -22,57 +25,59 @@ class At(Struct, frozen=True):
     steps: int | None = None
 
 
-@app.command("wait", context_settings=RAW)
+@statement(app, "wait", RAW)
 def wait(
     what: Annotated[
         list[str], argument("D | until CONDITION [within D]", text="a time, or a condition")
     ],
 ) -> Wait | WaitUntil:
-    """Let virtual time pass: for a while, or until a condition holds (within 60s).
+    """Let virtual time pass: for a duration, or until a condition holds (within 60s).
 
-    A wait for a time ends after everything that is due at its last microsecond.
+    A wait for a duration ends after everything that is due at its last microsecond.
     """
-    try:
-        return _wait_until(what[1:]) if what[0] == "until" else _wait(what)
-    except values.BadWord as error:
-        raise typer.BadParameter(str(error)) from None
+    return _wait_until(what[1:]) if what[0] == "until" else _wait(what)
 
 
 def _wait(what: list[str]) -> Wait:
     if len(what) > 1:
-        raise values.BadWord(f"takes one time, or 'until' and a condition, not '{' '.join(what)}'")
-    return Wait(duration_us=values.duration(what[0]))
+        raise BadWord(
+            f"takes one time, or 'until' and a condition, not '{' '.join(what)}'", what[1]
+        )
+    return Wait(duration_us=words.duration(what[0]))
 
 
 def _wait_until(what: list[str]) -> WaitUntil:
     if len(what) > 1 and what[-2] == "within":
-        return WaitUntil(clauses=conditions.parse(what[:-2]), within_us=values.duration(what[-1]))
-    return WaitUntil(clauses=conditions.parse(what))
+        return WaitUntil(clauses=clauses(what[:-2]), within_us=words.duration(what[-1]))
+    return WaitUntil(clauses=clauses(what))
 
 
-@app.command("settle")
+@statement(app, "settle")
 def settle(
     quiet: Annotated[
-        int, argument("D", values.duration, "how long nothing may happen; 1s if left out")
+        int, argument("D", words.duration, "how long nothing must happen; 1s if left out")
     ] = 1_000_000,
 ) -> Settle:
-    """Let time pass until nothing but idle traffic has happened for D; at most 20s."""
+    """Wait until nothing but idle traffic has happened for D; at most 20s."""
     return Settle(quiet_us=quiet)
 
 
-@app.command("at")
+@statement(app, "at")
 def at(
-    moment: Annotated[int, argument("TIME", values.moment, "since the beginning: 4s, 4.081322s")],
+    moment: Annotated[int, argument("TIME", words.moment, "since the beginning: 4s, 4.081322s")],
     steps: Annotated[
         int | None,
         option(
-            "--steps", metavar="N", parse=values.natural, text="after so many steps of the emulator"
+            "--steps",
+            metavar="N",
+            parse=values.natural,
+            text="after this many steps of the emulator",
         ),
     ] = None,
 ) -> At:
-    """Go on at this time, even if the statement before has not ended (scripts only).
+    """Continue at this time, even if the statement before has not ended (scripts only).
 
-    Nothing is asked of the cluster, so a saved script comes to the same state as what it was saved
-    from.
+    The cluster is asked nothing, so a saved script ends in the same state as the session that it
+    was saved from.
     """
     return At(time_us=moment, steps=steps)

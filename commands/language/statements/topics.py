@@ -2,27 +2,23 @@
 
 from typing import Annotated, Final
 
-import typer
+import click
 
 from commands.language import values
-from commands.language.statements.parameters import (
-    Settings,
-    SettingWords,
-    Topic,
-    argument,
-    option,
-)
+from commands.language.declaration import argument, option, statement
+from commands.language.statements.parameters import Settings, SettingWords, Topic
 from commands.language.statements.show import Show
 from emulator.inputs.statements import AddPartitions, ConfigureTopic, CreateTopic, DeleteTopic
+from sessions.grammar.words import BadWord
 
-app = typer.Typer(name="topic", help="Create, change, delete and look at topics.")
+app = click.Group("topic", help="Create, change, delete and look at topics.")
 
 PARTITIONS: Final = option(
     "--partitions", metavar="P", parse=values.partitions, text="how many partitions"
 )
 
 
-@app.command("create")
+@statement(app, "create")
 def create(
     topic: Topic,
     partitions: Annotated[int | None, PARTITIONS] = None,
@@ -36,7 +32,7 @@ def create(
             "--replica-assignment",
             metavar="0:1:2,1:2:0",
             parse=values.assignment,
-            text="the brokers of each partition, instead of the two numbers",
+            text="the brokers of each partition, instead of the two counts",
         ),
     ] = None,
     policy: Annotated[
@@ -45,19 +41,19 @@ def create(
             "--assignment-policy",
             metavar="seed|kafka",
             parse=values.choice("seed", "kafka"),
-            text="how replicas are spread",
+            text="how replicas are assigned",
             default="seed",
         ),
     ] = "seed",
     config: Settings = None,
 ) -> CreateTopic:
-    """Create a topic; done when its znodes are written."""
+    """Create a topic; ends when its znodes are written."""
     numbers = (partitions, replication_factor)
     if assignment and numbers != (None, None):
-        raise typer.BadParameter("takes --replica-assignment or the two numbers, not both")
+        raise BadWord("takes --replica-assignment or the two numbers, not both")
     if not assignment and None in numbers:
         needed = "--partitions and --replication-factor, or --replica-assignment"
-        raise typer.BadParameter(f"needs {needed}")
+        raise BadWord(f"needs {needed}")
     return CreateTopic(
         topic=topic,
         partitions=partitions or len(assignment or []),
@@ -68,31 +64,31 @@ def create(
     )
 
 
-@app.command("alter")
+@statement(app, "alter")
 def alter(topic: Topic, partitions: Annotated[int, PARTITIONS]) -> AddPartitions:
-    """Let a topic have P partitions in all."""
+    """Raise the number of a topic's partitions to P."""
     return AddPartitions(topic=topic, partitions=partitions)
 
 
-@app.command("config")
+@statement(app, "config")
 def config(topic: Topic, settings: SettingWords) -> ConfigureTopic:
     """Set configuration values of a topic."""
     return ConfigureTopic(topic=topic, config=dict(settings))
 
 
-@app.command("delete")
+@statement(app, "delete")
 def delete(topic: Topic) -> DeleteTopic:
     """Delete a topic."""
     return DeleteTopic(topic=topic)
 
 
-@app.command("list")
+@statement(app, "list")
 def list_topics() -> Show:
     """Print the topics."""
     return Show(what="topics")
 
 
-@app.command("describe")
+@statement(app, "describe")
 def describe(topic: Annotated[str, argument("T", text="all if left out")] = "") -> Show:
     """Print the partitions of a topic, or of all."""
     return Show(what="partitions", target=topic)

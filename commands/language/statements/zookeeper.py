@@ -2,13 +2,14 @@
 
 from typing import Annotated
 
-import typer
+import click
 
 from commands.language import values
-from commands.language.statements.parameters import Host, Path, argument, flag, option
+from commands.language.declaration import argument, flag, option, statement
+from commands.language.statements.parameters import Host, Path
 from emulator.inputs.statements import ExpireSession, ZkCommand
 
-app = typer.Typer(name="zk", help="Read and write znodes as zkCli does, with all consequences.")
+app = click.Group("zk", help="Read and write znodes as zkCli does, with all consequences.")
 
 Version = Annotated[
     int,
@@ -18,15 +19,13 @@ Version = Annotated[
 ]
 
 
-@app.command("ls")
-def ls(
-    path: Path, recursive: Annotated[bool, flag("-R", text="with all that is below")] = False
-) -> ZkCommand:
+@statement(app, "ls")
+def ls(path: Path, recursive: Annotated[bool, flag("-R", text="recursively")] = False) -> ZkCommand:
     """List a znode's children."""
     return ZkCommand(command="ls", path=path, recursive=recursive)
 
 
-@app.command("get")
+@statement(app, "get")
 def get(
     path: Path, with_stat: Annotated[bool, flag("-s", text="with the Stat")] = False
 ) -> ZkCommand:
@@ -34,18 +33,18 @@ def get(
     return ZkCommand(command="get", path=path, with_stat=with_stat)
 
 
-@app.command("stat")
+@statement(app, "stat")
 def stat(path: Path) -> ZkCommand:
     """Print a znode's Stat."""
     return ZkCommand(command="stat", path=path, with_stat=True)
 
 
-@app.command("create")
+@statement(app, "create")
 def create(
     path: Path,
-    data: Annotated[str | None, typer.Argument(metavar="DATA", help="its data")] = None,
+    data: Annotated[str | None, argument("DATA", text="its data")] = None,
     ephemeral: Annotated[bool, flag("-e", text="ephemeral")] = False,
-    sequential: Annotated[bool, flag("-s", text="with a number after its name")] = False,
+    sequential: Annotated[bool, flag("-s", text="sequential: with a number added")] = False,
 ) -> ZkCommand:
     """Create a znode."""
     return ZkCommand(
@@ -53,7 +52,7 @@ def create(
     )
 
 
-@app.command("set")
+@statement(app, "set")
 def set_data(
     path: Path, data: Annotated[str, argument("DATA", text="the new data")], version: Version = -1
 ) -> ZkCommand:
@@ -61,21 +60,21 @@ def set_data(
     return ZkCommand(command="set", path=path, data=data, version=version)
 
 
-@app.command("delete")
+@statement(app, "delete")
 def delete(path: Path, version: Version = -1) -> ZkCommand:
     """Delete a znode ('zk delete /controller' forces a controller election)."""
     return ZkCommand(command="delete", path=path, version=version)
 
 
-@app.command("expire")
+@statement(app, "expire")
 def expire(host: Host) -> ExpireSession:
-    """Expire a broker's session at once, or the one that holds what 'zk create -e' has made."""
+    """Expire the session of a broker at once, or the one that 'zk create -e' has used."""
     return ExpireSession(broker=host)
 
 
-@app.command("watches")
+@statement(app, "watches")
 def watches(
     path: Annotated[str | None, argument("PATH", values.znode_path, "only of this znode")] = None,
 ) -> ZkCommand:
-    """Print who watches which znode."""
+    """Print which hosts watch which znodes."""
     return ZkCommand(command="watches", path=path or "")

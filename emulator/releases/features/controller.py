@@ -7,7 +7,7 @@ from emulator.releases.features.base import Feature
 CONTROLLER: Final = (
     Feature(
         "offline_election_in_isr_order",
-        "seed",
+        "documents",
         "0.8.1",
         "KAFKA-42",
         "the controller elects the first live member in the order of the ISR",
@@ -15,7 +15,7 @@ CONTROLLER: Final = (
     ),
     Feature(
         "controlled_shutdown_election_in_isr_order",
-        "seed",
+        "documents",
         "0.9",
         "KAFKA-340",
         "who takes over from a broker that goes is the first in the order of the ISR",
@@ -31,7 +31,7 @@ CONTROLLER: Final = (
     ),
     Feature(
         "failover_checks_running",
-        "seed",
+        "documents",
         "0.10.2",
         "KAFKA-499",
         "a new controller first looks whether its broker is still running",
@@ -44,7 +44,7 @@ CONTROLLER: Final = (
         "KAFKA-1384",
         "the controller's broker is in a state of its own, RunningAsController",
         ended_by="KAFKA-3761",
-        also=("seed",),
+        also=("documents",),
     ),
     Feature(
         "controller_event_queue",
@@ -109,7 +109,7 @@ CONTROLLER: Final = (
     ),
     Feature(
         "reassignment_needs_live_replicas",
-        "seed",
+        "documents",
         "0.10.0",
         "KAFKA-42",
         "a partition moves only to brokers that are alive when the controller is asked",
@@ -117,7 +117,7 @@ CONTROLLER: Final = (
     ),
     Feature(
         "unreadable_preferred_election_stays",
-        "seed",
+        "documents",
         "1.0",
         "KAFKA-43",
         "what cannot be read in /admin/preferred_replica_election is left there",
@@ -125,7 +125,7 @@ CONTROLLER: Final = (
     ),
     Feature(
         "admin_requests_data_watched",
-        "seed",
+        "documents",
         "1.0",
         "KAFKA-43",
         "any change of what is asked for under /admin is noticed, not only that it is made",
@@ -133,7 +133,7 @@ CONTROLLER: Final = (
     ),
     Feature(
         "unknown_preferred_election_stays",
-        "seed",
+        "documents",
         "2.1",
         "KAFKA-43",
         "a preferred election that names an unknown partition stays in ZooKeeper once it is done",

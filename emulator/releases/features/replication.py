@@ -7,14 +7,14 @@ from emulator.releases.features.base import Feature
 REPLICATION: Final = (
     Feature(
         "truncate_to_high_watermark_on_restart",
-        "seed",
-        "seed",
+        "documents",
+        "documents",
         "documents",
         "a restarted replica sets its LEO to its HW, even one that then leads",
     ),
     Feature(
         "fetch_recorded_before_read",
-        "seed",
+        "documents",
         "0.8.1",
         "KAFKA-46",
         "a fetch response already carries the HW that this very fetch raised",
@@ -22,7 +22,7 @@ REPLICATION: Final = (
     ),
     Feature(
         "replica_lag_in_messages",
-        "seed",
+        "documents",
         "0.8.2",
         "KAFKA-46",
         "a follower more than replica.lag.max.messages behind leaves the ISR",
@@ -30,7 +30,7 @@ REPLICATION: Final = (
     ),
     Feature(
         "lag_time_since_last_fetch",
-        "seed",
+        "documents",
         "0.8.2",
         "KAFKA-46",
         "lag time counts from the last recorded fetch, not from being caught up",
@@ -38,7 +38,7 @@ REPLICATION: Final = (
     ),
     Feature(
         "out_of_range_truncates_fully",
-        "seed",
+        "documents",
         "0.9.0.0",
         "KAFKA-521",
         "a follower out of range begins a log anew",
@@ -61,7 +61,7 @@ REPLICATION: Final = (
     ),
     Feature(
         "leader_and_isr_waits_for_idle_fetchers",
-        "seed",
+        "documents",
         "1.0",
         "KAFKA-612",
         "LeaderAndIsr is answered only when fetchers without partitions have their last answer",

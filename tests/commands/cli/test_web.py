@@ -88,8 +88,8 @@ def test_a_port_that_is_taken_is_named(capsys: pytest.CaptureFixture[str]) -> No
 
 
 def test_a_target_that_is_not_there_is_named(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run_program(["web", f"nowhere-{os.getpid()}.tide"]) == 2
-    assert "there is no file 'nowhere-" in capsys.readouterr().err
+    assert run_program(["web", f"nowhere-{os.getpid()}.tide"]) == 3
+    assert "cannot read 'nowhere-" in capsys.readouterr().err
 
 
 def test_the_font_of_another_site_is_left_out_of_the_page() -> None:

@@ -67,18 +67,21 @@ BAD = [
     ("produce t --cuont 3", "'produce' has no option '--cuont'; did you mean '--count'?"),
     ("produce t --count", "'produce': --count needs a value"),
     ("produce t --async=1", "'produce': --async takes no value"),
-    ("produce t --count x", "'produce' --count: 'x' is no count (a whole number, 1 or more)"),
-    ("produce t --count 0", "'produce' --count: '0' is no count (a whole number, 1 or more)"),
-    ("produce t --acks 2", "'produce' --acks: '2' is no acks (0, 1, all, -1)"),
+    ("produce t --count x", "'produce' --count: 'x' is not a count (a whole number, 1 or more)"),
+    ("produce t --count 0", "'produce' --count: '0' is not a count (a whole number, 1 or more)"),
+    ("produce t --acks 2", "'produce' --acks: '2' is not a value of acks (0, 1, all, -1)"),
     (
         "produce t --timeout 5",
-        "'produce' --timeout: '5' is no time (times are written 250ms, 2s, 3m, 1h)",
+        "'produce' --timeout: '5' is not a time (times are written 250ms, 2s, 3m, 1h)",
     ),
     (
         "produce t --partitioner roundrobbin",
-        "'produce' --partitioner: 'roundrobbin' is no choice here; did you mean 'roundrobin'?",
+        "'produce' --partitioner: 'roundrobbin' is not a choice here; did you mean 'roundrobin'?",
     ),
-    ("consume t --offset -1", "'consume' --offset: '-1' is no number (a whole number, 0 or more)"),
+    (
+        "consume t --offset -1",
+        "'consume' --offset: '-1' is not a number (a whole number, 0 or more)",
+    ),
     (
         "consume t --offset 1 --from-beginning",
         "'consume': takes --from-beginning or --offset, not both",
@@ -97,52 +100,52 @@ BAD = [
     ),
     (
         "topic create t --replica-assignment 0;1",
-        "'topic create' --replica-assignment: '0;1' is no assignment "
+        "'topic create' --replica-assignment: '0;1' is not an assignment "
         "(written 0:1:2,1:2:0: brokers of partition 0, then of 1)",
     ),
     ("topic alter t", "'topic alter' needs --partitions"),
     ("topic config t", "'topic config' needs K=V"),
-    ("topic config t a", "'topic config': 'a' is no setting (written min.insync.replicas=2)"),
-    ("fetch t-0", "'fetch': 't-0' is no replica (written orders-0@2: partition, then broker)"),
-    ("tick ist", "'tick': 'ist' is no choice here; did you mean 'isr'?"),
+    ("topic config t a", "'topic config': 'a' is not a setting (written min.insync.replicas=2)"),
+    ("fetch t-0", "'fetch': 't-0' is not a replica (written orders-0@2: partition, then broker)"),
+    ("tick ist", "'tick': 'ist' is not a choice here; did you mean 'isr'?"),
     ("broker crash", "'broker crash' needs B"),
-    ("broker crash one", "'broker crash': 'one' is no broker id (a number such as 0)"),
-    ("network cut 1 zook", "'network cut': 'zook' is no host (a broker id, zk or clients)"),
+    ("broker crash one", "'broker crash': 'one' is not a broker id (a number such as 0)"),
+    ("network cut 1 zook", "'network cut': 'zook' is not a host (a broker id, zk or clients)"),
     (
         "network cut 1 client",
-        "'network cut': 'client' is no host (a broker id, zk or clients); did you mean 'clients'?",
+        "'network cut': 'client' is not a host (a broker id, zk or clients); did you mean",
     ),
     ("network cut 1 1", "'network cut': takes two different hosts"),
     ("network heal 1", "'network heal': takes two hosts, or none"),
     ("network drop 0 1", "'network drop' needs --percent"),
     (
         "network drop 0 1 --percent 200",
-        "'network drop' --percent: '200' is no percentage (0 to 100)",
+        "'network drop' --percent: '200' is not a percentage (0 to 100)",
     ),
     (
         "network hold 0 1 --only LeaderAndIsrr",
-        "'network hold' --only: 'LeaderAndIsrr' is no request or response; "
+        "'network hold' --only: 'LeaderAndIsrr' is not a request or response; "
         "did you mean 'LeaderAndIsr'?",
     ),
-    ("zk get brokers", "'zk get': 'brokers' is no znode path (written /brokers/ids)"),
+    ("zk get brokers", "'zk get': 'brokers' is not a znode path (written /brokers/ids)"),
     ("zk get -x /a", "'zk get' has no option '-x' (-s)"),
     ("zk set /a", "'zk set' needs DATA"),
     ("reassign t-0", "'reassign' needs 1,2,3"),
-    ("reassign t-0 1;2", "'reassign': '1;2' is no list of broker ids (written 1,2,3)"),
-    ("reassign cancel t", "'reassign': 't' is no topic-partition (written orders-0)"),
+    ("reassign t-0 1;2", "'reassign': '1;2' is not a list of broker ids (written 1,2,3)"),
+    ("reassign cancel t", "'reassign': 't' is not a topic-partition (written orders-0)"),
     ("wait", "'wait' needs D | until CONDITION [within D]"),
-    ("wait 5", "'wait': '5' is no time (times are written 250ms, 2s, 3m, 1h)"),
+    ("wait 5", "'wait': '5' is not a time (times are written 250ms, 2s, 3m, 1h)"),
     ("wait 5s more", "'wait': takes one time, or 'until' and a condition, not '5s more'"),
     ("wait until", "'wait': a condition is missing (written such as orders-0.leader == 1)"),
-    ("wait until t-0.isr == [1] within 5", "'wait': '5' is no time"),
+    ("wait until t-0.isr == [1] within 5", "'wait': '5' is not a time"),
     ("expect t-0.ledaer == 1", "'expect': a partition has no 'ledaer'; did you mean 'leader'?"),
     ("expect error", "'expect': needs an error's name (written 'expect error ERROR [on last]')"),
     ("expect error NOT_ENOUGH on first", "'expect': is written 'expect error ERROR [on last]'"),
     (
         "expect error NOT_ENOUGH_REPLICA",
-        "'expect': 'NOT_ENOUGH_REPLICA' is no error; did you mean 'NOT_ENOUGH_REPLICAS'?",
+        "'expect': 'NOT_ENOUGH_REPLICA' is not an error; did you mean 'NOT_ENOUGH_REPLICAS'?",
     ),
-    ("show log t-0", "'show log': 't-0' is no replica"),
+    ("show log t-0", "'show log': 't-0' is not a replica"),
     ("mark 'a", "a quote is not closed"),
     ("mark ${NAME}", "${NAME} has no value (give it with --set NAME=VALUE)"),
     ("cluster", "'cluster' stands first in a script, and once"),
@@ -152,21 +155,26 @@ BAD = [
 @pytest.mark.parametrize(("text", "message"), BAD, ids=[text for text, _ in BAD])
 def test_what_is_wrong_is_told_with_its_line_and_the_nearest_word(text: str, message: str) -> None:
     (problem,) = problems(f"cluster\n# here\n{text}\n")
-    assert problem.startswith(f"x.tide:3: {message}")
+    place, _, told = problem.partition(": ")
+    assert place.startswith("x.tide:3:")
+    assert told.startswith(message)
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "x.tide:1: the first statement must be 'cluster'"),
-        ("# nothing", "x.tide:1: the first statement must be 'cluster'"),
-        ("settle\ncluster", "x.tide:1: the first statement must be 'cluster'"),
-        ("cluster --version 2.9", "x.tide:1: 'cluster' --version: '2.9' is no version; did you"),
-        ("cluster --racks a", "x.tide:1: 'cluster': --racks names 1 racks for 3 brokers"),
-        ("cluster --brokers 0", "x.tide:1: 'cluster' --brokers: '0' is no count"),
+        ("", "x.tide:1:1: the first statement must be 'cluster'"),
+        ("# nothing", "x.tide:1:1: the first statement must be 'cluster'"),
+        ("settle\ncluster", "x.tide:1:1: the first statement must be 'cluster'"),
+        (
+            "cluster --version 2.9",
+            "x.tide:1:19: 'cluster' --version: '2.9' is not a version; did you",
+        ),
+        ("cluster --racks a", "x.tide:1:1: 'cluster': --racks names 1 racks for 3 brokers"),
+        ("cluster --brokers 0", "x.tide:1:19: 'cluster' --brokers: '0' is not a count"),
         (
             "cluster --config min.insync.replica=2",
-            "x.tide:1: There is no configuration 'min.insync.replica'; the nearest is "
+            "x.tide:1:1: There is no configuration 'min.insync.replica'; the nearest is "
             "'min.insync.replicas'",
         ),
     ],
@@ -177,12 +185,12 @@ def test_a_script_needs_a_good_cluster_first(text: str, message: str) -> None:
 
 def test_every_problem_is_told_at_once() -> None:
     found = problems("cluster\nprodce t\nwait 5\nsettle\n")
-    assert [problem.split(": ")[0] for problem in found] == ["x.tide:2", "x.tide:3"]
+    assert [problem.split(": ")[0] for problem in found] == ["x.tide:2:1", "x.tide:3:6"]
 
 
 def test_on_the_command_line_statements_are_counted() -> None:
     (problem,) = problems("cluster; settle; prodce t", "-c")
-    assert problem.startswith("-c:3: there is no statement 'prodce'")
+    assert problem.startswith("-c:3:1: there is no statement 'prodce'")
 
 
 def test_options_of_the_command_line_go_before_the_cluster_lines_own() -> None:
@@ -224,7 +232,7 @@ def test_an_included_script_stands_in_place_without_its_cluster(tmp_path: Path) 
 def test_an_error_in_an_included_script_names_that_script(tmp_path: Path) -> None:
     with pytest.raises(ScriptError) as refused:
         script_with(tmp_path, main="cluster\nrun other.tide", other="wait 1")
-    assert refused.value.problems[0].startswith(f"{tmp_path / 'other.tide'}:1: 'wait'")
+    assert refused.value.problems[0].startswith(f"{tmp_path / 'other.tide'}:1:6: 'wait'")
 
 
 def test_a_script_that_would_run_itself_is_refused(tmp_path: Path) -> None:
@@ -278,7 +286,7 @@ def test_only_regular_files_of_bounded_size_are_scripts(tmp_path: Path, kind: st
 def test_a_missing_included_script_cannot_be_reached(tmp_path: Path) -> None:
     with pytest.raises(ScriptError) as refused:
         script_with(tmp_path, main="cluster\nrun other.tide")
-    assert refused.value.message.startswith(f"{tmp_path / 'main.tide'}:2: cannot read")
+    assert refused.value.message.startswith(f"{tmp_path / 'main.tide'}:2:1: cannot read")
     assert refused.value.code is ExitCode.UNREACHABLE
 
 
@@ -330,3 +338,45 @@ PIECES = [
 def test_any_line_is_a_statement_or_refused(first: str, rest: list[str]) -> None:
     with suppress(ScriptError):
         parse_line(" ".join([first, *rest]))
+
+
+@pytest.mark.parametrize(
+    ("text", "column"),
+    [
+        ("produce t --count x", 19),
+        ("produce t --count=x", 19),
+        ("produce t u", 11),
+        ("produce t --cuont 3", 11),
+        ("  topic crate t", 9),
+        ("produce", 1),
+        ("reassign t-0 1;2", 14),
+        ("reassign cancel t", 17),
+        ("wait 5s more", 9),
+        ("wait until t-0.hw == 1 within 5", 31),
+        ("expect t-0.leader == 1 and t-0.ledaer == 2", 28),
+        ("expect t-0.leader == 1 nad t-0.hw == 2", 24),
+        ("expect t-0.isr == [1, 2", 19),
+        ("expect (t-0.hw == 1", 8),
+        ("expect time >= soon", 16),
+        ("expect error NOT_ENOUGH", 14),
+        ("expect event LogTruncted", 14),
+        ("expect event LogTruncated brker=2", 27),
+        ("expect event LogTruncated broker=2 and (tp=t-0 or bla=3)", 51),
+        ("expect order LogTruncated then LeaderElcted", 32),
+        ("mark 'a b", 6),
+        ("mark ${NAME}", 6),
+        ("produce ${T:-t} --count x", 25),
+    ],
+)
+def test_what_is_wrong_is_told_with_its_column(text: str, column: int) -> None:
+    (problem,) = problems(f"cluster\n{text}\n")
+    assert problem.startswith(f"x.tide:2:{column}: ")
+
+
+def test_a_wrong_line_of_the_console_knows_its_column() -> None:
+    with pytest.raises(ScriptError) as refused:
+        parse_line("expect t-0.ledaer == 1")
+    assert refused.value.problems == [
+        "'expect': a partition has no 'ledaer'; did you mean 'leader'?"
+    ]
+    assert refused.value.column == 8

@@ -3,28 +3,11 @@ from pathlib import Path
 import pytest
 
 from commands.cli.main import run_program
-from commands.language.places import Place, place, size
-from commands.language.values import BadWord
+from commands.language.places import first_seq, last_seq, size
 from sessions.format.chunks import Chunks
 from sessions.format.file import SessionFile
-
-
-@pytest.mark.parametrize(
-    ("word", "expected"),
-    [
-        ("12s", Place(time_us=12_000_000)),
-        ("-3m", Place(time_us=180_000_000, from_end=True)),
-        ("#18207", Place(seq=18_207)),
-    ],
-)
-def test_a_place_is_a_time_one_before_the_end_or_an_event(word: str, expected: Place) -> None:
-    assert place(word) == expected
-
-
-@pytest.mark.parametrize("word", ["", "12", "#", "#-1", "--3s", "end"])
-def test_what_is_no_place_is_refused_with_the_forms_there_are(word: str) -> None:
-    with pytest.raises(BadWord, match=r"is no place .* \(12s, 2m\), .* \(-3m\), .* \(#18207\)"):
-        place(word)
+from sessions.grammar.places import Place
+from sessions.grammar.words import BadWord
 
 
 def test_a_size_is_a_number_with_a_unit() -> None:
@@ -32,7 +15,8 @@ def test_a_size_is_a_number_with_a_unit() -> None:
 
 
 @pytest.mark.parametrize(
-    ("word", "said"), [("64", "is no size"), ("64mb", "is no size"), ("900KB", "at least 1MB")]
+    ("word", "said"),
+    [("64", "not a size"), ("64mb", "not a size"), ("900KB", "at least 1MB")],
 )
 def test_what_is_no_size_is_refused(word: str, said: str) -> None:
     with pytest.raises(BadWord, match=said):
@@ -47,9 +31,9 @@ def test_places_take_in_the_events_at_their_very_moment(tmp_path: Path) -> None:
         times = [event.time_us for event in session.all_events()]
         moment = times[len(times) // 2]
         exact = Place(time_us=moment)
-        assert exact.first_seq(chunks) == times.index(moment) + 1
-        assert times[exact.last_seq(chunks) - 1] == moment
-        assert exact.last_seq(chunks) == sum(time_us <= moment for time_us in times)
-        before = Place(time_us=times[-1] - moment, from_end=True)
-        assert before.first_seq(chunks) == exact.first_seq(chunks)
-        assert Place(seq=7).first_seq(chunks) == Place(seq=7).last_seq(chunks) == 7
+        assert first_seq(exact, chunks) == times.index(moment) + 1
+        assert times[last_seq(exact, chunks) - 1] == moment
+        assert last_seq(exact, chunks) == sum(time_us <= moment for time_us in times)
+        before = Place(time_us=moment - times[-1], is_distance=True)
+        assert first_seq(before, chunks) == first_seq(exact, chunks)
+        assert first_seq(Place(seq=7), chunks) == last_seq(Place(seq=7), chunks) == 7

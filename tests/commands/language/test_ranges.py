@@ -1,7 +1,7 @@
 import pytest
 
 from commands.language.ranges import Variation, seeds, variation
-from commands.language.values import BadWord
+from sessions.grammar.words import BadWord
 
 
 @pytest.mark.parametrize(
@@ -21,10 +21,10 @@ def test_both_ends_of_a_range_count(word: str, found: list[tuple[int, int]]) -> 
 @pytest.mark.parametrize(
     ("word", "said"),
     [
-        ("", "'' is no seed"),
-        ("a..b", "'a' is no seed"),
-        ("1..", "'' is no seed"),
-        ("1...3", "'.3' is no seed"),
+        ("", "'' is not a seed"),
+        ("a..b", "'a' is not a seed"),
+        ("1..", "'' is not a seed"),
+        ("1...3", "'.3' is not a seed"),
         ("9..0", "'9..0' ends before it begins"),
         ("1..5,5", "has a seed twice"),
         ("5,1..9", "has a seed twice"),

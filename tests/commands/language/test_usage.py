@@ -1,22 +1,25 @@
+from typing import Annotated
+
+import click
 import pytest
-import typer
-from typer.main import get_command
 
-from commands.language.usage import Command, UsageError, explained
+from commands.language.declaration import argument, flag, option, statement
+from commands.language.usage import explained
+from commands.language.values import natural
 
-app = typer.Typer(add_completion=False, rich_markup_mode=None)
+app = click.Group()
 
 
-@app.command("one")
+@statement(app, "one")
 def one(
-    name: str,
-    count: int = typer.Option(1, "--count"),
-    loud: bool = typer.Option(False, "--loud"),
+    name: Annotated[str, argument("NAME")],
+    count: Annotated[int, option("--count", metavar="N", parse=natural, text="how many")] = 1,
+    loud: Annotated[bool, flag("--loud", text="shout")] = False,
 ) -> None:
     """Do one thing."""
 
 
-@app.command("none")
+@statement(app, "none")
 def none() -> None:
     """Take nothing."""
 
@@ -29,18 +32,25 @@ def none() -> None:
         (["one", "x", "--count"], "'one': --count needs a value"),
         (["one", "x", "--loud=1"], "'one': --loud takes no value"),
         (["one", "x", "y", "z"], "'one' does not take 'y z'"),
+        (["one"], "'one' needs NAME"),
         (["none", "-x"], "'none' has no option '-x' (it has none)"),
     ],
 )
 def test_what_is_wrong_is_one_sentence(words: list[str], sentence: str) -> None:
-    command: Command = get_command(app).commands[words[0]]  # type: ignore[attr-defined]
-    with pytest.raises(UsageError) as raised:
+    command = app.commands[words[0]]
+    with pytest.raises(click.UsageError) as raised:
         command.make_context(words[0], words[1:])
     assert explained(raised.value, command, words[0]) == sentence
 
 
 def test_a_group_names_its_commands() -> None:
-    group: Command = get_command(app)
-    with pytest.raises(UsageError) as raised, group.make_context("all", ["two"]) as context:
-        group.invoke(context)
-    assert explained(raised.value, group, "all") == "'all' has no command 'two' (one, none)"
+    with pytest.raises(click.UsageError) as raised, app.make_context("all", ["two"]) as context:
+        app.invoke(context)
+    assert explained(raised.value, app, "all") == "'all' has no command 'two' (one, none)"
+
+
+def test_help_says_what_each_word_means() -> None:
+    with app.commands["one"].make_context("one", [], resilient_parsing=True) as context:
+        shown = app.commands["one"].get_help(context)
+    assert "Positional arguments:\n  NAME" in shown
+    assert "--count N  how many" in shown

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commands.language import values
-from commands.language.values import BadWord
 from emulator import events
+from sessions.grammar.words import BadWord, duration, duration_text
 
 
 @pytest.mark.parametrize(
@@ -14,12 +14,12 @@ from emulator import events
     [("250ms", 250_000), ("2s", 2_000_000), ("3m", 180_000_000), ("1h", 3_600_000_000), ("0s", 0)],
 )
 def test_a_time_is_a_number_with_its_unit(word: str, duration_us: int) -> None:
-    assert values.duration(word) == duration_us
+    assert duration(word) == duration_us
 
 
 @given(st.integers(min_value=0, max_value=10**9))
 def test_a_time_reads_back_as_it_is_written(milliseconds: int) -> None:
-    assert values.duration(values.duration_text(milliseconds * 1000)) == milliseconds * 1000
+    assert duration(duration_text(milliseconds * 1000)) == milliseconds * 1000
 
 
 @pytest.mark.parametrize(
@@ -72,11 +72,11 @@ def test_hosts_have_the_numbers_that_events_give_them() -> None:
 @pytest.mark.parametrize(
     ("parse", "word"),
     [
-        (values.duration, "5"),
-        (values.duration, "5 s"),
-        (values.duration, "1.5s"),
-        (values.duration, "-1s"),
-        (values.duration, "٣s"),
+        (duration, "5"),
+        (duration, "5 s"),
+        (duration, "1.5s"),
+        (duration, "-1s"),
+        (duration, "٣s"),
         (values.positive_duration, "0ms"),
         (values.natural, "-1"),
         (values.natural, "1_000"),
@@ -123,11 +123,3 @@ def test_what_is_no_such_word_is_refused_in_one_sentence(
 def test_the_nearest_word_is_named_whatever_its_case() -> None:
     with pytest.raises(BadWord, match="did you mean 'NOT_ENOUGH_REPLICAS'"):
         values.error_name("not_enough_replica")
-
-
-def test_a_place_is_a_moment_or_an_event() -> None:
-    assert values.place("12s") == values.Place(12_000_000)
-    assert values.place("#1,289") == values.Place(seq=1289)
-    for word in ("#", "#x", "#-1"):
-        with pytest.raises(values.BadWord, match="is no event"):
-            values.place(word)

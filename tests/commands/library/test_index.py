@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from commands.language.parser import parse_script
-from commands.language.values import BadWord
 from commands.library.index import (
     FOLDER,
     GROUPS,
@@ -17,6 +16,7 @@ from commands.library.index import (
     read,
 )
 from emulator.releases.profiles import VERSIONS
+from sessions.grammar.words import BadWord
 
 
 def test_the_library_is_the_folder() -> None:

@@ -27,7 +27,7 @@ def _all() -> list[Change]:
 
 
 def test_every_release_behaves_as_one_group_does() -> None:
-    assert list(chain(*(each.releases for each in behaviours()))) == ["seed", *RELEASES]
+    assert list(chain(*(each.releases for each in behaviours()))) == ["documents", *RELEASES]
 
 
 def test_every_recommended_version_is_a_group_by_itself() -> None:

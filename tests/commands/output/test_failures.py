@@ -34,5 +34,5 @@ def test_what_the_system_refuses_names_the_file() -> None:
 
 def test_a_fault_says_that_it_is_one_and_how_to_see_more() -> None:
     code, message = judged(RuntimeError("odd"))
-    assert code is ExitCode.FAILED
+    assert code is ExitCode.INTERNAL
     assert "a fault of this program: RuntimeError: odd (TIDEGAUGE_TRACEBACK=1" in message

@@ -1,5 +1,6 @@
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.cells import cell_len
 
 from commands.output.grids import Grid, as_text, for_terminal, shown
 
@@ -52,3 +53,9 @@ def test_what_there_is_none_of_is_a_dash() -> None:
 def test_every_row_is_one_line(rows: list[tuple[str, int]]) -> None:
     text = as_text([Grid("t", ("A", "B"), list(rows))])
     assert len(text.splitlines()) == (len(rows) + 2 if rows else 1)
+
+
+def test_wide_and_combining_characters_take_the_columns_that_a_terminal_gives_them() -> None:
+    grid = Grid("t", ("NAME", "N"), [("日本", 1), ("e\u0301a", 22), ("abcd", 333)])
+    rows = as_text([grid]).splitlines()[1:]
+    assert {cell_len(row) for row in rows} == {9}

@@ -1,9 +1,9 @@
 import pytest
 
 from commands.language.statements.show import Show
-from commands.language.values import BadWord
 from commands.output.grids import Grid
 from commands.output.show_tables import TABLES, grids
+from sessions.grammar.words import BadWord
 from sessions.model.cluster_view import ClusterView
 from sessions.model.folding import CACHE
 from sessions.model.states import (
@@ -80,7 +80,7 @@ def test_a_partition_shows_the_znode_and_its_leaders_offsets(view: ClusterView) 
         "osr": [1],
         "hw": 2,
         "leo": 3,
-        "is": view.status(view.partitions["t-0"]).replace("_", " "),
+        "status": view.status(view.partitions["t-0"]).replace("_", " "),
     }
 
 

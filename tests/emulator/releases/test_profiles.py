@@ -31,7 +31,7 @@ TABLES = {
 
 
 def test_the_releases_are_in_order_and_the_newest_is_the_default() -> None:
-    assert VERSIONS[0] == "seed"
+    assert VERSIONS[0] == "documents"
     numbers = [[int(part) for part in version.split(".")] for version in VERSIONS[1:]]
     assert numbers == sorted(numbers)
     assert VERSIONS[-1] == DEFAULT_VERSION
@@ -45,7 +45,7 @@ def test_a_feature_is_dated_by_releases_that_exist_and_says_what_brought_it(
     assert set(dates) <= set(NAMES)
     assert feature.until is None or numbers_of(feature.until) >= numbers_of(feature.since)
     assert feature.label
-    assert bool(feature.ended_by) is (feature.until not in (None, "seed"))
+    assert bool(feature.ended_by) is (feature.until not in (None, "documents"))
 
 
 def test_feature_names_are_unique() -> None:
@@ -60,7 +60,7 @@ def test_a_feature_holds_from_its_first_to_its_last_release(feature: Feature) ->
     within = [each for each in RELEASES if first <= numbers_of(each)[: len(first)]]
     expected = {each for each in within if numbers_of(each)[: len(last)] <= last}
     assert expected <= holds
-    assert bool(holds - expected) is (bool(feature.also) and "seed" not in feature.also)
+    assert bool(holds - expected) is (bool(feature.also) and "documents" not in feature.also)
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_a_feature_holds_from_its_first_to_its_last_release(feature: Feature) ->
         ("preferred_read_replica_in_isr", "3.3.1", "3.3.2"),
         ("out_of_range_truncates_fully", "0.9.0.1", "0.9.0.0"),
         ("running_as_controller", "0.8.1", "0.8.2.0"),
-        ("running_as_controller", "0.10.1.0", "seed"),
+        ("running_as_controller", "0.10.1.0", "documents"),
         ("reassignment_needs_live_replicas", "0.10.1.0", "0.10.0.1"),
         ("empty_isr_on_unclean", "1.1.0", "1.0.2"),
         ("producer_state_keeps_five_batches", "0.11.0.3", "1.0.0"),
@@ -172,7 +172,7 @@ def test_a_fix_of_several_lines_is_in_none_between_them() -> None:
         ("3.8", ("3.9",)),
         ("3.0", ("2.8", "3.5")),
         ("3.6.1", ("3.5", "3.9")),
-        ("seed", ("seed",)),
+        ("documents", ("documents",)),
     ],
 )
 def test_what_to_expect_of_a_release_its_neighbours_tell(

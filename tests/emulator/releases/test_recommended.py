@@ -9,14 +9,14 @@ from emulator.releases.features import FEATURES
 from emulator.releases.profiles import PROFILES, VERSIONS
 
 SPANS = """
-truncate_to_high_watermark_on_restart seed
-fetch_recorded_before_read seed..0.8.1
-replica_lag_in_messages seed..0.8.2
-lag_time_since_last_fetch seed..0.8.2
-out_of_range_truncates_fully seed..0.8.2
+truncate_to_high_watermark_on_restart documents
+fetch_recorded_before_read documents..0.8.1
+replica_lag_in_messages documents..0.8.2
+lag_time_since_last_fetch documents..0.8.2
+out_of_range_truncates_fully documents..0.8.2
 required_acks_validated 0.9..3.9
 isr_change_notifications 0.9..2.5
-leader_and_isr_waits_for_idle_fetchers seed..0.11
+leader_and_isr_waits_for_idle_fetchers documents..0.11
 out_of_range_is_fatal 0.8.2..2.0.0
 isr_expiration_at_half_lag_time 0.10.2..3.9
 caught_up_replicas_hold_high_watermark 0.10.2..3.9
@@ -45,11 +45,11 @@ isr_needs_live_replica 3.5..3.9
 alter_partition_needs_live_replicas 3.5..3.9
 high_watermark_ignores_dead_replicas 3.9
 high_watermark_needs_min_isr 3.9
-offline_election_in_isr_order seed..0.8.1
-controlled_shutdown_election_in_isr_order seed..0.9
+offline_election_in_isr_order documents..0.8.1
+controlled_shutdown_election_in_isr_order documents..0.9
 empty_isr_on_unclean 0.8.1..0.11
-failover_checks_running seed..0.10.2
-running_as_controller seed 0.8.2..0.10.0
+failover_checks_running documents..0.10.2
+running_as_controller documents 0.8.2..0.10.0
 controller_event_queue 0.11..3.9
 controlled_shutdown_one_by_one seed..0.11
 topic_deletion_in_hash_order seed..0.11
@@ -58,10 +58,10 @@ live_brokers_change_with_their_procedures 2.2..3.9
 failover_deletes_notifications 1.1..3.9
 failover_sends_metadata_first 0.10.2..3.9
 preferred_election_of_current_leader 1.1..2.1
-reassignment_needs_live_replicas seed..0.10.0
-unreadable_preferred_election_stays seed..0.11
-admin_requests_data_watched seed..0.11
-unknown_preferred_election_stays seed..2.1
+reassignment_needs_live_replicas documents..0.10.0
+unreadable_preferred_election_stays documents..0.11
+admin_requests_data_watched documents..0.11
+unknown_preferred_election_stays documents..2.1
 unclean_broker_config_elects 2.0.0..3.9
 unclean_topic_config_elects 2.1..3.9
 controller_multi 2.1..3.9

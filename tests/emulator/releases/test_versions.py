@@ -26,7 +26,7 @@ def test_releases_and_names_are_in_order() -> None:
 @pytest.mark.parametrize(
     ("name", "release"),
     [
-        ("seed", "seed"),
+        ("seed", "documents"),
         ("0.8.1", "0.8.1"),
         ("0.8.2", "0.8.2.2"),
         ("0.9", "0.9.0.1"),

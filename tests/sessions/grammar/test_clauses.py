@@ -2,13 +2,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commands.language import conditions
-from commands.language.values import BadWord
 from emulator.inputs.conditions import Clause, Subject, Value
+from sessions.grammar import clauses as conditions
+from sessions.grammar.words import BadWord
 
 
 def only(text: str) -> Clause:
-    (clause,) = conditions.parse(text.split(" "))
+    (clause,) = conditions.clauses(text.split(" "))
     return clause
 
 
@@ -76,7 +76,7 @@ def test_right_may_be_another_left(text: str, subject: Subject) -> None:
 
 
 def test_clauses_are_joined_with_and() -> None:
-    clauses = conditions.parse(
+    clauses = conditions.clauses(
         ["t-0.leader", "==", "1", "and", "t-0.isr", "==", "[1,", "2]", "and", "offline", "==", "0"]
     )
     assert [clause.text for clause in clauses] == [
@@ -90,27 +90,24 @@ def test_clauses_are_joined_with_and() -> None:
     ("text", "message"),
     [
         ("", "a condition is missing"),
-        ("t-0.leader", "'t-0.leader' is no condition"),
-        ("t-0.leader ==", "'t-0.leader ==' is no condition"),
-        ("t-0.leader==1", "write 't-0.leader == 1'"),
-        ("t-0.leader = 1", "'=' is no comparison; did you mean '=='"),
-        ("t-0.leader is 1", "'is' is no comparison"),
-        ("t-0.leader == 1 or t-0.hw == 2", "'or' stands where only 'and' may"),
+        ("t-0.leader", "'t-0.leader' is not a condition"),
+        ("t-0.leader ==", "'t-0.leader ==' is not a condition"),
+        ("t-0.leader is 1", "'is' is not a comparison"),
         ("t-0.leader == 1 and", "missing after 'and'"),
-        ("t-0.leader == 1 and t-0.hw", "'t-0.hw' is no condition"),
+        ("t-0.leader == 1 and t-0.hw", "'t-0.hw' is not a condition"),
         ("t-0.ledaer == 1", "a partition has no 'ledaer'; did you mean 'leader'"),
         ("t-0@1.leader == 1", r"a replica has no 'leader'"),
         ("broker.1.stat == 1", "a broker has no 'stat'; did you mean 'state'"),
-        ("ofline == 1", "'ofline' names no value; did you mean 'offline'"),
-        ("t.leader == 1", "'t.leader' names no value"),
-        ("audit == 1", "'audit' names no value"),
+        ("ofline == 1", "'ofline' does not name a value; did you mean 'offline'"),
+        ("t.leader == 1", "'t.leader' does not name a value"),
+        ("audit == 1", "'audit' does not name a value"),
         ("t-0.isr == [1,2", "is a list that is not closed"),
-        ("time >= soon", "'soon' is no time"),
+        ("time >= soon", "'soon' is not a time"),
     ],
 )
 def test_what_is_no_condition_is_refused(text: str, message: str) -> None:
     with pytest.raises(BadWord, match=message.replace("[", r"\[")):
-        conditions.parse(text.split())
+        conditions.clauses(text.split())
 
 
 WORDS = [
@@ -128,10 +125,79 @@ WORDS = [
 ]
 
 
+@pytest.mark.parametrize(
+    ("text", "same"),
+    [
+        ("t-0.leader=1", "t-0.leader == 1"),
+        ("t-0.leader = 1", "t-0.leader == 1"),
+        ("t-0.HW>=2", "t-0.hw >= 2"),
+        ("t-0.isr ~ 2", "t-0.isr contains 2"),
+        ("t-0.leader = 1,2", "t-0.leader in [1,2]"),
+        ("t-0.isr=1,2", "t-0.isr == [1,2]"),
+        ("time>=1:00", "time >= 60000"),
+        ("t-0.leader==1 AND t-0.hw==2", "t-0.leader == 1 and t-0.hw == 2"),
+        ("(t-0.leader == 1)", "t-0.leader == 1"),
+        ("t-0.isr !~ 2", "not t-0.isr contains 2"),
+        ("!t-0.hw=2", "not t-0.hw == 2"),
+        ("t-0.hw=1 or t-0.hw=2 and t-0.leo=3", "t-0.hw=1 or (t-0.hw=2 and t-0.leo=3)"),
+    ],
+)
+def test_what_is_written_in_two_ways_means_the_same(text: str, same: str) -> None:
+    assert bare(conditions.clauses(text.split())) == bare(conditions.clauses(same.split()))
+
+
+def bare(found: list[Clause]) -> list[object]:
+    """Clauses without their texts."""
+    return [
+        (each.left, each.op, each.right, each.right_subject, bare(each.parts)) for each in found
+    ]
+
+
+def test_text_with_commas_stays_text() -> None:
+    assert only("zk./a.data = 1,2").right == "1,2"
+    assert only("t-0@1.values contains a,b").right == "a,b"
+
+
+EITHER = "(t-0.hw == 1 or not (t-0.hw > 2 and offline = 0))"
+
+
+def test_clauses_may_be_joined_by_or_and_not() -> None:
+    (either,) = conditions.clauses(
+        ["(t-0.hw", "==", "1", "or", "not", "(t-0.hw", ">", "2", "and", "offline", "=", "0))"]
+    )
+    assert either.text == "t-0.hw == 1 or (not (t-0.hw > 2 and offline == 0))"
+    assert [each.left.field for each in conditions.leaves([either])] == ["hw", "hw", "offline"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("(t-0.hw == 1", "a parenthesis is not closed"),
+        ("t-0.hw == 1 )", "a parenthesis is closed that was not opened"),
+        ("t-0.hw == 1 or", "a condition is missing"),
+        ("not", "a condition is missing after 'not'"),
+        ("t-0.hw > 1,2", "'1,2' is a list, which '>' does not compare"),
+    ],
+)
+def test_what_is_joined_wrongly_is_refused(text: str, message: str) -> None:
+    with pytest.raises(BadWord, match=message):
+        conditions.clauses(text.split())
+
+
+@given(st.lists(st.sampled_from([*WORDS, "or", "not", "(", ")", "=", "t-0.hw=1)"]), max_size=12))
+def test_any_words_of_the_grammar_are_clauses_or_refused(given_words: list[str]) -> None:
+    try:
+        found = conditions.clauses(given_words)
+    except BadWord:
+        return
+    again = conditions.clauses(" and ".join(f"({each.text})" for each in found).split())
+    assert bare(again) == bare(found)
+
+
 @given(st.lists(st.sampled_from(WORDS) | st.text(max_size=4), max_size=9))
 def test_any_words_are_clauses_or_refused(given_words: list[str]) -> None:
     try:
-        clauses = conditions.parse(given_words)
+        clauses = conditions.clauses(given_words)
     except BadWord:
         return
     assert " and ".join(clause.text for clause in clauses) == " ".join(given_words)

@@ -1,22 +1,23 @@
-"""The condition grammar, ``LEFT OP RIGHT [and LEFT OP RIGHT]..``, as clauses that a cluster checks.
+"""The conditions of scripts and of ``t when``: what LEFT and RIGHT are, as clauses to be checked.
 
 LEFT names a value (:class:`emulator.inputs.conditions.Subject`). RIGHT is an integer, a word,
 ``true``, ``false``, a list such as ``[1,2]``, or another LEFT. How RIGHT is read follows from LEFT:
 beside a value that is text (a state, a znode's data, record values) digits stay text, and
-``offline`` is a state there but a count elsewhere; beside a time a duration such as ``5s`` is
-milliseconds.
+``offline`` is a state there but a count elsewhere; beside a time, one such as ``5s`` or ``12:04``
+is in milliseconds.
+
+``1,2`` without brackets is a list as well: beside one value, ``orders-0.leader = 1,2`` is "one of
+them". A znode's data and record values may have commas of their own and are compared as they are.
 """
 
 import re
-from collections.abc import Sequence
-from typing import Final, Literal, cast
+from collections.abc import Iterator, Sequence
+from typing import Final
 
-from commands.language.values import BadWord, duration, nearest
-from emulator.inputs.conditions import Clause, Subject, Value
+from emulator.inputs.conditions import JOINED, Clause, Subject, Value
+from sessions.grammar.conditions import Comparison, Joined, Operator, parse
+from sessions.grammar.words import BadWord, moment, nearest
 
-Operator = Literal["==", "!=", "<", "<=", ">", ">=", "in", "contains"]
-
-OPERATORS: Final = ("==", "!=", "<", "<=", ">", ">=", "in", "contains")
 FIELDS: Final = {
     "partition": (
         *("leader", "epoch", "isr", "osr", "replicas", "hw", "leo"),
@@ -54,7 +55,11 @@ TEXT_FIELDS: Final = {"state", "role", "data", "children", "values", "partitions
 TIME_FIELDS: Final = {"time", "caught_up_ms"}
 """Values in milliseconds, beside which a duration may stand."""
 
-_CLAUSE = 3  # words in a clause
+LISTS: Final = {"isr", "osr", "replicas", "epochs", "values", "children", "partitions"}
+"""Values that are lists themselves."""
+WITH_COMMAS: Final = {"data", "values", "children"}
+"""Values that may have commas in them, so that a list beside them is written in brackets."""
+
 _PARTITION = re.compile(r"([A-Za-z0-9._-]+-\d+)\.(\w*)", re.ASCII)
 _REPLICA = re.compile(r"([A-Za-z0-9._-]+-\d+@\d+)\.(\w*)", re.ASCII)
 _BROKER = re.compile(r"broker\.(\d+)\.(\w*)", re.ASCII)
@@ -63,25 +68,57 @@ _ZNODE = re.compile(r"zk\.(/.*)\.(\w*)", re.ASCII)
 _WHOLE = re.compile(r"(controller|audit)\.(\w*)", re.ASCII)
 _INTEGER = re.compile(r"-?\d{1,18}", re.ASCII)
 _INNER_LIST = re.compile(r"\[([^\[\]]*)\]")
-_GLUED = re.compile(r"(.+?)(==|!=|<=|>=|<|>)(.*)")
 
 
-def parse(words: Sequence[str]) -> list[Clause]:
-    """The clauses of a condition, given as words.
+def clauses(words: Sequence[str]) -> list[Clause]:
+    """The clauses of a condition, given as words; all of them must hold.
 
     Raises:
         BadWord: it is no condition; the message says which part, and the nearest valid word.
     """
-    words = _join_lists(words)
-    if not words:
-        raise BadWord("a condition is missing (written such as orders-0.leader == 1)")
-    clauses = [_clause(words[at : at + _CLAUSE]) for at in range(0, len(words), _CLAUSE + 1)]
-    for word in words[_CLAUSE :: _CLAUSE + 1]:
-        if word != "and":
-            raise BadWord(f"'{word}' stands where only 'and' may (LEFT OP RIGHT and LEFT OP RIGHT)")
-    if len(words) % (_CLAUSE + 1) == 0:
-        raise BadWord("a condition is missing after 'and'")
-    return clauses
+    found = parse(words, clause)
+    joined = isinstance(found, Joined) and found.op == "and"
+    return [_built(part) for part in (found.parts if joined else [found])]
+
+
+def leaves(found: Sequence[Clause]) -> Iterator[Clause]:
+    """The comparisons that clauses are made of."""
+    for each in found:
+        if each.joins:
+            yield from leaves(each.parts)
+        else:
+            yield each
+
+
+def _built(found: Clause | Joined) -> Clause:
+    if isinstance(found, Clause):
+        return found
+    parts = [_built(part) for part in found.parts]
+    written = [f"({part.text})" if part.joins else part.text for part in parts]
+    text = f"not {written[0]}" if found.op == "not" else f" {found.op} ".join(written)
+    return Clause(JOINED, found.op, text=text, parts=parts)
+
+
+def clause(found: Comparison) -> Clause:
+    """One comparison of a script's values.
+
+    Raises:
+        BadWord: a side of it means nothing.
+    """
+    left = subject(found.left)
+    if other := _right_subject(found.right, left):
+        return Clause(left, found.op, None, other, found.text)
+    value = _value(found.right, left)
+    op: Operator = found.op
+    if isinstance(value, list) and not found.right.startswith("[") and left.field not in LISTS:
+        if op not in ("==", "!=", "in"):
+            raise BadWord(f"'{found.right}' is a list, which '{op}' does not compare", found.right)
+        if op == "!=":
+            text = f"{found.left} in {found.right}"
+            inner = Clause(left, "in", value, None, text)
+            return Clause(JOINED, "not", text=found.text, parts=[inner])
+        op = "in"
+    return Clause(left, op, value, None, found.text)
 
 
 def subject(word: str) -> Subject:
@@ -90,7 +127,8 @@ def subject(word: str) -> Subject:
     Raises:
         BadWord: nothing is named so.
     """
-    found = _subjects(word)
+    base, dot, field = word.rpartition(".")
+    found = _subjects(f"{base}{dot}{field.lower()}")
     for candidate in found:
         if candidate.field in FIELDS[candidate.kind]:
             return candidate
@@ -100,10 +138,10 @@ def subject(word: str) -> Subject:
         raise BadWord(f"{CALLED.get(kind, f'a {kind}')} has no '{found[0].field}'{hint}")
     start = word.partition(".")[0]
     if start in WRITTEN:
-        raise BadWord(f"'{word}' names no value (written such as {WRITTEN[start]})")
+        raise BadWord(f"'{word}' does not name a value (written such as {WRITTEN[start]})")
     hint = nearest(start, (*FIELDS["cluster"], *WRITTEN))
     raise BadWord(
-        f"'{word}' names no value{hint or ' (such as orders-0.leader or orders-0@2.leo)'}"
+        f"'{word}' does not name a value{hint or ' (such as orders-0.leader or orders-0@2.leo)'}"
     )
 
 
@@ -127,24 +165,6 @@ def _subjects(word: str) -> list[Subject]:
     return found
 
 
-def _clause(words: Sequence[str]) -> Clause:
-    if len(words) < _CLAUSE:
-        glued = _GLUED.fullmatch(words[0])
-        hint = f"; write '{' '.join(glued.groups())}'" if glued else ""
-        raise BadWord(f"'{' '.join(words)}' is no condition (LEFT OP RIGHT){hint}")
-    left = subject(words[0])
-    operator = words[1]
-    if operator not in OPERATORS:
-        alias = {"=": "=="}.get(operator)
-        hint = f"; did you mean '{alias}'?" if alias else f" ({' '.join(OPERATORS)})"
-        raise BadWord(f"'{operator}' is no comparison{hint}")
-    text = " ".join(words)
-    other = _right_subject(words[2], left)
-    if other:
-        return Clause(left, cast(Operator, operator), None, other, text)
-    return Clause(left, cast(Operator, operator), _value(words[2], left), None, text)
-
-
 def _right_subject(word: str, left: Subject) -> Subject | None:
     """RIGHT as another LEFT, if it is one; a bare word beside text is text."""
     if "." not in word and left.field in TEXT_FIELDS:
@@ -158,7 +178,9 @@ def _value(word: str, left: Subject) -> Value:
     if word in ("true", "false") and left.field not in TEXT_FIELDS:
         return word == "true"
     if left.field in TIME_FIELDS and not _INTEGER.fullmatch(word):
-        return duration(word) // 1_000
+        return moment(word) // 1_000
+    if "," in word and left.field not in WITH_COMMAS:
+        return _list(f"[{word}]", left)
     return _scalar(word, left)
 
 
@@ -177,18 +199,3 @@ def _parts(text: str) -> list[str]:
 def _scalar(word: str, left: Subject) -> int | str:
     is_number = left.field not in TEXT_FIELDS and _INTEGER.fullmatch(word)
     return int(word) if is_number else word
-
-
-def _join_lists(words: Sequence[str]) -> list[str]:
-    """``[1,`` and ``2]`` are one word."""
-    joined: list[str] = []
-    is_open = False
-    for word in words:
-        if is_open:
-            joined[-1] += " " + word
-        else:
-            joined.append(word)
-        is_open = joined[-1].startswith("[") and not joined[-1].endswith("]")
-    if is_open:
-        raise BadWord(f"'{joined[-1]}' is a list that is not closed with ]")
-    return joined

@@ -1,0 +1,143 @@
+"""How a statement is declared: a function, whose annotated parameters are the words it takes.
+
+:func:`statement` makes a click command of it. So a statement's words, their meaning and their help
+stand in one place, and parsing, help, completion and documentation all read that.
+"""
+
+import inspect
+from collections.abc import Callable
+from typing import Annotated, Any, Final, TypeVar, get_args, get_origin, get_type_hints
+
+import click
+from msgspec import Struct
+
+from sessions.grammar.words import BadWord
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+Parse = Callable[[str], Any]
+"""What a word means; raises :class:`~sessions.grammar.words.BadWord`."""
+
+RAW: Final = {"ignore_unknown_options": True, "allow_interspersed_args": False}
+"""For statements that read their words themselves: ``-1`` and the like are words, not options."""
+
+
+class Declared(Struct, frozen=True):
+    """One word of a statement, or an option of it, which has ``names``.
+
+    ``text`` is what help says of it.
+    """
+
+    names: tuple[str, ...]
+    metavar: str
+    text: str
+    parse: Parse = str
+    is_flag: bool = False
+
+
+def argument(metavar: str, parse: Parse = str, text: str = "") -> Declared:
+    """A word that stands at its place."""
+    return Declared((), metavar, text, parse)
+
+
+def option(*names: str, metavar: str, parse: Parse = str, text: str, default: str = "") -> Declared:
+    """An option with a value; ``default`` is what help says of it being left out."""
+    said = f"{text} [default: {default}]" if default else text
+    return Declared(names, metavar, said, parse)
+
+
+def flag(*names: str, text: str) -> Declared:
+    """An option without a value."""
+    return Declared(names, "", text, is_flag=True)
+
+
+class WrongWordError(click.BadParameter):
+    """A word that means nothing where it stands; ``word`` is that word as it was given."""
+
+    def __init__(
+        self, error: BadWord, word: str, param: click.Parameter | None, ctx: click.Context | None
+    ) -> None:
+        super().__init__(str(error), ctx=ctx, param=param)
+        self.word = word
+
+
+class Meaning(click.ParamType[Any]):
+    """What a word means, by its function."""
+
+    name = "word"
+
+    def __init__(self, parse: Parse) -> None:
+        self.parse = parse
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401 - as inherited
+        """The word's meaning; a default that is not a word stays as it is."""
+        if not isinstance(value, str):
+            return value
+        try:
+            return self.parse(str(value))
+        except BadWord as error:
+            raise WrongWordError(error, value, param, ctx) from None
+
+
+class Argument(click.Argument):
+    """The words at a place; any number of them are a list."""
+
+    def type_cast_value(self, ctx: click.Context, value: Any) -> Any:  # noqa: ANN401 - as inherited
+        """The word's meaning, or a list of them."""
+        found = super().type_cast_value(ctx, value)
+        return list(found) if self.nargs == -1 else found
+
+
+def statement(
+    group: click.Group, name: str, settings: dict[str, Any] | None = None
+) -> Callable[[Function], Function]:
+    """Declare a function as the statement ``name`` of a group; ``settings`` are its context's."""
+
+    def declared(function: Function) -> Function:
+        hints = get_type_hints(function, include_extras=True)
+        parameters = inspect.signature(function).parameters.values()
+        group.add_command(
+            click.Command(
+                name,
+                callback=function,
+                params=[_parameter(each, hints[each.name]) for each in parameters],
+                help=inspect.getdoc(function),
+                context_settings=settings,
+                add_help_option=False,
+            )
+        )
+        return function
+
+    return declared
+
+
+def _parameter(parameter: inspect.Parameter, hint: Any) -> click.Parameter:  # noqa: ANN401 - a type
+    """The click parameter of a function's; a list takes any number of words."""
+    assert get_origin(hint) is Annotated
+    kind, declared = get_args(hint)
+    assert isinstance(declared, Declared)
+    many = any(get_origin(each) is list for each in (kind, *get_args(kind)))
+    required = parameter.default is inspect.Parameter.empty
+    default = {} if required else {"default": parameter.default}
+    if not declared.names:
+        return Argument(
+            [parameter.name],
+            help=declared.text,
+            metavar=declared.metavar,
+            type=Meaning(declared.parse),
+            required=required,
+            nargs=-1 if many else 1,
+            **default,
+        )
+    if declared.is_flag:
+        return click.Option(
+            [*declared.names, parameter.name], is_flag=True, default=False, help=declared.text
+        )
+    return click.Option(
+        [*declared.names, parameter.name],
+        metavar=declared.metavar,
+        type=Meaning(declared.parse),
+        required=required,
+        multiple=many,
+        help=declared.text,
+        **default,
+    )

@@ -1,0 +1,1 @@
+"""How conditions, times and places are written: the same in scripts, filters and prompts."""

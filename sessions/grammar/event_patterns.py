@@ -1,0 +1,228 @@
+"""Event patterns: ``LogTruncated broker=2 and tp=orders-0``, and where they are found.
+
+A pattern is an event's type, a condition on its fields (:mod:`sessions.grammar.conditions`), or
+both. The fields are those of the event's own struct; every event also has ``type``, ``seq``,
+``cause`` and ``time`` (in milliseconds). An event that has no such field does not match.
+
+``=`` compares a whole value, ``~`` looks inside: for a member of a list, or for text in anything
+else.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
+from typing import Any, Final
+
+import msgspec
+from msgspec import Struct
+
+from emulator import events
+from emulator.events import Event
+from emulator.inputs.statements import ExpectEvents, Statement
+from emulator.scenario.conditions import NOTHING, holds
+from sessions.grammar.conditions import Comparison, Joined, parse
+from sessions.grammar.words import BadWord, moment, nearest
+from sessions.text import clock
+
+SHARED: Final = ("type", "seq", "cause", "time")
+"""What can be asked of every event."""
+US_PER_MS: Final = 1_000
+
+Happened = Callable[[], Iterable[Event]]
+"""All events so far, in order."""
+
+
+class EventPattern(Struct, frozen=True):
+    """A pattern as it was written; ``type`` is empty where any will do."""
+
+    text: str
+    type: str
+    condition: Any = None
+
+    def matches(self, event: Event) -> bool:
+        """Whether the event is one of these."""
+        if self.type and type(event).__name__ != self.type:
+            return False
+        return self.condition is None or _holds(event, self.condition)
+
+
+@cache
+def event_types() -> dict[str, type[Event]]:
+    """Every type of event by its name."""
+    found = (getattr(events, name) for name in events.__all__)
+    return {
+        each.__name__: each
+        for each in found
+        if isinstance(each, type) and issubclass(each, Event) and each is not Event
+    }
+
+
+def pattern(words: Sequence[str]) -> EventPattern:
+    """The pattern that the words are.
+
+    Raises:
+        BadWord: there is no such event or field, or they are no condition.
+    """
+    if not words:
+        raise BadWord("an event is missing (written such as LogTruncated broker=2)")
+    name = _type(words)
+    rest = list(words[1:] if name else words)
+    if rest and name and rest[0].lower() == "and":
+        rest = rest[1:]
+    condition = parse(rest, lambda found: _checked(found, name), adjacent=True) if rest else None
+    return EventPattern(" ".join(words), name, condition)
+
+
+def _type(words: Sequence[str]) -> str:
+    """The type that the first word names; empty if a condition begins there."""
+    word = words[0]
+    by_lower = {name.lower(): name for name in event_types()}
+    if word.lower() in by_lower:
+        return by_lower[word.lower()]
+    following = words[1].lower() if len(words) > 1 else ""
+    is_compared = following in ("in", "contains") or (not following[:1].isalnum() and following)
+    if word.isalnum() and word.lower() != "not" and not is_compared:
+        raise BadWord(f"there is no event '{word}'{nearest(word, event_types())}", word)
+    return ""
+
+
+@cache
+def _all_fields() -> frozenset[str]:
+    found = {field for kind in event_types().values() for field in kind.__struct_fields__}
+    return frozenset((found - {"time_us"}) | set(SHARED))
+
+
+def _checked(found: Comparison, name: str) -> tuple[str, str, Any]:
+    """A comparison as field, operator and value."""
+    field = found.left.lower()
+    known: Iterable[str] = _all_fields()
+    if name:
+        known = [*SHARED, *event_types()[name].__struct_fields__[3:]]
+    if field not in known:
+        owner = f"a {name}" if name else "an event"
+        hint = nearest(field, known) or (f" ({', '.join(known)})" if name else "")
+        raise BadWord(f"{owner} has no '{found.left}'{hint}", found.left)
+    if field == "time" and not found.right.lstrip("-").isdecimal():
+        return field, found.op, moment(found.right) // US_PER_MS
+    return field, found.op, _value(found.right)
+
+
+def _value(word: str) -> Any:  # noqa: ANN401 - whatever JSON says, or else a word
+    if word in ("none", "None"):
+        return None
+    try:
+        return msgspec.json.decode(word)
+    except msgspec.DecodeError:
+        pass
+    if word.startswith("[") and word.endswith("]"):
+        return [_value(part.strip()) for part in word[1:-1].split(",") if part.strip()]
+    if "," in word:
+        return [_value(part) for part in word.split(",")]
+    return word
+
+
+def _holds(event: Event, condition: Any) -> bool:  # noqa: ANN401 - a comparison, or parts joined
+    if isinstance(condition, Joined):
+        if condition.op == "not":
+            return not _holds(event, condition.parts[0])
+        joined = any if condition.op == "or" else all
+        return joined(_holds(event, part) for part in condition.parts)
+    field, op, right = condition
+    left = field_of(event, field)
+    if op == "contains":
+        return _contains(left, right)
+    if left is None and right is None:
+        return bool(op == "==")
+    if isinstance(left, str) and not isinstance(right, str | list):
+        right = (
+            "" if right is None else str(right).lower() if isinstance(right, bool) else str(right)
+        )
+    if op in ("==", "!=") and isinstance(right, list) and not isinstance(left, list):
+        return (left in right) is (op == "==")
+    return holds(left, op, right)
+
+
+def _as_text(value: Any) -> str:  # noqa: ANN401 - whatever JSON says
+    """A value as it was written beside a field that is text: digits stay digits."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return "" if value is None else str(value)
+
+
+def _contains(left: Any, right: Any) -> bool:  # noqa: ANN401 - any field, any value
+    if isinstance(left, list):
+        return right in left
+    return left is not NOTHING and str(right).lower() in str(left).lower()
+
+
+def field_of(event: Event, name: str) -> Any:  # noqa: ANN401 - whatever the field holds
+    """An event's field as plain data; None if it has no such field."""
+    if name == "type":
+        return type(event).__name__
+    if name == "time":
+        return event.time_us // US_PER_MS
+    return msgspec.to_builtins(getattr(event, name, None))
+
+
+def find(patterns: Sequence[EventPattern], happened: Iterable[Event]) -> list[Event]:
+    """The first event of each pattern, each after the one before; shorter if one is missing."""
+    found: list[Event] = []
+    for event in happened:
+        if len(found) == len(patterns):
+            break
+        if patterns[len(found)].matches(event):
+            found.append(event)
+    return found
+
+
+def since(name: str, happened: Iterable[Event]) -> Iterable[Event]:
+    """The events behind the last bookmark of this name; all of them without a name.
+
+    Raises:
+        BadWord: there is no such bookmark.
+    """
+    if not name:
+        return happened
+    kept = list(happened)
+    for at in range(len(kept) - 1, -1, -1):
+        event = kept[at]
+        if isinstance(event, events.BookmarkSet) and event.name == name:
+            return kept[at + 1 :]
+    raise BadWord(f"there is no mark '{name}' yet", name)
+
+
+def looked_up(statement: Statement, happened: Happened) -> Statement:
+    """The statement with its verdict, if it is one about events; otherwise as it is."""
+    wanted = statement.input
+    if not isinstance(wanted, ExpectEvents):
+        return statement
+    passed, actual = _verdict(wanted, happened)
+    return msgspec.structs.replace(
+        statement, input=msgspec.structs.replace(wanted, passed=passed, actual=actual)
+    )
+
+
+def _verdict(wanted: ExpectEvents, happened: Happened) -> tuple[bool, str]:
+    patterns = [pattern(words) for words in wanted.patterns]
+    try:
+        seen = since(wanted.since, happened())
+    except BadWord as error:
+        return False, str(error)
+    if wanted.times is not None:
+        found = [event for event in seen if patterns[0].matches(event)]
+        return len(found) == wanted.times, _counted(found)
+    found = find(patterns, seen)
+    if len(found) == len(patterns):
+        return True, ", ".join(map(_named, found))
+    missing = patterns[len(found)].text
+    if not found:
+        return False, f"there is no {missing}"
+    return False, f"there is no {missing} after {_named(found[-1])}"
+
+
+def _counted(found: Sequence[Event]) -> str:
+    times = "never" if not found else f"{len(found):,} times"
+    return f"it happened {times}{': ' if found else ''}{', '.join(map(_named, found[:5]))}"
+
+
+def _named(event: Event) -> str:
+    return f"#{event.seq:,} {type(event).__name__} at {clock(event.time_us)}"

@@ -1,0 +1,5 @@
+"""``python -m tidegauge``: the program."""
+
+from tidegauge import main
+
+main()
