@@ -11,7 +11,7 @@ from commands.cli.main import run_program
 from commands.cli.web import page_command
 from sessions.child_process import ROOT, SAFE_PATH, environment, import_path, python_command
 from sessions.dataset import export_files
-from sessions.dataset.layout import DatasetFolder
+from sessions.dataset.layout import Dataset
 
 NAMES = ("commands", "console", "emulator", "sessions", "pyspark", "msgspec", "zipfile", "json")
 PROGRAM = "from commands.cli.main import main; main()"
@@ -62,7 +62,7 @@ def test_a_second_process_of_an_export_imports_nothing_from_here(
     monkeypatch.setattr(os, "cpu_count", lambda: 2)
     assert run_program(["run", "-c", "cluster; settle", "--record", "a.tide.db"]) == 0
     assert run_program(["sessions", "export", "a.tide.db", "--out", "dataset"]) == 0
-    assert DatasetFolder(hostile / "dataset").sessions() == ["a"]
+    assert Dataset(hostile / "dataset").sessions() == ["a"]
     assert traces(hostile) == ""
 
 
@@ -84,5 +84,5 @@ def test_spark_and_its_workers_import_nothing_from_here(hostile: Path) -> None:
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    assert len(DatasetFolder(hostile / "dataset").sessions()) == 2
+    assert len(Dataset(hostile / "dataset").sessions()) == 2
     assert traces(hostile) == ""

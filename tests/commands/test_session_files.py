@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from commands.cli import session_files
 from commands.cli.main import run_program
 from sessions.format.file import SessionFile
 
@@ -104,8 +103,8 @@ def test_if_one_is_no_session_none_is_deleted(recording: Path, name: str, status
 def test_the_commands_are_among_those_of_sessions(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_program(["sessions", "--help"]) == 0
     said = capsys.readouterr().out
-    for command in session_files.app.registered_commands:
-        assert f"  {command.name} " in said
+    for name in ("list", "show", "verify", "diff", "trim", "delete", "export", "script"):
+        assert f"  {name} " in said
 
 
 def test_a_recording_is_kept_to_a_size(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,6 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from sessions.analysis.results.reading import Results
+from sessions.dataset.location import Location
 from sessions.report.markup import Element
 from sessions.report.origins import Origins
 from sessions.report.parts import DRAWN_MAX, ROWS_MAX, Material, distinct
@@ -34,7 +35,7 @@ ALL = (
 @pytest.fixture(scope="module")
 def material(tmp_path_factory: pytest.TempPathFactory) -> Material:
     folder = results(tmp_path_factory.mktemp("sections") / "out")
-    return Material(Results(folder), Origins(folder / "dataset"))
+    return Material(Results(folder), Origins(Location(folder / "dataset")))
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +43,7 @@ def nothing(tmp_path_factory: pytest.TempPathFactory) -> Material:
     folder = tmp_path_factory.mktemp("nothing")
     for table in TABLES:
         write(folder, table, [])
-    return Material(Results(folder), Origins(folder))
+    return Material(Results(folder), Origins(Location(folder)))
 
 
 def shapes(section: Element, kind: str) -> int:
@@ -127,7 +128,7 @@ def test_the_replay_says_how_many_sessions_agree(material: Material) -> None:
 
 
 def test_a_campaign_without_findings_has_no_list_of_them(tmp_path: Path) -> None:
-    made, origins = outcome(tmp_path), Origins(tmp_path)
+    made, origins = outcome(tmp_path), Origins(Location(tmp_path))
     assert len(list(campaign(made, origins).iter("h3"))) == 2
     assert len(list(campaign(replace(made, failing=()), origins).iter("h3"))) == 1
 
