@@ -22,7 +22,6 @@ from sessions.analysis.session import spark_session
 from sessions.analysis.sizing import suited
 from sessions.analysis.tables import Source
 from sessions.dataset.layout import DatasetError, DatasetFolder, DatasetUnreadable
-from sessions.report.page import Analysed, write_report
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -36,6 +35,8 @@ SHOWN_MAX: Final = 50
 
 Progress = Callable[[str], object]
 """Is told in a few words what begins now."""
+Beside = Callable[[Path, "AnalysisReport"], object]
+"""Writes something more into the folder of results, which only then gets its name."""
 
 
 class ReportTable(Struct, frozen=True):
@@ -75,10 +76,10 @@ def analyze(
     remote: str | None = None,
     progress: Progress | None = None,
     jobs: tuple[str, ...] = (),
+    *,
+    beside: Beside | None = None,
 ) -> AnalysisReport:
     """Run jobs (all, if none is named) over a dataset; write results to ``out/TABLE``.
-
-    ``out/report.html`` shows them in one page that needs nothing else.
 
     ``master`` is a Spark master's URL (None: this machine), ``remote`` a Spark Connect server's;
     both must see the two folders under the same paths. Raises
@@ -92,7 +93,8 @@ def analyze(
         tell("starting Spark")
         with spark_session(master, remote) as spark, suited(spark, folder):
             report = run_jobs(spark, wanted, folder, (scratch, Path(out).absolute()), tell)
-        write_report(scratch, Analysed(folder.path, report.sessions, report.events))
+        if beside is not None:
+            beside(scratch, report)
         return report
 
 

@@ -13,7 +13,7 @@ from emulator.cluster import Cluster
 from emulator.events import ClusterCreated, Event
 from emulator.scenario.runner import Runner
 from sessions.analysis.results.truth import ANOMALIES_KNOWN
-from sessions.analysis.run import analyze
+from sessions.analyze import analyze
 from sessions.dataset.export import export_session
 from sessions.dataset.rows.sessions import SessionFacts
 from tests.sessions.analysis import reference, reference_cluster, reference_truth
