@@ -36,10 +36,10 @@ def analysis(
             message = f"there is no job {job!r}; the nearest is {near[0]!r} of {', '.join(JOBS)}"
             raise CommandError(ExitCode.USAGE, message)
     try:
-        from sessions.analysis.run import analyze
+        from sessions.analyze import analyze
         from sessions.report.page import NAME
 
-        report = analyze(dataset, out, master, remote, tell, jobs, conf)
+        report = analyze(dataset, out, master, remote, tell, jobs, conf=conf)
         tell(f"all of it as a page: {report.out / NAME}")
     except ImportError as error:
         message = f"analysis needs the 'spark' extra (pip install 'tidegauge[spark]'): {error}"

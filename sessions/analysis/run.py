@@ -26,7 +26,6 @@ from sessions.dataset.layout import Dataset, DatasetError, DatasetUnreadable
 from sessions.dataset.location import Location, LocationError
 from sessions.dataset.schema import SESSION
 from sessions.dataset.tables import SESSIONS
-from sessions.report.page import Analysed, write_report
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -48,6 +47,8 @@ IDENTITY: Final = (SESSION, "events", "last_seq", "state_hash")
 
 Progress = Callable[[str], object]
 """Is told in a few words what begins now."""
+Beside = Callable[[Location, "AnalysisReport"], object]
+"""Writes something more into the folder of results, which only then gets its name."""
 
 
 class ReportTable(Struct, frozen=True):
@@ -97,12 +98,14 @@ def analyze(
     progress: Progress | None = None,
     jobs: tuple[str, ...] = (),
     conf: Mapping[str, str] | None = None,
+    *,
+    beside: Beside | None = None,
 ) -> AnalysisReport:
     """Run jobs (all, if none is named) over a dataset; write results to ``out/TABLE``.
 
-    ``out/report.html`` shows them in one page that needs nothing else. Where ``out`` holds an
-    earlier analysis of the dataset, only the sessions that came since are analysed, and added; if
-    one has gone or been replaced since, all are analysed anew.
+    Where ``out`` holds an earlier analysis of the dataset, only the sessions that came since are
+    analysed, and added; if one has gone or been replaced since, all are analysed anew. ``beside``
+    puts something beside the results.
 
     ``master`` is a Spark master's URL (None: this machine), ``remote`` a Spark Connect server's;
     both must see the two folders under the same paths. ``conf`` is Spark's configuration. Raises
@@ -121,7 +124,8 @@ def analyze(
             report = work.run(wanted, tell)
         note = Note(str(source), tuple(job.name for job in wanted))
         (results / NOTE).write(msgspec.json.encode(note) + b"\n")
-        write_report(results, Analysed(source.location, report.sessions, report.events))
+        if beside is not None:
+            beside(results, report)
     return report
 
 

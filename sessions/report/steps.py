@@ -121,7 +121,7 @@ class _Making:
         self._events.append(event)
 
     def steps(self, end: int, merged: int = 0) -> Steps:
-        by_name = {
+        by_name: dict[str, list[Value]] = {
             name: [None if row is None else row[at] for row in self._values]
             for at, name in enumerate(self._names)
         }

@@ -13,7 +13,7 @@ from emulator.cluster import Cluster
 from emulator.events import ClusterCreated, Event
 from emulator.scenario.runner import Runner
 from sessions.analysis.results.truth import ANOMALIES_KNOWN
-from sessions.analysis.run import analyze
+from sessions.analyze import analyze
 from sessions.dataset.export import export_session
 from sessions.dataset.layout import Dataset
 from sessions.dataset.rows.sessions import SessionFacts

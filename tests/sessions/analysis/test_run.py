@@ -13,7 +13,7 @@ import pytest
 
 from sessions.analysis.errors import AnalysisError, SparkUnavailable
 from sessions.analysis.jobs import chosen
-from sessions.analysis.run import analyze
+from sessions.analyze import analyze
 from sessions.dataset.layout import LAYOUT, MARKER, DatasetError, DatasetUnreadable
 from tests.sessions.dataset.reading import exported
 from tests.sessions.dataset.streams import committed_story
