@@ -7,6 +7,7 @@ Followers repeat only what changed (fetch sessions, KIP-227), so a partition at 
 from collections.abc import Mapping
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from emulator.broker.partition_locks import PartitionLocks
 from emulator.broker.replica import LEADER, Replica, Replicas
@@ -46,7 +47,7 @@ class FetchSession(Struct, array_like=True, gc=False):
     ``partitions`` is what it fetches and from where; ``outside`` those in whose ISR it is not,
     which are looked at on every fetch; ``ready`` those with something new to read; ``news`` those
     whose HW it is to be told. ``parked`` is the request that waits (0: none).
-    ``max_bytes`` limits the records of one response.
+    ``max_bytes`` limits the records of one response. ``is_full``: the last fetch began the session.
     """
 
     follower: int
@@ -58,6 +59,7 @@ class FetchSession(Struct, array_like=True, gc=False):
     parked: int = 0
     last_fetch_us: int = 0
     max_bytes: int = NO_LIMIT
+    is_full: bool = False
 
 
 class FetchSessionsState(Struct, array_like=True):
@@ -85,6 +87,7 @@ class FetchSessions:
         self.locks = locks
         self.rules = replicas.rules
         self.gives_one_batch = context.profile.has("fetch_response_max_bytes")
+        self.forgets_epochs = context.profile.has("incremental_fetch_without_epoch")
         self.quick = context.profile.has("delayed_fetch_completes_on_high_watermark")
         replicas.on(OfferRecords, self._offer_records)
         replicas.on(AnswerFetches, self._high_watermark_moved)
@@ -227,9 +230,13 @@ class FetchSessions:
                 session.ready.pop(tp, None)
                 session.news.pop(tp, None)
                 session.outside.pop(tp, None)
+        forgets = self.forgets_epochs and not message.new_session and not message.one_shot
+        if forgets and session.is_full:
+            session.partitions = {tp: _unfenced(each) for tp, each in session.partitions.items()}
+        session.is_full = message.new_session
         for tp, partition in message.partitions.items():
             session.news[tp] = None
-            session.partitions[tp] = partition
+            session.partitions[tp] = _unfenced(partition) if forgets else partition
         session.max_bytes = message.max_bytes
         return session
 
@@ -380,6 +387,11 @@ class FetchSessions:
 def _deadline_of(session: FetchSession) -> int:
     """What a session's deadline is set under: its follower, or a single fetch's request."""
     return -session.parked if session.one_shot else session.follower
+
+
+def _unfenced(asked: FetchPartition) -> FetchPartition:
+    """What a session remembers of a partition where it forgets the leader epoch (KAFKA-9338)."""
+    return replace(asked, current_leader_epoch=-1)
 
 
 def _without_records(answer: FetchAnswer) -> FetchedPartition:

@@ -55,6 +55,7 @@ from emulator.protocol import (
 )
 from emulator.zookeeper import data as znodes
 from emulator.zookeeper import errors
+from emulator.zookeeper.client import EXPIRED
 from emulator.zookeeper.operations import Create, SetData
 
 RACE_US = 400
@@ -137,7 +138,10 @@ class Controller:
         thread, kernel = self.thread, self.broker.kernel
         change, thread.change = thread.change, None
         if change is not None and not self._guarded(lambda: self.brokers.go_on(change)):
-            thread.change, thread.without_zookeeper = change, True
+            # Until 1.0 it goes on in the next session; later it fails if there has to be one.
+            is_over = self.zk.state.connection == EXPIRED and self.expiry_clears_events
+            if not is_over:
+                thread.change, thread.without_zookeeper = change, True
         cause = kernel.cause
         while thread.events and not thread.waits:
             queued = thread.events.pop(0)

@@ -114,11 +114,13 @@ class TopicDeletion:
     def _in_order(self, partitions: list[str]) -> list[tuple[str, int]]:
         """A topic's replicas in the order in which they leave their ISRs.
 
-        Up to 1.0 that is the order of a set of all live replicas (``allLiveReplicas``).
+        Up to 1.0 that is the order of a set of all live replicas (``allLiveReplicas``), later
+        broker by broker (``ReplicaStateMachine.handleStateChanges``).
         """
         assignments = self.state.assignments
         if not self.profile.has("topic_deletion_in_hash_order"):
-            return [(tp, broker) for tp in partitions for broker in assignments[tp]]
+            brokers = sorted({broker for tp in partitions for broker in assignments[tp]})
+            return [(tp, b) for b in brokers for tp in partitions if b in assignments[tp]]
         live = self.context.live_brokers()
         replicas = sum(b in live for assigned in assignments.values() for b in assigned)
         if replicas > SMALL_SET:

@@ -66,7 +66,7 @@ CONTROLLER: Final = (
         "seed",
         "1.0",
         "KAFKA-330",
-        "the replicas of a topic that is deleted leave their ISRs in hash order, not as assigned",
+        "the replicas of a topic that is deleted leave their ISRs in hash order, not by broker",
         ended_by="KAFKA-5642",
     ),
     Feature(

@@ -146,6 +146,14 @@ REPLICATION: Final = (
         "fetches carry the leader epoch: FENCED_LEADER_EPOCH, UNKNOWN_LEADER_EPOCH",
     ),
     Feature(
+        "incremental_fetch_without_epoch",
+        "2.1",
+        "2.4",
+        "KIP-320",
+        "only the fetch that begins a session carries the leader epoch to the check",
+        ended_by="KAFKA-9338",
+    ),
+    Feature(
         "in_sync_at_log_end",
         "2.1",
         None,

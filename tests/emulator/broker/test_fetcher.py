@@ -227,7 +227,29 @@ def test_an_answer_that_does_not_come_is_given_up_after_30_s() -> None:
     assert len(lab.seen.of(MessageSent, name="FetchRequest")) - before > 2
 
 
-@pytest.mark.parametrize("version", since("2.1"))
+@pytest.mark.parametrize("version", ["2.1", "2.2", "2.4"])
+def test_up_to_2_4_a_follower_with_an_old_epoch_fetches_on_in_its_session(version: str) -> None:
+    """KAFKA-9338: only the fetch that begins a session carries the epoch to the check."""
+    lab = by_itself(version)
+    lab.tell(leader=0, epoch=3, isr=[0, 1], brokers=[0])
+    lab.produce("b")
+    lab.wait(3000)
+    assert fetch_state(lab).phase == FETCHING
+    assert lab.values(1) == "a b"
+
+
+@pytest.mark.parametrize("version", ["2.1", "2.4", "2.5", "3.9"])
+def test_a_session_that_begins_with_an_old_epoch_is_fenced(version: str) -> None:
+    lab = by_itself(version)
+    lab.do(CutLink(source=1, destination=0))
+    lab.tell(leader=0, epoch=3, isr=[0, 1], brokers=[0])
+    lab.wait(31_000)
+    lab.do(HealLinks())
+    lab.wait(3000)
+    assert fetch_state(lab).phase == FAILED
+
+
+@pytest.mark.parametrize("version", since("2.5"))
 def test_a_fenced_follower_waits_for_the_next_order(version: str) -> None:
     lab = by_itself(version)
     lab.tell(leader=0, epoch=3, isr=[0, 1], brokers=[0])
