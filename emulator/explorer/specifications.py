@@ -1,0 +1,467 @@
+"""The published specifications: five generations of the protocol as TLA+ has them, action by action.
+
+Source: hachikuji/kafka-specification (KafkaReplication and its modules KafkaTruncateToHighWatermark,
+Kip101, Kip279, Kip320FirstTry and Kip320). They are here to hold the search against TLC: the same
+constants give the same number of states, the same depth and as short counterexamples. So they keep
+what the specifications say even where Kafka does otherwise: in Kip101 a follower whose log is
+shorter than the leader's answer is stuck, and an ISR can shrink to nothing.
+
+LeaderAndIsr requests are never used up: each may be lost, repeated and overtaken without an action
+of its own. There is one for each epoch, and each is a part of the state.
+"""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import permutations
+from typing import Any, Final, NamedTuple
+
+from msgspec import Struct
+
+from emulator.explorer.model import Action, Model, Property, Rule, Step, Symmetry, Value
+
+NOBODY: Final = -1
+
+
+class Record(NamedTuple):
+    """A record of a log: its number, and the epoch of the leader that wrote it."""
+
+    id: int
+    epoch: int
+
+
+class Replica(NamedTuple):
+    """A replica: its log, its high watermark, and the LeaderAndIsr request that it acts on.
+
+    ``isr`` is a set of bits, as all ISRs here.
+    """
+
+    log: tuple[Record, ...] = ()
+    hw: int = 0
+    epoch: int = -1
+    leader: int = NOBODY
+    isr: int = 0
+
+
+class Quorum(NamedTuple):
+    """What the controller decided last, and the true ISR, which the leader may have changed."""
+
+    epoch: int
+    leader: int
+    isr: int
+
+
+class Constants(Struct, frozen=True):
+    """What bounds a specification."""
+
+    replicas: int
+    log_size: int
+    max_records: int
+    max_leader_epoch: int
+
+
+class Generation(Struct, frozen=True):
+    """How a generation of the protocol truncates and what it compares.
+
+    ``truncation`` gives the offset that a new follower truncates to, from the leader's log and its
+    own replica; None for a generation that truncates when it fetches. ``reaches`` says whether a
+    follower has what its leader has up to an offset. ``fences``: epochs are compared everywhere.
+    """
+
+    name: str
+    truncation: Callable[[tuple[Record, ...], Replica], int] | None
+    reaches: Callable[[int, Replica, Replica, int], bool]
+    fences: bool = False
+    truncates_on_fetch: bool = False
+    holds: tuple[str, ...] = ()
+
+    @property
+    def compares_epochs(self) -> bool:
+        """Whether followers are compared by the epochs of their records or of their leaders."""
+        return self.fences or self.truncates_on_fetch
+
+
+def _to_high_watermark(_leader: tuple[Record, ...], follower: Replica) -> int:
+    return follower.hw
+
+
+def _to_end_of_epoch(leader: tuple[Record, ...], follower: Replica) -> int:
+    """Where the follower's latest epoch ends in the leader's log; its HW if that is not known."""
+    if not follower.log:
+        return 0
+    latest = follower.log[-1].epoch
+    if not leader:
+        return follower.hw
+    if leader[-1].epoch == latest:
+        return len(leader)
+    for offset, record in enumerate(leader):
+        if record.epoch > latest:
+            return offset
+    return follower.hw
+
+
+def _to_matching_offset(leader: tuple[Record, ...], follower: Replica) -> int:
+    """After the last record that both have at the same offset."""
+    offset = min(len(leader), len(follower.log))
+    while offset and leader[offset - 1] != follower.log[offset - 1]:
+        offset -= 1
+    return offset
+
+
+def _by_log_end(leader: int, _led: Replica, follower: Replica, offset: int) -> bool:
+    return follower.leader == leader and len(follower.log) >= offset
+
+
+def _by_epoch_of_record(leader: int, led: Replica, follower: Replica, offset: int) -> bool:
+    if follower.leader != leader:
+        return False
+    if offset == 0:
+        return True
+    mine, its = led.log, follower.log
+    return len(mine) >= offset <= len(its) and mine[offset - 1].epoch == its[offset - 1].epoch
+
+
+def _by_leader_epoch(leader: int, led: Replica, follower: Replica, offset: int) -> bool:
+    return (
+        follower.leader == leader and follower.epoch == led.epoch and len(follower.log) >= offset
+    )
+
+
+WEAK_ISR: Final = "WeakIsr"
+STRONG_ISR: Final = "StrongIsr"
+COMMITTED_AGREEMENT: Final = "CommittedAgreement"
+LOG_MATCHING: Final = "LogMatching"
+HW_BELOW_LEO: Final = "HwBelowLeo"
+PROPERTIES: Final = (WEAK_ISR, STRONG_ISR, COMMITTED_AGREEMENT, LOG_MATCHING, HW_BELOW_LEO)
+
+GENERATIONS: Final = {
+    each.name: each
+    for each in (
+        Generation(
+            "TruncateToHW",
+            _to_high_watermark,
+            _by_log_end,
+            holds=(LOG_MATCHING, HW_BELOW_LEO),
+        ),
+        Generation(
+            "Kip101", _to_end_of_epoch, _by_log_end, holds=(LOG_MATCHING, HW_BELOW_LEO)
+        ),
+        Generation(
+            "Kip279", _to_matching_offset, _by_log_end, holds=(LOG_MATCHING, HW_BELOW_LEO)
+        ),
+        Generation(
+            "Kip320FirstTry",
+            None,
+            _by_epoch_of_record,
+            truncates_on_fetch=True,
+            holds=(COMMITTED_AGREEMENT, LOG_MATCHING, HW_BELOW_LEO),
+        ),
+        Generation(
+            "Kip320", _to_matching_offset, _by_leader_epoch, fences=True, holds=PROPERTIES
+        ),
+    )
+}
+"""The generations by the name of their module."""
+
+
+def specification(generation: Generation, constants: Constants, *, symmetric: bool) -> Model:
+    """The model of a generation.
+
+    ``symmetric``: states that differ in the names of their replicas only are one.
+    """
+    parts = _Parts(constants)
+    everybody = (1 << constants.replicas) - 1
+    initial: list[Value] = [Replica() for _ in parts.replicas]
+    initial += [None for _ in parts.requests]
+    initial += [Quorum(-1, NOBODY, everybody), 0]
+    names = [f"replica {replica}" for replica in parts.replicas]
+    names += [f"request {epoch}" for epoch in range(len(parts.requests))]
+    return Model(
+        (*names, "quorum", "next record"),
+        tuple(initial),
+        _Actions(generation, constants).rules(),
+        _properties(parts),
+        symmetry=_symmetry(parts) if symmetric else None,
+    )
+
+
+class _Parts:
+    """Where in a state everything is."""
+
+    def __init__(self, constants: Constants) -> None:
+        replicas, epochs = constants.replicas, constants.max_leader_epoch + 1
+        self.replicas = range(replicas)
+        self.requests = range(replicas, replicas + epochs)
+        self.quorum = replicas + epochs
+        self.next_record = self.quorum + 1
+
+
+class _Actions:
+    """The actions: what the controller, a replica and a leader may do."""
+
+    def __init__(self, generation: Generation, constants: Constants) -> None:
+        self.generation = generation
+        self.constants = constants
+        self.parts = _Parts(constants)
+
+    def rules(self) -> list[Rule]:
+        rules = [Rule((self.parts.quorum,), self.control)]
+        for replica in self.parts.replicas:
+            rules.append(Rule((replica,), partial(self.take_request, replica)))
+            rules.append(Rule((replica,), partial(self.lead, replica)))
+        return rules
+
+    # ---- the controller
+
+    def control(self, quorum: Quorum) -> Iterator[Rule]:
+        """ControllerShrinkIsr and ControllerElectLeader, each with a request of the next epoch."""
+        epoch = quorum.epoch + 1
+        if epoch <= self.constants.max_leader_epoch:
+            yield Rule((self.parts.requests[epoch],), partial(self._decide, quorum))
+
+    def _decide(self, quorum: Quorum, _unsent: None) -> Iterator[Step]:
+        for replica in self.parts.replicas:
+            bit = 1 << replica
+            leads = quorum.leader == replica
+            if not leads and not quorum.isr & bit:
+                continue
+            # The last of the ISR stays in it; the partition is without a leader then.
+            isr = quorum.isr if leads and quorum.isr == bit else quorum.isr & ~bit
+            leader = NOBODY if leads else quorum.leader
+            yield self._decided("ControllerShrinkIsr", replica, quorum.epoch + 1, leader, isr)
+            if not leads:
+                yield self._decided(
+                    "ControllerElectLeader", replica, quorum.epoch + 1, replica, quorum.isr
+                )
+
+    def _decided(self, name: str, replica: int, epoch: int, leader: int, isr: int) -> Step:
+        changes = {
+            self.parts.quorum: Quorum(epoch, leader, isr),
+            self.parts.requests[epoch]: (leader, isr),
+        }
+        return Step(Action(name, (("replica", replica),)), changes)
+
+    # ---- LeaderAndIsr requests
+
+    def take_request(self, replica: int, state: Replica) -> Iterator[Rule]:
+        """BecomeLeader and BecomeFollower, by any request of a newer epoch."""
+        for epoch in range(state.epoch + 1, self.constants.max_leader_epoch + 1):
+            yield Rule(
+                (self.parts.requests[epoch],), partial(self._take, replica, state, epoch)
+            )
+
+    def _take(
+        self, replica: int, state: Replica, epoch: int, request: tuple[int, int] | None
+    ) -> Iterator[Step | Rule]:
+        if request is None or request[0] == NOBODY:
+            return
+        leader, isr = request
+        if leader == replica:
+            details = (("replica", replica), ("epoch", epoch))
+            led = Replica(state.log, state.hw, epoch, replica, isr)
+            yield Step(Action("BecomeLeader", details), {replica: led})
+        elif self.generation.truncation is None:
+            yield self._follow(replica, Replica(state.log, state.hw, epoch, leader, isr))
+        else:
+            follower = state._replace(epoch=epoch, leader=leader, isr=isr)
+            yield Rule((leader,), partial(self._truncate, replica, follower))
+
+    def _truncate(self, replica: int, follower: Replica, led: Replica) -> Iterator[Step]:
+        generation, leader = self.generation, follower.leader
+        if generation.fences and (led.leader != leader or led.epoch != follower.epoch):
+            return
+        assert generation.truncation is not None
+        offset = generation.truncation(led.log, follower)
+        if offset <= len(follower.log):
+            yield self._follow(replica, _truncated(follower, offset))
+
+    @staticmethod
+    def _follow(replica: int, state: Replica) -> Step:
+        details = (("replica", replica), ("leader", state.leader), ("epoch", state.epoch))
+        return Step(Action("BecomeFollower", details), {replica: state})
+
+    # ---- leaders and those who follow them
+
+    def lead(self, leader: int, led: Replica) -> Iterator[Step | Rule]:
+        """What a replica does that believes itself the leader, and what its followers fetch."""
+        if led.leader != leader:
+            return
+        if len(led.log) < self.constants.log_size:
+            yield Rule((self.parts.next_record,), partial(self._write, leader, led))
+        yield from self._raise_high_watermark(leader, led)
+        for follower in self.parts.replicas:
+            if follower != leader:
+                yield Rule((follower,), partial(self._replicate, leader, led, follower))
+        yield Rule((self.parts.quorum,), partial(self._change_isr, leader, led))
+
+    def _write(self, leader: int, led: Replica, record: int) -> Iterator[Step]:
+        """LeaderWrite."""
+        if record < self.constants.max_records:
+            written = led._replace(log=(*led.log, Record(record, led.epoch)))
+            changes = {leader: written, self.parts.next_record: record + 1}
+            yield Step(Action("LeaderWrite", (("replica", leader), ("record", record))), changes)
+
+    def _raise_high_watermark(self, leader: int, led: Replica) -> Iterator[Step | Rule]:
+        """LeaderIncHighWatermark: by one, once every member of the leader's ISR has the record."""
+        to, generation = led.hw + 1, self.generation
+        if to > self.constants.log_size:
+            return
+        if generation.compares_epochs and to > len(led.log):
+            return
+        if not led.isr >> leader & 1 or generation.reaches(leader, led, led, to):
+            members = [each for each in self.parts.replicas if led.isr >> each & 1]
+            yield from self._reached(leader, led, [each for each in members if each != leader])
+
+    def _reached(self, leader: int, led: Replica, members: list[int]) -> Iterator[Step | Rule]:
+        """Go on with the first of the members that have not been looked at."""
+        to = led.hw + 1
+        if not members:
+            details = (("replica", leader), ("hw", to))
+            yield Step(Action("LeaderIncHighWatermark", details), {leader: led._replace(hw=to)})
+            return
+
+        def look(member: Replica) -> Iterator[Step | Rule]:
+            if self.generation.reaches(leader, led, member, to):
+                yield from self._reached(leader, led, members[1:])
+
+        yield Rule((members[0],), look)
+
+    def _replicate(
+        self, leader: int, led: Replica, follower: int, state: Replica
+    ) -> Iterator[Step]:
+        """FollowerReplicate, a record at a time; FollowerTruncate where a fetch does that."""
+        generation, end = self.generation, len(state.log)
+        if state.leader != leader or (generation.fences and state.epoch != led.epoch):
+            return
+        details = (("replica", follower), ("leader", leader))
+        if generation.truncates_on_fetch and end and not _has_epoch(led, end, state.log[-1].epoch):
+            truncated = _truncated(state, _to_matching_offset(led.log, state))
+            yield Step(Action("FollowerTruncate", details), {follower: truncated})
+        elif end < len(led.log):
+            log = (*state.log, led.log[end])
+            fetched = state._replace(log=log, hw=min(led.hw, end + 1))
+            yield Step(Action("FollowerReplicate", details), {follower: fetched})
+
+    # ---- the ISR
+
+    def _change_isr(self, leader: int, led: Replica, quorum: Quorum) -> Iterator[Rule]:
+        """LeaderShrinkIsr and LeaderExpandIsr, by the leader that the quorum knows."""
+        if quorum.leader != leader or led.epoch != quorum.epoch:
+            return
+        for follower in self.parts.replicas:
+            if follower != leader or not led.isr >> follower & 1:
+                look = partial(self._change_member, leader, led, quorum, follower)
+                yield Rule((follower,) if follower != leader else (), look)
+
+    def _change_member(
+        self, leader: int, led: Replica, quorum: Quorum, follower: int, *read: Replica
+    ) -> Iterator[Step]:
+        reaches, state = self.generation.reaches, (*read, led)[0]
+        if led.isr >> follower & 1:
+            changes, name = not reaches(leader, led, state, len(led.log)), "LeaderShrinkIsr"
+        else:
+            changes = reaches(leader, led, state, led.hw) and self._may_expand(led)
+            name = "LeaderExpandIsr"
+        if changes:
+            isr = led.isr ^ 1 << follower
+            yield Step(
+                Action(name, (("replica", leader), ("follower", follower))),
+                {leader: led._replace(isr=isr), self.parts.quorum: quorum._replace(isr=isr)},
+            )
+
+    def _may_expand(self, led: Replica) -> bool:
+        """Where epochs are compared, only once the high watermark is in the leader's own epoch."""
+        if not self.generation.compares_epochs:
+            return led.hw <= len(led.log)
+        return led.hw == len(led.log) or (
+            led.hw < len(led.log) and led.log[led.hw].epoch == led.epoch
+        )
+
+
+def _truncated(replica: Replica, offset: int) -> Replica:
+    return replica._replace(log=replica.log[:offset], hw=min(replica.hw, offset))
+
+
+def _has_epoch(led: Replica, end: int, epoch: int) -> bool:
+    """Whether a leader's log has a record of an epoch just before an offset."""
+    return len(led.log) >= end and led.log[end - 1].epoch == epoch
+
+
+# ---- what must hold
+
+
+def _properties(parts: _Parts) -> list[Property]:
+    found = []
+    for one in parts.replicas:
+        found.append(Property(HW_BELOW_LEO, (one,), lambda state: state.hw <= len(state.log)))
+        found.append(Property(WEAK_ISR, (one,), partial(_has_what_it_exposes, one)))
+        strong = (parts.quorum, one)
+        found.append(Property(STRONG_ISR, strong, partial(_has_what_isr_exposes, one)))
+        for other in parts.replicas:
+            if other == one:
+                continue
+            pair = (one, other)
+            found.append(Property(WEAK_ISR, pair, partial(_weak_isr, *pair)))
+            found.append(Property(STRONG_ISR, (parts.quorum, *pair), partial(_strong_isr, *pair)))
+            if one < other:
+                found.append(Property(COMMITTED_AGREEMENT, pair, _committed_agreement))
+                found.append(Property(LOG_MATCHING, pair, _log_matching))
+    return found
+
+
+def _has_what_it_exposes(leader: int, led: Replica) -> bool:
+    return led.leader != leader or led.hw <= len(led.log)
+
+
+def _has_what_isr_exposes(leader: int, quorum: Quorum, led: Replica) -> bool:
+    return not quorum.isr or _has_what_it_exposes(leader, led)
+
+
+def _weak_isr(leader: int, other: int, led: Replica, member: Replica) -> bool:
+    """A presumed leader and a member of the ISR that it believes in agree below the leader's HW."""
+    if led.leader != leader or not led.isr >> other & 1:
+        return True
+    return member.log[: led.hw] == led.log[: led.hw]
+
+
+def _strong_isr(leader: int, other: int, quorum: Quorum, led: Replica, member: Replica) -> bool:
+    """A presumed leader and a member of the true ISR agree below the leader's HW."""
+    if led.leader != leader or not quorum.isr >> other & 1:
+        return True
+    return member.log[: led.hw] == led.log[: led.hw]
+
+
+def _committed_agreement(one: Replica, other: Replica) -> bool:
+    """No two replicas expose different records."""
+    exposed = min(one.hw, other.hw)
+    return one.log[:exposed] == other.log[:exposed]
+
+
+def _log_matching(one: Replica, other: Replica) -> bool:
+    """Two records at the same offset and of the same epoch are one record."""
+    pairs = zip(one.log, other.log, strict=False)
+    return all(mine == its for mine, its in pairs if mine.epoch == its.epoch)
+
+
+# ---- symmetry
+
+
+def _symmetry(parts: _Parts) -> Symmetry:
+    """Any replica may be called by any other's name."""
+    renamings = list(permutations(parts.replicas))
+
+    def renamed(renaming: tuple[int, ...], leader: int, isr: int) -> tuple[int, int]:
+        members = (1 << renaming[each] for each in parts.replicas if isr >> each & 1)
+        return NOBODY if leader == NOBODY else renaming[leader], sum(members)
+
+    def rename(number: int, part: int, value: Any) -> Value:
+        renaming = renamings[number]
+        if part in parts.requests:
+            return None if value is None else renamed(renaming, *value)
+        if part == parts.next_record:
+            return int(value)
+        leader, isr = renamed(renaming, value.leader, value.isr)
+        replaced: Value = value._replace(leader=leader, isr=isr)
+        return replaced
+
+    others = tuple(range(len(parts.replicas), parts.next_record + 1))
+    return Symmetry([(*renaming, *others) for renaming in renamings], rename)
