@@ -8,7 +8,7 @@ Places are given away as they are needed, so that the low bits of all parts come
 is what Python's sets want, which look for an integer by its low bits.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from emulator.explorer.model import Value
 
@@ -50,6 +50,17 @@ class Encoding:
             codes[value] = found
             self._values[part][found] = value
         return found
+
+    def difference(self, changes: Mapping[int, tuple[Value, Value]]) -> int:
+        """What to add to a packed state so that some parts change from one value to another.
+
+        Raises:
+            Widened: as :meth:`code`.
+        """
+        difference = 0
+        for part, (before, after) in changes.items():
+            difference += self.code(part, after) - self.code(part, before)
+        return difference
 
     def pack(self, state: Sequence[Value]) -> int:
         """The integer of a state."""

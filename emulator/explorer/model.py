@@ -26,20 +26,23 @@ class Action(Struct, frozen=True, gc=False):
 
 
 class Step(Struct, frozen=True, gc=False):
-    """Something that may happen, and the parts that are different then (all of them were read)."""
+    """Something that may happen: for each part that it changes, what it was and what it is then."""
 
     action: Action
-    changes: Mapping[int, Value]
+    changes: Mapping[int, tuple[Value, Value]]
 
 
-class Rule(Struct, frozen=True):
+class Rule(Struct, frozen=True, gc=False):
     """What may happen, by the values of the parts that it ``reads``.
 
-    ``outcomes`` is called with these values. It gives steps, and rules that look further.
+    ``outcomes`` is called with what is ``given`` and then with these values. It gives steps, and
+    rules that look further. Equal rules are asked once for the same values, so what is given to a
+    rule should be no more than it needs.
     """
 
     reads: tuple[int, ...]
     outcomes: "Callable[..., Iterable[Step | Rule]]"
+    given: tuple[Value, ...] = ()
 
 
 class Property(Struct, frozen=True):

@@ -13,7 +13,7 @@ from msgspec import Struct, field
 
 from emulator.explorer.encoding import Encoding, Widened
 from emulator.explorer.model import Action, Model, Property, Value
-from emulator.explorer.successors import by_reads, roots, successors
+from emulator.explorer.successors import KnownAnswers, successors
 from emulator.explorer.symmetry import Canonical, renamings
 
 CHUNK: Final = 5_000
@@ -92,22 +92,17 @@ class Search:
         self.encoding = Encoding(len(model.parts))
         self._properties = [each for each in model.properties if each.name in properties]
         self._unbroken = list(dict.fromkeys(each.name for each in self._properties))
-        self._rules, self._faults = by_reads(model.rules), by_reads(model.faults)
         self._states: list[int] = []
         self._seen: set[int] = set()
         self._parents = array("I")
         self._held: dict[tuple[int, ...], set[int]] = {}
         self._result = Result(0, 0, 1, 0, complete=False, stopped="")
         first = self.encoding.pack(model.initial)
-        self._prepare()
+        self._answers = KnownAnswers(self.encoding)
+        self._looks = self._answers.joined(model.rules)
+        self._fault_looks = self._answers.joined(model.faults)
+        self._canonical = None if model.symmetry is None else Canonical(self.encoding, model.symmetry)
         self._first = first if self._canonical is None else self._canonical(first)
-
-    def _prepare(self) -> None:
-        """Make (again) everything that masks are part of."""
-        encoding, symmetry = self.encoding, self.model.symmetry
-        self._roots = roots(encoding, self._rules)
-        self._fault_roots = roots(encoding, self._faults)
-        self._canonical = None if symmetry is None else Canonical(encoding, symmetry)
 
     # ---- the search
 
@@ -148,7 +143,7 @@ class Search:
             self._check(low)
             if not self._unbroken and self._properties and not keep_going:
                 raise _Stopped
-            faulty = later.setdefault(depth + 1, _Arrivals()) if self._faults else _Arrivals()
+            faulty = later.setdefault(depth + 1, _Arrivals()) if self.model.faults else _Arrivals()
             for start in range(low, high, CHUNK):
                 self._expand(start, min(start + CHUNK, high), faulty)
                 progress = Progress(
@@ -173,14 +168,16 @@ class Search:
         while low < high:
             try:
                 self._reach(low, high)
-                if self._faults:
+                if self.model.faults:
                     self._reach_by_faults(low, high, faulty)
                 return
             except Widened:
-                self._prepare()
+                self._answers.widen()
+                if self._canonical is not None:
+                    self._canonical.widen()
 
     def _reach(self, low: int, high: int) -> None:
-        states, seen, canonical, every = self._states, self._seen, self._canonical, self._roots
+        states, seen, canonical, every = self._states, self._seen, self._canonical, self._looks
         add, append, link = seen.add, states.append, self._parents.append
         generated = self._result.generated
         for index in range(low, high):
@@ -206,7 +203,7 @@ class Search:
         found, parents = list[int](), array("I")
         for index in range(low, high):
             state = states[index]
-            look = list(self._fault_roots)
+            look = list(self._fault_looks)
             for mask, answers in look:
                 steps, further = answers[state & mask]
                 look += further

@@ -7,7 +7,7 @@ what the specifications say even where Kafka does otherwise: in Kip101 a followe
 shorter than the leader's answer is stuck, and an ISR can shrink to nothing.
 
 LeaderAndIsr requests are never used up: each may be lost, repeated and overtaken without an action
-of its own. There is one for each epoch, and each is a part of the state.
+of its own.
 """
 
 from collections.abc import Callable, Iterator
@@ -42,12 +42,23 @@ class Replica(NamedTuple):
     isr: int = 0
 
 
+Request = tuple[int, int]
+"""The leader and the ISR that a LeaderAndIsr request names."""
+
+
+Requests = tuple[Request, ...]
+"""Every LeaderAndIsr request ever sent, by its epoch."""
+
+
 class Quorum(NamedTuple):
-    """What the controller decided last, and the true ISR, which the leader may have changed."""
+    """The epoch and the leader that the controller has chosen, and the true ISR."""
 
     epoch: int
     leader: int
     isr: int
+
+
+Outcomes = Iterator[Step | Rule]
 
 
 class Constants(Struct, frozen=True):
@@ -168,58 +179,47 @@ def specification(generation: Generation, constants: Constants, *, symmetric: bo
 
     ``symmetric``: states that differ in the names of their replicas only are one.
     """
-    parts = _Parts(constants)
-    everybody = (1 << constants.replicas) - 1
-    initial: list[Value] = [Replica() for _ in parts.replicas]
-    initial += [None for _ in parts.requests]
-    initial += [Quorum(-1, NOBODY, everybody), 0]
-    names = [f"replica {replica}" for replica in parts.replicas]
-    names += [f"request {epoch}" for epoch in range(len(parts.requests))]
+    replicas = range(constants.replicas)
+    initial: list[Value] = [Replica() for _ in replicas]
+    initial += [(), Quorum(-1, NOBODY, (1 << constants.replicas) - 1), 0]
     return Model(
-        (*names, "quorum", "next record"),
+        (*(f"replica {replica}" for replica in replicas), "requests", "quorum", "next record"),
         tuple(initial),
         _Actions(generation, constants).rules(),
-        _properties(parts),
-        symmetry=_symmetry(parts) if symmetric else None,
+        _properties(replicas),
+        symmetry=_symmetry(replicas) if symmetric else None,
     )
 
 
-class _Parts:
-    """Where in a state everything is."""
-
-    def __init__(self, constants: Constants) -> None:
-        replicas, epochs = constants.replicas, constants.max_leader_epoch + 1
-        self.replicas = range(replicas)
-        self.requests = range(replicas, replicas + epochs)
-        self.quorum = replicas + epochs
-        self.next_record = self.quorum + 1
-
-
 class _Actions:
-    """The actions: what the controller, a replica and a leader may do."""
+    """What the controller, a replica, and a leader and its followers may do.
+
+    The parts are the replicas, the requests, the quorum and the number of the next record.
+    """
 
     def __init__(self, generation: Generation, constants: Constants) -> None:
         self.generation = generation
         self.constants = constants
-        self.parts = _Parts(constants)
+        self.replicas = range(constants.replicas)
+        self.requests = constants.replicas
+        self.quorum = constants.replicas + 1
+        self.next_record = constants.replicas + 2
 
     def rules(self) -> list[Rule]:
-        rules = [Rule((self.parts.quorum,), self.control)]
-        for replica in self.parts.replicas:
-            rules.append(Rule((replica,), partial(self.take_request, replica)))
-            rules.append(Rule((replica,), partial(self.lead, replica)))
+        rules = [Rule((self.requests, self.quorum), self.control)]
+        for replica in self.replicas:
+            reads = (self.requests, self.quorum, replica)
+            rules.append(Rule((self.requests, replica), self.take_request, (replica,)))
+            rules.append(Rule(reads, self.lead, (replica,)))
         return rules
 
     # ---- the controller
 
-    def control(self, quorum: Quorum) -> Iterator[Rule]:
+    def control(self, requests: Requests, quorum: Quorum) -> Outcomes:
         """ControllerShrinkIsr and ControllerElectLeader, each with a request of the next epoch."""
-        epoch = quorum.epoch + 1
-        if epoch <= self.constants.max_leader_epoch:
-            yield Rule((self.parts.requests[epoch],), partial(self._decide, quorum))
-
-    def _decide(self, quorum: Quorum, _unsent: None) -> Iterator[Step]:
-        for replica in self.parts.replicas:
+        if quorum.epoch == self.constants.max_leader_epoch:
+            return
+        for replica in self.replicas:
             bit = 1 << replica
             leads = quorum.leader == replica
             if not leads and not quorum.isr & bit:
@@ -227,107 +227,113 @@ class _Actions:
             # The last of the ISR stays in it; the partition is without a leader then.
             isr = quorum.isr if leads and quorum.isr == bit else quorum.isr & ~bit
             leader = NOBODY if leads else quorum.leader
-            yield self._decided("ControllerShrinkIsr", replica, quorum.epoch + 1, leader, isr)
+            yield self._decide("ControllerShrinkIsr", replica, requests, quorum, (leader, isr))
             if not leads:
-                yield self._decided(
-                    "ControllerElectLeader", replica, quorum.epoch + 1, replica, quorum.isr
-                )
+                request = (replica, quorum.isr)
+                yield self._decide("ControllerElectLeader", replica, requests, quorum, request)
 
-    def _decided(self, name: str, replica: int, epoch: int, leader: int, isr: int) -> Step:
-        changes = {
-            self.parts.quorum: Quorum(epoch, leader, isr),
-            self.parts.requests[epoch]: (leader, isr),
+    def _decide(
+        self, name: str, replica: int, requests: Requests, quorum: Quorum, request: Request
+    ) -> Step:
+        changes: dict[int, tuple[Value, Value]] = {
+            self.requests: (requests, (*requests, request)),
+            self.quorum: (quorum, Quorum(quorum.epoch + 1, *request)),
         }
         return Step(Action(name, (("replica", replica),)), changes)
 
     # ---- LeaderAndIsr requests
 
-    def take_request(self, replica: int, state: Replica) -> Iterator[Rule]:
+    def take_request(self, replica: int, requests: Requests, state: Replica) -> Outcomes:
         """BecomeLeader and BecomeFollower, by any request of a newer epoch."""
-        for epoch in range(state.epoch + 1, self.constants.max_leader_epoch + 1):
-            yield Rule(
-                (self.parts.requests[epoch],), partial(self._take, replica, state, epoch)
-            )
+        for epoch in range(state.epoch + 1, len(requests)):
+            leader, isr = requests[epoch]
+            taken = Replica(state.log, state.hw, epoch, leader, isr)
+            if leader == replica:
+                details = (("replica", replica), ("epoch", epoch))
+                yield Step(Action("BecomeLeader", details), {replica: (state, taken)})
+            elif leader != NOBODY and self.generation.truncation is None:
+                yield _follow(replica, state, taken)
+            elif leader != NOBODY and not self.generation.fences:
+                yield Rule((leader,), self._truncate, (replica, state, taken))
 
-    def _take(
-        self, replica: int, state: Replica, epoch: int, request: tuple[int, int] | None
-    ) -> Iterator[Step | Rule]:
-        if request is None or request[0] == NOBODY:
-            return
-        leader, isr = request
-        if leader == replica:
-            details = (("replica", replica), ("epoch", epoch))
-            led = Replica(state.log, state.hw, epoch, replica, isr)
-            yield Step(Action("BecomeLeader", details), {replica: led})
-        elif self.generation.truncation is None:
-            yield self._follow(replica, Replica(state.log, state.hw, epoch, leader, isr))
-        else:
-            follower = state._replace(epoch=epoch, leader=leader, isr=isr)
-            yield Rule((leader,), partial(self._truncate, replica, follower))
-
-    def _truncate(self, replica: int, follower: Replica, led: Replica) -> Iterator[Step]:
-        generation, leader = self.generation, follower.leader
-        if generation.fences and (led.leader != leader or led.epoch != follower.epoch):
-            return
-        assert generation.truncation is not None
-        offset = generation.truncation(led.log, follower)
-        if offset <= len(follower.log):
-            yield self._follow(replica, _truncated(follower, offset))
-
-    @staticmethod
-    def _follow(replica: int, state: Replica) -> Step:
-        details = (("replica", replica), ("leader", state.leader), ("epoch", state.epoch))
-        return Step(Action("BecomeFollower", details), {replica: state})
+    def _truncate(self, replica: int, state: Replica, taken: Replica, led: Replica) -> Outcomes:
+        assert self.generation.truncation is not None
+        offset = self.generation.truncation(led.log, state)
+        if offset <= len(state.log):
+            yield _follow(replica, state, _truncated(taken, offset))
 
     # ---- leaders and those who follow them
 
-    def lead(self, leader: int, led: Replica) -> Iterator[Step | Rule]:
-        """What a replica does that believes itself the leader, and what its followers fetch."""
+    def lead(
+        self, leader: int, requests: Requests, quorum: Quorum, led: Replica
+    ) -> Outcomes:
+        """What happens between a replica that believes itself the leader and the others."""
         if led.leader != leader:
             return
         if len(led.log) < self.constants.log_size:
-            yield Rule((self.parts.next_record,), partial(self._write, leader, led))
+            yield Rule((self.next_record,), self._write, (leader, led))
         yield from self._raise_high_watermark(leader, led)
-        for follower in self.parts.replicas:
+        # Only the leader that the quorum knows changes the ISR, and in the epoch that it knows.
+        known = quorum if (quorum.leader, quorum.epoch) == (leader, led.epoch) else None
+        request = requests[led.epoch]
+        for follower in self.replicas:
             if follower != leader:
-                yield Rule((follower,), partial(self._replicate, leader, led, follower))
-        yield Rule((self.parts.quorum,), partial(self._change_isr, leader, led))
+                given = (leader, led, known, request, follower)
+                yield Rule((follower,), self._pair, given)
+            elif known is not None and not led.isr >> leader & 1:
+                yield from self._change_isr(leader, led, known, follower, led)
 
-    def _write(self, leader: int, led: Replica, record: int) -> Iterator[Step]:
+    def _pair(
+        self,
+        leader: int,
+        led: Replica,
+        quorum: Quorum | None,
+        request: Request,
+        follower: int,
+        state: Replica,
+    ) -> Outcomes:
+        yield from self._replicate(leader, led, follower, state)
+        if quorum is not None:
+            yield from self._change_isr(leader, led, quorum, follower, state)
+        if self.generation.fences and state.epoch < led.epoch:
+            # The follower asks for the end of its epoch, and is answered in the leader's own only.
+            taken = Replica(state.log, state.hw, led.epoch, leader, request[1])
+            yield from self._truncate(follower, state, taken, led)
+
+    def _write(self, leader: int, led: Replica, record: int) -> Outcomes:
         """LeaderWrite."""
         if record < self.constants.max_records:
             written = led._replace(log=(*led.log, Record(record, led.epoch)))
-            changes = {leader: written, self.parts.next_record: record + 1}
+            changes = {leader: (led, written), self.next_record: (record, record + 1)}
             yield Step(Action("LeaderWrite", (("replica", leader), ("record", record))), changes)
 
-    def _raise_high_watermark(self, leader: int, led: Replica) -> Iterator[Step | Rule]:
+    def _raise_high_watermark(self, leader: int, led: Replica) -> Outcomes:
         """LeaderIncHighWatermark: by one, once every member of the leader's ISR has the record."""
-        to, generation = led.hw + 1, self.generation
+        to = led.hw + 1
         if to > self.constants.log_size:
             return
-        if generation.compares_epochs and to > len(led.log):
+        if self.generation.compares_epochs and to > len(led.log):
             return
-        if not led.isr >> leader & 1 or generation.reaches(leader, led, led, to):
-            members = [each for each in self.parts.replicas if led.isr >> each & 1]
-            yield from self._reached(leader, led, [each for each in members if each != leader])
+        if not led.isr >> leader & 1 or self.generation.reaches(leader, led, led, to):
+            members = tuple(each for each in self.replicas if led.isr >> each & 1)
+            yield from self._reached(leader, led, tuple(m for m in members if m != leader))
 
-    def _reached(self, leader: int, led: Replica, members: list[int]) -> Iterator[Step | Rule]:
-        """Go on with the first of the members that have not been looked at."""
-        to = led.hw + 1
-        if not members:
-            details = (("replica", leader), ("hw", to))
-            yield Step(Action("LeaderIncHighWatermark", details), {leader: led._replace(hw=to)})
-            return
+    def _reached(self, leader: int, led: Replica, members: tuple[int, ...]) -> Outcomes:
+        """Look at the first of the members that have not been looked at."""
+        if members:
+            yield Rule((members[0],), self._reaches, (leader, led, members))
+        else:
+            raised = led._replace(hw=led.hw + 1)
+            details = (("replica", leader), ("hw", raised.hw))
+            yield Step(Action("LeaderIncHighWatermark", details), {leader: (led, raised)})
 
-        def look(member: Replica) -> Iterator[Step | Rule]:
-            if self.generation.reaches(leader, led, member, to):
-                yield from self._reached(leader, led, members[1:])
+    def _reaches(
+        self, leader: int, led: Replica, members: tuple[int, ...], state: Replica
+    ) -> Outcomes:
+        if self.generation.reaches(leader, led, state, led.hw + 1):
+            yield from self._reached(leader, led, members[1:])
 
-        yield Rule((members[0],), look)
-
-    def _replicate(
-        self, leader: int, led: Replica, follower: int, state: Replica
-    ) -> Iterator[Step]:
+    def _replicate(self, leader: int, led: Replica, follower: int, state: Replica) -> Outcomes:
         """FollowerReplicate, a record at a time; FollowerTruncate where a fetch does that."""
         generation, end = self.generation, len(state.log)
         if state.leader != leader or (generation.fences and state.epoch != led.epoch):
@@ -335,38 +341,31 @@ class _Actions:
         details = (("replica", follower), ("leader", leader))
         if generation.truncates_on_fetch and end and not _has_epoch(led, end, state.log[-1].epoch):
             truncated = _truncated(state, _to_matching_offset(led.log, state))
-            yield Step(Action("FollowerTruncate", details), {follower: truncated})
+            yield Step(Action("FollowerTruncate", details), {follower: (state, truncated)})
         elif end < len(led.log):
             log = (*state.log, led.log[end])
             fetched = state._replace(log=log, hw=min(led.hw, end + 1))
-            yield Step(Action("FollowerReplicate", details), {follower: fetched})
+            yield Step(Action("FollowerReplicate", details), {follower: (state, fetched)})
 
     # ---- the ISR
 
-    def _change_isr(self, leader: int, led: Replica, quorum: Quorum) -> Iterator[Rule]:
-        """LeaderShrinkIsr and LeaderExpandIsr, by the leader that the quorum knows."""
-        if quorum.leader != leader or led.epoch != quorum.epoch:
-            return
-        for follower in self.parts.replicas:
-            if follower != leader or not led.isr >> follower & 1:
-                look = partial(self._change_member, leader, led, quorum, follower)
-                yield Rule((follower,) if follower != leader else (), look)
-
-    def _change_member(
-        self, leader: int, led: Replica, quorum: Quorum, follower: int, *read: Replica
-    ) -> Iterator[Step]:
-        reaches, state = self.generation.reaches, (*read, led)[0]
+    def _change_isr(
+        self, leader: int, led: Replica, quorum: Quorum, follower: int, state: Replica
+    ) -> Outcomes:
+        """LeaderShrinkIsr and LeaderExpandIsr."""
+        reaches = self.generation.reaches
         if led.isr >> follower & 1:
-            changes, name = not reaches(leader, led, state, len(led.log)), "LeaderShrinkIsr"
+            may, name = not reaches(leader, led, state, len(led.log)), "LeaderShrinkIsr"
         else:
-            changes = reaches(leader, led, state, led.hw) and self._may_expand(led)
+            may = reaches(leader, led, state, led.hw) and self._may_expand(led)
             name = "LeaderExpandIsr"
-        if changes:
+        if may:
             isr = led.isr ^ 1 << follower
-            yield Step(
-                Action(name, (("replica", leader), ("follower", follower))),
-                {leader: led._replace(isr=isr), self.parts.quorum: quorum._replace(isr=isr)},
-            )
+            changes: dict[int, tuple[Value, Value]] = {
+                leader: (led, led._replace(isr=isr)),
+                self.quorum: (quorum, quorum._replace(isr=isr)),
+            }
+            yield Step(Action(name, (("replica", leader), ("follower", follower))), changes)
 
     def _may_expand(self, led: Replica) -> bool:
         """Where epochs are compared, only once the high watermark is in the leader's own epoch."""
@@ -375,6 +374,11 @@ class _Actions:
         return led.hw == len(led.log) or (
             led.hw < len(led.log) and led.log[led.hw].epoch == led.epoch
         )
+
+
+def _follow(replica: int, state: Replica, taken: Replica) -> Step:
+    details = (("replica", replica), ("leader", taken.leader), ("epoch", taken.epoch))
+    return Step(Action("BecomeFollower", details), {replica: (state, taken)})
 
 
 def _truncated(replica: Replica, offset: int) -> Replica:
@@ -389,19 +393,19 @@ def _has_epoch(led: Replica, end: int, epoch: int) -> bool:
 # ---- what must hold
 
 
-def _properties(parts: _Parts) -> list[Property]:
-    found = []
-    for one in parts.replicas:
+def _properties(replicas: range) -> list[Property]:
+    found, quorum = [], len(replicas) + 1
+    for one in replicas:
         found.append(Property(HW_BELOW_LEO, (one,), lambda state: state.hw <= len(state.log)))
         found.append(Property(WEAK_ISR, (one,), partial(_has_what_it_exposes, one)))
-        strong = (parts.quorum, one)
+        strong = (quorum, one)
         found.append(Property(STRONG_ISR, strong, partial(_has_what_isr_exposes, one)))
-        for other in parts.replicas:
+        for other in replicas:
             if other == one:
                 continue
             pair = (one, other)
             found.append(Property(WEAK_ISR, pair, partial(_weak_isr, *pair)))
-            found.append(Property(STRONG_ISR, (parts.quorum, *pair), partial(_strong_isr, *pair)))
+            found.append(Property(STRONG_ISR, (quorum, *pair), partial(_strong_isr, *pair)))
             if one < other:
                 found.append(Property(COMMITTED_AGREEMENT, pair, _committed_agreement))
                 found.append(Property(LOG_MATCHING, pair, _log_matching))
@@ -445,23 +449,23 @@ def _log_matching(one: Replica, other: Replica) -> bool:
 # ---- symmetry
 
 
-def _symmetry(parts: _Parts) -> Symmetry:
+def _symmetry(replicas: range) -> Symmetry:
     """Any replica may be called by any other's name."""
-    renamings = list(permutations(parts.replicas))
+    renamings = list(permutations(replicas))
+    requests, _quorum, next_record = others = range(len(replicas), len(replicas) + 3)
 
-    def renamed(renaming: tuple[int, ...], leader: int, isr: int) -> tuple[int, int]:
-        members = (1 << renaming[each] for each in parts.replicas if isr >> each & 1)
+    def renamed(renaming: tuple[int, ...], leader: int, isr: int) -> Request:
+        members = (1 << renaming[each] for each in replicas if isr >> each & 1)
         return NOBODY if leader == NOBODY else renaming[leader], sum(members)
 
     def rename(number: int, part: int, value: Any) -> Value:
         renaming = renamings[number]
-        if part in parts.requests:
-            return None if value is None else renamed(renaming, *value)
-        if part == parts.next_record:
+        if part == next_record:
             return int(value)
+        if part == requests:
+            return tuple(renamed(renaming, *each) for each in value)
         leader, isr = renamed(renaming, value.leader, value.isr)
         replaced: Value = value._replace(leader=leader, isr=isr)
         return replaced
 
-    others = tuple(range(len(parts.replicas), parts.next_record + 1))
     return Symmetry([(*renaming, *others) for renaming in renamings], rename)

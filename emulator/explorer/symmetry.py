@@ -16,8 +16,8 @@ class Canonical:
         self.symmetry = symmetry
         parts = range(len(symmetry.places[0]))
         self._moving = [part for part in parts if any(to[part] != part for to in symmetry.places)]
-        self._masks = [encoding.mask((part,)) for part in parts]
-        self._moving_mask = encoding.mask(self._moving)
+        self._masks = [0 for _ in parts]
+        self.widen()
         self._ranks: list[dict[int, int]] = [{} for _ in parts]
         self._orders: dict[tuple[int, ...], list[int]] = {}
         self._renamed: list[list[dict[int, int]]] = [[{} for _ in parts] for _ in symmetry.places]
@@ -26,7 +26,7 @@ class Canonical:
         """The state that stands for a state; its own, if it does.
 
         Raises:
-            Widened: as :class:`Encoding`; make another.
+            Widened: as :meth:`Encoding.code`; :meth:`widen` and try again.
         """
         masks = self._masks
         ranks = tuple(
@@ -49,6 +49,10 @@ class Canonical:
             if best < 0 or renamed < best:
                 best = renamed
         return best
+
+    def widen(self) -> None:
+        """Use the masks that the encoding has now."""
+        self._masks = [self.encoding.mask((part,)) for part in range(len(self._masks))]
 
     def _rename(self, number: int, part: int, code: int) -> int:
         symmetry = self.symmetry

@@ -1,0 +1,780 @@
+"""One partition by the brokers' own rules: what a release does, in every order.
+
+The replicas are :class:`emulator.replication.partition.Partition`, and what becomes of them is what
+``step`` says; how they fetch is :mod:`emulator.replication.fetching`; who is elected is
+:mod:`emulator.replication.election`. This module has only what surrounds them: a controller that
+decides at once and whose LeaderAndIsr requests arrive late (in order for each broker), fetches whose
+responses arrive late, AlterPartition requests that are answered late, producers, and processes that
+crash.
+
+What is abstract: time (a follower may turn out to have been silent for too long whenever the bounds
+allow it), the contents of records, and that a fetch is handled when it is sent. The HW on disk is
+the last one. One controller never fails, and sees a crash at once.
+"""
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Final, NamedTuple
+
+from msgspec import Struct
+
+from emulator.explorer.model import Action, Model, Property, Rule, Step, Value
+from emulator.explorer.replica import (
+    NO_FETCHER,
+    AlterAnswered,
+    Batch,
+    EndsAnswered,
+    EpochAnswered,
+    FetchAnswered,
+    Replica,
+    ReplicaRules,
+    Stepped,
+)
+from emulator.releases.profiles import PROFILES
+from emulator.replication import election
+from emulator.replication.fetching import (
+    ADJUSTED,
+    ASKED_AGAIN,
+    DISCONNECTED,
+    FENCED,
+    IS_OUT_OF_RANGE,
+    NEXT,
+    OUT_OF_RANGE,
+    SETTLED,
+    TRUNCATING,
+)
+from emulator.replication.leader_epoch_cache import UNDEFINED
+from emulator.replication.partition import (
+    ASK_AGAIN,
+    HALT,
+    NONE,
+    AdjustToLeader,
+    AppendFetched,
+    BecomeFollower,
+    BecomeLeader,
+    Command,
+    CountFetch,
+    End,
+    ExpireIsr,
+    IsrStored,
+    LoseTail,
+    Restart,
+    Rules,
+    TruncateToEpochEnd,
+    answer_fetch,
+    end_offset_for,
+    epoch_error,
+    produce_error,
+)
+from emulator.replication.remote_replica import NEVER_US
+
+FENCED_ERROR: Final = "FENCED_LEADER_EPOCH"
+OUT_OF_RANGE_ERROR: Final = "OFFSET_OUT_OF_RANGE"
+LAST_CAUGHT_UP: Final = 1
+"""Where a frozen remote replica has the time at which it was caught up."""
+
+ACKNOWLEDGED_KEPT: Final = "AcknowledgedKept"
+ISR_HAS_COMMITTED: Final = "IsrHasCommitted"
+COMMITTED_AGREEMENT: Final = "CommittedAgreement"
+HW_MONOTONIC: Final = "HwMonotonic"
+ONE_LEADER_PER_EPOCH: Final = "OneLeaderPerEpoch"
+PROPERTIES: Final = {
+    ACKNOWLEDGED_KEPT: "every acknowledged record is in the leader's log",
+    ISR_HAS_COMMITTED: "every member of the ISR has what is below the leader's HW",
+    COMMITTED_AGREEMENT: "no two replicas have different records below both their HWs",
+    HW_MONOTONIC: "the HW of a leader never falls within its epoch",
+    ONE_LEADER_PER_EPOCH: "no two replicas lead in the same epoch",
+}
+"""What must hold, in words."""
+
+Outcomes = Iterator[Step | Rule]
+Change = tuple[int, Value, Value]
+
+
+class Quorum(NamedTuple):
+    """What the partition's state znode says."""
+
+    leader: int
+    epoch: int
+    isr: tuple[int, ...]
+    version: int
+
+
+class LeaderAndIsr(NamedTuple):
+    """A LeaderAndIsr request on its way to a broker."""
+
+    leader: int
+    epoch: int
+    isr: tuple[int, ...]
+    version: int
+
+
+class Bounds(Struct, frozen=True):
+    """What bounds a search, and the settings of the partition.
+
+    ``elections`` are those by which leadership moves though the leader is alive; ``isr_changes``
+    are followers that turn out to have been silent for too long. ``power_losses`` are crashes that
+    lose everything that is not flushed, which is the whole log. Restarts are never bounded. With
+    ``acks`` 1 a record is acknowledged when the leader has written it.
+    """
+
+    version: str
+    replicas: int = 3
+    records: int = 2
+    elections: int = 2
+    isr_changes: int = 0
+    crashes: int = 1
+    power_losses: int = 0
+    acks: int = -1
+    min_insync_replicas: int = 1
+    unclean: bool = False
+
+
+def properties_for(bounds: Bounds) -> tuple[str, ...]:
+    """What Kafka promises within some bounds.
+
+    Records that were acknowledged by one replica, or were lost with the power of all that had them,
+    or lost an unclean election, may be gone.
+    """
+    if bounds.acks == 1 or bounds.power_losses or bounds.unclean:
+        return (ISR_HAS_COMMITTED, HW_MONOTONIC, ONE_LEADER_PER_EPOCH)
+    return tuple(PROPERTIES)
+
+
+class Parts:
+    """Where in a state everything is; brokers are numbered from 1."""
+
+    def __init__(self, replicas: int) -> None:
+        self.brokers = tuple(range(1, replicas + 1))
+        self.queues = tuple(range(replicas, 2 * replicas))
+        self.quorum = 2 * replicas
+        self.boots = self.quorum + 1
+        self.acknowledged = self.quorum + 2
+        self.records = self.quorum + 3
+        self.elections = self.quorum + 4
+        self.isr_changes = self.quorum + 5
+
+    def replica(self, broker: int) -> int:
+        """Where a broker's replica is."""
+        return broker - 1
+
+    def queue(self, broker: int) -> int:
+        """Where the LeaderAndIsr requests on their way to a broker are."""
+        return self.queues[broker - 1]
+
+    def names(self) -> tuple[str, ...]:
+        """The names of the parts, in order."""
+        return (
+            *(f"replica {broker}" for broker in self.brokers),
+            *(f"requests to {broker}" for broker in self.brokers),
+            *("quorum", "boots", "acknowledged", "records", "elections", "ISR changes"),
+        )
+
+
+def partition_model(bounds: Bounds) -> Model:
+    """The model of a partition within some bounds; the first broker leads in epoch 0."""
+    actions = _Actions(bounds)
+    parts = actions.parts
+    return Model(
+        parts.names(),
+        actions.initial(),
+        [
+            *(Rule((parts.replica(b),), actions.act, (b,)) for b in parts.brokers),
+            *(Rule((parts.queue(b),), actions.receive, (b,)) for b in parts.brokers),
+            Rule((parts.quorum, parts.boots, parts.elections), actions.move_leadership),
+            Rule((parts.boots,), actions.start),
+        ],
+        _properties(parts),
+        faults=[Rule((parts.boots,), actions.crash)],
+    )
+
+
+class _Actions:
+    """What brokers, the controller and producers may do."""
+
+    def __init__(self, bounds: Bounds) -> None:
+        self.bounds = bounds
+        self.parts = Parts(bounds.replicas)
+        self.rules = Rules.of(PROFILES[bounds.version])
+        self.isr_order = self.rules.profile.has("offline_election_in_isr_order")
+        self.of = {
+            broker: ReplicaRules(
+                broker, self.rules, self.parts.brokers, bounds.min_insync_replicas
+            )
+            for broker in self.parts.brokers
+        }
+
+    def initial(self) -> tuple[Value, ...]:
+        """Everybody is in sync, and has taken the first LeaderAndIsr request."""
+        brokers = self.parts.brokers
+        quorum = Quorum(brokers[0], 0, brokers, 0)
+        empty = Replica(epochs=() if self.rules.leader_epochs else None)
+        replicas = []
+        for broker in brokers:
+            restarted = self.of[broker].do(empty, Restart(0), brokers).replica
+            told = self._told(broker, restarted, LeaderAndIsr(*quorum), brokers)
+            replicas.append(told.replica)
+        queues = [() for _ in brokers]
+        return (*replicas, *queues, quorum, tuple(1 for _ in brokers), (), 0, 0, 0)
+
+    # ---- a broker's replica
+
+    def act(self, broker: int, replica: Replica) -> Outcomes:
+        """What a replica may do, and what may reach it."""
+        parts = self.parts
+        if replica.leads:
+            yield Rule((parts.boots, parts.records), self.produce, (broker, replica))
+            yield Rule((parts.boots, parts.isr_changes), self.expire, (broker, replica))
+            if replica.alter_answer is not None:
+                yield Rule((parts.boots,), self.take_alter_answer, (broker, replica))
+            elif replica.pending is not None:
+                yield Rule((parts.quorum, parts.boots), self.alter, (broker, replica))
+        elif replica.answer is not None:
+            yield Rule((parts.boots,), self.take_answer, (broker, replica))
+        elif replica.fetches:
+            reads = (parts.boots, parts.replica(replica.leader))
+            yield Rule(reads, self.ask, (broker, replica))
+
+    def produce(
+        self, broker: int, replica: Replica, boots: tuple[int, ...], record: int
+    ) -> Outcomes:
+        """A producer's record is written."""
+        if record == self.bounds.records:
+            return
+        rules, live = self.of[broker], self._live(boots)
+        state = rules.thaw(replica)
+        if produce_error(state, self.bounds.acks, self.rules, rules.moment(live)) != NONE:
+            return
+        stepped = rules.append(replica, record, live)
+        if self.bounds.acks != -1:
+            stepped.replica = stepped.replica._replace(waiting=())
+            stepped.acknowledged = (record,)
+        action = Action("Produce", (("leader", broker), ("record", record)))
+        others = ((self.parts.records, record, record + 1),)
+        yield from self._settle(action, broker, replica, stepped, others, live)
+
+    def expire(
+        self, broker: int, replica: Replica, boots: tuple[int, ...], used: int
+    ) -> Outcomes:
+        """A follower has been silent for too long: the isr-expiration task looks at the ISR."""
+        if used == self.bounds.isr_changes or len(replica.isr) == 1 or replica.pending is not None:
+            return
+        for silent in replica.isr:
+            if silent == broker:
+                continue
+            remotes = tuple(
+                (follower, _caught_up(fields, NEVER_US if follower == silent else 0))
+                for follower, fields in replica.remotes
+            )
+            live = self._live(boots)
+            stepped = self.of[broker].do(replica._replace(remotes=remotes), ExpireIsr({}), live)
+            if stepped.proposal is not None:
+                action = Action("ShrinkIsr", (("leader", broker), ("follower", silent)))
+                others = ((self.parts.isr_changes, used, used + 1),)
+                yield from self._settle(action, broker, replica, stepped, others, live)
+
+    # ---- fetching
+
+    def ask(
+        self, follower: int, replica: Replica, boots: tuple[int, ...], led: Replica
+    ) -> Outcomes:
+        """A follower asks its leader, which answers at once; the response is on its way then."""
+        leader = replica.leader
+        boot = boots[leader - 1]
+        if boot < 0:
+            return
+        details = (("broker", follower), ("leader", leader))
+        at = self.parts.replica(follower)
+        state = self.of[leader].thaw(led)
+        current = replica.leader_epoch if self.rules.fencing else UNDEFINED
+        if replica.phase == TRUNCATING:
+            error = epoch_error(state, current, self.rules)
+            if error in {NONE, FENCED_ERROR}:
+                latest = replica.epochs[-1][0] if replica.epochs else UNDEFINED
+                found = (UNDEFINED, UNDEFINED)
+                if error == NONE:
+                    found = end_offset_for(state, latest, self.rules)
+                answer = EpochAnswered(error, replica.leader_epoch, *found)
+                after = replica._replace(answer=answer, answer_boot=boot)
+                action = Action("AskEpoch", (*details, ("epoch", latest)))
+                yield _step(action, ((at, replica, after),))
+        elif replica.phase == OUT_OF_RANGE:
+            if epoch_error(state, current, self.rules) == NONE:
+                ends = EndsAnswered(state.log_start, state.log_end)
+                after = replica._replace(answer=ends, answer_boot=boot)
+                yield _step(Action("AskEnds", details), ((at, replica, after),))
+        else:
+            yield from self._fetch(follower, replica, boots, led)
+
+    def _fetch(
+        self, follower: int, replica: Replica, boots: tuple[int, ...], led: Replica
+    ) -> Outcomes:
+        leader, offset, live = replica.leader, replica.log_end, self._live(boots)
+        current = replica.leader_epoch if self.rules.fencing else UNDEFINED
+        last = UNDEFINED
+        if self.rules.diverging_fetch and replica.epochs:
+            last = replica.epochs[-1][0]
+        state = self.of[leader].thaw(led)
+        found = answer_fetch(state, follower, offset, current, last, self.rules)
+        action = Action("Fetch", (("broker", follower), ("leader", leader), ("offset", offset)))
+        at, boot = self.parts.replica(follower), boots[leader - 1]
+        if found.error != NONE or found.diverging is not None:
+            if found.error in {NONE, FENCED_ERROR, OUT_OF_RANGE_ERROR}:
+                answer = FetchAnswered(found.error, offset, (), -1, found.diverging)
+                after = replica._replace(answer=answer, answer_boot=boot)
+                yield _step(action, ((at, replica, after),))
+            return
+        stepped = self.of[leader].do(led, CountFetch(follower, offset), live)
+        # Up to 0.8.1 a fetch is counted before it is read.
+        told = stepped.replica if self.rules.counts_fetch_first else led
+        records = led.log[offset:]
+        hw = told.high_watermark
+        news = records or min(hw, offset) != replica.high_watermark
+        if not news and stepped.replica == led and stepped.proposal is None:
+            return
+        answer = FetchAnswered(NONE, offset, records, hw)
+        after = replica._replace(answer=answer, answer_boot=boot)
+        others = ((at, replica, after),)
+        yield from self._settle(action, leader, led, stepped, others, live)
+
+    def take_answer(self, follower: int, replica: Replica, boots: tuple[int, ...]) -> Outcomes:
+        """A response arrives, unless the leader's process has ended since."""
+        answer, rules, live = replica.answer, self.of[follower], self._live(boots)
+        taken = replica._replace(answer=None, answer_boot=0)
+        details: tuple[tuple[str, object], ...] = (("broker", follower), ("leader", replica.leader))
+        name, happened, command = "FetchResponse", "", None
+        if boots[replica.leader - 1] != replica.answer_boot:
+            name, happened = "ConnectionLost", DISCONNECTED
+        elif isinstance(answer, EpochAnswered):
+            name = "EpochResponse"
+            asked_for = answer.asked_epoch if self.rules.fencing else replica.fetch_epoch
+            if answer.error == FENCED_ERROR:
+                happened = FENCED
+            elif asked_for == replica.leader_epoch:
+                happened = SETTLED
+                command = TruncateToEpochEnd(answer.epoch, answer.end_offset)
+        elif isinstance(answer, EndsAnswered):
+            name, happened = "EndsResponse", ADJUSTED
+            command = AdjustToLeader(answer.log_start, answer.log_end, self.bounds.unclean)
+        else:
+            assert answer is not None
+            happened = {FENCED_ERROR: FENCED, OUT_OF_RANGE_ERROR: IS_OUT_OF_RANGE}.get(
+                answer.error, ""
+            )
+            if not happened and answer.diverging is not None:
+                command = TruncateToEpochEnd(*answer.diverging)
+            elif not happened and answer.offset == replica.log_end:
+                command = AppendFetched(_batches(answer), answer.high_watermark)
+        if command is not None:
+            stepped = rules.do(taken, command, live)
+            taken = stepped.replica
+            if HALT in stepped.effects:
+                yield from self._ends("Halt", follower, replica, boots, lose=False)
+                return
+            if ASK_AGAIN in stepped.effects and happened:
+                happened = ASKED_AGAIN
+            details += tuple(_told_of(stepped))
+        if happened:
+            taken = taken._replace(phase=NEXT[taken.phase, happened])
+        yield _step(Action(name, details), ((self.parts.replica(follower), replica, taken),))
+
+    # ---- LeaderAndIsr
+
+    def receive(self, broker: int, queue: tuple[LeaderAndIsr, ...]) -> Outcomes:
+        """The oldest LeaderAndIsr request reaches a broker."""
+        if queue:
+            reads = (self.parts.replica(broker), self.parts.boots)
+            yield Rule(reads, self._received, (broker, queue))
+
+    def _received(
+        self,
+        broker: int,
+        queue: tuple[LeaderAndIsr, ...],
+        replica: Replica,
+        boots: tuple[int, ...],
+    ) -> Outcomes:
+        request, live = queue[0], self._live(boots)
+        taken: Change = (self.parts.queue(broker), queue, queue[1:])
+        details: tuple[tuple[str, object], ...] = (
+            ("broker", broker),
+            ("leader", request.leader),
+            ("epoch", request.epoch),
+        )
+        stepped = Stepped(replica, [])
+        if not replica.is_known or request.epoch > replica.leader_epoch:
+            stepped = self._told(broker, replica, request, live)
+            details += tuple(_told_of(stepped))
+        action = Action("LeaderAndIsr", details)
+        yield from self._settle(action, broker, replica, stepped, (taken,), live)
+
+    def _told(
+        self, broker: int, replica: Replica, request: LeaderAndIsr, live: tuple[int, ...]
+    ) -> Stepped:
+        assigned = list(self.parts.brokers)
+        command: Command
+        if request.leader == broker:
+            isr = list(request.isr)
+            command = BecomeLeader(request.epoch, 1, isr, assigned, request.version)
+        else:
+            command = BecomeFollower(
+                request.leader, request.epoch, 1, assigned, request.version, leader_is_alive=True
+            )
+        return self.of[broker].do(replica, command, live)
+
+    # ---- what a leader decided, and its consequences
+
+    def _settle(
+        self,
+        action: Action,
+        broker: int,
+        before: Replica,
+        stepped: Stepped,
+        others: tuple[Change, ...],
+        live: tuple[int, ...],
+    ) -> Outcomes:
+        """Store a proposed ISR where the leader does that itself; say who is acknowledged."""
+        decided = (stepped.replica, stepped.acknowledged, stepped.then)
+        if stepped.proposal is not None and not self.rules.isr_by_controller:
+            isr = tuple(stepped.proposal.isr)
+            given = (action, broker, before, decided, isr, others, live)
+            yield Rule((self.parts.quorum,), self._store_isr, given)
+        else:
+            yield from self._finish(action, broker, before, decided, others, live)
+
+    def _store_isr(
+        self,
+        action: Action,
+        broker: int,
+        before: Replica,
+        decided: "Decided",
+        isr: tuple[int, ...],
+        others: tuple[Change, ...],
+        live: tuple[int, ...],
+        quorum: Quorum,
+    ) -> Outcomes:
+        """A conditional write with the version that the leader knows; a mismatch is skipped."""
+        replica, acknowledged, then = decided
+        if replica.zk_version == quorum.version:
+            stored = quorum._replace(isr=isr, version=quorum.version + 1)
+            command = IsrStored(list(isr), stored.version, replica.leader_epoch)
+            stepped = self.of[broker].do(replica, command, live)
+            replica, acknowledged = stepped.replica, acknowledged + stepped.acknowledged
+            others = (*others, (self.parts.quorum, quorum, stored))
+        decided = (replica, acknowledged, then)
+        yield from self._finish(action, broker, before, decided, others, live)
+
+    def _finish(
+        self,
+        action: Action,
+        broker: int,
+        before: Replica,
+        decided: "Decided",
+        others: tuple[Change, ...],
+        live: tuple[int, ...],
+    ) -> Outcomes:
+        replica, acknowledged, then = decided
+        for command in then:
+            stepped = self.of[broker].do(replica, command, live)
+            replica, acknowledged = stepped.replica, acknowledged + stepped.acknowledged
+        changes = ((self.parts.replica(broker), before, replica), *others)
+        if acknowledged:
+            yield Rule(
+                (self.parts.acknowledged,), self._acknowledge, (action, changes, acknowledged)
+            )
+        else:
+            yield _step(action, changes)
+
+    def _acknowledge(
+        self,
+        action: Action,
+        changes: tuple[Change, ...],
+        new: tuple[int, ...],
+        acknowledged: tuple[int, ...],
+    ) -> Outcomes:
+        after = tuple(sorted({*acknowledged, *new}))
+        details = (*action.details, ("acknowledged", list(new)))
+        change: Change = (self.parts.acknowledged, acknowledged, after)
+        yield _step(Action(action.name, details), (*changes, change))
+
+    # ---- AlterPartition (2.7+)
+
+    def alter(
+        self, broker: int, replica: Replica, quorum: Quorum, boots: tuple[int, ...]
+    ) -> Outcomes:
+        """The controller stores a pending ISR; from 3.3 on only of live brokers (KIP-841)."""
+        assert replica.pending is not None
+        isr, change = replica.pending
+        known = (quorum.leader, quorum.epoch, quorum.version)
+        if known != (broker, replica.leader_epoch, replica.zk_version):
+            return
+        if self.rules.only_live_members and not set(isr) <= set(self._live(boots)):
+            return
+        stored = quorum._replace(isr=isr, version=quorum.version + 1)
+        answer = AlterAnswered(isr, stored.version, quorum.epoch)
+        action = Action("AlterPartition", (("leader", broker), ("isr", list(isr)), (change, True)))
+        changes: tuple[Change, ...] = (
+            (self.parts.replica(broker), replica, replica._replace(alter_answer=answer)),
+            (self.parts.quorum, quorum, stored),
+        )
+        yield _step(action, changes)
+
+    def take_alter_answer(
+        self, broker: int, replica: Replica, boots: tuple[int, ...]
+    ) -> Outcomes:
+        """The leader learns that its ISR was stored."""
+        answer, live = replica.alter_answer, self._live(boots)
+        assert answer is not None
+        command = IsrStored(list(answer.isr), answer.zk_version, answer.leader_epoch)
+        stepped = self.of[broker].do(replica._replace(alter_answer=None), command, live)
+        action = Action("AlterPartitionResponse", (("leader", broker),))
+        yield from self._settle(action, broker, replica, stepped, (), live)
+
+    # ---- the controller
+
+    def move_leadership(
+        self, quorum: Quorum, boots: tuple[int, ...], used: int
+    ) -> Outcomes:
+        """Leadership moves to another member of the ISR (as reassignment, preferred election)."""
+        if used == self.bounds.elections or quorum.leader < 0:
+            return
+        live = self._live(boots)
+        for broker in quorum.isr:
+            if broker != quorum.leader and broker in live:
+                decided = Quorum(broker, quorum.epoch + 1, quorum.isr, quorum.version + 1)
+                action = Action("MoveLeadership", (("to", broker), ("epoch", decided.epoch)))
+                changes: tuple[Change, ...] = (
+                    (self.parts.quorum, quorum, decided),
+                    (self.parts.elections, used, used + 1),
+                )
+                yield self._send(action, changes, decided, live)
+
+    def _send(
+        self, action: Action, changes: tuple[Change, ...], decided: Quorum, to: tuple[int, ...]
+    ) -> Rule:
+        """A decision goes to some brokers by LeaderAndIsr."""
+        reads = tuple(self.parts.queue(broker) for broker in to)
+        return Rule(reads, self._sent, (action, changes, LeaderAndIsr(*decided), reads))
+
+    def _sent(
+        self,
+        action: Action,
+        changes: tuple[Change, ...],
+        request: LeaderAndIsr,
+        reads: tuple[int, ...],
+        *queues: tuple[LeaderAndIsr, ...],
+    ) -> Outcomes:
+        added = (
+            (part, queue, (*queue, request)) for part, queue in zip(reads, queues, strict=True)
+        )
+        yield _step(action, (*changes, *added))
+
+    # ---- processes
+
+    def crash(self, boots: tuple[int, ...]) -> Outcomes:
+        """A process ends suddenly; with its power goes what is not flushed."""
+        bounds = self.bounds
+        lost, crashed = _crashes(boots)
+        for broker in self._live(boots):
+            for lose in (False, True):
+                if (lost < bounds.power_losses) if lose else (crashed < bounds.crashes):
+                    name = "PowerLoss" if lose else "Crash"
+                    reads = (self.parts.replica(broker),)
+                    yield Rule(reads, self._crashed, (name, broker, boots, lose))
+
+    def _crashed(
+        self, name: str, broker: int, boots: tuple[int, ...], lose: bool, replica: Replica
+    ) -> Outcomes:
+        yield from self._ends(name, broker, replica, boots, lose=lose)
+
+    def _ends(
+        self, name: str, broker: int, replica: Replica, boots: tuple[int, ...], *, lose: bool
+    ) -> Outcomes:
+        ended = self.of[broker].do(replica, End(), ()).replica
+        if lose:
+            ended = self.of[broker].do(ended, LoseTail(0, "power loss"), ()).replica
+            ended = ended._replace(high_watermark=0)
+        ended = ended._replace(
+            leader=-1, phase=NO_FETCHER, fetch_epoch=-1, answer=None, answer_boot=0,
+            alter_answer=None, waiting=(),
+        )
+        after = tuple(
+            (-boot - (LOSES if lose else 0)) if each == broker else boot
+            for each, boot in zip(self.parts.brokers, boots, strict=True)
+        )
+        changes: tuple[Change, ...] = (
+            (self.parts.replica(broker), replica, ended),
+            (self.parts.boots, boots, after),
+        )
+        given = (Action(name, (("broker", broker),)), broker, changes, self._live(after))
+        yield Rule((self.parts.quorum, self.parts.queue(broker)), self._gone, given)
+
+    def _gone(
+        self,
+        action: Action,
+        broker: int,
+        changes: tuple[Change, ...],
+        live: tuple[int, ...],
+        quorum: Quorum,
+        queue: tuple[LeaderAndIsr, ...],
+    ) -> Outcomes:
+        """The controller elects for what a broker led, and takes it out of the ISR."""
+        changes = (*changes, (self.parts.queue(broker), queue, ()))
+        decided = quorum
+        if quorum.leader == broker:
+            choice = self._elect(quorum, live)
+            if choice is None:
+                left = tuple(member for member in quorum.isr if member != broker)
+                decided = _decided(quorum, -1, left or quorum.isr)
+            else:
+                decided = _decided(quorum, choice.leader, tuple(choice.isr))
+        elif broker in quorum.isr and len(quorum.isr) > 1:
+            left = tuple(member for member in quorum.isr if member != broker)
+            decided = _decided(quorum, quorum.leader, left)
+        yield from self._tell(action, changes, quorum, decided, live)
+
+    def _tell(
+        self,
+        action: Action,
+        changes: tuple[Change, ...],
+        before: Quorum,
+        decided: Quorum,
+        to: tuple[int, ...],
+    ) -> Outcomes:
+        if decided != before:
+            changes = (*changes, (self.parts.quorum, before, decided))
+        if to and decided.leader >= 0:
+            yield self._send(action, changes, decided, to)
+        else:
+            yield _step(action, changes)
+
+    def _elect(self, quorum: Quorum, live: tuple[int, ...]) -> election.Choice | None:
+        return election.offline(
+            self.parts.brokers,
+            quorum.isr,
+            live,
+            unclean=self.bounds.unclean,
+            isr_order=self.isr_order,
+        )
+
+    def start(self, boots: tuple[int, ...]) -> Outcomes:
+        """A crashed process starts, and the controller tells it what it hosts."""
+        for broker, boot in zip(self.parts.brokers, boots, strict=True):
+            if boot < 0:
+                reads = (self.parts.replica(broker), self.parts.quorum)
+                yield Rule(reads, self._started, (broker, boots))
+
+    def _started(
+        self, broker: int, boots: tuple[int, ...], replica: Replica, quorum: Quorum
+    ) -> Outcomes:
+        restarted = self.of[broker].do(replica, Restart(replica.high_watermark), ()).replica
+        after = tuple(
+            1 - boot if each == broker else boot
+            for each, boot in zip(self.parts.brokers, boots, strict=True)
+        )
+        live = self._live(after)
+        changes: tuple[Change, ...] = (
+            (self.parts.replica(broker), replica, restarted),
+            (self.parts.boots, boots, after),
+        )
+        decided, to = quorum, (broker,)
+        choice = self._elect(quorum, live) if quorum.leader < 0 else None
+        if choice is not None:
+            decided, to = _decided(quorum, choice.leader, tuple(choice.isr)), live
+        action = Action("Start", (("broker", broker),))
+        yield from self._tell(action, changes, quorum, decided, to)
+
+    def _live(self, boots: tuple[int, ...]) -> tuple[int, ...]:
+        return tuple(b for b, boot in zip(self.parts.brokers, boots, strict=True) if boot > 0)
+
+
+Decided = tuple[Replica, tuple[int, ...], tuple[Command, ...]]
+"""A replica after a command, the records acknowledged by it, and what is to be done then."""
+
+LOSES: Final = 100
+"""What a boot number counts for each loss of power before it."""
+
+
+def _crashes(boots: tuple[int, ...]) -> tuple[int, int]:
+    """How often power was lost, and how often a process crashed otherwise."""
+    lost = sum(abs(boot) // LOSES for boot in boots)
+    ended = sum(abs(boot) % LOSES - (boot > 0) for boot in boots)
+    return lost, ended - lost
+
+
+def _decided(quorum: Quorum, leader: int, isr: tuple[int, ...]) -> Quorum:
+    return Quorum(leader, quorum.epoch + 1, isr, quorum.version + 1)
+
+
+def _step(action: Action, changes: tuple[Change, ...]) -> Step:
+    return Step(action, {part: (before, after) for part, before, after in changes})
+
+
+def _caught_up(fields: tuple[int, ...], at_us: int) -> tuple[int, ...]:
+    return (*fields[:LAST_CAUGHT_UP], at_us, *fields[LAST_CAUGHT_UP + 1 :])
+
+
+def _batches(answer: FetchAnswered) -> list[Batch]:
+    return [
+        Batch(answer.offset + number, record.epoch, record.id)
+        for number, record in enumerate(answer.records)
+    ]
+
+
+def _told_of(stepped: Stepped) -> Iterator[tuple[str, object]]:
+    """What a path says of a command beside the command."""
+    for effect in stepped.effects:
+        name = type(effect).__name__
+        if name == "TruncateLog":
+            yield "truncated", effect.offset  # type: ignore[union-attr]
+            yield "reason", effect.reason  # type: ignore[union-attr]
+
+
+# ---- what must hold
+
+
+def _properties(parts: Parts) -> list[Property]:
+    found = []
+    for one in parts.brokers:
+        at = parts.replica(one)
+        kept = partial(_acknowledged_kept, one)
+        found.append(Property(ACKNOWLEDGED_KEPT, (parts.quorum, parts.acknowledged, at), kept))
+        found.append(Property(HW_MONOTONIC, (at,), lambda replica: not replica.hw_fell))
+        for other in parts.brokers:
+            pair = (at, parts.replica(other))
+            if one != other:
+                has = partial(_isr_has_committed, one, other)
+                found.append(Property(ISR_HAS_COMMITTED, (parts.quorum, *pair), has))
+            if one < other:
+                found.append(Property(COMMITTED_AGREEMENT, pair, _committed_agreement))
+                found.append(Property(ONE_LEADER_PER_EPOCH, pair, _one_leader_per_epoch))
+    return found
+
+
+def _is_leader(broker: int, quorum: Quorum, replica: Replica) -> bool:
+    """Whether a replica leads and the controller says so too."""
+    return replica.leads and (quorum.leader, quorum.epoch) == (broker, replica.leader_epoch)
+
+
+def _acknowledged_kept(
+    broker: int, quorum: Quorum, acknowledged: tuple[int, ...], replica: Replica
+) -> bool:
+    if not acknowledged or not _is_leader(broker, quorum, replica):
+        return True
+    return {record.id for record in replica.log}.issuperset(acknowledged)
+
+
+def _isr_has_committed(
+    broker: int, member: int, quorum: Quorum, led: Replica, replica: Replica
+) -> bool:
+    if member not in quorum.isr or not _is_leader(broker, quorum, led):
+        return True
+    return replica.log[: led.high_watermark] == led.log[: led.high_watermark]
+
+
+def _committed_agreement(one: Replica, other: Replica) -> bool:
+    committed = min(one.high_watermark, other.high_watermark)
+    return one.log[:committed] == other.log[:committed]
+
+
+def _one_leader_per_epoch(one: Replica, other: Replica) -> bool:
+    return not (one.leads and other.leads and one.leader_epoch == other.leader_epoch)
