@@ -100,6 +100,22 @@ class Quorum(NamedTuple):
     version: int
 
 
+class Process(NamedTuple):
+    """A broker's process: how often it started, and how often it ended of itself or without power.
+
+    A process that halted of itself stays away: it would only halt again.
+    """
+
+    starts: int = 1
+    is_up: bool = True
+    power_losses: int = 0
+    halted: bool = False
+
+
+Processes = tuple[Process, ...]
+"""The processes of all brokers."""
+
+
 class LeaderAndIsr(NamedTuple):
     """A LeaderAndIsr request on its way to a broker."""
 
@@ -148,7 +164,7 @@ class Parts:
         self.brokers = tuple(range(1, replicas + 1))
         self.queues = tuple(range(replicas, 2 * replicas))
         self.quorum = 2 * replicas
-        self.boots = self.quorum + 1
+        self.processes = self.quorum + 1
         self.acknowledged = self.quorum + 2
         self.records = self.quorum + 3
         self.elections = self.quorum + 4
@@ -167,7 +183,7 @@ class Parts:
         return (
             *(f"replica {broker}" for broker in self.brokers),
             *(f"requests to {broker}" for broker in self.brokers),
-            *("quorum", "boots", "acknowledged", "records", "elections", "ISR changes"),
+            *("quorum", "processes", "acknowledged", "records", "elections", "ISR changes"),
         )
 
 
@@ -181,11 +197,11 @@ def partition_model(bounds: Bounds) -> Model:
         [
             *(Rule((parts.replica(b),), actions.act, (b,)) for b in parts.brokers),
             *(Rule((parts.queue(b),), actions.receive, (b,)) for b in parts.brokers),
-            Rule((parts.quorum, parts.boots, parts.elections), actions.move_leadership),
-            Rule((parts.boots,), actions.start),
+            Rule((parts.quorum, parts.processes, parts.elections), actions.move_leadership),
+            Rule((parts.processes,), actions.start),
         ],
         _properties(parts),
-        faults=[Rule((parts.boots,), actions.crash)],
+        faults=[Rule((parts.processes,), actions.crash)],
     )
 
 
@@ -215,7 +231,7 @@ class _Actions:
             told = self._told(broker, restarted, LeaderAndIsr(*quorum), brokers)
             replicas.append(told.replica)
         queues = [() for _ in brokers]
-        return (*replicas, *queues, quorum, tuple(1 for _ in brokers), (), 0, 0, 0)
+        return (*replicas, *queues, quorum, tuple(Process() for _ in brokers), (), 0, 0, 0)
 
     # ---- a broker's replica
 
@@ -223,25 +239,25 @@ class _Actions:
         """What a replica may do, and what may reach it."""
         parts = self.parts
         if replica.leads:
-            yield Rule((parts.boots, parts.records), self.produce, (broker, replica))
-            yield Rule((parts.boots, parts.isr_changes), self.expire, (broker, replica))
+            yield Rule((parts.processes, parts.records), self.produce, (broker, replica))
+            yield Rule((parts.processes, parts.isr_changes), self.expire, (broker, replica))
             if replica.alter_answer is not None:
-                yield Rule((parts.boots,), self.take_alter_answer, (broker, replica))
+                yield Rule((parts.processes,), self.take_alter_answer, (broker, replica))
             elif replica.pending is not None:
-                yield Rule((parts.quorum, parts.boots), self.alter, (broker, replica))
+                yield Rule((parts.quorum, parts.processes), self.alter, (broker, replica))
         elif replica.answer is not None:
-            yield Rule((parts.boots,), self.take_answer, (broker, replica))
+            yield Rule((parts.processes,), self.take_answer, (broker, replica))
         elif replica.fetches:
-            reads = (parts.boots, parts.replica(replica.leader))
+            reads = (parts.processes, parts.replica(replica.leader))
             yield Rule(reads, self.ask, (broker, replica))
 
     def produce(
-        self, broker: int, replica: Replica, boots: tuple[int, ...], record: int
+        self, broker: int, replica: Replica, processes: Processes, record: int
     ) -> Outcomes:
         """A producer's record is written."""
         if record == self.bounds.records:
             return
-        rules, live = self.of[broker], self._live(boots)
+        rules, live = self.of[broker], self._live(processes)
         state = rules.thaw(replica)
         if produce_error(state, self.bounds.acks, self.rules, rules.moment(live)) != NONE:
             return
@@ -254,7 +270,7 @@ class _Actions:
         yield from self._settle(action, broker, replica, stepped, others, live)
 
     def expire(
-        self, broker: int, replica: Replica, boots: tuple[int, ...], used: int
+        self, broker: int, replica: Replica, processes: Processes, used: int
     ) -> Outcomes:
         """A follower has been silent for too long: the isr-expiration task looks at the ISR."""
         if used == self.bounds.isr_changes or len(replica.isr) == 1 or replica.pending is not None:
@@ -266,7 +282,7 @@ class _Actions:
                 (follower, _caught_up(fields, NEVER_US if follower == silent else 0))
                 for follower, fields in replica.remotes
             )
-            live = self._live(boots)
+            live = self._live(processes)
             stepped = self.of[broker].do(replica._replace(remotes=remotes), ExpireIsr({}), live)
             if stepped.proposal is not None:
                 action = Action("ShrinkIsr", (("leader", broker), ("follower", silent)))
@@ -276,12 +292,12 @@ class _Actions:
     # ---- fetching
 
     def ask(
-        self, follower: int, replica: Replica, boots: tuple[int, ...], led: Replica
+        self, follower: int, replica: Replica, processes: Processes, led: Replica
     ) -> Outcomes:
         """A follower asks its leader, which answers at once; the response is on its way then."""
         leader = replica.leader
-        boot = boots[leader - 1]
-        if boot < 0:
+        process = processes[leader - 1]
+        if not process.is_up:
             return
         details = (("broker", follower), ("leader", leader))
         at = self.parts.replica(follower)
@@ -295,21 +311,21 @@ class _Actions:
                 if error == NONE:
                     found = end_offset_for(state, latest, self.rules)
                 answer = EpochAnswered(error, replica.leader_epoch, *found)
-                after = replica._replace(answer=answer, answer_boot=boot)
+                after = replica._replace(answer=answer, answer_start=process.starts)
                 action = Action("AskEpoch", (*details, ("epoch", latest)))
                 yield _step(action, ((at, replica, after),))
         elif replica.phase == OUT_OF_RANGE:
             if epoch_error(state, current, self.rules) == NONE:
                 ends = EndsAnswered(state.log_start, state.log_end)
-                after = replica._replace(answer=ends, answer_boot=boot)
+                after = replica._replace(answer=ends, answer_start=process.starts)
                 yield _step(Action("AskEnds", details), ((at, replica, after),))
         else:
-            yield from self._fetch(follower, replica, boots, led)
+            yield from self._fetch(follower, replica, processes, led)
 
     def _fetch(
-        self, follower: int, replica: Replica, boots: tuple[int, ...], led: Replica
+        self, follower: int, replica: Replica, processes: Processes, led: Replica
     ) -> Outcomes:
-        leader, offset, live = replica.leader, replica.log_end, self._live(boots)
+        leader, offset, live = replica.leader, replica.log_end, self._live(processes)
         current = replica.leader_epoch if self.rules.fencing else UNDEFINED
         last = UNDEFINED
         if self.rules.diverging_fetch and replica.epochs:
@@ -317,11 +333,11 @@ class _Actions:
         state = self.of[leader].thaw(led)
         found = answer_fetch(state, follower, offset, current, last, self.rules)
         action = Action("Fetch", (("broker", follower), ("leader", leader), ("offset", offset)))
-        at, boot = self.parts.replica(follower), boots[leader - 1]
+        at, process = self.parts.replica(follower), processes[leader - 1]
         if found.error != NONE or found.diverging is not None:
             if found.error in {NONE, FENCED_ERROR, OUT_OF_RANGE_ERROR}:
                 answer = FetchAnswered(found.error, offset, (), -1, found.diverging)
-                after = replica._replace(answer=answer, answer_boot=boot)
+                after = replica._replace(answer=answer, answer_start=process.starts)
                 yield _step(action, ((at, replica, after),))
             return
         stepped = self.of[leader].do(led, CountFetch(follower, offset), live)
@@ -333,17 +349,18 @@ class _Actions:
         if not news and stepped.replica == led and stepped.proposal is None:
             return
         answer = FetchAnswered(NONE, offset, records, hw)
-        after = replica._replace(answer=answer, answer_boot=boot)
+        after = replica._replace(answer=answer, answer_start=process.starts)
         others = ((at, replica, after),)
         yield from self._settle(action, leader, led, stepped, others, live)
 
-    def take_answer(self, follower: int, replica: Replica, boots: tuple[int, ...]) -> Outcomes:
+    def take_answer(self, follower: int, replica: Replica, processes: Processes) -> Outcomes:
         """A response arrives, unless the leader's process has ended since."""
-        answer, rules, live = replica.answer, self.of[follower], self._live(boots)
-        taken = replica._replace(answer=None, answer_boot=0)
+        answer, rules, live = replica.answer, self.of[follower], self._live(processes)
+        taken = replica._replace(answer=None, answer_start=0)
         details: tuple[tuple[str, object], ...] = (("broker", follower), ("leader", replica.leader))
         name, happened, command = "FetchResponse", "", None
-        if boots[replica.leader - 1] != replica.answer_boot:
+        source = processes[replica.leader - 1]
+        if not source.is_up or source.starts != replica.answer_start:
             name, happened = "ConnectionLost", DISCONNECTED
         elif isinstance(answer, EpochAnswered):
             name = "EpochResponse"
@@ -369,7 +386,7 @@ class _Actions:
             stepped = rules.do(taken, command, live)
             taken = stepped.replica
             if HALT in stepped.effects:
-                yield from self._ends("Halt", follower, replica, boots, lose=False)
+                yield from self._ends("Halt", follower, processes, replica)
                 return
             if ASK_AGAIN in stepped.effects and happened:
                 happened = ASKED_AGAIN
@@ -383,7 +400,7 @@ class _Actions:
     def receive(self, broker: int, queue: tuple[LeaderAndIsr, ...]) -> Outcomes:
         """The oldest LeaderAndIsr request reaches a broker."""
         if queue:
-            reads = (self.parts.replica(broker), self.parts.boots)
+            reads = (self.parts.replica(broker), self.parts.processes)
             yield Rule(reads, self._received, (broker, queue))
 
     def _received(
@@ -391,9 +408,9 @@ class _Actions:
         broker: int,
         queue: tuple[LeaderAndIsr, ...],
         replica: Replica,
-        boots: tuple[int, ...],
+        processes: Processes,
     ) -> Outcomes:
-        request, live = queue[0], self._live(boots)
+        request, live = queue[0], self._live(processes)
         taken: Change = (self.parts.queue(broker), queue, queue[1:])
         details: tuple[tuple[str, object], ...] = (
             ("broker", broker),
@@ -499,7 +516,7 @@ class _Actions:
     # ---- AlterPartition (2.7+)
 
     def alter(
-        self, broker: int, replica: Replica, quorum: Quorum, boots: tuple[int, ...]
+        self, broker: int, replica: Replica, quorum: Quorum, processes: Processes
     ) -> Outcomes:
         """The controller stores a pending ISR; from 3.3 on only of live brokers (KIP-841)."""
         assert replica.pending is not None
@@ -507,7 +524,7 @@ class _Actions:
         known = (quorum.leader, quorum.epoch, quorum.version)
         if known != (broker, replica.leader_epoch, replica.zk_version):
             return
-        if self.rules.only_live_members and not set(isr) <= set(self._live(boots)):
+        if self.rules.only_live_members and not set(isr) <= set(self._live(processes)):
             return
         stored = quorum._replace(isr=isr, version=quorum.version + 1)
         answer = AlterAnswered(isr, stored.version, quorum.epoch)
@@ -519,10 +536,10 @@ class _Actions:
         yield _step(action, changes)
 
     def take_alter_answer(
-        self, broker: int, replica: Replica, boots: tuple[int, ...]
+        self, broker: int, replica: Replica, processes: Processes
     ) -> Outcomes:
         """The leader learns that its ISR was stored."""
-        answer, live = replica.alter_answer, self._live(boots)
+        answer, live = replica.alter_answer, self._live(processes)
         assert answer is not None
         command = IsrStored(list(answer.isr), answer.zk_version, answer.leader_epoch)
         stepped = self.of[broker].do(replica._replace(alter_answer=None), command, live)
@@ -532,12 +549,12 @@ class _Actions:
     # ---- the controller
 
     def move_leadership(
-        self, quorum: Quorum, boots: tuple[int, ...], used: int
+        self, quorum: Quorum, processes: Processes, used: int
     ) -> Outcomes:
         """Leadership moves to another member of the ISR (as reassignment, preferred election)."""
         if used == self.bounds.elections or quorum.leader < 0:
             return
-        live = self._live(boots)
+        live = self._live(processes)
         for broker in quorum.isr:
             if broker != quorum.leader and broker in live:
                 decided = Quorum(broker, quorum.epoch + 1, quorum.isr, quorum.version + 1)
@@ -570,40 +587,39 @@ class _Actions:
 
     # ---- processes
 
-    def crash(self, boots: tuple[int, ...]) -> Outcomes:
+    def crash(self, processes: Processes) -> Outcomes:
         """A process ends suddenly; with its power goes what is not flushed."""
-        bounds = self.bounds
-        lost, crashed = _crashes(boots)
-        for broker in self._live(boots):
-            for lose in (False, True):
-                if (lost < bounds.power_losses) if lose else (crashed < bounds.crashes):
-                    name = "PowerLoss" if lose else "Crash"
-                    reads = (self.parts.replica(broker),)
-                    yield Rule(reads, self._crashed, (name, broker, boots, lose))
-
-    def _crashed(
-        self, name: str, broker: int, boots: tuple[int, ...], lose: bool, replica: Replica
-    ) -> Outcomes:
-        yield from self._ends(name, broker, replica, boots, lose=lose)
+        lost = sum(process.power_losses for process in processes)
+        ended = sum(each.starts - each.is_up - each.halted for each in processes) - lost
+        for broker in self._live(processes):
+            given = (broker, processes)
+            reads = (self.parts.replica(broker),)
+            if ended < self.bounds.crashes:
+                yield Rule(reads, self._ends, ("Crash", *given))
+            if lost < self.bounds.power_losses:
+                yield Rule(reads, self._ends, ("PowerLoss", *given))
 
     def _ends(
-        self, name: str, broker: int, replica: Replica, boots: tuple[int, ...], *, lose: bool
+        self, name: str, broker: int, processes: Processes, replica: Replica
     ) -> Outcomes:
         ended = self.of[broker].do(replica, End(), ()).replica
-        if lose:
+        if name == "PowerLoss":
             ended = self.of[broker].do(ended, LoseTail(0, "power loss"), ()).replica
             ended = ended._replace(high_watermark=0)
         ended = ended._replace(
-            leader=-1, phase=NO_FETCHER, fetch_epoch=-1, answer=None, answer_boot=0,
+            leader=-1, phase=NO_FETCHER, fetch_epoch=-1, answer=None, answer_start=0,
             alter_answer=None, waiting=(),
         )
-        after = tuple(
-            (-boot - (LOSES if lose else 0)) if each == broker else boot
-            for each, boot in zip(self.parts.brokers, boots, strict=True)
+        process = processes[broker - 1]
+        process = process._replace(
+            is_up=False,
+            power_losses=process.power_losses + (name == "PowerLoss"),
+            halted=name == "Halt",
         )
+        after = _with(processes, broker, process)
         changes: tuple[Change, ...] = (
             (self.parts.replica(broker), replica, ended),
-            (self.parts.boots, boots, after),
+            (self.parts.processes, processes, after),
         )
         given = (Action(name, (("broker", broker),)), broker, changes, self._live(after))
         yield Rule((self.parts.quorum, self.parts.queue(broker)), self._gone, given)
@@ -656,25 +672,24 @@ class _Actions:
             isr_order=self.isr_order,
         )
 
-    def start(self, boots: tuple[int, ...]) -> Outcomes:
+    def start(self, processes: Processes) -> Outcomes:
         """A crashed process starts, and the controller tells it what it hosts."""
-        for broker, boot in zip(self.parts.brokers, boots, strict=True):
-            if boot < 0:
+        for broker, process in zip(self.parts.brokers, processes, strict=True):
+            if not process.is_up and not process.halted:
                 reads = (self.parts.replica(broker), self.parts.quorum)
-                yield Rule(reads, self._started, (broker, boots))
+                yield Rule(reads, self._started, (broker, processes))
 
     def _started(
-        self, broker: int, boots: tuple[int, ...], replica: Replica, quorum: Quorum
+        self, broker: int, processes: Processes, replica: Replica, quorum: Quorum
     ) -> Outcomes:
         restarted = self.of[broker].do(replica, Restart(replica.high_watermark), ()).replica
-        after = tuple(
-            1 - boot if each == broker else boot
-            for each, boot in zip(self.parts.brokers, boots, strict=True)
-        )
+        process = processes[broker - 1]
+        process = process._replace(starts=process.starts + 1, is_up=True)
+        after = _with(processes, broker, process)
         live = self._live(after)
         changes: tuple[Change, ...] = (
             (self.parts.replica(broker), replica, restarted),
-            (self.parts.boots, boots, after),
+            (self.parts.processes, processes, after),
         )
         decided, to = quorum, (broker,)
         choice = self._elect(quorum, live) if quorum.leader < 0 else None
@@ -683,22 +698,16 @@ class _Actions:
         action = Action("Start", (("broker", broker),))
         yield from self._tell(action, changes, quorum, decided, to)
 
-    def _live(self, boots: tuple[int, ...]) -> tuple[int, ...]:
-        return tuple(b for b, boot in zip(self.parts.brokers, boots, strict=True) if boot > 0)
+    def _live(self, processes: Processes) -> tuple[int, ...]:
+        pairs = zip(self.parts.brokers, processes, strict=True)
+        return tuple(broker for broker, process in pairs if process.is_up)
 
 
 Decided = tuple[Replica, tuple[int, ...], tuple[Command, ...]]
 """A replica after a command, the records acknowledged by it, and what is to be done then."""
 
-LOSES: Final = 100
-"""What a boot number counts for each loss of power before it."""
-
-
-def _crashes(boots: tuple[int, ...]) -> tuple[int, int]:
-    """How often power was lost, and how often a process crashed otherwise."""
-    lost = sum(abs(boot) // LOSES for boot in boots)
-    ended = sum(abs(boot) % LOSES - (boot > 0) for boot in boots)
-    return lost, ended - lost
+def _with(processes: Processes, broker: int, process: Process) -> Processes:
+    return (*processes[: broker - 1], process, *processes[broker:])
 
 
 def _decided(quorum: Quorum, leader: int, isr: tuple[int, ...]) -> Quorum:
@@ -773,7 +782,8 @@ def _isr_has_committed(
 
 def _committed_agreement(one: Replica, other: Replica) -> bool:
     committed = min(one.high_watermark, other.high_watermark)
-    return one.log[:committed] == other.log[:committed]
+    pairs = zip(one.log[:committed], other.log[:committed], strict=False)
+    return all(mine == its for mine, its in pairs)
 
 
 def _one_leader_per_epoch(one: Replica, other: Replica) -> bool:

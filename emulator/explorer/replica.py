@@ -107,7 +107,7 @@ class Replica(NamedTuple):
 
     ``phase`` is how its fetcher stands with it (:mod:`emulator.replication.fetching`), under the
     leader epoch ``fetch_epoch``. ``answer`` is the response that is on its way to the fetcher, from the
-    process of the leader that is its ``answer_boot``-th.
+    ``answer_start``-th process of the leader.
     ``waiting`` are the records whose producers wait for the HW, with the offset that it must reach.
     ``hw_fell``: its HW has fallen within an epoch in which it leads.
     """
@@ -128,7 +128,7 @@ class Replica(NamedTuple):
     phase: str = NO_FETCHER
     fetch_epoch: int = -1
     answer: Answer | None = None
-    answer_boot: int = 0
+    answer_start: int = 0
     alter_answer: AlterAnswered | None = None
     waiting: tuple[tuple[int, int], ...] = ()
     hw_fell: bool = False
@@ -206,7 +206,7 @@ class ReplicaRules(Struct, frozen=True):
             phase=phase,
             fetch_epoch=fetch_epoch,
             answer=answer,
-            answer_boot=0 if answer is None else replica.answer_boot,
+            answer_start=0 if answer is None else replica.answer_start,
             alter_answer=replica.alter_answer if state.pending is not None else None,
             waiting=waiting,
             hw_fell=fell,
