@@ -1,0 +1,338 @@
+"""A path of the explorer as a script of statements, which stages the same on an emulated cluster.
+
+Broker 0 is the controller and holds no replica. Everything goes at the path's own pace: the cluster
+is stepwise, LeaderAndIsr requests are held back until the step that delivers them, and so are the
+responses to fetches. At the end the script expects the state that the path ends in.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from emulator.explorer.model import Action, Value
+from emulator.explorer.partition_model import (
+    ACKNOWLEDGED_KEPT,
+    PROPERTIES,
+    Bounds,
+    Parts,
+    Quorum,
+)
+from emulator.explorer.replica import Replica
+from emulator.explorer.search import Violation
+
+TOPIC: Final = "t"
+TP: Final = "t-0"
+SETTINGS: Final = (
+    "controller.socket.timeout.ms=3600000",
+    "replica.socket.timeout.ms=3600000",
+    "replica.fetch.wait.max.ms=1",
+    "replica.lag.time.max.ms=30000",
+)
+"""Nothing that is held back for long may be given up, and an empty fetch is answered at once."""
+QUESTIONS: Final = ("Fetch", "OffsetsForLeaderEpoch", "ListOffsets")
+
+State = tuple[Value, ...]
+
+
+def script_of(violation: Violation, bounds: Bounds) -> str:
+    """The script that reproduces a violation."""
+    lines = _Staging(violation, bounds).lines()
+    return "\n".join(lines) + "\n"
+
+
+class _Staging:
+    """Writes the statements of a path, and remembers what they have left on the way.
+
+    ``_decisions`` are the LeaderAndIsr requests on their way to each broker: how many messages each
+    decision of the path is in the emulator. ``_stale`` are messages that no decision stands for.
+    ``_asked`` says of a follower whose round went on by itself which leader its next request is
+    addressed to; that one is held back.
+    """
+
+    def __init__(self, violation: Violation, bounds: Bounds) -> None:
+        self.violation = violation
+        self.bounds = bounds
+        self.parts = Parts(bounds.replicas)
+        self.order = list(self.parts.brokers)
+        self._held: set[tuple[str, str, str]] = set()
+        self._decisions: dict[int, list[int]] = {broker: [] for broker in self.order}
+        self._stale = dict.fromkeys(self.order, 0)
+        self._asked: dict[int, int] = {}
+        self._early: dict[int, list[int]] = {}
+        self._sent_early: set[int] = set()
+
+    def lines(self) -> list[str]:
+        """The whole script."""
+        found = [*self._heading(), *self._beginning()]
+        states, path = self.violation.states, self.violation.path
+        self._early = _produced_late(path, states, self.parts)
+        for number, action in enumerate(path):
+            before, after = states[number], states[number + 1]
+            found.append(f"# {number + 1}. {_told(action)}")
+            found += self._early_produces(number)
+            found += self._step(action, before, after)
+        return [*found, *self._ending(states[-1])]
+
+    # ---- before and after
+
+    def _heading(self) -> Iterator[str]:
+        bounds, violation = self.bounds, self.violation
+        yield f"# {violation.property} is violated in {bounds.version}: {violation.steps} steps"
+        yield f"# what should hold: {PROPERTIES[violation.property]}"
+        yield "# found by tidegauge explore; a shortest one with so few faults"
+        unclean = f"unclean.leader.election.enable={str(bounds.unclean).lower()}"
+        settings = " ".join(f"--config {each}" for each in (*SETTINGS, unclean))
+        yield (
+            f"cluster --brokers {bounds.replicas + 1} --version {bounds.version} --stepwise "
+            f"{settings}"
+        )
+
+    def _beginning(self) -> Iterator[str]:
+        assigned = ":".join(map(str, self.order))
+        minimum = self.bounds.min_insync_replicas
+        config = f" --config min.insync.replicas={minimum}" if minimum > 1 else ""
+        yield f"topic create {TOPIC} --replica-assignment {assigned}{config}"
+        yield f"wait until {TP}.leader == {self.order[0]}"
+        yield "wait 100ms"
+        for broker in self.order:
+            yield from self._hold("0", broker, "LeaderAndIsr")
+
+    def _ending(self, state: State) -> Iterator[str]:
+        yield "# what it has come to"
+        quorum = self._quorum(state)
+        isr = ",".join(map(str, quorum.isr))
+        yield f"expect {TP}.leader == {quorum.leader} and {TP}.isr == [{isr}]"
+        for broker in self.parts.brokers:
+            replica = self._replica(state, broker)
+            values = ",".join(f"r{record.id}" for record in replica.log)
+            at = f"{TP}@{broker}"
+            yield (
+                f"expect {at}.role == {replica.role} and {at}.values == [{values}]"
+                f" and {at}.hw == {replica.high_watermark}"
+            )
+        if self.violation.property == ACKNOWLEDGED_KEPT:
+            yield "expect audit.lost > 0"
+
+    # ---- steps
+
+    def _step(self, action: Action, before: State, after: State) -> list[str]:
+        details = dict(action.details)
+        name = {"Crash": "crash", "PowerLoss": "crash", "Halt": "halt"}.get(action.name)
+        if name == "crash":
+            return [*self._crash(details["broker"], action.name, before, after)]
+        if name == "halt":
+            follower = details["broker"]
+            leader = self._replica(before, follower).leader
+            return [
+                *self._release(leader, follower),
+                *self._gone(follower, before, after),
+            ]
+        write = {
+            "Produce": self._produce,
+            "Fetch": self._ask,
+            "AskEpoch": self._ask,
+            "AskEnds": self._ask,
+            "FetchResponse": self._response,
+            "EpochResponse": self._response,
+            "EndsResponse": self._response,
+            "ConnectionLost": self._connection_lost,
+            "LeaderAndIsr": self._leader_and_isr,
+            "MoveLeadership": self._move,
+            "Start": self._start,
+            "ShrinkIsr": self._shrink,
+            "AlterPartition": self._alter,
+            "AlterPartitionResponse": self._altered,
+        }[action.name]
+        return [*write(details, before, after)]
+
+    def _produce(self, details: dict[str, Any], before: State, after: State) -> Iterator[str]:
+        leader, record = details["leader"], details["record"]
+        if record not in self._sent_early:
+            yield from self._send_record(record)
+        if ("clients", str(leader), "Produce") in self._held:
+            yield f"network release clients {leader} --count 1"
+            yield "wait 10ms"
+
+    def _send_record(self, record: int) -> Iterator[str]:
+        acks = "all" if self.bounds.acks == -1 else str(self.bounds.acks)
+        yield (
+            f"produce {TOPIC} --value r{record} --producer p{record} --acks {acks} --retries 0"
+            " --timeout 1h --async"
+        )
+        yield "wait 10ms"
+
+    def _early_produces(self, number: int) -> Iterator[str]:
+        """Records for a leader that clients will not know any more when it writes them."""
+        for record in self._early.get(number, []):
+            leader = self._quorum(self.violation.states[number]).leader
+            yield from self._hold("clients", leader, "Produce")
+            yield from self._send_record(record)
+            self._sent_early.add(record)
+
+    def _ask(self, details: dict[str, Any], before: State, after: State) -> Iterator[str]:
+        follower, leader = details["broker"], details["leader"]
+        for question in QUESTIONS:
+            yield from self._hold(str(leader), follower, f"{question}Response")
+        if self._asked.get(follower) == leader:
+            del self._asked[follower]
+            yield from self._release(follower, leader)
+            return
+        yield f"fetch {TP}@{follower}"
+        if (str(follower), str(leader), QUESTIONS[0]) in self._held:
+            yield from self._release(follower, leader)
+        else:
+            yield "wait 10ms"
+
+    def _response(self, details: dict[str, Any], before: State, after: State) -> Iterator[str]:
+        follower, leader = details["broker"], details["leader"]
+        replica, was = self._replica(after, follower), self._replica(before, follower)
+        # A round that asked a question goes on by itself; what it asks next is a later step.
+        goes_on = was.phase != replica.phase or was.phase == "truncating"
+        if goes_on and replica.fetches and was.phase != "out of range":
+            for question in QUESTIONS:
+                yield from self._hold(str(follower), leader, question)
+            self._asked[follower] = leader
+        yield from self._release(leader, follower)
+
+    def _connection_lost(
+        self, details: dict[str, Any], before: State, after: State
+    ) -> Iterator[str]:
+        yield from ()
+
+    def _leader_and_isr(
+        self, details: dict[str, Any], before: State, after: State
+    ) -> Iterator[str]:
+        broker = details["broker"]
+        was, now = self._replica(before, broker), self._replica(after, broker)
+        if was.answer is not None and now.answer is None:
+            yield f"network release {was.leader} {broker} --count 1 --lose"
+        if broker in self._asked and (now.phase, now.fetch_epoch) != (was.phase, was.fetch_epoch):
+            yield f"network release {broker} {self._asked.pop(broker)} --count 1 --lose"
+        messages = self._decisions[broker].pop(0) + self._stale[broker]
+        self._stale[broker] = 0
+        for _ in range(messages):
+            yield from self._release(0, broker)
+
+    def _move(self, details: dict[str, Any], before: State, after: State) -> Iterator[str]:
+        to = details["to"]
+        messages = 1
+        if self.order[0] != to:
+            self.order = [to, *(broker for broker in self.order if broker != to)]
+            yield f"reassign {TP} {','.join(map(str, self.order))}"
+            yield "wait 100ms"
+            messages = 2
+        yield f"election preferred {TP}"
+        yield f"wait until {TP}.leader == {to}"
+        yield "wait 100ms"
+        self._decided(before, after, messages)
+
+    def _crash(self, broker: int, name: str, before: State, after: State) -> Iterator[str]:
+        yield f"tick checkpoint {broker}"
+        yield f"broker crash {broker}{' --lose-unflushed' if name == 'PowerLoss' else ''}"
+        yield from self._gone(broker, before, after)
+
+    def _gone(self, broker: int, before: State, after: State) -> Iterator[str]:
+        yield f"wait until zk./brokers/ids/{broker}.exists == false"
+        yield "wait 100ms"
+        self._decisions[broker], self._stale[broker] = [], 0
+        self._asked.pop(broker, None)
+        self._decided(before, after, 1)
+
+    def _start(self, details: dict[str, Any], before: State, after: State) -> Iterator[str]:
+        broker = details["broker"]
+        yield f"broker start {broker}"
+        yield "wait 100ms"
+        self._decided(before, after, 1, only=broker)
+
+    def _shrink(self, details: dict[str, Any], before: State, after: State) -> Iterator[str]:
+        leader, silent = details["leader"], details["follower"]
+        yield "wait 31s"
+        for broker in self._replica(before, leader).isr:
+            if broker not in {leader, silent}:
+                for question in QUESTIONS:
+                    yield from self._hold(str(leader), broker, f"{question}Response")
+                yield f"fetch {TP}@{broker}"
+                yield "wait 10ms"
+                yield f"network release {leader} {broker} --count 1 --lose"
+        yield f"tick isr {leader}"
+        yield "wait 10ms"
+
+    def _alter(self, details: dict[str, Any], before: State, after: State) -> Iterator[str]:
+        leader = details["leader"]
+        yield f"# AlterPartition of broker {leader} is answered as soon as it is sent"
+
+    def _altered(self, details: dict[str, Any], before: State, after: State) -> Iterator[str]:
+        yield from ()
+
+    # ---- links
+
+    def _hold(self, source: str, to: int, api: str) -> Iterator[str]:
+        key = (source, str(to), api)
+        if key not in self._held:
+            self._held.add(key)
+            yield f"network hold {source} {to} --only {api}"
+
+    def _release(self, source: int, to: int) -> Iterator[str]:
+        yield f"network release {source} {to} --count 1"
+        yield "wait 10ms"
+
+    def _decided(
+        self, before: State, after: State, messages: int, only: int | None = None
+    ) -> None:
+        """The controller has told the live brokers, or without an election one of them."""
+        quorum, was = self._quorum(after), self._quorum(before)
+        processes = after[self.parts.processes]
+        assert isinstance(processes, tuple)
+        for broker, process in zip(self.parts.brokers, processes, strict=True):
+            if not process.is_up or (only not in {None, broker} and quorum == was):
+                continue
+            queue, earlier = after[self.parts.queue(broker)], before[self.parts.queue(broker)]
+            assert isinstance(queue, tuple)
+            assert isinstance(earlier, tuple)
+            if len(queue) > len(earlier):
+                self._decisions[broker].append(messages + self._stale[broker])
+                self._stale[broker] = 0
+            else:
+                self._stale[broker] += messages
+
+    # ---- looking at states
+
+    def _quorum(self, state: State) -> Quorum:
+        found = state[self.parts.quorum]
+        assert isinstance(found, Quorum)
+        return found
+
+    def _replica(self, state: State, broker: int) -> Replica:
+        found = state[self.parts.replica(broker)]
+        assert isinstance(found, Replica)
+        return found
+
+
+def _produced_late(
+    path: Sequence[Action], states: Sequence[State], parts: Parts
+) -> dict[int, list[int]]:
+    """The records that a leader writes when clients know another: by the step before which to send.
+
+    That is the last step before which clients were still told of that leader.
+    """
+    found: dict[int, list[int]] = {}
+    for number, action in enumerate(path):
+        if action.name != "Produce":
+            continue
+        details = dict(action.details)
+        leaders = [_leader(state, parts) for state in states[: number + 1]]
+        if leaders[-1] != details["leader"]:
+            last = max(n for n, leader in enumerate(leaders) if leader == details["leader"])
+            found.setdefault(last, []).append(details["record"])
+    return found
+
+
+def _leader(state: State, parts: Parts) -> int:
+    quorum = state[parts.quorum]
+    assert isinstance(quorum, Quorum)
+    return quorum.leader
+
+
+def _told(action: Action) -> str:
+    """An action in one line, such as ``Fetch broker 2, leader 1, offset 0``."""
+    details = ", ".join(f"{name} {value}" for name, value in action.details)
+    return f"{action.name} {details}"
