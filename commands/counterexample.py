@@ -14,15 +14,16 @@ from emulator.explorer.partition_model import (
     PROPERTIES,
     Bounds,
     Parts,
+    Process,
     Quorum,
 )
 from emulator.explorer.replica import Replica
 from emulator.explorer.search import Violation
+from emulator.releases.profiles import PROFILES
 
 TOPIC: Final = "t"
 TP: Final = "t-0"
 SETTINGS: Final = (
-    "controller.socket.timeout.ms=3600000",
     "replica.socket.timeout.ms=3600000",
     "replica.fetch.wait.max.ms=1",
     "replica.lag.time.max.ms=30000",
@@ -42,9 +43,9 @@ def script_of(violation: Violation, bounds: Bounds) -> str:
 class _Staging:
     """Writes the statements of a path, and remembers what they have left on the way.
 
-    ``_decisions`` are the LeaderAndIsr requests on their way to each broker: how many messages each
-    decision of the path is in the emulator. ``_stale`` are messages that no decision stands for.
-    ``_asked`` says of a follower whose round went on by itself which leader its next request is
+    ``_decisions`` are the LeaderAndIsr requests of the path on their way to each broker: as how many
+    messages each is delivered. ``_stale`` counts messages since the last one that the path lacks.
+    ``_queued`` counts the records that wait on their way to each leader. ``_asked`` says of a follower whose round went on by itself which leader its next request is
     addressed to; that one is held back.
     """
 
@@ -52,13 +53,17 @@ class _Staging:
         self.violation = violation
         self.bounds = bounds
         self.parts = Parts(bounds.replicas)
-        self.order = list(self.parts.brokers)
+        first = self._quorum(violation.states[0])
+        self.order = list(first.assigned)
+        self.leader = first.leader
+        self._knows_epochs = PROFILES[bounds.version].has("leader_epochs")
         self._held: set[tuple[str, str, str]] = set()
         self._decisions: dict[int, list[int]] = {broker: [] for broker in self.order}
         self._stale = dict.fromkeys(self.order, 0)
         self._asked: dict[int, int] = {}
         self._early: dict[int, list[int]] = {}
         self._sent_early: set[int] = set()
+        self._queued = dict.fromkeys(self.order, 0)
 
     def lines(self) -> list[str]:
         """The whole script."""
@@ -87,14 +92,21 @@ class _Staging:
         )
 
     def _beginning(self) -> Iterator[str]:
-        assigned = ":".join(map(str, self.order))
+        """The first leader is not the preferred one, so that leadership can move."""
+        created = [self.leader, *(broker for broker in self.order if broker != self.leader)]
         minimum = self.bounds.min_insync_replicas
         config = f" --config min.insync.replicas={minimum}" if minimum > 1 else ""
-        yield f"topic create {TOPIC} --replica-assignment {assigned}{config}"
-        yield f"wait until {TP}.leader == {self.order[0]}"
+        yield f"topic create {TOPIC} --replica-assignment {':'.join(map(str, created))}{config}"
+        yield f"wait until {TP}.leader == {self.leader}"
         yield "wait 100ms"
-        for broker in self.order:
+        yield self._reassign()
+        yield "wait 100ms"
+        for broker in self.parts.brokers:
             yield from self._hold("0", broker, "LeaderAndIsr")
+            yield from self._hold("clients", broker, "Produce")
+
+    def _reassign(self) -> str:
+        return f"reassign {TP} {','.join(map(str, self.order))}"
 
     def _ending(self, state: State) -> Iterator[str]:
         yield "# what it has come to"
@@ -147,40 +159,46 @@ class _Staging:
     def _produce(self, details: dict[str, Any], before: State, after: State) -> Iterator[str]:
         leader, record = details["leader"], details["record"]
         if record not in self._sent_early:
-            yield from self._send_record(record)
-        if ("clients", str(leader), "Produce") in self._held:
-            yield f"network release clients {leader} --count 1"
-            yield "wait 10ms"
+            yield from self._send_record(record, leader)
+        self._queued[leader] -= 1
+        yield f"network release clients {leader} --count 1"
+        yield "wait 100ms"
 
-    def _send_record(self, record: int) -> Iterator[str]:
+    def _early_produces(self, number: int) -> Iterator[str]:
+        """Records for a leader that clients will not know any more when it writes them."""
+        for record in self._early.get(number, []):
+            yield from self._send_record(record, self._quorum(self.violation.states[number]).leader)
+            self._sent_early.add(record)
+
+    def _send_record(self, record: int, leader: int) -> Iterator[str]:
+        """Let a producer send a record; the request waits on the way.
+
+        What a producer sends again because its leader has changed is lost: it is not in the path.
+        """
+        if record and not self._queued[leader]:
+            yield from self._lose_all("clients", leader)
+        self._queued[leader] += 1
         acks = "all" if self.bounds.acks == -1 else str(self.bounds.acks)
         yield (
             f"produce {TOPIC} --value r{record} --producer p{record} --acks {acks} --retries 0"
             " --timeout 1h --async"
         )
-        yield "wait 10ms"
-
-    def _early_produces(self, number: int) -> Iterator[str]:
-        """Records for a leader that clients will not know any more when it writes them."""
-        for record in self._early.get(number, []):
-            leader = self._quorum(self.violation.states[number]).leader
-            yield from self._hold("clients", leader, "Produce")
-            yield from self._send_record(record)
-            self._sent_early.add(record)
+        yield "wait 100ms"
 
     def _ask(self, details: dict[str, Any], before: State, after: State) -> Iterator[str]:
         follower, leader = details["broker"], details["leader"]
-        for question in QUESTIONS:
-            yield from self._hold(str(leader), follower, f"{question}Response")
+        yield from self._hold_questions(leader, follower, "Response")
         if self._asked.get(follower) == leader:
             del self._asked[follower]
             yield from self._release(follower, leader)
-            return
-        yield f"fetch {TP}@{follower}"
-        if (str(follower), str(leader), QUESTIONS[0]) in self._held:
-            yield from self._release(follower, leader)
         else:
-            yield "wait 10ms"
+            yield f"fetch {TP}@{follower}"
+            if (str(follower), str(leader), QUESTIONS[0]) in self._held:
+                yield from self._release(follower, leader)
+            else:
+                yield "wait 100ms"
+        if self._replica(after, follower).answer is None:  # a response without any news
+            yield from self._release(leader, follower)
 
     def _response(self, details: dict[str, Any], before: State, after: State) -> Iterator[str]:
         follower, leader = details["broker"], details["leader"]
@@ -188,8 +206,7 @@ class _Staging:
         # A round that asked a question goes on by itself; what it asks next is a later step.
         goes_on = was.phase != replica.phase or was.phase == "truncating"
         if goes_on and replica.fetches and was.phase != "out of range":
-            for question in QUESTIONS:
-                yield from self._hold(str(follower), leader, question)
+            yield from self._hold_questions(follower, leader)
             self._asked[follower] = leader
         yield from self._release(leader, follower)
 
@@ -214,16 +231,14 @@ class _Staging:
 
     def _move(self, details: dict[str, Any], before: State, after: State) -> Iterator[str]:
         to = details["to"]
-        messages = 1
         if self.order[0] != to:
-            self.order = [to, *(broker for broker in self.order if broker != to)]
-            yield f"reassign {TP} {','.join(map(str, self.order))}"
+            self.order = list(self._quorum(after).assigned)
+            yield self._reassign()
             yield "wait 100ms"
-            messages = 2
         yield f"election preferred {TP}"
         yield f"wait until {TP}.leader == {to}"
         yield "wait 100ms"
-        self._decided(before, after, messages)
+        self._decided(before, after)
 
     def _crash(self, broker: int, name: str, before: State, after: State) -> Iterator[str]:
         yield f"tick checkpoint {broker}"
@@ -233,28 +248,37 @@ class _Staging:
     def _gone(self, broker: int, before: State, after: State) -> Iterator[str]:
         yield f"wait until zk./brokers/ids/{broker}.exists == false"
         yield "wait 100ms"
-        self._decisions[broker], self._stale[broker] = [], 0
-        self._asked.pop(broker, None)
-        self._decided(before, after, 1)
+        # What was on its way to the process, or from it, is gone with it.
+        if self._decisions[broker] or self._stale[broker]:
+            yield from self._lose_all("0", broker)
+        if self._queued[broker]:
+            yield from self._lose_all("clients", broker)
+        for follower in self.parts.brokers:
+            replica = self._replica(before, follower)
+            if replica.answer is not None and broker in {follower, replica.leader}:
+                yield from self._lose_all(str(replica.leader), follower)
+            if follower in self._asked and broker in {follower, self._asked[follower]}:
+                yield from self._lose_all(str(follower), self._asked.pop(follower))
+        self._decisions[broker], self._stale[broker], self._queued[broker] = [], 0, 0
+        self._decided(before, after)
 
     def _start(self, details: dict[str, Any], before: State, after: State) -> Iterator[str]:
         broker = details["broker"]
         yield f"broker start {broker}"
         yield "wait 100ms"
-        self._decided(before, after, 1, only=broker)
+        self._decided(before, after, only=broker)
 
     def _shrink(self, details: dict[str, Any], before: State, after: State) -> Iterator[str]:
         leader, silent = details["leader"], details["follower"]
         yield "wait 31s"
         for broker in self._replica(before, leader).isr:
             if broker not in {leader, silent}:
-                for question in QUESTIONS:
-                    yield from self._hold(str(leader), broker, f"{question}Response")
+                yield from self._hold_questions(leader, broker, "Response")
                 yield f"fetch {TP}@{broker}"
-                yield "wait 10ms"
+                yield "wait 100ms"
                 yield f"network release {leader} {broker} --count 1 --lose"
         yield f"tick isr {leader}"
-        yield "wait 10ms"
+        yield "wait 100ms"
 
     def _alter(self, details: dict[str, Any], before: State, after: State) -> Iterator[str]:
         leader = details["leader"]
@@ -271,34 +295,50 @@ class _Staging:
             self._held.add(key)
             yield f"network hold {source} {to} --only {api}"
 
+    def _lose_all(self, source: str, to: int) -> Iterator[str]:
+        """Lose what is held on a link, and go on holding."""
+        yield f"network release {source} {to} --lose"
+        for held_source, held_to, api in sorted(self._held):
+            if (held_source, held_to) == (source, str(to)):
+                yield f"network hold {source} {to} --only {api}"
+
+    def _hold_questions(self, source: int, to: int, ending: str = "") -> Iterator[str]:
+        """Hold what a follower asks a leader, or with ``ending`` what it is answered."""
+        for question in QUESTIONS:
+            if question != "OffsetsForLeaderEpoch" or self._knows_epochs:
+                yield from self._hold(str(source), to, question + ending)
+
     def _release(self, source: int, to: int) -> Iterator[str]:
         yield f"network release {source} {to} --count 1"
-        yield "wait 10ms"
+        yield "wait 100ms"
 
-    def _decided(
-        self, before: State, after: State, messages: int, only: int | None = None
-    ) -> None:
-        """The controller has told the live brokers, or without an election one of them."""
-        quorum, was = self._quorum(after), self._quorum(before)
-        processes = after[self.parts.processes]
-        assert isinstance(processes, tuple)
-        for broker, process in zip(self.parts.brokers, processes, strict=True):
-            if not process.is_up or (only not in {None, broker} and quorum == was):
+    def _decided(self, before: State, after: State, only: int | None = None) -> None:
+        """The controller has told the live brokers, or without an election one of them.
+
+        It sends requests too that change nothing, as a replica goes offline; the path has none.
+        """
+        is_decided = self._quorum(after) != self._quorum(before)
+        for broker, process in zip(self.parts.brokers, self._processes(after), strict=True):
+            if not process.is_up or (only not in {None, broker} and not is_decided):
                 continue
-            queue, earlier = after[self.parts.queue(broker)], before[self.parts.queue(broker)]
-            assert isinstance(queue, tuple)
-            assert isinstance(earlier, tuple)
-            if len(queue) > len(earlier):
-                self._decisions[broker].append(messages + self._stale[broker])
+            at = self.parts.queue(broker)
+            sent = len(_sequence(after[at])) - len(_sequence(before[at]))
+            if sent:
+                self._decisions[broker] += [1 + self._stale[broker], *([1] * (sent - 1))]
                 self._stale[broker] = 0
             else:
-                self._stale[broker] += messages
+                self._stale[broker] += 1
 
     # ---- looking at states
 
     def _quorum(self, state: State) -> Quorum:
         found = state[self.parts.quorum]
         assert isinstance(found, Quorum)
+        return found
+
+    def _processes(self, state: State) -> tuple[Process, ...]:
+        found = state[self.parts.processes]
+        assert isinstance(found, tuple)
         return found
 
     def _replica(self, state: State, broker: int) -> Replica:
@@ -324,6 +364,11 @@ def _produced_late(
             last = max(n for n, leader in enumerate(leaders) if leader == details["leader"])
             found.setdefault(last, []).append(details["record"])
     return found
+
+
+def _sequence(value: Value) -> tuple[Any, ...]:
+    assert isinstance(value, tuple)
+    return value
 
 
 def _leader(state: State, parts: Parts) -> int:

@@ -20,6 +20,7 @@ from commands.program import (
     analyze,
     campaign,
     console,
+    explore,
     looking,
     matrix,
     run,
@@ -108,7 +109,10 @@ app = typer.Typer(
         "tidegauge run -c 'cluster; topic create t --partitions 1 --replication-factor 3; settle'",
     ),
 )
-for part in (run, console, sessions, matrix, scenarios, campaign, analyze, settings, web, looking):
+PARTS = (
+    run, console, sessions, matrix, explore, scenarios, campaign, analyze, settings, web, looking
+)
+for part in PARTS:
     app.add_typer(part.app)
 
 

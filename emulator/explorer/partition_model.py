@@ -70,6 +70,8 @@ from emulator.replication.remote_replica import NEVER_US
 
 FENCED_ERROR: Final = "FENCED_LEADER_EPOCH"
 OUT_OF_RANGE_ERROR: Final = "OFFSET_OUT_OF_RANGE"
+PARKED: Final = -2
+"""The HW in the response to a parked fetch, until it is known."""
 LAST_CAUGHT_UP: Final = 1
 """Where a frozen remote replica has the time at which it was caught up."""
 
@@ -92,12 +94,27 @@ Change = tuple[int, Value, Value]
 
 
 class Quorum(NamedTuple):
-    """What the partition's state znode says."""
+    """What the partition's state znode says, and in which order its replicas are assigned.
+
+    The first one of these is the preferred leader.
+    """
 
     leader: int
     epoch: int
     isr: tuple[int, ...]
     version: int
+    assigned: tuple[int, ...]
+
+    def decided(self, leader: int, isr: tuple[int, ...]) -> "Quorum":
+        """A new epoch."""
+        return self._replace(
+            leader=leader, epoch=self.epoch + 1, isr=isr, version=self.version + 1
+        )
+
+    @property
+    def request(self) -> "LeaderAndIsr":
+        """What the brokers are told of it."""
+        return LeaderAndIsr(self.leader, self.epoch, self.isr, self.version)
 
 
 class Process(NamedTuple):
@@ -135,7 +152,7 @@ class Bounds(Struct, frozen=True):
     """
 
     version: str
-    replicas: int = 3
+    replicas: int = 2
     records: int = 2
     elections: int = 2
     isr_changes: int = 0
@@ -188,7 +205,10 @@ class Parts:
 
 
 def partition_model(bounds: Bounds) -> Model:
-    """The model of a partition within some bounds; the first broker leads in epoch 0."""
+    """The model of a partition within some bounds.
+
+    Broker 1 leads in epoch 0, and is the last of the assigned replicas.
+    """
     actions = _Actions(bounds)
     parts = actions.parts
     return Model(
@@ -223,12 +243,12 @@ class _Actions:
     def initial(self) -> tuple[Value, ...]:
         """Everybody is in sync, and has taken the first LeaderAndIsr request."""
         brokers = self.parts.brokers
-        quorum = Quorum(brokers[0], 0, brokers, 0)
+        quorum = Quorum(brokers[0], 0, brokers, 0, brokers[::-1])
         empty = Replica(epochs=() if self.rules.leader_epochs else None)
         replicas = []
         for broker in brokers:
             restarted = self.of[broker].do(empty, Restart(0), brokers).replica
-            told = self._told(broker, restarted, LeaderAndIsr(*quorum), brokers)
+            told = self._told(broker, restarted, quorum.request, brokers)
             replicas.append(told.replica)
         queues = [() for _ in brokers]
         return (*replicas, *queues, quorum, tuple(Process() for _ in brokers), (), 0, 0, 0)
@@ -344,10 +364,8 @@ class _Actions:
         # Up to 0.8.1 a fetch is counted before it is read.
         told = stepped.replica if self.rules.counts_fetch_first else led
         records = led.log[offset:]
-        hw = told.high_watermark
-        news = records or min(hw, offset) != replica.high_watermark
-        if not news and stepped.replica == led and stepped.proposal is None:
-            return
+        # Without records it is parked, and told the HW that there is when that is over.
+        hw = told.high_watermark if records else PARKED
         answer = FetchAnswered(NONE, offset, records, hw)
         after = replica._replace(answer=answer, answer_start=process.starts)
         others = ((at, replica, after),)
@@ -493,7 +511,10 @@ class _Actions:
         for command in then:
             stepped = self.of[broker].do(replica, command, live)
             replica, acknowledged = stepped.replica, acknowledged + stepped.acknowledged
+        others = tuple(_unparked(each, replica.high_watermark) for each in others)
         changes = ((self.parts.replica(broker), before, replica), *others)
+        if all(was == now for _part, was, now in changes):
+            return
         if acknowledged:
             yield Rule(
                 (self.parts.acknowledged,), self._acknowledge, (action, changes, acknowledged)
@@ -548,40 +569,55 @@ class _Actions:
 
     # ---- the controller
 
-    def move_leadership(
-        self, quorum: Quorum, processes: Processes, used: int
-    ) -> Outcomes:
-        """Leadership moves to another member of the ISR (as reassignment, preferred election)."""
+    def move_leadership(self, quorum: Quorum, processes: Processes, used: int) -> Outcomes:
+        """Leadership moves to another member of the ISR, by a preferred leader election.
+
+        Where the preferred leader is another one, the replicas are reassigned in another order
+        first. That is done at once if all of them are in sync, and raises the epoch.
+        """
         if used == self.bounds.elections or quorum.leader < 0:
             return
         live = self._live(processes)
+        all_in_sync = len(live) == len(quorum.isr) == len(quorum.assigned)
         for broker in quorum.isr:
-            if broker != quorum.leader and broker in live:
-                decided = Quorum(broker, quorum.epoch + 1, quorum.isr, quorum.version + 1)
-                action = Action("MoveLeadership", (("to", broker), ("epoch", decided.epoch)))
-                changes: tuple[Change, ...] = (
-                    (self.parts.quorum, quorum, decided),
-                    (self.parts.elections, used, used + 1),
-                )
-                yield self._send(action, changes, decided, live)
+            preferred = broker == quorum.assigned[0]
+            if broker == quorum.leader or broker not in live or not (preferred or all_in_sync):
+                continue
+            requests, decided = (), quorum
+            if not preferred:
+                others = tuple(each for each in quorum.assigned if each != broker)
+                decided = quorum.decided(quorum.leader, quorum.isr)
+                decided = decided._replace(assigned=(broker, *others))
+                requests = (decided.request,)
+            decided = decided.decided(broker, quorum.isr)
+            action = Action("MoveLeadership", (("to", broker), ("epoch", decided.epoch)))
+            changes: tuple[Change, ...] = (
+                (self.parts.quorum, quorum, decided),
+                (self.parts.elections, used, used + 1),
+            )
+            yield self._send(action, changes, (*requests, decided.request), live)
 
     def _send(
-        self, action: Action, changes: tuple[Change, ...], decided: Quorum, to: tuple[int, ...]
+        self,
+        action: Action,
+        changes: tuple[Change, ...],
+        requests: tuple[LeaderAndIsr, ...],
+        to: tuple[int, ...],
     ) -> Rule:
-        """A decision goes to some brokers by LeaderAndIsr."""
+        """Decisions go to some brokers by LeaderAndIsr."""
         reads = tuple(self.parts.queue(broker) for broker in to)
-        return Rule(reads, self._sent, (action, changes, LeaderAndIsr(*decided), reads))
+        return Rule(reads, self._sent, (action, changes, requests, reads))
 
     def _sent(
         self,
         action: Action,
         changes: tuple[Change, ...],
-        request: LeaderAndIsr,
+        requests: tuple[LeaderAndIsr, ...],
         reads: tuple[int, ...],
         *queues: tuple[LeaderAndIsr, ...],
     ) -> Outcomes:
         added = (
-            (part, queue, (*queue, request)) for part, queue in zip(reads, queues, strict=True)
+            (part, queue, (*queue, *requests)) for part, queue in zip(reads, queues, strict=True)
         )
         yield _step(action, (*changes, *added))
 
@@ -640,12 +676,12 @@ class _Actions:
             choice = self._elect(quorum, live)
             if choice is None:
                 left = tuple(member for member in quorum.isr if member != broker)
-                decided = _decided(quorum, -1, left or quorum.isr)
+                decided = quorum.decided(-1, left or quorum.isr)
             else:
-                decided = _decided(quorum, choice.leader, tuple(choice.isr))
+                decided = quorum.decided(choice.leader, tuple(choice.isr))
         elif broker in quorum.isr and len(quorum.isr) > 1:
             left = tuple(member for member in quorum.isr if member != broker)
-            decided = _decided(quorum, quorum.leader, left)
+            decided = quorum.decided(quorum.leader, left)
         yield from self._tell(action, changes, quorum, decided, live)
 
     def _tell(
@@ -659,13 +695,13 @@ class _Actions:
         if decided != before:
             changes = (*changes, (self.parts.quorum, before, decided))
         if to and decided.leader >= 0:
-            yield self._send(action, changes, decided, to)
+            yield self._send(action, changes, (decided.request,), to)
         else:
             yield _step(action, changes)
 
     def _elect(self, quorum: Quorum, live: tuple[int, ...]) -> election.Choice | None:
         return election.offline(
-            self.parts.brokers,
+            quorum.assigned,
             quorum.isr,
             live,
             unclean=self.bounds.unclean,
@@ -694,7 +730,7 @@ class _Actions:
         decided, to = quorum, (broker,)
         choice = self._elect(quorum, live) if quorum.leader < 0 else None
         if choice is not None:
-            decided, to = _decided(quorum, choice.leader, tuple(choice.isr)), live
+            decided, to = quorum.decided(choice.leader, tuple(choice.isr)), live
         action = Action("Start", (("broker", broker),))
         yield from self._tell(action, changes, quorum, decided, to)
 
@@ -710,12 +746,21 @@ def _with(processes: Processes, broker: int, process: Process) -> Processes:
     return (*processes[: broker - 1], process, *processes[broker:])
 
 
-def _decided(quorum: Quorum, leader: int, isr: tuple[int, ...]) -> Quorum:
-    return Quorum(leader, quorum.epoch + 1, isr, quorum.version + 1)
-
-
 def _step(action: Action, changes: tuple[Change, ...]) -> Step:
     return Step(action, {part: (before, after) for part, before, after in changes})
+
+
+def _unparked(change: Change, high_watermark: int) -> Change:
+    """A parked fetch is answered with a HW, or if that is no news not at all."""
+    part, before, after = change
+    if isinstance(after, Replica) and isinstance(after.answer, FetchAnswered):
+        answer = after.answer
+        if answer.high_watermark == PARKED:
+            if min(high_watermark, answer.offset) == after.high_watermark:
+                return part, before, before
+            answer = answer._replace(high_watermark=high_watermark)
+            return part, before, after._replace(answer=answer)
+    return change
 
 
 def _caught_up(fields: tuple[int, ...], at_us: int) -> tuple[int, ...]:

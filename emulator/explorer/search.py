@@ -123,6 +123,11 @@ class Search:
         result.states = len(self._states)
         return result
 
+    def so_far(self, reason: str) -> Result:
+        """What a search has found that was broken off, for ``reason``."""
+        self._result.states, self._result.stopped = len(self._states), reason
+        return self._result
+
     def _explore(
         self, arriving: dict[int, _Arrivals], observe: Observer, keep_going: bool
     ) -> dict[int, _Arrivals]:
