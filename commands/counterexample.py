@@ -221,9 +221,9 @@ class _Staging:
         broker = details["broker"]
         was, now = self._replica(before, broker), self._replica(after, broker)
         if was.answer is not None and now.answer is None:
-            yield f"network release {was.leader} {broker} --count 1 --lose"
+            yield from self._lose(was.leader, broker)
         if broker in self._asked and (now.phase, now.fetch_epoch) != (was.phase, was.fetch_epoch):
-            yield f"network release {broker} {self._asked.pop(broker)} --count 1 --lose"
+            yield from self._lose(broker, self._asked.pop(broker))
         messages = self._decisions[broker].pop(0) + self._stale[broker]
         self._stale[broker] = 0
         for _ in range(messages):
@@ -276,7 +276,7 @@ class _Staging:
                 yield from self._hold_questions(leader, broker, "Response")
                 yield f"fetch {TP}@{broker}"
                 yield "wait 100ms"
-                yield f"network release {leader} {broker} --count 1 --lose"
+                yield from self._lose(leader, broker)
         yield f"tick isr {leader}"
         yield "wait 100ms"
 
@@ -295,12 +295,17 @@ class _Staging:
             self._held.add(key)
             yield f"network hold {source} {to} --only {api}"
 
+    def _lose(self, source: int, to: int) -> Iterator[str]:
+        yield f"network release {source} {to} --count 1 --lose"
+        yield "wait 100ms"
+
     def _lose_all(self, source: str, to: int) -> Iterator[str]:
         """Lose what is held on a link, and go on holding."""
         yield f"network release {source} {to} --lose"
         for held_source, held_to, api in sorted(self._held):
             if (held_source, held_to) == (source, str(to)):
                 yield f"network hold {source} {to} --only {api}"
+        yield "wait 100ms"
 
     def _hold_questions(self, source: int, to: int, ending: str = "") -> Iterator[str]:
         """Hold what a follower asks a leader, or with ``ending`` what it is answered."""
