@@ -26,7 +26,7 @@ TP: Final = "t-0"
 SETTINGS: Final = (
     "replica.socket.timeout.ms=3600000",
     "replica.fetch.wait.max.ms=1",
-    "replica.lag.time.max.ms=30000",
+    "replica.lag.time.max.ms=5000",
 )
 """Nothing that is held back for long may be given up, and an empty fetch is answered at once."""
 QUESTIONS: Final = ("Fetch", "OffsetsForLeaderEpoch", "ListOffsets")
@@ -270,7 +270,7 @@ class _Staging:
 
     def _shrink(self, details: dict[str, Any], before: State, after: State) -> Iterator[str]:
         leader, silent = details["leader"], details["follower"]
-        yield "wait 31s"
+        yield "wait 6s"
         for broker in self._replica(before, leader).isr:
             if broker not in {leader, silent}:
                 yield from self._hold_questions(leader, broker, "Response")
