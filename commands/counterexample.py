@@ -272,7 +272,7 @@ class _Staging:
         leader, silent = details["leader"], details["follower"]
         yield "wait 6s"
         for broker in self._replica(before, leader).isr:
-            if broker not in {leader, silent}:
+            if broker != silent and self._replica(before, broker).follows(leader):
                 yield from self._hold_questions(leader, broker, "Response")
                 yield f"fetch {TP}@{broker}"
                 yield "wait 100ms"

@@ -292,22 +292,40 @@ class _Actions:
     def expire(
         self, broker: int, replica: Replica, processes: Processes, used: int
     ) -> Outcomes:
-        """A follower has been silent for too long: the isr-expiration task looks at the ISR."""
-        if used == self.bounds.isr_changes or len(replica.isr) == 1 or replica.pending is not None:
+        """A follower may have been silent for too long when the isr-expiration task looks."""
+        if used == self.bounds.isr_changes or replica.pending is not None:
             return
-        for silent in replica.isr:
-            if silent == broker:
-                continue
-            remotes = tuple(
-                (follower, _caught_up(fields, NEVER_US if follower == silent else 0))
-                for follower, fields in replica.remotes
-            )
-            live = self._live(processes)
-            stepped = self.of[broker].do(replica._replace(remotes=remotes), ExpireIsr({}), live)
-            if stepped.proposal is not None:
-                action = Action("ShrinkIsr", (("leader", broker), ("follower", silent)))
-                others = ((self.parts.isr_changes, used, used + 1),)
-                yield from self._settle(action, broker, replica, stepped, others, live)
+        members = tuple(member for member in replica.isr if member != broker)
+        reads = tuple(self.parts.replica(member) for member in members)
+        for silent in members:
+            given = (broker, replica, self._live(processes), used, members, silent)
+            yield Rule(reads, self._expired, given)
+
+    def _expired(
+        self,
+        broker: int,
+        replica: Replica,
+        live: tuple[int, ...],
+        used: int,
+        members: tuple[int, ...],
+        silent: int,
+        *followers: Replica,
+    ) -> Outcomes:
+        """So has everybody else who does not follow this leader; the others have fetched."""
+        fetched = {
+            member
+            for member, follower in zip(members, followers, strict=True)
+            if member != silent and follower.follows(broker)
+        }
+        remotes = tuple(
+            (follower, _caught_up(fields, 0 if follower in fetched else NEVER_US))
+            for follower, fields in replica.remotes
+        )
+        stepped = self.of[broker].do(replica._replace(remotes=remotes), ExpireIsr({}), live)
+        if stepped.proposal is not None:
+            action = Action("ShrinkIsr", (("leader", broker), ("follower", silent)))
+            others = ((self.parts.isr_changes, used, used + 1),)
+            yield from self._settle(action, broker, replica, stepped, others, live)
 
     # ---- fetching
 

@@ -138,6 +138,10 @@ class Replica(NamedTuple):
         """Whether it believes itself the leader."""
         return self.role == LEADER
 
+    def follows(self, leader: int) -> bool:
+        """Whether it fetches from that leader."""
+        return self.role == FOLLOWER and self.leader == leader and self.phase != NO_FETCHER
+
     @property
     def fetches(self) -> bool:
         """Whether it has a leader to fetch from, and nothing of its own is on the way."""
