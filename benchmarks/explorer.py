@@ -126,7 +126,7 @@ def row(cell: Cell, number: int) -> bool:
     output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     measured = json.loads(output)
     if isinstance(cell.found, int):
-        agrees = measured["steps"] == cell.found
+        agrees = bool(measured["steps"] == cell.found)
         found = f"{cell.property} {measured['steps']} steps"
     else:
         agrees = (measured["states"], measured["depth"]) == cell.found

@@ -43,10 +43,11 @@ def script_of(violation: Violation, bounds: Bounds) -> str:
 class _Staging:
     """Writes the statements of a path, and remembers what they have left on the way.
 
-    ``_decisions`` are the LeaderAndIsr requests of the path on their way to each broker: as how many
-    messages each is delivered. ``_stale`` counts messages since the last one that the path lacks.
-    ``_queued`` counts the records that wait on their way to each leader. ``_asked`` says of a follower whose round went on by itself which leader its next request is
-    addressed to; that one is held back.
+    ``_decisions`` are the LeaderAndIsr requests of the path on their way to each broker: as how
+    many messages each is delivered. ``_stale`` counts messages since the last one that the path
+    lacks. ``_queued`` counts the records that wait on their way to each leader. ``_asked`` says of
+    a follower whose round went on by itself which leader its next request is addressed to; that one
+    is held back.
     """
 
     def __init__(self, violation: Violation, bounds: Bounds) -> None:
@@ -56,7 +57,7 @@ class _Staging:
         first = self._quorum(violation.states[0])
         self.order = list(first.assigned)
         self.leader = first.leader
-        self._knows_epochs = PROFILES[bounds.version].has("leader_epochs")
+        self._profile = PROFILES[bounds.version]
         self._held: set[tuple[str, str, str]] = set()
         self._decisions: dict[int, list[int]] = {broker: [] for broker in self.order}
         self._stale = dict.fromkeys(self.order, 0)
@@ -81,8 +82,8 @@ class _Staging:
 
     def _heading(self) -> Iterator[str]:
         bounds, violation = self.bounds, self.violation
-        yield f"# {violation.property} is violated in {bounds.version}: {violation.steps} steps"
-        yield f"# what should hold: {PROPERTIES[violation.property]}"
+        yield f"# {violation.name} is violated in {bounds.version}: {violation.steps} steps"
+        yield f"# what should hold: {PROPERTIES[violation.name]}"
         yield "# found by tidegauge explore; a shortest one with so few faults"
         unclean = f"unclean.leader.election.enable={str(bounds.unclean).lower()}"
         settings = " ".join(f"--config {each}" for each in (*SETTINGS, unclean))
@@ -104,6 +105,8 @@ class _Staging:
         for broker in self.parts.brokers:
             yield from self._hold("0", broker, "LeaderAndIsr")
             yield from self._hold("clients", broker, "Produce")
+            if self._profile.has("alter_isr"):
+                yield from self._hold(str(broker), 0, "AlterPartition")
 
     def _reassign(self) -> str:
         return f"reassign {TP} {','.join(map(str, self.order))}"
@@ -121,7 +124,7 @@ class _Staging:
                 f"expect {at}.role == {replica.role} and {at}.values == [{values}]"
                 f" and {at}.hw == {replica.high_watermark}"
             )
-        if self.violation.property == ACKNOWLEDGED_KEPT:
+        if self.violation.name == ACKNOWLEDGED_KEPT:
             yield "expect audit.lost > 0"
 
     # ---- steps
@@ -281,8 +284,8 @@ class _Staging:
         yield "wait 100ms"
 
     def _alter(self, details: dict[str, Any], before: State, after: State) -> Iterator[str]:
-        leader = details["leader"]
-        yield f"# AlterPartition of broker {leader} is answered as soon as it is sent"
+        """The request reaches the controller, whose response is not held back."""
+        yield from self._release(details["leader"], 0)
 
     def _altered(self, details: dict[str, Any], before: State, after: State) -> Iterator[str]:
         yield from ()
@@ -310,7 +313,7 @@ class _Staging:
     def _hold_questions(self, source: int, to: int, ending: str = "") -> Iterator[str]:
         """Hold what a follower asks a leader, or with ``ending`` what it is answered."""
         for question in QUESTIONS:
-            if question != "OffsetsForLeaderEpoch" or self._knows_epochs:
+            if question != "OffsetsForLeaderEpoch" or self._profile.has("leader_epochs"):
                 yield from self._hold(str(source), to, question + ending)
 
     def _release(self, source: int, to: int) -> Iterator[str]:

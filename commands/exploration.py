@@ -11,7 +11,7 @@ from msgspec.structs import asdict, replace
 
 from commands import output, words
 from commands.counterexample import script_of
-from commands.grids import Grid
+from commands.grids import Cell, Grid
 from commands.parser import parse_script, read_text
 from emulator.explorer.model import Model
 from emulator.explorer.partition_model import (
@@ -89,7 +89,7 @@ class Explored(Struct, frozen=True):
     def _violation(self, violation: Violation) -> dict[str, Any]:
         bounds = self.subject.bounds
         return {
-            "property": violation.property,
+            "property": violation.name,
             "steps": violation.steps,
             "faults": violation.faults,
             "path": [{"action": each.name, **dict(each.details)} for each in violation.path],
@@ -103,7 +103,7 @@ class Explored(Struct, frozen=True):
     def _counterexamples(self) -> list[str]:
         lines = []
         for violation in self.result.violations:
-            lines.append(f"{violation.property} is violated in {steps_of(violation)}:")
+            lines.append(f"{violation.name} is violated in {steps_of(violation)}:")
             for number, action in enumerate(violation.path, 1):
                 details = ", ".join(f"{name} {value}" for name, value in action.details)
                 lines.append(f"  {number:2}. {action.name:22} {details}")
@@ -119,7 +119,7 @@ class Explored(Struct, frozen=True):
         if result.stopped:
             found = "" if result.violations else f"no violation up to depth {result.depth}; "
             return f"{result.stopped}: {found}{counted}"
-        violated = {each.property for each in result.violations}
+        violated = {each.name for each in result.violations}
         held = [name for name in subject.properties if name not in violated]
         if not result.complete:
             return f"{counted}; the rest was not looked at (--keep-going)"
@@ -187,16 +187,14 @@ def bounds_of(path: Path, bounds: Bounds) -> Bounds:
         BadWord: it makes no topic, or one that cannot be explored.
     """
     script = parse_script(read_text(path), str(path))
-    given = [
-        step.input for step in script.steps if isinstance(step, Statement)
-    ]
+    given = [step.input for step in script.steps if isinstance(step, Statement)]
     topic = next((each for each in given if isinstance(each, CreateTopic)), None)
     if topic is None:
         raise words.BadWord(f"'{path}' creates no topic whose settings could be explored")
     version = script.spec.version
     sent = [e for e in given if isinstance(e, Produce) and e.topic == topic.topic]
-    acks = next((each.acks for each in sent if each.acks is not None), None)
-    acks = producer_defaults(version).acks if acks is None else acks
+    named = [each.acks for each in sent if each.acks is not None]
+    acks: int = named[0] if named else producer_defaults(version).acks
     if acks == 0:
         raise words.BadWord(f"'{path}' produces with acks=0, which promises nothing to look for")
     values = resolve_topic(resolve(version, script.spec.config), topic.config)
@@ -271,7 +269,7 @@ def memory_bytes() -> int:
 def as_grid(explored: Sequence[Explored]) -> Grid:
     """A row a release, a column a property: the shortest violation, or how much was looked at."""
     properties = tuple(dict.fromkeys(name for each in explored for name in each.subject.properties))
-    rows = [
+    rows: list[tuple[Cell, ...]] = [
         (each.subject.name, *(_cell(each, name) for name in properties)) for each in explored
     ]
     return Grid("explored", ("VERSION", *properties), rows)
@@ -280,7 +278,7 @@ def as_grid(explored: Sequence[Explored]) -> Grid:
 def _cell(explored: Explored, name: str) -> str | None:
     if name not in explored.subject.properties:
         return None
-    found = next((v for v in explored.result.violations if v.property == name), None)
+    found = next((v for v in explored.result.violations if v.name == name), None)
     if found is not None:
         return steps_of(found)
     so_far = "" if explored.result.complete else ", not all"

@@ -110,7 +110,17 @@ app = typer.Typer(
     ),
 )
 PARTS = (
-    run, console, sessions, matrix, explore, scenarios, campaign, analyze, settings, web, looking
+    run,
+    console,
+    sessions,
+    matrix,
+    explore,
+    scenarios,
+    campaign,
+    analyze,
+    settings,
+    web,
+    looking,
 )
 for part in PARTS:
     app.add_typer(part.app)

@@ -11,7 +11,7 @@ from commands.exits import CommandError, ExitCode
 from commands.program.examples import examples
 from commands.program.matrix import versions_word
 from commands.session_words import size
-from commands.statements.kinds import flag, option
+from commands.statements.kinds import Declaration, flag, option
 
 if TYPE_CHECKING:
     from commands.exploration import Explored, Limits, Subject
@@ -50,7 +50,7 @@ def constants_word(word: str) -> list[int]:
     ]
 
 
-def counted(name: str, text: str, least: int = 0, most: int = 9) -> Any:
+def counted(name: str, text: str, least: int = 0, most: int = 9) -> Declaration:
     """An option that bounds how often something may happen."""
     return option(
         f"--{name}", metavar="N", parse=within(f"number of {text}", least, most), text=text
@@ -201,7 +201,9 @@ def explore(
             return _explore(subject, limits, keep_going, as_json, None)
         if script is not None and Path(script).exists():
             configuration, script = configuration or script, None
-        subjects = _subjects(version, versions if matrix else None, configuration, asked, properties)
+        subjects = _subjects(
+            version, versions if matrix else None, configuration, asked, properties
+        )
     except words.BadWord as error:
         raise CommandError(ExitCode.USAGE, f"'tidegauge explore': {error}") from None
     if matrix:
@@ -270,7 +272,7 @@ def _explore(
         output.narrate(f"no violation: {script} is not written")
     elif script is not None and subject.bounds is not None:
         path = write_script(script_of(violations[0], subject.bounds), Path(script))
-        output.narrate(f"{violations[0].property}: tidegauge run {path}")
+        output.narrate(f"{violations[0].name}: tidegauge run {path}")
     return _status([explored])
 
 

@@ -3,9 +3,9 @@
 The replicas are :class:`emulator.replication.partition.Partition`, and what becomes of them is what
 ``step`` says; how they fetch is :mod:`emulator.replication.fetching`; who is elected is
 :mod:`emulator.replication.election`. This module has only what surrounds them: a controller that
-decides at once and whose LeaderAndIsr requests arrive late (in order for each broker), fetches whose
-responses arrive late, AlterPartition requests that are answered late, producers, and processes that
-crash.
+decides at once and whose LeaderAndIsr requests arrive late (in order for each broker), fetches
+whose responses arrive late, AlterPartition requests that are answered late, producers, and
+processes that crash.
 
 What is abstract: time (a follower may turn out to have been silent for too long whenever the bounds
 allow it), the contents of records, and that a fetch is handled when it is sent. The HW on disk is
@@ -70,6 +70,7 @@ from emulator.replication.remote_replica import NEVER_US
 
 FENCED_ERROR: Final = "FENCED_LEADER_EPOCH"
 OUT_OF_RANGE_ERROR: Final = "OFFSET_OUT_OF_RANGE"
+NOTHING: Final[Command | None] = None
 PARKED: Final = -2
 """The HW in the response to a parked fetch, until it is known."""
 LAST_CAUGHT_UP: Final = 1
@@ -107,9 +108,7 @@ class Quorum(NamedTuple):
 
     def decided(self, leader: int, isr: tuple[int, ...]) -> "Quorum":
         """A new epoch."""
-        return self._replace(
-            leader=leader, epoch=self.epoch + 1, isr=isr, version=self.version + 1
-        )
+        return self._replace(leader=leader, epoch=self.epoch + 1, isr=isr, version=self.version + 1)
 
     @property
     def request(self) -> "LeaderAndIsr":
@@ -234,9 +233,7 @@ class _Actions:
         self.rules = Rules.of(PROFILES[bounds.version])
         self.isr_order = self.rules.profile.has("offline_election_in_isr_order")
         self.of = {
-            broker: ReplicaRules(
-                broker, self.rules, self.parts.brokers, bounds.min_insync_replicas
-            )
+            broker: ReplicaRules(broker, self.rules, self.parts.brokers, bounds.min_insync_replicas)
             for broker in self.parts.brokers
         }
 
@@ -271,9 +268,7 @@ class _Actions:
             reads = (parts.processes, parts.replica(replica.leader))
             yield Rule(reads, self.ask, (broker, replica))
 
-    def produce(
-        self, broker: int, replica: Replica, processes: Processes, record: int
-    ) -> Outcomes:
+    def produce(self, broker: int, replica: Replica, processes: Processes, record: int) -> Outcomes:
         """A producer's record is written."""
         if record == self.bounds.records:
             return
@@ -289,16 +284,14 @@ class _Actions:
         others = ((self.parts.records, record, record + 1),)
         yield from self._settle(action, broker, replica, stepped, others, live)
 
-    def expire(
-        self, broker: int, replica: Replica, processes: Processes, used: int
-    ) -> Outcomes:
+    def expire(self, broker: int, replica: Replica, processes: Processes, used: int) -> Outcomes:
         """A follower may have been silent for too long when the isr-expiration task looks."""
         if used == self.bounds.isr_changes or replica.pending is not None:
             return
-        members = tuple(member for member in replica.isr if member != broker)
+        members = [member for member in replica.isr if member != broker]
         reads = tuple(self.parts.replica(member) for member in members)
         for silent in members:
-            given = (broker, replica, self._live(processes), used, members, silent)
+            given = (broker, replica, self._live(processes), used, silent)
             yield Rule(reads, self._expired, given)
 
     def _expired(
@@ -307,11 +300,11 @@ class _Actions:
         replica: Replica,
         live: tuple[int, ...],
         used: int,
-        members: tuple[int, ...],
         silent: int,
         *followers: Replica,
     ) -> Outcomes:
         """So has everybody else who does not follow this leader; the others have fetched."""
+        members = [member for member in replica.isr if member != broker]
         fetched = {
             member
             for member, follower in zip(members, followers, strict=True)
@@ -329,9 +322,7 @@ class _Actions:
 
     # ---- fetching
 
-    def ask(
-        self, follower: int, replica: Replica, processes: Processes, led: Replica
-    ) -> Outcomes:
+    def ask(self, follower: int, replica: Replica, processes: Processes, led: Replica) -> Outcomes:
         """A follower asks its leader, which answers at once; the response is on its way then."""
         leader = replica.leader
         process = processes[leader - 1]
@@ -391,33 +382,13 @@ class _Actions:
 
     def take_answer(self, follower: int, replica: Replica, processes: Processes) -> Outcomes:
         """A response arrives, unless the leader's process has ended since."""
-        answer, rules, live = replica.answer, self.of[follower], self._live(processes)
+        rules, live = self.of[follower], self._live(processes)
+        source = processes[replica.leader - 1]
+        name, happened, command = "ConnectionLost", DISCONNECTED, NOTHING
+        if source.is_up and source.starts == replica.answer_start:
+            name, happened, command = self._arrived(replica)
         taken = replica._replace(answer=None, answer_start=0)
         details: tuple[tuple[str, object], ...] = (("broker", follower), ("leader", replica.leader))
-        name, happened, command = "FetchResponse", "", None
-        source = processes[replica.leader - 1]
-        if not source.is_up or source.starts != replica.answer_start:
-            name, happened = "ConnectionLost", DISCONNECTED
-        elif isinstance(answer, EpochAnswered):
-            name = "EpochResponse"
-            asked_for = answer.asked_epoch if self.rules.fencing else replica.fetch_epoch
-            if answer.error == FENCED_ERROR:
-                happened = FENCED
-            elif asked_for == replica.leader_epoch:
-                happened = SETTLED
-                command = TruncateToEpochEnd(answer.epoch, answer.end_offset)
-        elif isinstance(answer, EndsAnswered):
-            name, happened = "EndsResponse", ADJUSTED
-            command = AdjustToLeader(answer.log_start, answer.log_end, self.bounds.unclean)
-        else:
-            assert answer is not None
-            happened = {FENCED_ERROR: FENCED, OUT_OF_RANGE_ERROR: IS_OUT_OF_RANGE}.get(
-                answer.error, ""
-            )
-            if not happened and answer.diverging is not None:
-                command = TruncateToEpochEnd(*answer.diverging)
-            elif not happened and answer.offset == replica.log_end:
-                command = AppendFetched(_batches(answer), answer.high_watermark)
         if command is not None:
             stepped = rules.do(taken, command, live)
             taken = stepped.replica
@@ -430,6 +401,30 @@ class _Actions:
         if happened:
             taken = taken._replace(phase=NEXT[taken.phase, happened])
         yield _step(Action(name, details), ((self.parts.replica(follower), replica, taken),))
+
+    def _arrived(self, replica: Replica) -> tuple[str, str, Command | None]:
+        """A response by name, what it means to the fetcher, and to the replica."""
+        answer = replica.answer
+        if isinstance(answer, EndsAnswered):
+            adjust = AdjustToLeader(answer.log_start, answer.log_end, self.bounds.unclean)
+            return "EndsResponse", ADJUSTED, adjust
+        if isinstance(answer, EpochAnswered):
+            name = "EpochResponse"
+            asked_for = answer.asked_epoch if self.rules.fencing else replica.fetch_epoch
+            if answer.error == FENCED_ERROR:
+                return name, FENCED, NOTHING
+            if asked_for != replica.leader_epoch:
+                return name, "", NOTHING
+            return name, SETTLED, TruncateToEpochEnd(answer.epoch, answer.end_offset)
+        assert answer is not None
+        name = "FetchResponse"
+        if answer.error != NONE:
+            return name, FENCED if answer.error == FENCED_ERROR else IS_OUT_OF_RANGE, NOTHING
+        if answer.diverging is not None:
+            return name, "", TruncateToEpochEnd(*answer.diverging)
+        if answer.offset != replica.log_end:
+            return name, "", NOTHING
+        return name, "", AppendFetched(_batches(answer), answer.high_watermark)
 
     # ---- LeaderAndIsr
 
@@ -486,59 +481,41 @@ class _Actions:
         live: tuple[int, ...],
     ) -> Outcomes:
         """Store a proposed ISR where the leader does that itself; say who is acknowledged."""
-        decided = (stepped.replica, stepped.acknowledged, stepped.then)
+        after, acknowledged = stepped.replica, stepped.acknowledged
+        taken = Taken(action, broker, before, after, acknowledged, stepped.then, others, live)
         if stepped.proposal is not None and not self.rules.isr_by_controller:
             isr = tuple(stepped.proposal.isr)
-            given = (action, broker, before, decided, isr, others, live)
-            yield Rule((self.parts.quorum,), self._store_isr, given)
+            yield Rule((self.parts.quorum,), self._store_isr, (taken, isr))
         else:
-            yield from self._finish(action, broker, before, decided, others, live)
+            yield from self._finish(taken)
 
-    def _store_isr(
-        self,
-        action: Action,
-        broker: int,
-        before: Replica,
-        decided: "Decided",
-        isr: tuple[int, ...],
-        others: tuple[Change, ...],
-        live: tuple[int, ...],
-        quorum: Quorum,
-    ) -> Outcomes:
+    def _store_isr(self, taken: "Taken", isr: tuple[int, ...], quorum: Quorum) -> Outcomes:
         """A conditional write with the version that the leader knows; a mismatch is skipped."""
-        replica, acknowledged, then = decided
-        if replica.zk_version == quorum.version:
+        if taken.after.zk_version == quorum.version:
             stored = quorum._replace(isr=isr, version=quorum.version + 1)
-            command = IsrStored(list(isr), stored.version, replica.leader_epoch)
-            stepped = self.of[broker].do(replica, command, live)
-            replica, acknowledged = stepped.replica, acknowledged + stepped.acknowledged
-            others = (*others, (self.parts.quorum, quorum, stored))
-        decided = (replica, acknowledged, then)
-        yield from self._finish(action, broker, before, decided, others, live)
+            command = IsrStored(list(isr), stored.version, taken.after.leader_epoch)
+            taken = self._goes_on(taken, command)
+            change: Change = (self.parts.quorum, quorum, stored)
+            taken = taken._replace(others=(*taken.others, change))
+        yield from self._finish(taken)
 
-    def _finish(
-        self,
-        action: Action,
-        broker: int,
-        before: Replica,
-        decided: "Decided",
-        others: tuple[Change, ...],
-        live: tuple[int, ...],
-    ) -> Outcomes:
-        replica, acknowledged, then = decided
-        for command in then:
-            stepped = self.of[broker].do(replica, command, live)
-            replica, acknowledged = stepped.replica, acknowledged + stepped.acknowledged
-        others = tuple(_unparked(each, replica.high_watermark) for each in others)
-        changes = ((self.parts.replica(broker), before, replica), *others)
+    def _goes_on(self, taken: "Taken", command: Command) -> "Taken":
+        stepped = self.of[taken.broker].do(taken.after, command, taken.live)
+        acknowledged = taken.acknowledged + stepped.acknowledged
+        return taken._replace(after=stepped.replica, acknowledged=acknowledged)
+
+    def _finish(self, taken: "Taken") -> Outcomes:
+        for command in taken.then:
+            taken = self._goes_on(taken, command)
+        others = tuple(_unparked(each, taken.after.high_watermark) for each in taken.others)
+        changes = ((self.parts.replica(taken.broker), taken.before, taken.after), *others)
         if all(was == now for _part, was, now in changes):
             return
-        if acknowledged:
-            yield Rule(
-                (self.parts.acknowledged,), self._acknowledge, (action, changes, acknowledged)
-            )
+        if taken.acknowledged:
+            given = (taken.action, changes, taken.acknowledged)
+            yield Rule((self.parts.acknowledged,), self._acknowledge, given)
         else:
-            yield _step(action, changes)
+            yield _step(taken.action, changes)
 
     def _acknowledge(
         self,
@@ -574,9 +551,7 @@ class _Actions:
         )
         yield _step(action, changes)
 
-    def take_alter_answer(
-        self, broker: int, replica: Replica, processes: Processes
-    ) -> Outcomes:
+    def take_alter_answer(self, broker: int, replica: Replica, processes: Processes) -> Outcomes:
         """The leader learns that its ISR was stored."""
         answer, live = replica.alter_answer, self._live(processes)
         assert answer is not None
@@ -601,7 +576,8 @@ class _Actions:
             preferred = broker == quorum.assigned[0]
             if broker == quorum.leader or broker not in live or not (preferred or all_in_sync):
                 continue
-            requests, decided = (), quorum
+            requests: tuple[LeaderAndIsr, ...] = ()
+            decided = quorum
             if not preferred:
                 others = tuple(each for each in quorum.assigned if each != broker)
                 decided = quorum.decided(quorum.leader, quorum.isr)
@@ -653,16 +629,19 @@ class _Actions:
             if lost < self.bounds.power_losses:
                 yield Rule(reads, self._ends, ("PowerLoss", *given))
 
-    def _ends(
-        self, name: str, broker: int, processes: Processes, replica: Replica
-    ) -> Outcomes:
+    def _ends(self, name: str, broker: int, processes: Processes, replica: Replica) -> Outcomes:
         ended = self.of[broker].do(replica, End(), ()).replica
         if name == "PowerLoss":
             ended = self.of[broker].do(ended, LoseTail(0, "power loss"), ()).replica
             ended = ended._replace(high_watermark=0)
         ended = ended._replace(
-            leader=-1, phase=NO_FETCHER, fetch_epoch=-1, answer=None, answer_start=0,
-            alter_answer=None, waiting=(),
+            leader=-1,
+            phase=NO_FETCHER,
+            fetch_epoch=-1,
+            answer=None,
+            answer_start=0,
+            alter_answer=None,
+            waiting=(),
         )
         process = processes[broker - 1]
         process = process._replace(
@@ -745,7 +724,8 @@ class _Actions:
             (self.parts.replica(broker), replica, restarted),
             (self.parts.processes, processes, after),
         )
-        decided, to = quorum, (broker,)
+        decided = quorum
+        to: tuple[int, ...] = (broker,)
         choice = self._elect(quorum, live) if quorum.leader < 0 else None
         if choice is not None:
             decided, to = quorum.decided(choice.leader, tuple(choice.isr)), live
@@ -757,8 +737,22 @@ class _Actions:
         return tuple(broker for broker, process in pairs if process.is_up)
 
 
-Decided = tuple[Replica, tuple[int, ...], tuple[Command, ...]]
-"""A replica after a command, the records acknowledged by it, and what is to be done then."""
+class Taken(NamedTuple):
+    """A command that a replica has taken, before everything that follows from it is done.
+
+    ``acknowledged`` are the records acknowledged by it, ``then`` what is to be done next, and
+    ``others`` what changes beside the replica.
+    """
+
+    action: Action
+    broker: int
+    before: Replica
+    after: Replica
+    acknowledged: tuple[int, ...]
+    then: tuple[Command, ...]
+    others: tuple[Change, ...]
+    live: tuple[int, ...]
+
 
 def _with(processes: Processes, broker: int, process: Process) -> Processes:
     return (*processes[: broker - 1], process, *processes[broker:])

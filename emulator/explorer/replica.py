@@ -9,7 +9,8 @@ Time is abstract. Whatever has been caught up was so now; that a follower has be
 ``replica.lag.time.max.ms`` is an action of its own.
 """
 
-from typing import Final, NamedTuple
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import astuple
@@ -106,8 +107,8 @@ class Replica(NamedTuple):
     """A broker's replica. What stands before ``log`` is :class:`Partition`, in a frozen form.
 
     ``phase`` is how its fetcher stands with it (:mod:`emulator.replication.fetching`), under the
-    leader epoch ``fetch_epoch``. ``answer`` is the response that is on its way to the fetcher, from the
-    ``answer_start``-th process of the leader.
+    leader epoch ``fetch_epoch``. ``answer`` is the response that is on its way to the fetcher, from
+    the ``answer_start``-th process of the leader.
     ``waiting`` are the records whose producers wait for the HW, with the offset that it must reach.
     ``hw_fell``: its HW has fallen within an epoch in which it leads.
     """
@@ -150,13 +151,17 @@ class Replica(NamedTuple):
 
 
 class Stepped(Struct):
-    """What came of a command: the replica, who was acknowledged, and what is still to do."""
+    """What came of a command: the replica, who was acknowledged, and what is still to do.
+
+    ``replica`` is the one before, as far as effects have been carried out, until all of them are.
+    """
 
     replica: Replica
     effects: Effects
     acknowledged: tuple[int, ...] = ()
     proposal: ProposeIsr | None = None
     then: tuple[Command, ...] = ()
+    led: bool = False
 
 
 class ReplicaRules(Struct, frozen=True):
@@ -174,46 +179,22 @@ class ReplicaRules(Struct, frozen=True):
     def do(self, replica: Replica, command: Command, live: tuple[int, ...]) -> Stepped:
         """Take a command, and carry out what concerns the log and the fetcher."""
         state = self.thaw(replica)
-        led = replica.leads
         effects = step(state, command, self.rules, self.moment(live))
-        stepped = Stepped(replica, effects)
-        log, phase, answer = replica.log, replica.phase, replica.answer
-        fetch_epoch, waiting, fell = replica.fetch_epoch, replica.waiting, replica.hw_fell
+        stepped = Stepped(replica, effects, led=replica.leads)
         for effect in effects:
-            if isinstance(effect, AppendAsLeader | AppendAsFollower):
-                log = (*log, _record(effect))
-            elif isinstance(effect, TruncateLog):
-                log = log[: effect.offset]
-            elif isinstance(effect, RestartLog):
-                log = ()
-            elif isinstance(effect, StopFetching):
-                phase, answer = NO_FETCHER, None
-            elif isinstance(effect, StartFetching):
-                phase, answer, fetch_epoch = self.phase_of(state), None, state.leader_epoch
-            elif isinstance(effect, KeepFetching):
-                fetch_epoch = state.leader_epoch
-            elif isinstance(effect, MoveHighWatermark):
-                fell = fell or (led and state.role == LEADER and effect.to < effect.previous)
-            elif isinstance(effect, AnswerProduces):
-                reached = tuple(w for w in waiting if w[1] <= state.high_watermark)
-                waiting = waiting[len(reached) :]
-                if effect.error == NONE:
-                    stepped.acknowledged += tuple(record for record, _required in reached)
-            elif isinstance(effect, FailProduces):
-                waiting = ()
-            elif isinstance(effect, ProposeIsr):
-                stepped.proposal = effect
-            elif isinstance(effect, Then):
-                stepped.then += (effect.command,)
+            carry_out = CARRY_OUT.get(type(effect))
+            if carry_out is not None:
+                carry_out(self, stepped, effect, state)
+        beside, has_pending = stepped.replica, state.pending is not None
         stepped.replica = self.freeze(state)._replace(
-            log=log,
-            phase=phase,
-            fetch_epoch=fetch_epoch,
-            answer=answer,
-            answer_start=0 if answer is None else replica.answer_start,
-            alter_answer=replica.alter_answer if state.pending is not None else None,
-            waiting=waiting,
-            hw_fell=fell,
+            log=beside.log,
+            phase=beside.phase,
+            fetch_epoch=beside.fetch_epoch,
+            answer=beside.answer,
+            answer_start=0 if beside.answer is None else beside.answer_start,
+            alter_answer=beside.alter_answer if has_pending else None,
+            waiting=beside.waiting,
+            hw_fell=beside.hw_fell,
         )
         return stepped
 
@@ -270,11 +251,101 @@ class ReplicaRules(Struct, frozen=True):
         )
 
 
-def _record(effect: AppendAsLeader | AppendAsFollower) -> Record:
+# ---- effects
+
+
+def _append_record(
+    _rules: ReplicaRules,
+    stepped: Stepped,
+    effect: AppendAsLeader | AppendAsFollower,
+    _state: Partition,
+) -> None:
     batch = effect.batch
     assert isinstance(batch, Batch)
     epoch = effect.leader_epoch if isinstance(effect, AppendAsLeader) else batch.leader_epoch
-    return Record(batch.id, epoch)
+    log = (*stepped.replica.log, Record(batch.id, epoch))
+    stepped.replica = stepped.replica._replace(log=log)
+
+
+def _truncate(
+    _rules: ReplicaRules, stepped: Stepped, effect: TruncateLog, _state: Partition
+) -> None:
+    stepped.replica = stepped.replica._replace(log=stepped.replica.log[: effect.offset])
+
+
+def _restart_log(
+    _rules: ReplicaRules, stepped: Stepped, _effect: RestartLog, _state: Partition
+) -> None:
+    stepped.replica = stepped.replica._replace(log=())
+
+
+def _stop_fetching(
+    _rules: ReplicaRules, stepped: Stepped, _effect: StopFetching, _state: Partition
+) -> None:
+    stepped.replica = stepped.replica._replace(phase=NO_FETCHER, answer=None)
+
+
+def _start_fetching(
+    rules: ReplicaRules, stepped: Stepped, _effect: StartFetching, state: Partition
+) -> None:
+    phase, epoch = rules.phase_of(state), state.leader_epoch
+    stepped.replica = stepped.replica._replace(phase=phase, answer=None, fetch_epoch=epoch)
+
+
+def _keep_fetching(
+    _rules: ReplicaRules, stepped: Stepped, _effect: KeepFetching, state: Partition
+) -> None:
+    stepped.replica = stepped.replica._replace(fetch_epoch=state.leader_epoch)
+
+
+def _move_hw(
+    _rules: ReplicaRules, stepped: Stepped, effect: MoveHighWatermark, state: Partition
+) -> None:
+    # Becoming a leader begins an epoch, so that only one that led before has broken a promise.
+    led = stepped.led and state.role == LEADER
+    if led and effect.to < effect.previous:
+        stepped.replica = stepped.replica._replace(hw_fell=True)
+
+
+def _answer_produces(
+    _rules: ReplicaRules, stepped: Stepped, effect: AnswerProduces, state: Partition
+) -> None:
+    waiting = stepped.replica.waiting
+    reached = tuple(each for each in waiting if each[1] <= state.high_watermark)
+    stepped.replica = stepped.replica._replace(waiting=waiting[len(reached) :])
+    if effect.error == NONE:
+        stepped.acknowledged += tuple(record for record, _required in reached)
+
+
+def _fail_produces(
+    _rules: ReplicaRules, stepped: Stepped, _effect: FailProduces, _state: Partition
+) -> None:
+    stepped.replica = stepped.replica._replace(waiting=())
+
+
+def _propose(_rules: ReplicaRules, stepped: Stepped, effect: ProposeIsr, _state: Partition) -> None:
+    stepped.proposal = effect
+
+
+def _then(_rules: ReplicaRules, stepped: Stepped, effect: Then, _state: Partition) -> None:
+    stepped.then += (effect.command,)
+
+
+CARRY_OUT: Final[dict[type, Callable[[ReplicaRules, Stepped, Any, Partition], None]]] = {
+    AppendAsLeader: _append_record,
+    AppendAsFollower: _append_record,
+    TruncateLog: _truncate,
+    RestartLog: _restart_log,
+    StopFetching: _stop_fetching,
+    StartFetching: _start_fetching,
+    KeepFetching: _keep_fetching,
+    MoveHighWatermark: _move_hw,
+    AnswerProduces: _answer_produces,
+    FailProduces: _fail_produces,
+    ProposeIsr: _propose,
+    Then: _then,
+}
+"""What is done about each effect; the others concern nothing that is explored."""
 
 
 def _frozen(remote: RemoteReplica) -> tuple[int, ...]:
@@ -286,5 +357,3 @@ def _frozen(remote: RemoteReplica) -> tuple[int, ...]:
 def _thawed_pending(pending: tuple[tuple[int, ...], str]) -> PendingIsr:
     isr, change = pending
     return PendingIsr(list(isr), change)
-
-

@@ -31,12 +31,12 @@ class Progress(Struct, frozen=True):
 
 
 class Violation(Struct, frozen=True):
-    """A shortest path to a state in which a property does not hold.
+    """A shortest path to a state in which the property ``name`` does not hold.
 
     ``states`` begins with the first state; ``path`` has an action for each one after it.
     """
 
-    property: str
+    name: str
     faults: int
     path: list[Action]
     states: list[tuple[Value, ...]]
@@ -101,7 +101,9 @@ class Search:
         self._answers = KnownAnswers(self.encoding)
         self._looks = self._answers.joined(model.rules)
         self._fault_looks = self._answers.joined(model.faults)
-        self._canonical = None if model.symmetry is None else Canonical(self.encoding, model.symmetry)
+        self._canonical = (
+            None if model.symmetry is None else Canonical(self.encoding, model.symmetry)
+        )
         self._first = first if self._canonical is None else self._canonical(first)
 
     # ---- the search

@@ -1,8 +1,9 @@
-"""The published specifications: five generations of the protocol as TLA+ has them, action by action.
+"""The published specifications: five generations of the protocol, as TLA+ has them.
 
-Source: hachikuji/kafka-specification (KafkaReplication and its modules KafkaTruncateToHighWatermark,
-Kip101, Kip279, Kip320FirstTry and Kip320). They are here to hold the search against TLC: the same
-constants give the same number of states, the same depth and as short counterexamples. So they keep
+Source: hachikuji/kafka-specification (KafkaReplication and its modules
+KafkaTruncateToHighWatermark, Kip101, Kip279, Kip320FirstTry and Kip320). They are here to hold the
+search against TLC: the same constants give the same number of states, the same depth and as short
+counterexamples. So they keep
 what the specifications say even where Kafka does otherwise: in Kip101 a follower whose log is
 shorter than the leader's answer is stuck, and an ISR can shrink to nothing.
 
@@ -132,9 +133,7 @@ def _by_epoch_of_record(leader: int, led: Replica, follower: Replica, offset: in
 
 
 def _by_leader_epoch(leader: int, led: Replica, follower: Replica, offset: int) -> bool:
-    return (
-        follower.leader == leader and follower.epoch == led.epoch and len(follower.log) >= offset
-    )
+    return follower.leader == leader and follower.epoch == led.epoch and len(follower.log) >= offset
 
 
 WEAK_ISR: Final = "WeakIsr"
@@ -153,12 +152,8 @@ GENERATIONS: Final = {
             _by_log_end,
             holds=(LOG_MATCHING, HW_BELOW_LEO),
         ),
-        Generation(
-            "Kip101", _to_end_of_epoch, _by_log_end, holds=(LOG_MATCHING, HW_BELOW_LEO)
-        ),
-        Generation(
-            "Kip279", _to_matching_offset, _by_log_end, holds=(LOG_MATCHING, HW_BELOW_LEO)
-        ),
+        Generation("Kip101", _to_end_of_epoch, _by_log_end, holds=(LOG_MATCHING, HW_BELOW_LEO)),
+        Generation("Kip279", _to_matching_offset, _by_log_end, holds=(LOG_MATCHING, HW_BELOW_LEO)),
         Generation(
             "Kip320FirstTry",
             None,
@@ -166,9 +161,7 @@ GENERATIONS: Final = {
             truncates_on_fetch=True,
             holds=(COMMITTED_AGREEMENT, LOG_MATCHING, HW_BELOW_LEO),
         ),
-        Generation(
-            "Kip320", _to_matching_offset, _by_leader_epoch, fences=True, holds=PROPERTIES
-        ),
+        Generation("Kip320", _to_matching_offset, _by_leader_epoch, fences=True, holds=PROPERTIES),
     )
 }
 """The generations by the name of their module."""
@@ -264,9 +257,7 @@ class _Actions:
 
     # ---- leaders and those who follow them
 
-    def lead(
-        self, leader: int, requests: Requests, quorum: Quorum, led: Replica
-    ) -> Outcomes:
+    def lead(self, leader: int, requests: Requests, quorum: Quorum, led: Replica) -> Outcomes:
         """What happens between a replica that believes itself the leader and the others."""
         if led.leader != leader:
             return
@@ -458,7 +449,7 @@ def _symmetry(replicas: range) -> Symmetry:
         members = (1 << renaming[each] for each in replicas if isr >> each & 1)
         return NOBODY if leader == NOBODY else renaming[leader], sum(members)
 
-    def rename(number: int, part: int, value: Any) -> Value:
+    def rename(number: int, part: int, value: Any) -> Value:  # noqa: ANN401 (any part's)
         renaming = renamings[number]
         if part == next_record:
             return int(value)

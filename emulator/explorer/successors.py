@@ -42,7 +42,9 @@ class Answers(dict[int, Entry]):
 
     __slots__ = ("known", "reads", "rules")
 
-    def __init__(self, known: "KnownAnswers", reads: tuple[int, ...], rules: Sequence[Rule]) -> None:
+    def __init__(
+        self, known: "KnownAnswers", reads: tuple[int, ...], rules: Sequence[Rule]
+    ) -> None:
         super().__init__()
         self.known = known
         self.reads = reads

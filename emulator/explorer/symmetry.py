@@ -29,9 +29,7 @@ class Canonical:
             Widened: as :meth:`Encoding.code`; :meth:`widen` and try again.
         """
         masks = self._masks
-        ranks = tuple(
-            [self._ranks[part].get(packed & masks[part], -1) for part in self._moving]
-        )
+        ranks = tuple([self._ranks[part].get(packed & masks[part], -1) for part in self._moving])
         if -1 in ranks:
             ranks = tuple([self._rank(part, packed & masks[part]) for part in self._moving])
         orders = self._orders.get(ranks)
@@ -40,8 +38,8 @@ class Canonical:
         best = -1
         for number in orders:
             renamed = 0
-            for mask, known, part in zip(masks, self._renamed[number], range(len(masks)), strict=True):
-                code = packed & mask
+            for part, known in enumerate(self._renamed[number]):
+                code = packed & masks[part]
                 found = known.get(code)
                 if found is None:
                     found = known[code] = self._rename(number, part, code)
