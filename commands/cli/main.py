@@ -18,6 +18,7 @@ from commands.cli import (
     campaign,
     console,
     dataset,
+    explore,
     lookup,
     matrix,
     run,
@@ -113,10 +114,21 @@ app = typer.Typer(
         "tidegauge run -c 'cluster; topic create t --partitions 1 --replication-factor 3; settle'",
     ),
 )
-for part in (
-    *(run, console, sessions, matrix, scenarios, campaign, dataset, analyze),
-    *(settings, web, lookup),
-):
+PARTS = (
+    run,
+    console,
+    sessions,
+    matrix,
+    explore,
+    scenarios,
+    campaign,
+    dataset,
+    analyze,
+    settings,
+    web,
+    lookup,
+)
+for part in PARTS:
     app.add_typer(part.app)
 
 

@@ -1,0 +1,313 @@
+"""``tidegauge explore``: every interleaving within bounds, and the shortest counterexample."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+from commands.cli.examples import examples
+from commands.cli.matrix import versions_word
+from commands.cli.options import Declaration, flag, option
+from commands.exits import CommandError, ExitCode
+from commands.language import values
+from commands.language.places import size
+from commands.output import streams
+from sessions.grammar.words import BadWord
+
+if TYPE_CHECKING:
+    from commands.runs.exploration import Explored, Limits, Subject
+    from emulator.explorer.partition_model import Bounds
+
+app = typer.Typer()
+
+REPLICAS: Final = (2, 4)
+CONSTANTS: Final = (
+    ("replicas", 1, 5),
+    ("log size", 1, 6),
+    ("records", 1, 6),
+    ("highest leader epoch", 0, 6),
+)
+"""What a specification's four constants are, the least and the most of each."""
+
+
+def within(what: str, least: int, most: int) -> Callable[[str], int]:
+    """A function that takes a number within bounds."""
+
+    def number(word: str) -> int:
+        return values.integer(word, least, what, most)
+
+    return number
+
+
+def constants_word(word: str) -> list[int]:
+    """The four constants of a specification, ``3,2,2,2``."""
+    parts = word.split(",")
+    if len(parts) != len(CONSTANTS):
+        named = ", ".join(what for what, _least, _most in CONSTANTS)
+        raise BadWord(f"'{word}' are no constants (written 3,2,2,2: {named})")
+    return [
+        values.integer(part, least, f"number of {what}" if what.endswith("s") else what, most)
+        for part, (what, least, most) in zip(parts, CONSTANTS, strict=True)
+    ]
+
+
+def counted(name: str, text: str, least: int = 0, most: int = 9) -> Declaration:
+    """An option that bounds how often something may happen."""
+    return option(
+        f"--{name}", metavar="N", parse=within(f"number of {text}", least, most), text=text
+    )
+
+
+@app.command(
+    "explore",
+    epilog=examples(
+        "tidegauge explore --version 0.10.2",
+        "tidegauge explore --version 2.0.0 --replicas 3 --records 1 --elections 1 --crashes 2 \\",
+        "    --property AcknowledgedKept --script lost.tide && tidegauge run lost.tide",
+        "tidegauge explore --configuration my.tide --crashes 2",
+        "tidegauge explore --matrix --versions 0.10.2,0.11,2.0.0,2.1,3.9",
+        "tidegauge explore --spec Kip279 --constants 3,2,2,2 --property WeakIsr",
+        "tidegauge explore --spec Kip320 --constants 3,2,2,2 --symmetry --json",
+    ),
+)
+def explore(
+    version: Annotated[
+        str | None,
+        option("--version", metavar="VERSION", parse=values.version, text="the release to explore"),
+    ] = None,
+    replicas: Annotated[
+        int | None, counted("replicas", "replicas of the partition (2)", *REPLICAS)
+    ] = None,
+    records: Annotated[int | None, counted("records", "records produced (2)", 1)] = None,
+    elections: Annotated[
+        int | None, counted("elections", "times that leadership moves to a live replica (2)")
+    ] = None,
+    isr_changes: Annotated[
+        int | None, counted("isr-changes", "times that a follower lags for too long (0)")
+    ] = None,
+    crashes: Annotated[int | None, counted("crashes", "crashes of brokers (1)")] = None,
+    power_losses: Annotated[
+        int | None, counted("power-losses", "crashes that lose what is not flushed (0)")
+    ] = None,
+    acks: Annotated[
+        int | None,
+        option("--acks", metavar="1|all", parse=values.acks, text="of producers", default="all"),
+    ] = None,
+    min_isr: Annotated[
+        int | None, counted("min-insync-replicas", "replicas that acks=all needs in sync (1)", 1)
+    ] = None,
+    unclean: Annotated[
+        bool, flag("--unclean", text="elect replicas that are not in sync if need be")
+    ] = False,
+    configuration: Annotated[
+        str | None,
+        option(
+            "--configuration",
+            metavar="FILE",
+            parse=values.file_name,
+            text="a script: explore the release and settings of its first topic and producer",
+        ),
+    ] = None,
+    matrix: Annotated[
+        bool, flag("--matrix", text="explore releases, and print a table of them")
+    ] = False,
+    versions: Annotated[
+        values.Names | None,
+        option("--versions", metavar="V,V,..", parse=versions_word, text="the matrix's releases"),
+    ] = None,
+    spec: Annotated[
+        str | None,
+        option("--spec", metavar="NAME", text="a published specification, such as Kip279"),
+    ] = None,
+    constants: Annotated[
+        list[int] | None,
+        option(
+            "--constants",
+            metavar="R,L,M,E",
+            parse=constants_word,
+            text="its replicas, log size, records and highest leader epoch",
+            default="3,2,2,2",
+        ),
+    ] = None,
+    symmetry: Annotated[
+        bool, flag("--symmetry", text="its replicas are alike: count states up to their names")
+    ] = False,
+    properties: Annotated[
+        list[str] | None,
+        option(
+            "--property",
+            metavar="NAME",
+            text="look at this only; may be repeated",
+            default="all that are known to hold, or that Kafka promises",
+        ),
+    ] = None,
+    keep_going: Annotated[
+        bool, flag("--keep-going", text="go on when every property has been violated")
+    ] = False,
+    memory: Annotated[
+        int | None,
+        option("--memory", metavar="SIZE", parse=size, text="stop when so much is used (2GB)"),
+    ] = None,
+    limit: Annotated[
+        int | None,
+        option("--time", metavar="D", parse=values.positive_duration, text="stop after that time"),
+    ] = None,
+    script: Annotated[
+        str | None,
+        option(
+            "--script",
+            metavar="FILE",
+            parse=values.file_name,
+            text="write the counterexample there; a script that is there already is explored, "
+            "as with --configuration",
+        ),
+    ] = None,
+    as_json: Annotated[bool, flag("--json", text="one JSON object on standard output")] = False,
+) -> int:
+    """Search every interleaving within bounds for one that breaks what Kafka promises.
+
+    A release is searched by the emulator's own rules, as its brokers run them; the counterexample
+    has the fewest faults, then the fewest steps, and is a script that tidegauge run reproduces.
+    Exit status 0: explored, nothing found; 1: a violation; 4: a limit was reached first.
+    """
+    given = {
+        "replicas": replicas,
+        "records": records,
+        "elections": elections,
+        "isr_changes": isr_changes,
+        "crashes": crashes,
+        "power_losses": power_losses,
+        "acks": acks,
+        "min_insync_replicas": min_isr,
+        "unclean": unclean or None,
+    }
+    asked = {name: value for name, value in given.items() if value is not None}
+    try:
+        if spec is not None:
+            others = [version, configuration, script, versions]
+            if asked or matrix or any(other is not None for other in others):
+                raise BadWord("--spec goes with --constants, --symmetry and --property only")
+        elif constants is not None or symmetry:
+            raise BadWord("--constants and --symmetry are of a --spec, which is missing")
+        if versions is not None and not matrix:
+            raise BadWord("--versions is of the --matrix, which is missing")
+        if matrix and (version or script or configuration):
+            raise BadWord("--matrix goes with --versions, in place of --version and scripts")
+        from commands.runs.exploration import Limits, specified
+
+        limits = Limits(None if limit is None else limit / 1e6, memory)
+        if spec is not None:
+            numbers = constants or [3, 2, 2, 2]
+            subject = specified(spec, numbers, symmetric=symmetry, properties=properties or ())
+            return _explore(subject, limits, keep_going, as_json, None)
+        if script is not None and Path(script).exists():
+            configuration, script = configuration or script, None
+        subjects = _subjects(
+            version, versions if matrix else None, configuration, asked, properties
+        )
+    except BadWord as error:
+        raise CommandError(ExitCode.USAGE, f"'tidegauge explore': {error}") from None
+    if matrix:
+        return _matrix(subjects, limits, keep_going, as_json)
+    return _explore(subjects[0], limits, keep_going, as_json, script)
+
+
+def _subjects(
+    version: str | None,
+    versions: Sequence[str] | None,
+    configuration: str | None,
+    asked: dict[str, Any],
+    properties: Sequence[str] | None,
+) -> "list[Subject]":
+    from msgspec.structs import replace
+
+    from commands.runs.exploration import bounds_of, released
+    from emulator.explorer.partition_model import PROPERTIES, Bounds
+    from emulator.releases.profiles import DEFAULT_VERSION, VERSIONS
+    from emulator.releases.versions import order
+
+    bounds = Bounds(version or DEFAULT_VERSION)
+    if configuration is not None:
+        bounds = bounds_of(Path(configuration), bounds)
+        bounds = replace(bounds, version=version or bounds.version)
+        # The question is whether these settings keep records, not whether Kafka says that they do.
+        properties = properties or tuple(PROPERTIES)
+    bounds = replace(bounds, **asked)
+    _check(bounds)
+    if versions is None:
+        names = [bounds.version] if configuration or version else [DEFAULT_VERSION]
+    else:
+        names = sorted(set(versions), key=order)
+    return [released(replace(bounds, version=name), properties or ()) for name in names or VERSIONS]
+
+
+def _check(bounds: "Bounds") -> None:
+    least, most = REPLICAS
+    if not least <= bounds.replicas <= most:
+        raise BadWord(
+            f"a partition with {bounds.replicas} replicas cannot be explored ({least} to {most})"
+        )
+    if bounds.min_insync_replicas > bounds.replicas:
+        raise BadWord(
+            f"min.insync.replicas {bounds.min_insync_replicas} is more than the replicas "
+            f"({bounds.replicas}): nothing could be written"
+        )
+    if bounds.acks == 0:
+        raise BadWord("acks=0 promises nothing to look for (1 or all)")
+
+
+def _explore(
+    subject: "Subject", limits: "Limits", keep_going: bool, as_json: bool, script: str | None
+) -> int:
+    from commands.runs.counterexample import script_of
+    from commands.runs.exploration import explore as search
+    from commands.runs.script_from_session import write_script
+
+    explored = search(subject, limits, keep_going=keep_going)
+    if as_json:
+        _emit_json(explored.plain())
+    else:
+        streams.emit(explored.text())
+    violations = explored.result.violations
+    if script is not None and not violations:
+        streams.narrate(f"no violation: {script} is not written")
+    elif script is not None and subject.bounds is not None:
+        path = write_script(script_of(violations[0], subject.bounds), Path(script))
+        streams.narrate(f"{violations[0].name}: tidegauge run {path}")
+    return _status([explored])
+
+
+def _matrix(
+    subjects: "Sequence[Subject]", limits: "Limits", keep_going: bool, as_json: bool
+) -> int:
+    from commands.runs.exploration import as_grid
+    from commands.runs.exploration import explore as search
+
+    explored = []
+    for subject in subjects:
+        explored.append(search(subject, limits, keep_going=keep_going))
+        if explored[-1].result.stopped:
+            streams.narrate(f"{subject.name}: {explored[-1].result.stopped}")
+    if as_json:
+        _emit_json([each.plain() for each in explored])
+    else:
+        streams.emit_tables([as_grid(explored)])
+    return _status(explored)
+
+
+def _emit_json(found: object) -> None:
+    import msgspec
+
+    streams.emit(msgspec.json.encode(found).decode() + "\n")
+
+
+def _status(explored: "Sequence[Explored]") -> ExitCode:
+    from commands.runs.exploration import INTERRUPTED
+
+    if any(each.result.stopped == INTERRUPTED for each in explored):
+        return ExitCode.INTERRUPTED
+    if any(each.result.violations for each in explored):
+        return ExitCode.FAILED
+    limited = any(each.is_limited for each in explored)
+    return ExitCode.TIME_LIMIT if limited else ExitCode.OK

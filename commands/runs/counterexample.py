@@ -1,0 +1,391 @@
+"""A path of the explorer as a script of statements, which stages the same on an emulated cluster.
+
+Broker 0 is the controller and holds no replica. Everything goes at the path's own pace: the cluster
+is stepwise, LeaderAndIsr requests are held back until the step that delivers them, and so are the
+responses to fetches. At the end the script expects the state that the path ends in.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from emulator.explorer.model import Action, Value
+from emulator.explorer.partition_model import (
+    ACKNOWLEDGED_KEPT,
+    PROPERTIES,
+    Bounds,
+    Parts,
+    Process,
+    Quorum,
+)
+from emulator.explorer.replica import Replica
+from emulator.explorer.search import Violation
+from emulator.releases.profiles import PROFILES
+
+TOPIC: Final = "t"
+TP: Final = "t-0"
+SETTINGS: Final = (
+    "replica.socket.timeout.ms=3600000",
+    "replica.fetch.wait.max.ms=1",
+    "replica.lag.time.max.ms=5000",
+)
+"""Nothing that is held back for long may be given up, and an empty fetch is answered at once."""
+QUESTIONS: Final = ("Fetch", "OffsetsForLeaderEpoch", "ListOffsets")
+
+State = tuple[Value, ...]
+
+
+def script_of(violation: Violation, bounds: Bounds) -> str:
+    """The script that reproduces a violation."""
+    lines = _Staging(violation, bounds).lines()
+    return "\n".join(lines) + "\n"
+
+
+class _Staging:
+    """Writes the statements of a path, and remembers what they have left on the way.
+
+    ``_decisions`` are the LeaderAndIsr requests of the path on their way to each broker: as how
+    many messages each is delivered. ``_stale`` counts messages since the last one that the path
+    lacks. ``_queued`` counts the records that wait on their way to each leader. ``_asked`` says of
+    a follower whose round went on by itself which leader its next request is addressed to; that one
+    is held back.
+    """
+
+    def __init__(self, violation: Violation, bounds: Bounds) -> None:
+        self.violation = violation
+        self.bounds = bounds
+        self.parts = Parts(bounds.replicas)
+        first = self._quorum(violation.states[0])
+        self.order = list(first.assigned)
+        self.leader = first.leader
+        self._profile = PROFILES[bounds.version]
+        self._held: set[tuple[str, str, str]] = set()
+        self._decisions: dict[int, list[int]] = {broker: [] for broker in self.order}
+        self._stale = dict.fromkeys(self.order, 0)
+        self._asked: dict[int, int] = {}
+        self._early: dict[int, list[int]] = {}
+        self._sent_early: set[int] = set()
+        self._queued = dict.fromkeys(self.order, 0)
+
+    def lines(self) -> list[str]:
+        """The whole script."""
+        found = [*self._heading(), *self._beginning()]
+        states, path = self.violation.states, self.violation.path
+        self._early = _produced_late(path, states, self.parts)
+        for number, action in enumerate(path):
+            before, after = states[number], states[number + 1]
+            found.append(f"# {number + 1}. {_told(action)}")
+            found += self._early_produces(number)
+            found += self._step(action, before, after)
+        return [*found, *self._ending(states[-1])]
+
+    # ---- before and after
+
+    def _heading(self) -> Iterator[str]:
+        bounds, violation = self.bounds, self.violation
+        yield f"# {violation.name} is violated in {bounds.version}: {violation.steps} steps"
+        yield f"# what should hold: {PROPERTIES[violation.name]}"
+        yield "# found by tidegauge explore; a shortest one with so few faults"
+        unclean = f"unclean.leader.election.enable={str(bounds.unclean).lower()}"
+        settings = " ".join(f"--config {each}" for each in (*SETTINGS, unclean))
+        yield (
+            f"cluster --brokers {bounds.replicas + 1} --version {bounds.version} --stepwise "
+            f"{settings}"
+        )
+
+    def _beginning(self) -> Iterator[str]:
+        """The first leader is not the preferred one, so that leadership can move."""
+        created = [self.leader, *(broker for broker in self.order if broker != self.leader)]
+        minimum = self.bounds.min_insync_replicas
+        config = f" --config min.insync.replicas={minimum}" if minimum > 1 else ""
+        yield f"topic create {TOPIC} --replica-assignment {':'.join(map(str, created))}{config}"
+        yield f"wait until {TP}.leader == {self.leader}"
+        yield "wait 100ms"
+        yield self._reassign()
+        yield "wait 100ms"
+        for broker in self.parts.brokers:
+            yield from self._hold("0", broker, "LeaderAndIsr")
+            yield from self._hold("clients", broker, "Produce")
+            if self._profile.has("alter_isr"):
+                yield from self._hold(str(broker), 0, "AlterPartition")
+
+    def _reassign(self) -> str:
+        return f"reassign {TP} {','.join(map(str, self.order))}"
+
+    def _ending(self, state: State) -> Iterator[str]:
+        yield "# what it has come to"
+        quorum = self._quorum(state)
+        isr = ",".join(map(str, quorum.isr))
+        yield f"expect {TP}.leader == {quorum.leader} and {TP}.isr == [{isr}]"
+        for broker in self.parts.brokers:
+            replica = self._replica(state, broker)
+            values = ",".join(f"r{record.id}" for record in replica.log)
+            at = f"{TP}@{broker}"
+            yield (
+                f"expect {at}.role == {replica.role} and {at}.values == [{values}]"
+                f" and {at}.hw == {replica.high_watermark}"
+            )
+        if self.violation.name == ACKNOWLEDGED_KEPT:
+            yield "expect audit.lost > 0"
+
+    # ---- steps
+
+    def _step(self, action: Action, before: State, after: State) -> list[str]:
+        details = dict(action.details)
+        name = {"Crash": "crash", "PowerLoss": "crash", "Halt": "halt"}.get(action.name)
+        if name == "crash":
+            return [*self._crash(details["broker"], action.name, before, after)]
+        if name == "halt":
+            follower = details["broker"]
+            leader = self._replica(before, follower).leader
+            return [
+                *self._release(leader, follower),
+                *self._gone(follower, before, after),
+            ]
+        write = {
+            "Produce": self._produce,
+            "Fetch": self._ask,
+            "AskEpoch": self._ask,
+            "AskEnds": self._ask,
+            "FetchResponse": self._response,
+            "EpochResponse": self._response,
+            "EndsResponse": self._response,
+            "ConnectionLost": self._connection_lost,
+            "LeaderAndIsr": self._leader_and_isr,
+            "MoveLeadership": self._move,
+            "Start": self._start,
+            "ShrinkIsr": self._shrink,
+            "AlterPartition": self._alter,
+            "AlterPartitionResponse": self._altered,
+        }[action.name]
+        return [*write(details, before, after)]
+
+    def _produce(self, details: dict[str, Any], before: State, after: State) -> Iterator[str]:
+        leader, record = details["leader"], details["record"]
+        if record not in self._sent_early:
+            yield from self._send_record(record, leader)
+        self._queued[leader] -= 1
+        yield f"network release clients {leader} --count 1"
+        yield "wait 100ms"
+
+    def _early_produces(self, number: int) -> Iterator[str]:
+        """Records for a leader that clients will not know any more when it writes them."""
+        for record in self._early.get(number, []):
+            yield from self._send_record(record, self._quorum(self.violation.states[number]).leader)
+            self._sent_early.add(record)
+
+    def _send_record(self, record: int, leader: int) -> Iterator[str]:
+        """Let a producer send a record; the request waits on the way.
+
+        What a producer sends again because its leader has changed is lost: it is not in the path.
+        """
+        if record and not self._queued[leader]:
+            yield from self._lose_all("clients", leader)
+        self._queued[leader] += 1
+        acks = "all" if self.bounds.acks == -1 else str(self.bounds.acks)
+        yield (
+            f"produce {TOPIC} --value r{record} --producer p{record} --acks {acks} --retries 0"
+            " --timeout 1h --async"
+        )
+        yield "wait 100ms"
+
+    def _ask(self, details: dict[str, Any], before: State, after: State) -> Iterator[str]:
+        follower, leader = details["broker"], details["leader"]
+        yield from self._hold_questions(leader, follower, "Response")
+        if self._asked.get(follower) == leader:
+            del self._asked[follower]
+            yield from self._release(follower, leader)
+        else:
+            yield f"fetch {TP}@{follower}"
+            if (str(follower), str(leader), QUESTIONS[0]) in self._held:
+                yield from self._release(follower, leader)
+            else:
+                yield "wait 100ms"
+        if self._replica(after, follower).answer is None:  # a response without any news
+            yield from self._release(leader, follower)
+
+    def _response(self, details: dict[str, Any], before: State, after: State) -> Iterator[str]:
+        follower, leader = details["broker"], details["leader"]
+        replica, was = self._replica(after, follower), self._replica(before, follower)
+        # A round that asked a question goes on by itself; what it asks next is a later step.
+        goes_on = was.phase != replica.phase or was.phase == "truncating"
+        if goes_on and replica.fetches and was.phase != "out of range":
+            yield from self._hold_questions(follower, leader)
+            self._asked[follower] = leader
+        yield from self._release(leader, follower)
+
+    def _connection_lost(
+        self, details: dict[str, Any], before: State, after: State
+    ) -> Iterator[str]:
+        yield from ()
+
+    def _leader_and_isr(
+        self, details: dict[str, Any], before: State, after: State
+    ) -> Iterator[str]:
+        broker = details["broker"]
+        was, now = self._replica(before, broker), self._replica(after, broker)
+        if was.answer is not None and now.answer is None:
+            yield from self._lose(was.leader, broker)
+        if broker in self._asked and (now.phase, now.fetch_epoch) != (was.phase, was.fetch_epoch):
+            yield from self._lose(broker, self._asked.pop(broker))
+        messages = self._decisions[broker].pop(0) + self._stale[broker]
+        self._stale[broker] = 0
+        for _ in range(messages):
+            yield from self._release(0, broker)
+
+    def _move(self, details: dict[str, Any], before: State, after: State) -> Iterator[str]:
+        to = details["to"]
+        if self.order[0] != to:
+            self.order = list(self._quorum(after).assigned)
+            yield self._reassign()
+            yield "wait 100ms"
+        yield f"election preferred {TP}"
+        yield f"wait until {TP}.leader == {to}"
+        yield "wait 100ms"
+        self._decided(before, after)
+
+    def _crash(self, broker: int, name: str, before: State, after: State) -> Iterator[str]:
+        yield f"tick checkpoint {broker}"
+        yield f"broker crash {broker}{' --lose-unflushed' if name == 'PowerLoss' else ''}"
+        yield from self._gone(broker, before, after)
+
+    def _gone(self, broker: int, before: State, after: State) -> Iterator[str]:
+        yield f"wait until zk./brokers/ids/{broker}.exists == false"
+        yield "wait 100ms"
+        # What was on its way to the process, or from it, is gone with it.
+        if self._decisions[broker] or self._stale[broker]:
+            yield from self._lose_all("0", broker)
+        if self._queued[broker]:
+            yield from self._lose_all("clients", broker)
+        for follower in self.parts.brokers:
+            replica = self._replica(before, follower)
+            if replica.answer is not None and broker in {follower, replica.leader}:
+                yield from self._lose_all(str(replica.leader), follower)
+            if follower in self._asked and broker in {follower, self._asked[follower]}:
+                yield from self._lose_all(str(follower), self._asked.pop(follower))
+        self._decisions[broker], self._stale[broker], self._queued[broker] = [], 0, 0
+        self._decided(before, after)
+
+    def _start(self, details: dict[str, Any], before: State, after: State) -> Iterator[str]:
+        broker = details["broker"]
+        yield f"broker start {broker}"
+        yield "wait 100ms"
+        self._decided(before, after, only=broker)
+
+    def _shrink(self, details: dict[str, Any], before: State, after: State) -> Iterator[str]:
+        leader, silent = details["leader"], details["follower"]
+        yield "wait 6s"
+        for broker in self._replica(before, leader).isr:
+            if broker != silent and self._replica(before, broker).follows(leader):
+                yield from self._hold_questions(leader, broker, "Response")
+                yield f"fetch {TP}@{broker}"
+                yield "wait 100ms"
+                yield from self._lose(leader, broker)
+        yield f"tick isr {leader}"
+        yield "wait 100ms"
+
+    def _alter(self, details: dict[str, Any], before: State, after: State) -> Iterator[str]:
+        """The request reaches the controller, whose response is not held back."""
+        yield from self._release(details["leader"], 0)
+
+    def _altered(self, details: dict[str, Any], before: State, after: State) -> Iterator[str]:
+        yield from ()
+
+    # ---- links
+
+    def _hold(self, source: str, to: int, api: str) -> Iterator[str]:
+        key = (source, str(to), api)
+        if key not in self._held:
+            self._held.add(key)
+            yield f"network hold {source} {to} --only {api}"
+
+    def _lose(self, source: int, to: int) -> Iterator[str]:
+        yield f"network release {source} {to} --count 1 --lose"
+        yield "wait 100ms"
+
+    def _lose_all(self, source: str, to: int) -> Iterator[str]:
+        """Lose what is held on a link, and go on holding."""
+        yield f"network release {source} {to} --lose"
+        for held_source, held_to, api in sorted(self._held):
+            if (held_source, held_to) == (source, str(to)):
+                yield f"network hold {source} {to} --only {api}"
+        yield "wait 100ms"
+
+    def _hold_questions(self, source: int, to: int, ending: str = "") -> Iterator[str]:
+        """Hold what a follower asks a leader, or with ``ending`` what it is answered."""
+        for question in QUESTIONS:
+            if question != "OffsetsForLeaderEpoch" or self._profile.has("leader_epochs"):
+                yield from self._hold(str(source), to, question + ending)
+
+    def _release(self, source: int, to: int) -> Iterator[str]:
+        yield f"network release {source} {to} --count 1"
+        yield "wait 100ms"
+
+    def _decided(self, before: State, after: State, only: int | None = None) -> None:
+        """The controller has told the live brokers, or without an election one of them.
+
+        It sends requests too that change nothing, as a replica goes offline; the path has none.
+        """
+        is_decided = self._quorum(after) != self._quorum(before)
+        for broker, process in zip(self.parts.brokers, self._processes(after), strict=True):
+            if not process.is_up or (only not in {None, broker} and not is_decided):
+                continue
+            at = self.parts.queue(broker)
+            sent = len(_sequence(after[at])) - len(_sequence(before[at]))
+            if sent:
+                self._decisions[broker] += [1 + self._stale[broker], *([1] * (sent - 1))]
+                self._stale[broker] = 0
+            else:
+                self._stale[broker] += 1
+
+    # ---- looking at states
+
+    def _quorum(self, state: State) -> Quorum:
+        found = state[self.parts.quorum]
+        assert isinstance(found, Quorum)
+        return found
+
+    def _processes(self, state: State) -> tuple[Process, ...]:
+        found = state[self.parts.processes]
+        assert isinstance(found, tuple)
+        return found
+
+    def _replica(self, state: State, broker: int) -> Replica:
+        found = state[self.parts.replica(broker)]
+        assert isinstance(found, Replica)
+        return found
+
+
+def _produced_late(
+    path: Sequence[Action], states: Sequence[State], parts: Parts
+) -> dict[int, list[int]]:
+    """The records that a leader writes when clients know another: by the step before which to send.
+
+    That is the last step before which clients were still told of that leader.
+    """
+    found: dict[int, list[int]] = {}
+    for number, action in enumerate(path):
+        if action.name != "Produce":
+            continue
+        details = dict(action.details)
+        leaders = [_leader(state, parts) for state in states[: number + 1]]
+        if leaders[-1] != details["leader"]:
+            last = max(n for n, leader in enumerate(leaders) if leader == details["leader"])
+            found.setdefault(last, []).append(details["record"])
+    return found
+
+
+def _sequence(value: Value) -> tuple[Any, ...]:
+    assert isinstance(value, tuple)
+    return value
+
+
+def _leader(state: State, parts: Parts) -> int:
+    quorum = state[parts.quorum]
+    assert isinstance(quorum, Quorum)
+    return quorum.leader
+
+
+def _told(action: Action) -> str:
+    """An action in one line, such as ``Fetch broker 2, leader 1, offset 0``."""
+    details = ", ".join(f"{name} {value}" for name, value in action.details)
+    return f"{action.name} {details}"

@@ -1,0 +1,287 @@
+"""Searches as people ask for them: what is explored, how long, and what is told of it."""
+
+import resource
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from msgspec import Struct
+from msgspec.structs import asdict, replace
+
+from commands.language import values
+from commands.language.parser import parse_script, read_text
+from commands.output import streams
+from commands.output.grids import Cell, Grid
+from commands.runs.counterexample import script_of
+from emulator.explorer.model import Model
+from emulator.explorer.partition_model import (
+    PROPERTIES,
+    Bounds,
+    partition_model,
+    properties_for,
+)
+from emulator.explorer.search import Progress, Result, Search, Violation
+from emulator.explorer.specifications import (
+    GENERATIONS,
+    Constants,
+    specification,
+)
+from emulator.explorer.specifications import PROPERTIES as SPECIFIED
+from emulator.inputs.statements import CreateTopic, Produce, Statement
+from emulator.releases.config import producer_defaults, resolve, resolve_topic
+from sessions.garbage_collection import collector_resting
+from sessions.grammar.words import BadWord
+
+MEMORY: Final = "the memory limit was reached"
+TIME: Final = "the time limit was reached"
+INTERRUPTED: Final = "it was interrupted"
+SHOWN_SECONDS: Final = 0.2
+
+
+class Subject(Struct, frozen=True):
+    """What is explored: a specification, or a release within bounds.
+
+    ``label`` and ``name`` are how it stands in JSON, ``constants`` what bounds the search.
+    """
+
+    label: str
+    name: str
+    model: Model
+    constants: dict[str, Any]
+    properties: tuple[str, ...]
+    bounds: Bounds | None = None
+
+
+class Limits(Struct, frozen=True):
+    """Where a search ends though there is more: real time in seconds, memory in bytes."""
+
+    seconds: float | None = None
+    memory_bytes: int | None = None
+
+
+class Explored(Struct, frozen=True):
+    """A search that has ended."""
+
+    subject: Subject
+    result: Result
+    seconds: float
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether it ended at a limit."""
+        return bool(self.result.stopped)
+
+    def plain(self) -> dict[str, Any]:
+        """The search as an object for JSON."""
+        subject, result = self.subject, self.result
+        return {
+            subject.label: subject.name,
+            "constants": subject.constants,
+            "properties": list(subject.properties),
+            "states": result.states,
+            "depth": result.depth,
+            "generated": result.generated,
+            "seconds": round(self.seconds, 3),
+            "complete": result.complete,
+            "stopped": result.stopped or None,
+            "violations": [self._violation(each) for each in result.violations],
+        }
+
+    def _violation(self, violation: Violation) -> dict[str, Any]:
+        bounds = self.subject.bounds
+        return {
+            "property": violation.name,
+            "steps": violation.steps,
+            "faults": violation.faults,
+            "path": [{"action": each.name, **dict(each.details)} for each in violation.path],
+            "script": None if bounds is None else script_of(violation, bounds),
+        }
+
+    def text(self) -> str:
+        """The search as a person reads it."""
+        return "\n".join((*self._counterexamples(), self._summary())) + "\n"
+
+    def _counterexamples(self) -> list[str]:
+        lines = []
+        for violation in self.result.violations:
+            lines.append(f"{violation.name} is violated in {steps_of(violation)}:")
+            for number, action in enumerate(violation.path, 1):
+                details = ", ".join(f"{name} {value}" for name, value in action.details)
+                lines.append(f"  {number:2}. {action.name:22} {details}")
+            lines.append("")
+        return lines
+
+    def _summary(self) -> str:
+        result, subject = self.result, self.subject
+        counted = (
+            f"{result.states:,} states, depth {result.depth}, "
+            f"{result.generated:,} generated in {self.seconds:.1f} s"
+        )
+        if result.stopped:
+            found = "" if result.violations else f"no violation up to depth {result.depth}; "
+            return f"{result.stopped}: {found}{counted}"
+        violated = {each.name for each in result.violations}
+        held = [name for name in subject.properties if name not in violated]
+        if not result.complete:
+            return f"{counted}; the rest was not looked at (--keep-going)"
+        if not held:
+            return f"{counted}: that is all"
+        return f"{', '.join(held)} {'hold' if len(held) > 1 else 'holds'} in all {counted}"
+
+
+def steps_of(violation: Violation) -> str:
+    """``14 steps``, or ``14 steps with 2 faults``."""
+    faults = violation.faults
+    with_faults = f" with {faults} {'fault' if faults == 1 else 'faults'}" if faults else ""
+    return f"{violation.steps} steps{with_faults}"
+
+
+# ---- what is explored
+
+
+def specified(
+    spec: str, numbers: Sequence[int], *, symmetric: bool, properties: Sequence[str]
+) -> Subject:
+    """A published specification.
+
+    Raises:
+        BadWord: there is no such specification or property.
+    """
+    generation = GENERATIONS[values.one_of(spec, tuple(GENERATIONS), "specification")]
+    constants = Constants(*numbers)
+    return Subject(
+        "spec",
+        spec,
+        specification(generation, constants, symmetric=symmetric),
+        {**asdict(constants), "symmetric": symmetric},
+        _asked(properties, SPECIFIED) or generation.holds,
+    )
+
+
+def released(bounds: Bounds, properties: Sequence[str]) -> Subject:
+    """A release's own rules.
+
+    Raises:
+        BadWord: there is no such property.
+    """
+    constants = asdict(bounds)
+    del constants["version"]
+    return Subject(
+        "version",
+        bounds.version,
+        partition_model(bounds),
+        constants,
+        _asked(properties, tuple(PROPERTIES)) or properties_for(bounds),
+        bounds,
+    )
+
+
+def _asked(properties: Sequence[str], known: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(values.one_of(name, known, "property") for name in properties))
+
+
+def bounds_of(path: Path, bounds: Bounds) -> Bounds:
+    """The bounds with what a script says of its first topic and the first record produced to it.
+
+    Raises:
+        ScriptError: the script does not parse.
+        BadWord: it makes no topic, or one that cannot be explored.
+    """
+    script = parse_script(read_text(path), str(path))
+    given = [step.input for step in script.steps if isinstance(step, Statement)]
+    topic = next((each for each in given if isinstance(each, CreateTopic)), None)
+    if topic is None:
+        raise BadWord(f"'{path}' creates no topic whose settings could be explored")
+    version = script.spec.version
+    sent = [e for e in given if isinstance(e, Produce) and e.topic == topic.topic]
+    named = [each.acks for each in sent if each.acks is not None]
+    acks: int = named[0] if named else producer_defaults(version).acks
+    if acks == 0:
+        raise BadWord(f"'{path}' produces with acks=0, which promises nothing to look for")
+    values = resolve_topic(resolve(version, script.spec.config), topic.config)
+    replicas = len(topic.assignment[0]) if topic.assignment else topic.replication_factor
+    return replace(
+        bounds,
+        version=version,
+        replicas=replicas,
+        acks=acks,
+        min_insync_replicas=values.min_insync_replicas,
+        unclean=values.unclean_leader_election_enable,
+    )
+
+
+# ---- the search
+
+
+def explore(subject: Subject, limits: Limits, *, keep_going: bool) -> Explored:
+    """Search, showing how far it is, until there is nothing more to find or a limit is reached."""
+    began = time.monotonic()
+    search = Search(subject.model, subject.properties)
+    with collector_resting():
+        try:
+            result = search.run(_Watch(subject, limits, began), keep_going=keep_going)
+        except KeyboardInterrupt:
+            result = search.so_far(INTERRUPTED)
+    streams.progress("")
+    return Explored(subject, result, time.monotonic() - began)
+
+
+class _Watch:
+    """Shows a search's progress and ends it at its limits."""
+
+    def __init__(
+        self,
+        subject: Subject,
+        limits: Limits,
+        began: float,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.subject = subject
+        self.limits = limits
+        self.began = self.shown = began
+        self.clock = clock
+
+    def __call__(self, progress: Progress) -> str:
+        now, memory = self.clock(), memory_bytes()
+        if now - self.shown >= SHOWN_SECONDS:
+            self.shown = now
+            seconds = now - self.began
+            streams.progress(
+                f"{self.subject.name}  {progress.states:,} states  depth {progress.depth}  "
+                f"frontier {progress.frontier:,}  faults {progress.faults}  "
+                f"{progress.states / seconds:,.0f} states/s  {memory >> 20:,} MB  {seconds:.0f} s"
+            )
+        limits = self.limits
+        if limits.memory_bytes is not None and memory >= limits.memory_bytes:
+            return MEMORY
+        if limits.seconds is not None and now - self.began >= limits.seconds:
+            return TIME
+        return ""
+
+
+def memory_bytes() -> int:
+    """The most memory that this process has used."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
+# ---- release x property
+
+
+def as_grid(explored: Sequence[Explored]) -> Grid:
+    """A row a release, a column a property: the shortest violation, or how much was looked at."""
+    properties = tuple(dict.fromkeys(name for each in explored for name in each.subject.properties))
+    rows: list[tuple[Cell, ...]] = [
+        (each.subject.name, *(_cell(each, name) for name in properties)) for each in explored
+    ]
+    return Grid("explored", ("VERSION", *properties), rows)
+
+
+def _cell(explored: Explored, name: str) -> str | None:
+    if name not in explored.subject.properties:
+        return None
+    found = next((v for v in explored.result.violations if v.name == name), None)
+    if found is not None:
+        return steps_of(found)
+    so_far = "" if explored.result.complete else ", not all"
+    return f"none in {explored.result.states:,} states{so_far}"

@@ -1,0 +1,1 @@
+"""Search over replication: every interleaving within bounds, and the shortest counterexample."""

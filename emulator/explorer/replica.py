@@ -1,0 +1,359 @@
+"""A replica as a plain value: the brokers' own partition state, its log, and what is in flight.
+
+What happens to it is decided by :func:`emulator.replication.partition.step`, which changes a
+:class:`Partition` in place. So a value is thawed, stepped, and frozen again, and the effects that
+concern the log and the fetcher are carried out here, as :mod:`emulator.broker.replica` and
+:mod:`emulator.broker.fetcher` do on a broker.
+
+Time is abstract. Whatever has been caught up was so now; that a follower has been silent for
+``replica.lag.time.max.ms`` is an action of its own.
+"""
+
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import astuple
+
+from emulator.replication.fetching import FAILED, added
+from emulator.replication.leader_epoch_cache import LeaderEpochCache
+from emulator.replication.partition import (
+    FOLLOWER,
+    LEADER,
+    NONE,
+    OFFLINE,
+    AnswerProduces,
+    Append,
+    AppendAsFollower,
+    AppendAsLeader,
+    Command,
+    Effects,
+    FailProduces,
+    KeepFetching,
+    Moment,
+    MoveHighWatermark,
+    Partition,
+    PendingIsr,
+    ProposeIsr,
+    RestartLog,
+    Rules,
+    StartFetching,
+    StopFetching,
+    Then,
+    TruncateLog,
+    step,
+)
+from emulator.replication.remote_replica import NEVER_US, RemoteReplica
+
+TP: Final = "t-0"
+CONTROLLER_EPOCH: Final = 1
+NO_FETCHER: Final = ""
+
+
+class Record(NamedTuple):
+    """A record of a log: its number, and the leader epoch that it was written in (-1: none)."""
+
+    id: int
+    epoch: int
+
+
+class Batch(Struct, frozen=True):
+    """One record as it travels."""
+
+    base_offset: int
+    leader_epoch: int
+    id: int
+    count: int = 1
+
+
+class FetchAnswered(NamedTuple):
+    """The response to a fetch, on its way: what it holds of ``offset`` and what follows."""
+
+    error: str
+    offset: int
+    records: tuple[Record, ...] = ()
+    high_watermark: int = -1
+    diverging: tuple[int, int] | None = None
+
+
+class EpochAnswered(NamedTuple):
+    """The response to the question where an epoch ends, on its way."""
+
+    error: str
+    asked_epoch: int
+    epoch: int
+    end_offset: int
+
+
+class EndsAnswered(NamedTuple):
+    """The response to the question where the leader's log begins and ends, on its way."""
+
+    log_start: int
+    log_end: int
+
+
+class AlterAnswered(NamedTuple):
+    """The controller's response to an AlterPartition request, on its way."""
+
+    isr: tuple[int, ...]
+    zk_version: int
+    leader_epoch: int
+
+
+Answer = FetchAnswered | EpochAnswered | EndsAnswered
+
+
+class Replica(NamedTuple):
+    """A broker's replica. What stands before ``log`` is :class:`Partition`, in a frozen form.
+
+    ``phase`` is how its fetcher stands with it (:mod:`emulator.replication.fetching`), under the
+    leader epoch ``fetch_epoch``. ``answer`` is the response that is on its way to the fetcher, from
+    the ``answer_start``-th process of the leader.
+    ``waiting`` are the records whose producers wait for the HW, with the offset that it must reach.
+    ``hw_fell``: its HW has fallen within an epoch in which it leads.
+    """
+
+    log_end: int = 0
+    high_watermark: int = 0
+    epochs: tuple[tuple[int, int], ...] | None = None
+    role: str = OFFLINE
+    leader: int = -1
+    leader_epoch: int = -1
+    zk_version: int = -1
+    isr: tuple[int, ...] = ()
+    epoch_start: int | None = None
+    remotes: tuple[tuple[int, tuple[int, ...]], ...] = ()
+    pending: tuple[tuple[int, ...], str] | None = None
+    is_known: bool = False
+    log: tuple[Record, ...] = ()
+    phase: str = NO_FETCHER
+    fetch_epoch: int = -1
+    answer: Answer | None = None
+    answer_start: int = 0
+    alter_answer: AlterAnswered | None = None
+    waiting: tuple[tuple[int, int], ...] = ()
+    hw_fell: bool = False
+
+    @property
+    def leads(self) -> bool:
+        """Whether it believes itself the leader."""
+        return self.role == LEADER
+
+    def follows(self, leader: int) -> bool:
+        """Whether it fetches from that leader."""
+        return self.role == FOLLOWER and self.leader == leader and self.phase != NO_FETCHER
+
+    @property
+    def fetches(self) -> bool:
+        """Whether it has a leader to fetch from, and nothing of its own is on the way."""
+        follows = self.role == FOLLOWER and self.phase not in {NO_FETCHER, FAILED}
+        return follows and self.answer is None
+
+
+class Stepped(Struct):
+    """What came of a command: the replica, who was acknowledged, and what is still to do.
+
+    ``replica`` is the one before, as far as effects have been carried out, until all of them are.
+    """
+
+    replica: Replica
+    effects: Effects
+    acknowledged: tuple[int, ...] = ()
+    proposal: ProposeIsr | None = None
+    then: tuple[Command, ...] = ()
+    led: bool = False
+
+
+class ReplicaRules(Struct, frozen=True):
+    """What one broker's replica does by a release's rules."""
+
+    broker: int
+    rules: Rules
+    assigned: tuple[int, ...]
+    min_insync_replicas: int
+
+    def moment(self, live: tuple[int, ...]) -> Moment:
+        """The moment of a decision; ``live`` are the brokers known to be alive."""
+        return Moment(min_insync_replicas=self.min_insync_replicas, live_brokers=live)
+
+    def do(self, replica: Replica, command: Command, live: tuple[int, ...]) -> Stepped:
+        """Take a command, and carry out what concerns the log and the fetcher."""
+        state = self.thaw(replica)
+        effects = step(state, command, self.rules, self.moment(live))
+        stepped = Stepped(replica, effects, led=replica.leads)
+        for effect in effects:
+            carry_out = CARRY_OUT.get(type(effect))
+            if carry_out is not None:
+                carry_out(self, stepped, effect, state)
+        beside, has_pending = stepped.replica, state.pending is not None
+        stepped.replica = self.freeze(state)._replace(
+            log=beside.log,
+            phase=beside.phase,
+            fetch_epoch=beside.fetch_epoch,
+            answer=beside.answer,
+            answer_start=0 if beside.answer is None else beside.answer_start,
+            alter_answer=beside.alter_answer if has_pending else None,
+            waiting=beside.waiting,
+            hw_fell=beside.hw_fell,
+        )
+        return stepped
+
+    def append(self, replica: Replica, record: int, live: tuple[int, ...]) -> Stepped:
+        """Write a producer's record as the leader; its producer waits for the HW."""
+        waiting = (*replica.waiting, (record, replica.log_end + 1))
+        command = Append(Batch(replica.log_end, -1, record), {})
+        return self.do(replica._replace(waiting=waiting), command, live)
+
+    def phase_of(self, state: Partition) -> str:
+        """How the fetcher begins with a partition."""
+        knows_epochs = state.epochs is not None and state.epochs.latest >= 0
+        asks = knows_epochs and not self.rules.diverging_fetch
+        return added(epoch=state.leader_epoch, asks_epoch=asks).phase
+
+    def thaw(self, replica: Replica) -> Partition:
+        """The partition state of a value."""
+        known = replica.is_known
+        return Partition(
+            TP,
+            self.broker,
+            log_end=replica.log_end,
+            high_watermark=replica.high_watermark,
+            epochs=None if replica.epochs is None else LeaderEpochCache(list(replica.epochs)),
+            role=replica.role,
+            leader=replica.leader,
+            leader_epoch=replica.leader_epoch,
+            controller_epoch=CONTROLLER_EPOCH if known else 0,
+            zk_version=replica.zk_version,
+            assigned=list(self.assigned) if known else [],
+            isr=list(replica.isr),
+            epoch_start=replica.epoch_start,
+            remotes={follower: RemoteReplica(*fields) for follower, fields in replica.remotes},
+            pending=None if replica.pending is None else _thawed_pending(replica.pending),
+            is_known=known,
+        )
+
+    def freeze(self, state: Partition) -> Replica:
+        """The value of a partition state."""
+        pending = state.pending
+        return Replica(
+            log_end=state.log_end,
+            high_watermark=state.high_watermark,
+            epochs=None if state.epochs is None else tuple(state.epochs.entries),
+            role=state.role,
+            leader=state.leader,
+            leader_epoch=state.leader_epoch,
+            zk_version=state.zk_version if state.role == LEADER else -1,
+            isr=tuple(state.isr),
+            epoch_start=state.epoch_start,
+            remotes=tuple((follower, _frozen(each)) for follower, each in state.remotes.items()),
+            pending=None if pending is None else (tuple(pending.isr), pending.change),
+            is_known=state.is_known,
+        )
+
+
+# ---- effects
+
+
+def _append_record(
+    _rules: ReplicaRules,
+    stepped: Stepped,
+    effect: AppendAsLeader | AppendAsFollower,
+    _state: Partition,
+) -> None:
+    batch = effect.batch
+    assert isinstance(batch, Batch)
+    epoch = effect.leader_epoch if isinstance(effect, AppendAsLeader) else batch.leader_epoch
+    log = (*stepped.replica.log, Record(batch.id, epoch))
+    stepped.replica = stepped.replica._replace(log=log)
+
+
+def _truncate(
+    _rules: ReplicaRules, stepped: Stepped, effect: TruncateLog, _state: Partition
+) -> None:
+    stepped.replica = stepped.replica._replace(log=stepped.replica.log[: effect.offset])
+
+
+def _restart_log(
+    _rules: ReplicaRules, stepped: Stepped, _effect: RestartLog, _state: Partition
+) -> None:
+    stepped.replica = stepped.replica._replace(log=())
+
+
+def _stop_fetching(
+    _rules: ReplicaRules, stepped: Stepped, _effect: StopFetching, _state: Partition
+) -> None:
+    stepped.replica = stepped.replica._replace(phase=NO_FETCHER, answer=None)
+
+
+def _start_fetching(
+    rules: ReplicaRules, stepped: Stepped, _effect: StartFetching, state: Partition
+) -> None:
+    phase, epoch = rules.phase_of(state), state.leader_epoch
+    stepped.replica = stepped.replica._replace(phase=phase, answer=None, fetch_epoch=epoch)
+
+
+def _keep_fetching(
+    _rules: ReplicaRules, stepped: Stepped, _effect: KeepFetching, state: Partition
+) -> None:
+    stepped.replica = stepped.replica._replace(fetch_epoch=state.leader_epoch)
+
+
+def _move_hw(
+    _rules: ReplicaRules, stepped: Stepped, effect: MoveHighWatermark, state: Partition
+) -> None:
+    # Becoming a leader begins an epoch, so that only one that led before has broken a promise.
+    led = stepped.led and state.role == LEADER
+    if led and effect.to < effect.previous:
+        stepped.replica = stepped.replica._replace(hw_fell=True)
+
+
+def _answer_produces(
+    _rules: ReplicaRules, stepped: Stepped, effect: AnswerProduces, state: Partition
+) -> None:
+    waiting = stepped.replica.waiting
+    reached = tuple(each for each in waiting if each[1] <= state.high_watermark)
+    stepped.replica = stepped.replica._replace(waiting=waiting[len(reached) :])
+    if effect.error == NONE:
+        stepped.acknowledged += tuple(record for record, _required in reached)
+
+
+def _fail_produces(
+    _rules: ReplicaRules, stepped: Stepped, _effect: FailProduces, _state: Partition
+) -> None:
+    stepped.replica = stepped.replica._replace(waiting=())
+
+
+def _propose(_rules: ReplicaRules, stepped: Stepped, effect: ProposeIsr, _state: Partition) -> None:
+    stepped.proposal = effect
+
+
+def _then(_rules: ReplicaRules, stepped: Stepped, effect: Then, _state: Partition) -> None:
+    stepped.then += (effect.command,)
+
+
+CARRY_OUT: Final[dict[type, Callable[[ReplicaRules, Stepped, Any, Partition], None]]] = {
+    AppendAsLeader: _append_record,
+    AppendAsFollower: _append_record,
+    TruncateLog: _truncate,
+    RestartLog: _restart_log,
+    StopFetching: _stop_fetching,
+    StartFetching: _start_fetching,
+    KeepFetching: _keep_fetching,
+    MoveHighWatermark: _move_hw,
+    AnswerProduces: _answer_produces,
+    FailProduces: _fail_produces,
+    ProposeIsr: _propose,
+    Then: _then,
+}
+"""What is done about each effect; the others concern nothing that is explored."""
+
+
+def _frozen(remote: RemoteReplica) -> tuple[int, ...]:
+    """A follower as the leader remembers it, but for when and where it fetched before."""
+    remote.last_fetch_us, remote.last_fetch_leader_leo = NEVER_US, -1
+    return astuple(remote)
+
+
+def _thawed_pending(pending: tuple[tuple[int, ...], str]) -> PendingIsr:
+    isr, change = pending
+    return PendingIsr(list(isr), change)

@@ -1,0 +1,102 @@
+"""What may come after a state: by asking the rules, or from what they answered before."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from emulator.explorer.encoding import Encoding
+from emulator.explorer.model import Action, Rule, Step, Value
+
+Look = list[Any]
+"""Where to look rules up: the mask of what they read (it can widen), and their :class:`Answers`."""
+
+Entry = tuple[tuple[int, ...], tuple[Look, ...]]
+"""The differences that steps make to a packed state, and where to look further."""
+
+
+def successors(
+    rules: Iterable[Rule], state: Sequence[Value]
+) -> Iterator[tuple[Action, tuple[Value, ...]]]:
+    """Everything that may happen in a state, and the states after it."""
+    for step in steps(rules, state):
+        after = list(state)
+        for part, (_before, value) in step.changes.items():
+            after[part] = value
+        yield step.action, tuple(after)
+
+
+def steps(rules: Iterable[Rule], state: Sequence[Value]) -> Iterator[Step]:
+    """Everything that may happen in a state."""
+    for rule in rules:
+        for outcome in rule.outcomes(*rule.given, *(state[part] for part in rule.reads)):
+            if isinstance(outcome, Step):
+                yield outcome
+            else:
+                yield from steps((outcome,), state)
+
+
+class Answers(dict[int, Entry]):
+    """What rules answered, by the packed values of the parts that they read.
+
+    What has not been asked is asked when it is looked up.
+    """
+
+    __slots__ = ("known", "reads", "rules")
+
+    def __init__(
+        self, known: "KnownAnswers", reads: tuple[int, ...], rules: Sequence[Rule]
+    ) -> None:
+        super().__init__()
+        self.known = known
+        self.reads = reads
+        self.rules = rules
+
+    def __missing__(self, key: int) -> Entry:
+        known = self.known
+        encoding = known.encoding
+        values = {part: encoding.value(key, part) for part in self.reads}
+        found: list[int] = []
+        further: list[Rule] = []
+        for rule in self.rules:
+            for outcome in rule.outcomes(*rule.given, *[values[part] for part in rule.reads]):
+                if isinstance(outcome, Step):
+                    found.append(encoding.difference(outcome.changes))
+                else:
+                    further.append(outcome)
+        entry = (tuple(found), known.looks(further) if further else ())
+        self[key] = entry
+        return entry
+
+
+class KnownAnswers:
+    """The answers of rules, so that equal rules share theirs."""
+
+    def __init__(self, encoding: Encoding) -> None:
+        self.encoding = encoding
+        self._looks: dict[tuple[Rule, ...], Look] = {}
+
+    def looks(self, rules: Iterable[Rule]) -> tuple[Look, ...]:
+        """Where to look some rules up; those that read the same parts are looked up together."""
+        by_reads: dict[tuple[int, ...], list[Rule]] = {}
+        for rule in rules:
+            by_reads.setdefault(rule.reads, []).append(rule)
+        return tuple([self._look(reads, tuple(same)) for reads, same in by_reads.items()])
+
+    def joined(self, rules: Sequence[Rule]) -> tuple[Look, ...]:
+        """The same, but a rule whose parts are all read by another is looked up with that one."""
+        groups: dict[tuple[int, ...], list[Rule]] = {}
+        for rule in sorted(rules, key=lambda rule: -len(rule.reads)):
+            reads = next((each for each in groups if set(rule.reads) <= set(each)), rule.reads)
+            groups.setdefault(reads, []).append(rule)
+        return tuple(self._look(reads, tuple(same)) for reads, same in groups.items())
+
+    def _look(self, reads: tuple[int, ...], rules: tuple[Rule, ...]) -> Look:
+        look = self._looks.get(rules)
+        if look is None:
+            look = [self.encoding.mask(reads), Answers(self, reads, rules)]
+            self._looks[rules] = look
+        return look
+
+    def widen(self) -> None:
+        """Use the masks that the encoding has now."""
+        for look in self._looks.values():
+            look[0] = self.encoding.mask(look[1].reads)
