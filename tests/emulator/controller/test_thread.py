@@ -81,12 +81,6 @@ def answers(seen: list[Event]) -> list[int]:
     return [e.destination for e in seen if isinstance(e, MessageSent) and e.name == name]
 
 
-def answers(seen: list[Event]) -> list[int]:
-    """Whom the controller has answered that it may go."""
-    name = "ControlledShutdownResponse"
-    return [e.destination for e in seen if isinstance(e, MessageSent) and e.name == name]
-
-
 @pytest.mark.parametrize("version", ["0.11", "1.1"])
 def test_a_request_to_the_controller_waits_for_its_thread(version: str) -> None:
     cluster, seen = with_frozen_broker(version)
