@@ -5,10 +5,10 @@ lies anywhere in the file; where it is damaged, or cut off with the end of the f
 none of them. But each row stands whole on pages of its own, and a chunk's checksum says whether it
 is one. So every page is looked at; sections 1.6 and 2.1 of SQLite's "Database File Format" say::
 
-    leaf page   0x0d | free block, 2 | cells, 2 | content, 2 | fragments, 1 | places of cells, 2 each
-    cell        bytes of the record, varint | rowid, varint | record | page where it goes on, 4
-    page after  page where it goes on, 4 | more of the record
-    record      bytes of this head, varint | type of each column, varint | columns
+    leaf page  0x0d | free block, 2 | cells, 2 | content, 2 | fragments, 1 | places of cells, 2 each
+    cell       bytes of the record, varint | rowid, varint | record | page where it goes on, 4
+    next page  page where it goes on, 4 | more of the record
+    record     bytes of this head, varint | type of each column, varint | columns
 
 What stands on pages that are not in use any more may be found, too: shorter forms of a chunk that
 has grown since. Of several the longest counts.
