@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from commands.cli import session_files
+from commands.cli.sessions import delete, trim
 from commands.cli.main import run_program
 from sessions.format.file import SessionFile
 
@@ -104,7 +104,8 @@ def test_if_one_is_no_session_none_is_deleted(recording: Path, name: str, status
 def test_the_commands_are_among_those_of_sessions(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_program(["sessions", "--help"]) == 0
     said = capsys.readouterr().out
-    for command in session_files.app.registered_commands:
+    commands = [*delete.app.registered_commands, *trim.app.registered_commands]
+    for command in commands:
         assert f"  {command.name} " in said
 
 
