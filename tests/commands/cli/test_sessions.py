@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from commands.cli.sessions import delete, trim
 from commands.cli.main import run_program
+from commands.cli.sessions import delete, trim
 from sessions.format.file import SessionFile
 
 
