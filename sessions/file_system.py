@@ -22,13 +22,15 @@ _KINDS: Final[tuple[tuple[Callable[[int], bool], str], ...]] = (
 def open_regular(path: Path) -> BinaryIO:
     """The file, open for reading its bytes; this never waits.
 
+    ``/dev/null`` is an empty file here, as everywhere.
+
     Raises:
         OSError: it cannot be opened, or is no regular file; ``strerror`` says what it is.
     """
-    _require_regular(path, path.stat().st_mode)
+    _require_regular(path, path.stat())
     number = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     try:
-        _require_regular(path, os.fstat(number).st_mode)
+        _require_regular(path, os.fstat(number))
     except OSError:
         os.close(number)
         raise
@@ -48,7 +50,10 @@ def read_regular(path: Path, bytes_max: int) -> bytes:
     return content
 
 
-def _require_regular(path: Path, mode: int) -> None:
+def _require_regular(path: Path, found: os.stat_result) -> None:
+    mode = found.st_mode
+    if stat.S_ISCHR(mode) and found.st_rdev == Path(os.devnull).stat().st_rdev:
+        return
     if stat.S_ISDIR(mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     for is_kind, kind in _KINDS:

@@ -80,12 +80,14 @@ def _row(listed: Listed) -> tuple[Cell, ...]:
     )
 
 
-def facts(session: SessionFile) -> dict[str, Any]:
+def described_plain(session: SessionFile) -> dict[str, Any]:
     """Everything that a session says of itself, as plain data."""
     outcome = session.outcome
     return {
         "path": str(session.path),
         "damage": session.damage,
+        "complete": session.complete,
+        "damaged_at": session.damaged_at,
         "ended": show_session(session.path).ended,
         "origin": msgspec.to_builtins(session.origin),
         "size_bytes": session.path.stat().st_size,
@@ -120,7 +122,7 @@ def described(session: SessionFile) -> list[Grid]:
     """The same as tables, with the partitions and the audit as they were at the end."""
     replay = Replay(Chunks(session))
     replay.seek_seq(session.last_seq)
-    tables = [Grid(str(session.path), ("WHAT", "VALUE"), _plain_facts(session))]
+    tables = [Grid(str(session.path), ("WHAT", "VALUE"), _described_rows(session))]
     inputs: list[tuple[Cell, ...]] = [
         (each.seq, clock(each.time_us), each.line or None, each.text) for each in session.inputs()
     ]
@@ -141,7 +143,7 @@ def _events(session: SessionFile) -> Cell:
     return f"{last - first + 1:,}: {first:,} to {last:,}{of}"
 
 
-def _plain_facts(session: SessionFile) -> list[tuple[Cell, ...]]:
+def _described_rows(session: SessionFile) -> list[tuple[Cell, ...]]:
     origin, outcome = session.origin, session.outcome
     rows: list[tuple[Cell, ...]] = [
         ("name", origin.name),

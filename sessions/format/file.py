@@ -9,7 +9,7 @@ after its writer was killed, and up to the place where it is damaged.
 """
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
@@ -37,6 +37,7 @@ from sessions.format.metadata import (
     input_checksum,
     meta_checksum,
 )
+from sessions.format.salvage import Salvage
 from sessions.format.schema import CHECKSUMS_SINCE
 from sessions.model.health import Counts
 from sessions.model.states import Bookmark
@@ -97,6 +98,7 @@ class SessionFile:
         self._opened = open_database(self.path, header.schema, is_short=self._short)
         self._database = self._opened.database
         self._is_one_moment = False
+        self._salvage: Salvage | None = None
         self.extent = Extent()
         self._last: Chunk | None = None
         self._chunks: list[Chunk] | None = None
@@ -140,6 +142,8 @@ class SessionFile:
     def close(self) -> None:
         """Read no more."""
         self._opened.close()
+        if self._salvage is not None:
+            self._salvage.close()
 
     # ---- what is there
 
@@ -255,7 +259,7 @@ class SessionFile:
             for row in self._chunk_rows(expected, check=check):
                 *numbers, checksum, block = row
                 chunk = _chunk(numbers)
-                is_whole = not check or self._is_whole(block, checksum, *numbers)
+                is_whole = not check or self._is_whole(block, checksum, numbers)
                 if chunk.first_seq != expected or chunk.last_seq < expected or not is_whole:
                     is_damaged = True
                     break
@@ -265,7 +269,38 @@ class SessionFile:
             is_damaged = True
         self._last = chunks[-1] if chunks else None
         if is_damaged:
-            self._end_before(expected)
+            self._find_more(chunks, expected)
+
+    def _find_more(self, chunks: list[Chunk], seq: int) -> None:
+        """Add what is whole from event ``seq`` on although SQLite does not find it."""
+        seq = self._salvaged(chunks, seq)
+        self._last = chunks[-1] if chunks else None
+        named = self._last_named()
+        if named is not None and 0 < named < seq:
+            self._damaged("not all of its events are where they should be, but they are there")
+        elif named is not None and seq < named:
+            self._end_before(seq, f"events {seq:,} to {named:,} are missing or damaged")
+        else:
+            self._end_before(seq)
+
+    def _salvaged(self, chunks: list[Chunk], seq: int) -> int:
+        """Add the chunks that stand in the file from ``seq`` on; returns the first number after."""
+        if self._salvage is None:
+            with suppress(OSError, ValueError):
+                self._salvage = Salvage(self.path, self._is_whole)
+        while self._salvage is not None and (numbers := self._salvage.chunks.get(seq)):
+            chunks.append(Chunk(*numbers))
+            seq = numbers[1] + 1
+        return seq
+
+    def _last_named(self) -> int | None:
+        """The last event that anything but the chunks speaks of; None: that cannot be read."""
+        try:
+            (named,) = self._database.execute(_LAST_SEQ_NAMED).fetchone()
+            closed = self._meta("outcome", Outcome).events if self._has_meta("outcome") else 0
+            return max(closed, msgspec.convert(named or 0, int))
+        except (*UNREADABLE, SessionDamagedError, msgspec.ValidationError):
+            return None
 
     def _chunk_rows(self, seq: int, *, check: bool) -> Iterator[Row]:
         """The rows of chunks from event ``seq`` on, up to the first that cannot be read."""
@@ -295,18 +330,13 @@ class SessionFile:
         """Note as damage that the last events are not there, by what else speaks of them."""
         if self.damaged_at is not None:
             return
-        try:
-            (named,) = self._database.execute(_LAST_SEQ_NAMED).fetchone()
-            closed = self._meta("outcome", Outcome).events if self._has_meta("outcome") else 0
-            named = max(closed, msgspec.convert(named or 0, int))
-        except (*UNREADABLE, SessionDamagedError, msgspec.ValidationError) as error:
-            self._damaged(f"what it says of its end: {brief(error)}")
-            return
-        last = self.last_seq
-        if named > last:
-            self._end_before(last + 1, f"events {last + 1:,} to {named:,} are missing")
-        elif 0 < closed < last:
-            self._damaged(f"it says that it was closed after event {closed:,}")
+        named, last, outcome = self._last_named(), self.last_seq, self.outcome
+        if named is None:
+            self._damaged("what it says of its end cannot be read")
+        elif named > last:
+            self._find_more(self.chunks, last + 1)
+        elif outcome is not None and outcome.events < last:
+            self._damaged(f"it says that it was closed after event {outcome.events:,}")
 
     def _end_before(self, seq: int, what: str = "") -> None:
         """From now on the session ends before an event that cannot be read."""
@@ -335,7 +365,7 @@ class SessionFile:
         """
         try:
             *numbers, checksum, data = self._row_of(chunk)
-            if not self._is_whole(data, checksum, *numbers):
+            if not self._is_whole(data, checksum, numbers):
                 raise codec.BlockError("the checksum is another one")
             found = codec.unpack(data, kinds)
             if found.first_seq != chunk.first_seq or found.last_seq < chunk.last_seq:
@@ -344,6 +374,8 @@ class SessionFile:
         except SessionDroppedError:
             raise
         except (codec.BlockError, SessionDamagedError) as error:
+            if self._salvage is None and self._salvaged([], chunk.first_seq) > chunk.first_seq:
+                return self.unpacked(chunk, kinds)
             self._end_before(chunk.first_seq)
             raise SessionEndedError(
                 f"{self.path} is damaged: events {chunk.first_seq:,} to {chunk.last_seq:,} "
@@ -352,6 +384,10 @@ class SessionFile:
 
     def _row_of(self, chunk: Chunk) -> Row:
         """A chunk's row; where the file is damaged, this may be anything."""
+        found = None if self._salvage is None else self._salvage.row(chunk.first_seq)
+        if found is not None:
+            numbers, checksum, block = found
+            return (*numbers, checksum, block)
         statement = f"SELECT {_NUMBERS}, checksum, events FROM chunks WHERE {{}} = ?"
         try:
             return self._row(statement.format("first_seq"), (chunk.first_seq,))
@@ -390,7 +426,7 @@ class SessionFile:
         """A keyframe; None if it is damaged."""
         try:
             row = self._row("SELECT checksum, state FROM keyframes WHERE seq = ?", (place.seq,))
-            is_whole = self._is_whole(row[1], row[0], place.seq, place.base_seq)
+            is_whole = self._is_whole(row[1], row[0], (place.seq, place.base_seq))
             return keyframes.decode(row[1]) if is_whole else None
         except (codec.BlockError, SessionDamagedError):
             return None
@@ -451,7 +487,7 @@ class SessionFile:
             raise SessionDamagedError(f"{self.path} is damaged: its {key} has another checksum.")
         return _decoded(value, kind, self.path)
 
-    def _is_whole(self, data: object, checksum: object, *numbers: Any) -> bool:
+    def _is_whole(self, data: object, checksum: object, numbers: Sequence[Any]) -> bool:
         if not isinstance(data, bytes):
             return False
         known = codec.checksum if self._has_checksums else codec.checksum_up_to_6

@@ -22,12 +22,11 @@ class Page(NamedTuple):
 
 
 class ChunkPages(NamedTuple):
-    """A chunk's events, the pages that hold its row, and those on the way to them."""
+    """A chunk's events, and the pages that hold its row."""
 
     first_seq: int
     last_seq: int
     own: list[Page]
-    above: list[Page]
 
 
 class PageMap:
@@ -46,12 +45,12 @@ class PageMap:
         self.to_open = [page for page in self.pages if page.table in ("sqlite_schema", "meta")]
 
     def up_to(self, length: int) -> int:
-        """The last event before which everything lies within the first ``length`` bytes."""
+        """The last event up to which all chunks lie within the first ``length`` bytes."""
         if any(page.end > length for page in self.to_open):
             return 0
         last = 0
         for chunk in self.chunks:
-            if any(page.end > length for page in (*chunk.own, *chunk.above)):
+            if any(page.end > length for page in chunk.own):
                 break
             last = chunk.last_seq
         return last
@@ -64,8 +63,7 @@ class PageMap:
         hit = [chunk for chunk in self.chunks if inside in chunk.own]
         if hit:
             return hit[0].first_seq - 1
-        is_on_the_way = inside in self.to_open or any(inside in each.above for each in self.chunks)
-        return None if is_on_the_way else self.chunks[-1].last_seq
+        return None if inside in self.to_open else self.chunks[-1].last_seq
 
 
 def _chunks(
@@ -87,7 +85,5 @@ def _chunks(
         place = bisect_right(first_rows, number) - 1
         path = leaves[place][0]
         overflow = by_path[f"{path}{number - first_rows[place]:03x}"]
-        parents = [path[:length] for length in range(1, len(path)) if path[length - 1] == "/"]
-        above = [page for parent in parents for page in by_path[parent]]
-        found.append(ChunkPages(first, last, [*by_path[path], *overflow], above))
+        found.append(ChunkPages(first, last, [*by_path[path], *overflow]))
     return found

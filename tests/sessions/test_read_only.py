@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from sessions.format import connection
 from sessions.format.catalog import show_session
 from sessions.format.errors import SessionError
 from sessions.format.file import SessionFile
@@ -78,7 +77,7 @@ def test_a_log_that_cannot_be_copied_is_told(killed: Path, monkeypatch: pytest.M
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(connection.shutil, "copyfile", full)
+    monkeypatch.setattr("sessions.format.connection.shutil.copyfile", full)
     with without_privileges():
         try:
             session = SessionFile(killed)

@@ -17,6 +17,6 @@ def show(file: File, as_json: AsJson = False) -> None:
 
     with opened(file) as session:
         if as_json:
-            streams.emit(session_tables.as_json(session_tables.facts(session)))
+            streams.emit(session_tables.as_json(session_tables.described_plain(session)))
         else:
             streams.emit_tables(session_tables.described(session))

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from commands.cli.main import run_program
-from commands.output.session_tables import described, facts, listed_plain, listing
+from commands.output.session_tables import described, described_plain, listed_plain, listing
 from sessions.format.file import SessionFile
 from sessions.playback.trim import trim
 
@@ -50,7 +50,7 @@ def test_a_piece_says_which_events_it_has(folder: Path, tmp_path: Path) -> None:
         last = session.last_seq
         trim(session, tmp_path / "piece.tide.db", 50, 90)
     with SessionFile(tmp_path / "piece.tide.db") as piece:
-        told = facts(piece)
+        told = described_plain(piece)
         (events,) = (row[1] for row in described(piece)[0].rows if row[0] == "events")
     assert (told["first_event"], told["last_event"], told["events"]) == (50, 90, 41)
     assert events == f"41: 50 to 90 of {last}"
@@ -58,7 +58,7 @@ def test_a_piece_says_which_events_it_has(folder: Path, tmp_path: Path) -> None:
 
 def test_a_session_tells_its_facts(folder: Path) -> None:
     with SessionFile(folder / "two.tide.db") as session:
-        told = facts(session)
+        told = described_plain(session)
     assert told["damage"] == ""
     assert told["origin"]["script"] == str(folder / "two.tide")
     assert [each["text"] for each in told["inputs"]] == SCRIPT.splitlines()

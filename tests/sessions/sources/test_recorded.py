@@ -11,7 +11,14 @@ from sessions.format.errors import SessionMissingError
 from sessions.recording.recorder import Recorder
 from sessions.sources.recorded import ReplaySource
 from sessions.sources.source import Source
-from tests.sessions.examples import comparable, folded, origin, record_story, story_events
+from tests.sessions.examples import (
+    comparable,
+    edited,
+    folded,
+    origin,
+    record_story,
+    story_events,
+)
 
 EVENTS = story_events()
 
@@ -138,4 +145,16 @@ def test_damage_in_the_middle_is_found_on_the_way_and_is_the_end_from_then_on(
     assert (source.seq, source.last_seq) == (last, last)
     assert f"opens up to event {last:,}" in source.trouble
     assert list(source.events(1, 1 << 40)) == list(story_events()[:last])
+    source.close()
+
+
+def test_a_recording_without_its_last_events_says_so_at_once(
+    recording: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "short.tide.db"
+    path.write_bytes(recording.read_bytes())
+    edited(path, "DELETE FROM chunks WHERE first_seq > 1000")
+    source = ReplaySource(path)
+    assert source.last_seq == 1_024
+    assert f"events 1,025 to {len(EVENTS):,} are missing" in source.trouble
     source.close()

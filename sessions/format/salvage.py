@@ -1,0 +1,179 @@
+"""Finding chunks in a damaged file without the pages that lead to them.
+
+SQLite finds a row by pages that name other pages. One of those can stand for a hundred chunks, and
+lies anywhere in the file; where it is damaged, or cut off with the end of the file, SQLite reads
+none of them. But each row stands whole on pages of its own, and a chunk's checksum says whether it
+is one. So every page is looked at; sections 1.6 and 2.1 of SQLite's "Database File Format" say::
+
+    leaf page  0x0d | free block, 2 | cells, 2 | content, 2 | fragments, 1 | places of cells, 2 each
+    cell       bytes of the record, varint | rowid, varint | record | page where it goes on, 4
+    next page  page where it goes on, 4 | more of the record
+    record     bytes of this head, varint | type of each column, varint | columns
+
+What stands on pages that are not in use any more may be found, too: shorter forms of a chunk that
+has grown since. Of several the longest counts.
+"""
+
+import mmap
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Final
+
+from sessions.file_system import open_regular
+from sessions.format.codec import RAW_BYTES_MAX
+from sessions.format.schema import HEADER_BYTES, PAGE_SIZE_AT
+
+LEAF: Final = 0x0D
+LEAF_HEAD_BYTES: Final = 8
+RESERVED_AT: Final = 20
+INTEGER_BYTES: Final = {1: 1, 2: 2, 3: 3, 4: 4, 5: 6, 6: 8, 8: 0, 9: 0}
+"""How long a whole number of each type is; 8 and 9 are 0 and 1 themselves."""
+BLOB: Final = 12
+NUMBERS: Final = 5
+"""How many numbers stand between a chunk's first event, which is the rowid, and its checksum."""
+VARINT_BYTES_MAX: Final = 9
+GOES_ON: Final = 0x80
+"""Of each byte of a varint but the ninth, this bit says that there is another one."""
+READ_MAX: Final = 4
+"""How many times the bytes of the file are read at most: hostile rows may all share their pages."""
+
+Numbers = tuple[int, int, int, int, int, int]
+Found = tuple[Numbers, int, bytes]
+"""A chunk's numbers, its checksum, and its block."""
+IsWhole = Callable[[bytes, int, Numbers], bool]
+
+
+class NotARowError(Exception):
+    """What stands here is no row of ``chunks``."""
+
+
+class Salvage:
+    """The chunks of a damaged file, some pages of which may be missing or hold anything.
+
+    ``chunks`` has the numbers of every chunk that is whole, by its first event.
+    """
+
+    def __init__(self, path: Path, is_whole: IsWhole) -> None:
+        """Look at every page of the file, which stays open until :meth:`close`.
+
+        Raises:
+            OSError: the file cannot be read.
+            ValueError: it is empty.
+        """
+        with open_regular(path) as file:
+            self._content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        size = int.from_bytes(self._content[PAGE_SIZE_AT : PAGE_SIZE_AT + 2], "big")
+        self._size = 65_536 if size == 1 else max(size, 512)
+        self._usable = self._size - self._content[RESERVED_AT]
+        self._left = READ_MAX * len(self._content)
+        self.chunks: dict[int, Numbers] = {}
+        self._places: dict[int, tuple[int, int]] = {}
+        for begin, at in self._cells():
+            try:
+                numbers, checksum, block = self._row(self._page(begin), at)
+            except (NotARowError, IndexError):
+                continue
+            before = self.chunks.get(numbers[0])
+            if (before is None or before[1] < numbers[1]) and is_whole(block, checksum, numbers):
+                self.chunks[numbers[0]] = numbers
+                self._places[numbers[0]] = (begin, at)
+
+    def close(self) -> None:
+        """Read no more."""
+        self._content.close()
+
+    def row(self, first_seq: int) -> Found | None:
+        """A chunk as it stands in the file; None if there is none that is whole."""
+        place = self._places.get(first_seq)
+        if place is None:
+            return None
+        self._left = len(self._content)
+        return self._row(self._page(place[0]), place[1])
+
+    def _page(self, begin: int) -> bytes:
+        return self._content[begin : begin + self._size]
+
+    def _cells(self) -> Iterator[tuple[int, int]]:
+        """Where cells of leaf pages may be: the page's beginning, and the place in it."""
+        for begin in range(0, len(self._content) - self._size + 1, self._size):
+            head = HEADER_BYTES if begin == 0 else 0
+            if self._content[begin + head] != LEAF:
+                continue
+            page = self._page(begin)
+            places = head + LEAF_HEAD_BYTES
+            cells = int.from_bytes(page[head + 3 : head + 5], "big")
+            for at in range(places, min(places + 2 * cells, self._size - 1), 2):
+                yield begin, int.from_bytes(page[at : at + 2], "big")
+
+    def _row(self, page: bytes, at: int) -> Found:
+        size, at = _varint(page, at)
+        first_seq, at = _varint(page, at)
+        if size > RAW_BYTES_MAX or size > self._left or not _is_chunk(page, at):
+            raise NotARowError
+        self._left -= size
+        record = self._record(page, at, size)
+        head, place = _varint(record, 0)
+        types: list[int] = []
+        while place < head:
+            kind, place = _varint(record, place)
+            types.append(kind)
+        numbers = []
+        for kind in types[1:-1]:
+            length = INTEGER_BYTES[kind]
+            part = record[place : place + length]
+            numbers.append(kind - 8 if length == 0 else int.from_bytes(part, "big", signed=True))
+            place += length
+        last_seq, first_us, last_us, first_record, last_record, checksum = numbers
+        block = record[place : place + (types[-1] - BLOB) // 2]
+        return (
+            (first_seq, last_seq, first_us, last_us, first_record, last_record),
+            checksum,
+            block,
+        )
+
+    def _record(self, page: bytes, at: int, size: int) -> bytes:
+        """A whole record: what stands on its leaf, and on the pages after it."""
+        usable = self._usable
+        local = size
+        if size > usable - 35:
+            least = (usable - 12) * 32 // 255 - 23
+            local = least + (size - least) % (usable - 4)
+            local = least if local > usable - 35 else local
+        parts = [page[at : at + local]]
+        missing = size - local
+        next_page = int.from_bytes(page[at + local : at + local + 4], "big") if missing else 0
+        while missing > 0:
+            begin = (next_page - 1) * self._size
+            if next_page == 0 or begin + self._size > len(self._content):
+                raise NotARowError
+            more = self._content[begin : begin + usable]
+            parts.append(more[4 : 4 + missing])
+            missing -= len(parts[-1])
+            next_page = int.from_bytes(more[:4], "big")
+        return b"".join(parts)
+
+
+def _is_chunk(page: bytes, at: int) -> bool:
+    """Whether a record's head is that of a chunk: its rowid, numbers, and a block."""
+    head, place = _varint(page, at)
+    end = at + head
+    types: list[int] = []
+    while place < end and len(types) <= NUMBERS + 3:
+        kind, place = _varint(page, place)
+        types.append(kind)
+    if len(types) != NUMBERS + 3:
+        return False
+    first, *numbers, last = types
+    is_blob = last >= BLOB and last % 2 == 0
+    return first == 0 and is_blob and all(kind in INTEGER_BYTES for kind in numbers)
+
+
+def _varint(data: bytes, at: int) -> tuple[int, int]:
+    """A number of one to nine bytes, and the place after it."""
+    value = 0
+    for place in range(at, at + VARINT_BYTES_MAX - 1):
+        byte = data[place]
+        value = value << 7 | byte & ~GOES_ON
+        if not byte & GOES_ON:
+            return value, place + 1
+    return value << 8 | data[place + 1], place + 2
