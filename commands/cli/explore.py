@@ -40,23 +40,26 @@ def within(what: str, least: int, most: int) -> Callable[[str], int]:
     return number
 
 
-def constants_word(word: str) -> list[int]:
+class Numbers(tuple[int, ...]):
+    """The constants of a specification."""
+
+
+def constants_word(word: str) -> Numbers:
     """The four constants of a specification, ``3,2,2,2``."""
     parts = word.split(",")
     if len(parts) != len(CONSTANTS):
         named = ", ".join(what for what, _least, _most in CONSTANTS)
         raise BadWord(f"'{word}' are no constants (written 3,2,2,2: {named})")
-    return [
+    return Numbers(
         values.integer(part, least, f"number of {what}" if what.endswith("s") else what, most)
         for part, (what, least, most) in zip(parts, CONSTANTS, strict=True)
-    ]
+    )
 
 
 def counted(name: str, text: str, least: int = 0, most: int = 9) -> Declaration:
     """An option that bounds how often something may happen."""
-    return option(
-        f"--{name}", metavar="N", parse=within(f"number of {text}", least, most), text=text
-    )
+    what = "number of " + name.replace("-", " ")
+    return option(f"--{name}", metavar="N", parse=within(what, least, most), text=text)
 
 
 @app.command(
@@ -121,7 +124,7 @@ def explore(
         option("--spec", metavar="NAME", text="a published specification, such as Kip279"),
     ] = None,
     constants: Annotated[
-        list[int] | None,
+        Numbers | None,
         option(
             "--constants",
             metavar="R,L,M,E",
@@ -198,7 +201,7 @@ def explore(
 
         limits = Limits(None if limit is None else limit / 1e6, memory)
         if spec is not None:
-            numbers = constants or [3, 2, 2, 2]
+            numbers = constants or Numbers((3, 2, 2, 2))
             subject = specified(spec, numbers, symmetric=symmetry, properties=properties or ())
             return _explore(subject, limits, keep_going, as_json, None)
         if script is not None and Path(script).exists():

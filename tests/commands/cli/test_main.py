@@ -37,6 +37,7 @@ COMMANDS = [
     ["sessions", "export"],
     ["sessions", "delete"],
     ["matrix"],
+    ["explore"],
     ["scenarios"],
     ["campaign"],
     ["analyze"],

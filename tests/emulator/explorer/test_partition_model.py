@@ -121,12 +121,11 @@ def test_kafka_7128_a_new_leader_takes_in_a_follower_that_lacks_what_is_committe
     assert replica(lost, joined + 1, 3, 3).isr == (1, 3, 2)
 
 
-@pytest.mark.parametrize("version", since("2.1"))
+@pytest.mark.parametrize("version", ["2.1", "2.5", "2.8", "3.9"])
 @pytest.mark.parametrize(
     "bounds",
     [
         {"elections": 2, "crashes": 1},
-        {"elections": 0, "crashes": 1, "power_losses": 1},
         {"elections": 1, "crashes": 1, "isr_changes": 1, "min_insync_replicas": 2},
         {"replicas": 3, "records": 1, "elections": 1, "crashes": 0},
     ],
@@ -137,6 +136,23 @@ def test_since_2_1_nothing_is_found_within_the_same_bounds(
 ) -> None:
     result = searched(version, **bounds)
     assert (result.complete, result.violations) == (True, [])
+
+
+@pytest.mark.parametrize("version", since("2.1", "2.5"))
+def test_v10_v14_since_2_1_not_even_power_losses_leave_an_isr_member_short(version: str) -> None:
+    result = searched(version, ISR_HAS_COMMITTED, elections=0, crashes=1, power_losses=1)
+    assert (result.complete, result.violations) == (True, [])
+
+
+@pytest.mark.parametrize("version", since("2.7"))
+def test_kip_903_a_member_is_let_in_that_has_lost_its_log_since_it_was_proposed(
+    version: str,
+) -> None:
+    """Here in every release with AlterPartition; in Kafka until 3.5."""
+    result = searched(version, ISR_HAS_COMMITTED, elections=0, crashes=1, power_losses=1)
+    violation = shortest(result, ISR_HAS_COMMITTED)
+    names = [action.name for action in violation.path]
+    assert (violation.faults, names[-3:]) == (2, ["PowerLoss", "Start", "AlterPartition"])
 
 
 @pytest.mark.parametrize(

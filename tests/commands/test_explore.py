@@ -1,0 +1,141 @@
+"""``tidegauge explore``: what it prints, writes and refuses, and how it ends."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from commands.exits import ExitCode
+from commands.main import run_program
+
+QUICK = ["--records", "1", "--elections", "1", "--crashes", "0"]
+LOSES = ["--version", "0.10.2", "--property", "AcknowledgedKept"]
+
+
+def test_a_specification_is_explored_as_tlc_explores_it(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    words = ["explore", "--spec", "Kip279", "--constants", "2,2,2,1", "--json"]
+    assert run_program(words) == ExitCode.OK
+    found = json.loads(capsys.readouterr().out)
+    assert (found["spec"], found["states"], found["depth"]) == ("Kip279", 1_177, 15)
+    assert (found["complete"], found["violations"]) == (True, [])
+    assert found["constants"] == {
+        "replicas": 2,
+        "log_size": 2,
+        "max_records": 2,
+        "max_leader_epoch": 1,
+        "symmetric": False,
+    }
+
+
+def test_a_violation_is_told_step_by_step(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["explore", "--spec", "TruncateToHW", "--constants", "2,2,2,1", "--property", "WeakIsr"]
+    assert run_program(words) == ExitCode.FAILED
+    out = capsys.readouterr().out
+    assert "WeakIsr is violated in 8 steps:" in out
+    assert "   8. BecomeFollower" in out
+    assert run_program([*words, "--json"]) == ExitCode.FAILED
+    (violation,) = json.loads(capsys.readouterr().out)["violations"]
+    assert (violation["steps"], len(violation["path"]), violation["script"]) == (8, 8, None)
+    assert all("action" in step for step in violation["path"])
+
+
+def test_a_counterexample_is_written_as_a_script_that_reproduces_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "lost.tide"
+    assert run_program(["explore", *LOSES, "--script", str(path), "--json"]) == ExitCode.FAILED
+    found = json.loads(capsys.readouterr().out)
+    assert found["violations"][0]["script"] == path.read_text()
+    assert run_program(["run", str(path)]) == ExitCode.OK
+
+
+def test_a_script_that_exists_is_explored_with_its_settings_and_never_overwritten(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "my.tide"
+    text = (
+        "cluster --brokers 3 --version 3.9\n"
+        "topic create orders --partitions 1 --replication-factor 2\n"
+        "produce orders --acks 1\n"
+    )
+    path.write_text(text)
+    for option in ("--script", "--configuration"):
+        words = ["explore", option, str(path), *QUICK, "--property", "AcknowledgedKept", "--json"]
+        assert run_program(words) == ExitCode.FAILED
+        found = json.loads(capsys.readouterr().out)
+        assert (found["version"], found["constants"]["acks"]) == ("3.9", 1)
+        assert path.read_text() == text
+    words = ["explore", "--script", str(path), *QUICK, "--acks", "all", "--json"]
+    assert run_program(words) == ExitCode.OK
+    found = json.loads(capsys.readouterr().out)
+    assert found["constants"]["acks"] == -1
+    assert "AcknowledgedKept" in found["properties"]
+
+
+def test_without_a_violation_no_script_is_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "none.tide"
+    words = ["explore", "--version", "3.9", *QUICK, "--script", str(path)]
+    assert run_program(words) == ExitCode.OK
+    assert "is not written" in capsys.readouterr().err
+    assert not path.exists()
+
+
+def test_the_matrix_has_a_row_a_release(capsys: pytest.CaptureFixture[str]) -> None:
+    bounds = ["--records", "1", "--crashes", "0"]
+    words = ["explore", "--matrix", "--versions", "2.1,0.10.2", *bounds]
+    assert run_program(words) == ExitCode.FAILED
+    _title, head, old, new = capsys.readouterr().out.splitlines()
+    assert head.split()[:2] == ["VERSION", "AcknowledgedKept"]
+    assert old.split()[0] == "0.10.2"
+    assert "steps" in old
+    assert new.split()[0] == "2.1"
+    assert "steps" not in new
+
+
+@pytest.mark.parametrize(
+    ("limit", "reason"),
+    [(["--time", "1ms"], "time"), (["--memory", "1MB"], "memory")],
+    ids=["time", "memory"],
+)
+def test_at_a_limit_it_tells_what_is_known(
+    limit: list[str], reason: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["explore", "--spec", "Kip320", "--constants", "3,2,2,2", *limit]
+    assert run_program(words) == ExitCode.TIME_LIMIT
+    out = capsys.readouterr().out
+    assert out.startswith(f"the {reason} limit was reached: no violation up to depth ")
+    assert run_program([*words, "--json"]) == ExitCode.TIME_LIMIT
+    found = json.loads(capsys.readouterr().out)
+    assert (found["complete"], found["stopped"]) == (False, f"the {reason} limit was reached")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--spec", "Kip27"], "'Kip27' is no specification; did you mean 'Kip279'?"),
+        (["--spec", "Kip279", "--property", "Weak"], "'Weak' is no property; did you mean 'Weak"),
+        (["--property", "Lost"], "'Lost' is no property (AcknowledgedKept, "),
+        (["--spec", "Kip279", "--constants", "3,2,2"], "(written 3,2,2,2: replicas, log size"),
+        (["--spec", "Kip279", "--constants", "9,2,2,2"], "from 1 to 5"),
+        (["--replicas", "7"], "'7' is no number of replicas (a whole number from 2 to 4)"),
+        (["--min-insync-replicas", "3"], "min.insync.replicas 3 is more than the replicas (2)"),
+        (["--acks", "0"], "acks=0 promises nothing to look for"),
+        (["--version", "4.0"], "'4.0' is no version"),
+        (["--spec", "Kip320", "--crashes", "1"], "--spec goes with --constants"),
+        (["--constants", "2,2,2,2"], "are of a --spec, which is missing"),
+        (["--versions", "2.1"], "--versions is of the --matrix, which is missing"),
+        (["--matrix", "--version", "2.1"], "--matrix goes with --versions"),
+    ],
+    ids=str,
+)
+def test_what_cannot_be_explored_is_one_sentence(
+    words: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_program(["explore", *words]) == ExitCode.USAGE
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.count("\n") == 1
