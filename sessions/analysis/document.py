@@ -13,8 +13,8 @@ HEAD: Final = """\
 its worst rows are shown in the terminal. `--master` names a Spark master (this machine,
 `local[*]`, if left out), `--remote` a Spark Connect server (`sc://HOST:PORT`); both must see the
 two folders under the same paths. `--job` chooses jobs; all of them run if it is left out.
-`DIR/report.html` is one page, made from these tables, that needs nothing else: plots, the worst
-rows, and for the number of an event the command that opens its session there.
+`DIR/report.html` is [one page](report.md), made from these tables, that needs nothing else: charts,
+the worst rows, and for the number of an event the command that opens its session there.
 
 - Times are virtual, in microseconds (`us`); `event` is the number of an event in its session.
 - A percentile P is the smallest value that at least P percent of the values do not exceed, so it

@@ -51,6 +51,13 @@ function niceCeiling(value) {
   return [1, 2, 3, 4, 5, 6, 8, 10].map((factor) => factor * power).find((each) => each >= value);
 }
 
+// A stretch of time in numbers that are short to read, to about a hundredth of it.
+function roundedRange([from, to]) {
+  const unit = 10 ** Math.max(0, Math.floor(Math.log10((to - from) / 100)));
+  const [first, last] = [Math.round(from / unit) * unit, Math.round(to / unit) * unit];
+  return last > first ? [first, last] : [first, first + unit];
+}
+
 class StepChart {
   constructor(figure) {
     this.figure = figure;
@@ -215,7 +222,7 @@ class StepChart {
   // ---- zoom, which all charts of an axis share
 
   zoomTo(range) {
-    const times = range && range.map((place) => Math.max(0, this.axis.time(place)));
+    const times = range && roundedRange(range.map((place) => Math.max(0, this.axis.time(place))));
     const isWhole = range && range[0] <= this.whole[0] && range[1] >= this.whole[1];
     view.ranges[this.data.axis] = isWhole ? null : times;
     viewChanged();

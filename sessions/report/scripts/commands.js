@@ -8,7 +8,7 @@ const commandText = make("code", { tabindex: "0" });
 const commandState = make("span", { role: "status" });
 const copyButton = make("button", { type: "button" }, "Copy");
 const closeButton = make("button", { type: "button", "aria-label": "Close the command" }, "Close");
-commandBar.append(commandText, commandState, copyButton, closeButton);
+commandBar.append(commandText, copyButton, closeButton, commandState);
 document.body.append(commandBar);
 let cameFrom = null;
 

@@ -37,8 +37,8 @@ const viewForm = make("form", { id: "view", role: "search", "aria-label": "filte
 const sessionInput = make("input", {
   type: "search", name: "filter", placeholder: "session or partition", size: "20", autocomplete: "off",
 });
-const fromInput = make("input", { name: "from", placeholder: "start", size: "8", autocomplete: "off" });
-const toInput = make("input", { name: "to", placeholder: "end", size: "8", autocomplete: "off" });
+const fromInput = make("input", { name: "from", placeholder: "start", size: "12", autocomplete: "off" });
+const toInput = make("input", { name: "to", placeholder: "end", size: "12", autocomplete: "off" });
 const everything = make("button", { type: "button" }, "Show all");
 const viewState = make("span", { role: "status" });
 viewForm.append(

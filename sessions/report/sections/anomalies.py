@@ -16,8 +16,8 @@ COUNTS: Final = Shown(
         "anomaly": "name",
         "sessions": "sessions",
         "sessions with it": "sessions_with",
-        "records": At("times", "example_seq"),
-        "first in": "example_session",
+        "records": "times",
+        "first case": At("example_session", "example_seq"),
     },
 )
 SEEN: Final = Shown(

@@ -28,12 +28,12 @@ SHOWN: Final = Shown(
         "records": "records",
         "acknowledged": "acked",
         "failed": "failed",
-        "lost": At("lost", "example_seq"),
+        "lost": "lost",
         "duplicated": "duplicated",
         "diverged": "diverged",
         "consumed and lost": "consumed_lost",
         "sessions with loss": "sessions_lost",
-        "first in": "example_session",
+        "first case": At("example_session", "example_seq"),
     },
 )
 RECORDS: Final = Shown(

@@ -51,8 +51,8 @@ BY_KIND: Final = Shown(
         "total p50": "total_p50_us",
         "total p95": "total_p95_us",
         "total p99": "total_p99_us",
-        "slowest": At("total_max_us", "slowest_seq"),
-        "slowest in": "slowest_session",
+        "slowest": "total_max_us",
+        "slowest in": At("slowest_session", "slowest_seq"),
     },
 )
 
