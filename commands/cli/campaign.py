@@ -10,9 +10,9 @@ from commands.cli.spark_options import Master, Remote, SparkConf, require_one, s
 from commands.exits import ExitCode
 from commands.language import values
 from commands.language.ranges import Seeds, Variation, seeds, variation
-from commands.runs.chaos_kinds import chaos_kinds
 from commands.language.statements.parameters import Settings, argument, flag, option
 from commands.output import streams
+from commands.runs.chaos_kinds import chaos_kinds
 from sessions.campaign.chaos import Chaos
 
 app = typer.Typer()

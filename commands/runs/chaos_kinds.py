@@ -23,6 +23,8 @@ def chaos_kinds(word: str) -> Chaos:
         if kind in budgets:
             raise BadWord(f"'{kind}' is given twice")
         if separator and not (number.isascii() and number.isdigit() and int(number) <= BUDGET_MAX):
-            raise BadWord(f"'{each}' is no number of faults (written {kind}:2, at most {BUDGET_MAX})")
+            raise BadWord(
+                f"'{each}' is no number of faults (written {kind}:2, at most {BUDGET_MAX})"
+            )
         budgets[kind] = int(number) if separator else 1
     return Chaos(budgets)

@@ -16,7 +16,8 @@ from sessions.format.file import SessionFile
 def export_files(files: Sequence[str], dataset: str, *, replace: bool = False) -> ExitCode:
     """Add sessions to a dataset, a line of narration for each; those that cannot be are left out.
 
-    With ``replace``, other sessions of their names give way. Returns the status of the first that was left out.
+    With ``replace``, other sessions of their names give way. Returns the status of the first that
+    was left out.
     """
     failed: list[ExitCode] = []
     names = list(dict.fromkeys(files))

@@ -57,7 +57,9 @@ def durability(source: DatasetTables) -> "DataFrame":
     from pyspark.sql import functions as F
 
     by_partition = _by_partition(source).join(_harm(source), [SESSION, "tp", "acks"], "left")
-    counted = by_partition.fillna(0, [*FATES, UNACKNOWLEDGED]).join(_settings(source), [SESSION, "tp"])
+    counted = by_partition.fillna(0, [*FATES, UNACKNOWLEDGED]).join(
+        _settings(source), [SESSION, "tp"]
+    )
     harmed = reduce(lambda a, b: a | b, (F.col(fate) > 0 for fate in FATES))
     example = F.min(F.when(harmed, F.struct(SESSION, "first_seq")))
     whole = counted.groupBy(*CELL).agg(

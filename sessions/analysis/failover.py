@@ -85,9 +85,7 @@ def _faults(faults: "DataFrame", controller: "DataFrame") -> "DataFrame":
         nearest(ended, after).alias("ended"),
         nearest(up, after).alias("up"),
     )
-    noticed = F.when(
-        F.col("up").isNull() | (F.col("ended.seq") < F.col("up.seq")), F.col("ended")
-    )
+    noticed = F.when(F.col("up").isNull() | (F.col("ended.seq") < F.col("up.seq")), F.col("ended"))
     new = told.where(~F.col("was").isin(*DOWN)).where(
         ((F.col("kind") == "broker") & F.col("fault").isin(*DOWN))
         | ((F.col("kind") == "session") & (F.col("fault") == "expired"))

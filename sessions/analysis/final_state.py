@@ -84,9 +84,7 @@ def final_partitions(source: DatasetTables) -> "DataFrame":
         *PARTITION, "last.seq", *(f"last.{name}" for name in names)
     )
     leading = source.materialised(REPLICAS, final_replicas).where("role = 'leader'")
-    leaders = leading.select(
-        *PARTITION, F.col("broker").alias("leader"), "hw", "leo"
-    )
+    leaders = leading.select(*PARTITION, F.col("broker").alias("leader"), "hw", "leo")
     state = F.when(F.col("leader") < 0, "offline").when(F.col("leader") >= 0, "online")
     return (
         final_assignment(source)

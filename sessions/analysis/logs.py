@@ -31,8 +31,6 @@ def final_logs(source: DatasetTables) -> "DataFrame":
     ``base`` and ``end`` (exclusive) are offsets, ``first`` is the first record's id, ``leads`` says
     whether the state znode names this broker as leader.
     """
-    from pyspark.sql import functions as F
-
     places = assigned(source)
     return _runs(source).join(places, list(REPLICA))
 

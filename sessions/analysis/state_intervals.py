@@ -71,7 +71,9 @@ def _serving(source: DatasetTables) -> "DataFrame":
     summed = (
         both.fillna(0, ["leads", "frozen"])
         .groupBy(*keys, "seq")
-        .agg(F.max("us").alias("us"), F.sum("leads").alias("leads"), F.sum("frozen").alias("frozen"))
+        .agg(
+            F.max("us").alias("us"), F.sum("leads").alias("leads"), F.sum("frozen").alias("frozen")
+        )
     )
     so_far = earlier(keys, now=0)
     line = in_order(keys)

@@ -29,6 +29,8 @@ from emulator.inputs.statements import (
 
 Kind = Literal["crash", "stop", "freeze", "cut", "delay"]
 MS: Final = 1_000
+ENDS: Final = 2
+"""A link is between two brokers."""
 DELAYS_MS: Final = (20, 200, 2_000)
 DRAWS_MAX: Final = 50
 """How often a place is drawn for a fault before it is given up: everything is at fault already."""
@@ -94,7 +96,7 @@ def _drawn(
     for _ in range(DRAWS_MAX):
         if kind in OF_BROKER and not brokers[1]:
             return None
-        if kind not in OF_BROKER and len(brokers[0]) < 2:
+        if kind not in OF_BROKER and len(brokers[0]) < ENDS:
             return None
         begin, end = sorted((_place(draw, steps), _place(draw, steps)))
         made = (

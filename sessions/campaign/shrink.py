@@ -25,7 +25,15 @@ Finding = tuple[str, str]
 """What went wrong: ``invariant`` and its name, ``expectation`` and its text, a loss, ``raised``."""
 Fails = Callable[[Sequence[Statement]], bool]
 
-WORST: Final = ("raised", "invariant", "expectation", "lost", "consumed_lost", "diverged", "duplicated")
+WORST: Final = (
+    "raised",
+    "invariant",
+    "expectation",
+    "lost",
+    "consumed_lost",
+    "diverged",
+    "duplicated",
+)
 """Which finding a run is reduced for, if it has several."""
 TRIALS_MAX: Final = 2_000
 """How many shorter scripts are tried for one run."""

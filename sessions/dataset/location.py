@@ -86,8 +86,7 @@ class Location:
 
     @cached_property
     def _arrow(self) -> tuple[Any, str]:
-        from pyarrow import ArrowException
-        from pyarrow import fs
+        from pyarrow import ArrowException, fs
 
         if self.path is not None:
             return fs.LocalFileSystem(), str(self.path.absolute())

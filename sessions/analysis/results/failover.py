@@ -39,9 +39,7 @@ FAILOVERS: Final = Table(
         broker("leader", "who was chosen", NOT_ELECTED),
         Column("leader_epoch", "int32", "", "its leader epoch", NOT_ELECTED),
         text("strategy", "`Offline`, `Unclean`, .. as in `elections`", NOT_ELECTED),
-        event(
-            "serving_seq", "ReplicaRoleChanged or a thaw: a broker acts as leader", NOT_SERVING
-        ),
+        event("serving_seq", "ReplicaRoleChanged or a thaw: a broker acts as leader", NOT_SERVING),
         time("serving_us", "virtual time of it", NOT_SERVING),
         text(
             "outcome",

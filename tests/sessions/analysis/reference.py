@@ -12,7 +12,11 @@ from emulator.events import (
 from tests.sessions.analysis.followed import Followed, Row, percentiles, place
 from tests.sessions.dataset.reference import Moment, expected_produced
 
-TIMES = [f"{what}_{name}" for what in ("commit", "ack") for name in ("n", "p50_us", "p95_us", "p99_us", "max_us")]
+TIMES = [
+    f"{what}_{name}"
+    for what in ("commit", "ack")
+    for name in ("n", "p50_us", "p95_us", "p99_us", "max_us")
+]
 OF_RELEASE = {"records", *TIMES}
 
 

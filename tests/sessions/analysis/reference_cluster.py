@@ -171,9 +171,9 @@ def _fault(event: Event, followed: Followed) -> tuple[int, str] | None:
 def _look(event: Event, looking: dict[str, Row], followed: Followed) -> None:
     """Note the first election and the first service after a fault."""
     match event:
-        case LeaderElected() if not {"elected_seq", "serving_seq"} & looking.get(
-            event.tp, {"elected_seq": 0}
-        ).keys():
+        case LeaderElected() if (
+            not {"elected_seq", "serving_seq"} & looking.get(event.tp, {"elected_seq": 0}).keys()
+        ):
             looking[event.tp] |= {
                 "elected_seq": event.seq, "elected_us": event.time_us, "leader": event.leader,
                 "leader_epoch": event.leader_epoch, "strategy": event.strategy,

@@ -17,7 +17,6 @@ from sessions.campaign.outcome import CampaignReport
 from sessions.campaign.plan import Plan
 from sessions.campaign.runner import CampaignError, Progress, interruptible, run_campaign
 from sessions.dataset.layout import STAGING, Dataset, DatasetError
-from sessions.dataset.tables import TABLES
 from tests.sessions.campaign.plans import LOST, known_plan, plan, short_plan, short_story, variant
 from tests.sessions.dataset.reading import rows
 
@@ -58,7 +57,7 @@ def test_hundreds_of_runs_lose_with_acks_1_and_never_with_acks_all(tmp_path: Pat
     assert told[-1] == Progress(2 * SEEDS, 2 * SEEDS)
     assert pq.read_table(report.runs_table).num_rows == 2 * SEEDS
     parts = len(list((tmp_path / "dataset").rglob("*.parquet")))
-    assert parts <= 14 * 15  # a task takes twenty runs
+    assert parts <= 14 * 15  # a task takes fifty runs, and each core has some tasks
     assert len(Dataset(tmp_path / "dataset").sessions()) == 2 * SEEDS
     assert report.failed == 0
     assert CampaignFolder(tmp_path / "dataset").outcome() == report
@@ -105,7 +104,8 @@ def test_runs_that_raise_are_rows_and_the_others_go_on(tmp_path: Path) -> None:
     assert report.failed == 3
     assert report.failing[0].error == "KeyError: <class 'emulator.inputs.statements.CreateCluster'>"
     assert (
-        Path(report.failing_file).read_text()
+        Path(report.failing_file)
+        .read_text()
         .splitlines()[2]
         .endswith(
             "--seed 2  # raised: KeyError: <class 'emulator.inputs.statements.CreateCluster'>"

@@ -20,7 +20,7 @@ from emulator.events import (
 )
 from sessions.dataset import export as export_module
 from sessions.dataset.export import export_session
-from sessions.dataset.layout import DatasetError, Dataset
+from sessions.dataset.layout import Dataset, DatasetError
 from sessions.dataset.rows.events import as_event
 from sessions.dataset.rows.sessions import SessionFacts
 from sessions.dataset.schema import arrow_schema

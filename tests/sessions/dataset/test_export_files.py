@@ -6,7 +6,7 @@ import pytest
 
 from sessions.dataset.export import export_session
 from sessions.dataset.export_files import add_session, session_id
-from sessions.dataset.layout import STAGING, DatasetError, Dataset, DatasetUnreadable
+from sessions.dataset.layout import STAGING, Dataset, DatasetError, DatasetUnreadable
 from sessions.dataset.maintenance import compact
 from sessions.dataset.rows.sessions import SessionFacts
 from sessions.format.errors import SessionDamagedError, SessionIncompleteError
