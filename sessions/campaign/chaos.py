@@ -43,9 +43,9 @@ class Chaos(Struct, frozen=True):
 
 
 class Place(NamedTuple):
-    """Where a statement is put: before the statement ``index``, or so far into it if it waits."""
+    """Where a statement is put: before the statement ``at``, or so far into it if it waits."""
 
-    index: int
+    at: int
     into_ms: int
 
 
@@ -149,7 +149,7 @@ def _put_in(steps: Sequence[Statement], faults: list[Fault]) -> list[Statement]:
     more: dict[int, list[tuple[int, Statement]]] = {}
     for fault in faults:
         for place, statement in ((fault.begin, fault.harm), (fault.end, fault.repair)):
-            more.setdefault(place.index, []).append((place.into_ms, statement))
+            more.setdefault(place.at, []).append((place.into_ms, statement))
     made: list[Statement] = []
     for index, step in enumerate(steps):
         made.extend(_divided(step, sorted(more.get(index, []), key=lambda each: each[0])))

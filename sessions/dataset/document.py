@@ -57,7 +57,7 @@ Everything joins on `{SESSION}`; within a session:
 | any column in `event` units (`seq`, `cause`, `sent_seq`, ..) | `events` | `{SESSION}`, `seq` |
 | `consumed.record` | `produced` | `{SESSION}`, `record` |
 | `partition_states` | `replica_states` | `{SESSION}`, `tp`, and overlapping validity |
-| `elections`, `isr_changes`, .. | `partition_states` | `{SESSION}`, `tp`, and `seq` in its validity |
+| `elections`, .. | `partition_states` | `{SESSION}`, `tp`, and `seq` in its validity |
 | `faults.broker` | `partition_states.leader` | `{SESSION}`, and `from_seq` <= `seq` < `to_seq` |
 | `runs` | `sessions` | `{SESSION}` |
 
