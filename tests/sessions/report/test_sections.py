@@ -6,6 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from sessions.analysis.results.reading import Results
+from sessions.dataset.location import Location
 from sessions.report.markup import Element
 from sessions.report.origins import Origins
 from sessions.report.parts import DRAWN_MAX, ROWS_MAX, Material, distinct
@@ -26,7 +27,7 @@ ALL = (availability, churn, durability, failover, lag, latency, anomalies, leade
 @pytest.fixture(scope="module")
 def material(tmp_path_factory: pytest.TempPathFactory) -> Material:
     folder = results(tmp_path_factory.mktemp("sections") / "out")
-    return Material(Results(folder), Origins(folder / "dataset"))
+    return Material(Results(folder), Origins(Location(folder / "dataset")))
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +35,7 @@ def nothing(tmp_path_factory: pytest.TempPathFactory) -> Material:
     folder = tmp_path_factory.mktemp("nothing")
     for table in TABLES:
         write(folder, table, [])
-    return Material(Results(folder), Origins(folder))
+    return Material(Results(folder), Origins(Location(folder)))
 
 
 def shapes(section: Element, kind: str) -> int:
