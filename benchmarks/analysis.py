@@ -2,10 +2,14 @@
 
 Beside the clock stands the CPU time of the program and of all that it starts, servers included.
 
-``python -m benchmarks.analysis [EVENTS ..] [--executors N ..] [--job NAME ..]``: 5,000,000 events
-on ``local[2]`` if left out; with ``--executors`` on a standalone cluster of so many workers of one
-core, each with one executor. The sessions are those of :mod:`benchmarks.synthetic`, one for each
-million events; making and exporting them is not counted.
+``python -m benchmarks.analysis [EVENTS ..] [--sessions N ..] [--executors N ..] [--job NAME ..]``:
+5,000,000 events in 5 and in 10,000 sessions on ``local[2]`` if left out; with ``--executors`` on a
+standalone cluster of so many workers of one core, each with one executor. The sessions are those of
+:mod:`benchmarks.synthetic`; making and exporting them is not counted. Many sessions are exported as
+a campaign's task does it, many in one commit.
+
+``--duckdb`` asks the same question of DuckDB, in the same run: percentiles of commit latency by
+session, partition and acks, and the worst of them.
 """
 
 import argparse
@@ -20,23 +24,74 @@ from pathlib import Path
 
 from benchmarks.spark_servers import standalone_cluster
 from benchmarks.synthetic import synthetic_events
-from sessions.dataset.export import export_session
+from sessions.dataset.export import RowsWriter, SessionRows
+from sessions.dataset.layout import Dataset
 from sessions.dataset.rows.sessions import SessionFacts
+from sessions.format.codec import unpacked
 
-SESSION_EVENTS = 1_000_000
 EVENTS = 5_000_000
+SESSIONS = (5, 10_000)
+COMMITS_MAX = 64
+BLOCK = 16_384
 MEMORY = "2g"
 LOCAL = "local[2]"
 PROGRAM = "from commands.cli.main import main; main()"
+QUESTION = """\
+WITH batch AS (
+    SELECT session, tp, acks, committed_us - sent_us AS us, count(*) AS records
+    FROM '{dataset}/produced/*.parquet' WHERE committed_us IS NOT NULL GROUP BY ALL
+), ranked AS (
+    SELECT *, sum(records) OVER (PARTITION BY session, tp, acks ORDER BY us) AS rank,
+           sum(records) OVER (PARTITION BY session, tp, acks) AS total
+    FROM batch
+)
+SELECT session, tp, acks, max(total) AS n,
+       min(us) FILTER (rank * 100 >= total * 50) AS p50,
+       min(us) FILTER (rank * 100 >= total * 99) AS p99
+FROM ranked GROUP BY ALL ORDER BY p99 DESC, session, tp LIMIT 50
+"""
+"""What the job ``latency`` asks first."""
 
 
-def make_dataset(events: int, dataset: Path) -> int:
-    """Export as many sessions as that takes; returns how many events there are."""
-    made = 0
-    for number in range(max(1, events // SESSION_EVENTS)):
-        size = min(events, SESSION_EVENTS)
-        made += export_session(synthetic_events(size), SessionFacts(f"s{number}"), dataset).events
+def make_dataset(events: int, sessions: int, dataset: Path) -> int:
+    """Export so many events in so many sessions; returns how many events there are."""
+    made, size = 0, events // sessions
+    partitions = max(3, min(100, size // 200))
+    into = Dataset(dataset)
+    each_commit = -(-sessions // min(sessions, COMMITS_MAX))
+    names = [f"s{number:05d}" for number in range(sessions)]
+    for first in range(0, sessions, each_commit):
+        together = names[first : first + each_commit]
+        with into.staging() as staging, RowsWriter(staging.path, staging.id) as writer:
+            count = 0
+            for name in together:
+                rows = SessionRows(name)
+                block = []
+                for event in synthetic_events(size, partitions):
+                    block.append(event)
+                    if len(block) == BLOCK:
+                        rows.add(unpacked(block), block)
+                        writer.take(rows)
+                        block = []
+                if block:
+                    rows.add(unpacked(block), block)
+                rows.finish(SessionFacts(name))
+                writer.take(rows)
+                count += rows.events
+            writer.finish()
+            staging.commit(together, count)
+            made += count
     return made
+
+
+def seconds_of_duckdb(dataset: Path) -> float:
+    """Seconds until DuckDB, a library with two threads, has answered."""
+    import duckdb
+
+    begin = time.perf_counter()
+    with duckdb.connect(config={"threads": 2}) as connection:
+        connection.execute(QUESTION.format(dataset=dataset)).fetchall()
+    return time.perf_counter() - begin
 
 
 def seconds_of(dataset: Path, master: str, jobs: list[str]) -> dict[str, float]:
@@ -63,24 +118,43 @@ def main() -> None:
     """Print a row of Markdown for each size and way to run."""
     parser = argparse.ArgumentParser()
     parser.add_argument("events", nargs="*", type=int, default=[EVENTS])
+    parser.add_argument("--sessions", nargs="+", type=int, default=list(SESSIONS))
     parser.add_argument("--executors", nargs="+", type=int, default=[])
     parser.add_argument("--job", nargs="+", default=[])
+    parser.add_argument("--duckdb", action="store_true")
     given = parser.parse_args()
-    print("| events | on | seconds | CPU seconds | events/s |\n|--|--|--|--|--|")
+    print("| events | sessions | on | seconds | CPU seconds | events/s |\n|--|--|--|--|--|--|")
     for events in given.events:
-        with tempfile.TemporaryDirectory() as folder:
-            dataset = Path(folder) / "dataset"
-            made = make_dataset(events, dataset)
-            for executors in given.executors or [0]:
-                before = _cpu_seconds()
-                where = f"{executors} executors of 1 core" if executors else LOCAL
-                cluster = standalone_cluster(Path(folder) / "spark", executors, MEMORY)
-                with cluster if executors else nullcontext(LOCAL) as url:
-                    seconds = seconds_of(dataset, url, given.job)["total"]
-                cpu, rate = _cpu_seconds() - before, made / seconds
-                print(
-                    f"| {made:,} | {where} | {seconds:.0f} | {cpu:.0f} | {rate:,.0f} |", flush=True
-                )
+        for sessions in given.sessions:
+            with tempfile.TemporaryDirectory() as folder:
+                dataset = Path(folder) / "dataset"
+                made = make_dataset(events, sessions, dataset)
+                files = sum(1 for _ in dataset.rglob("*.parquet"))
+                print(f"    {files} files", file=sys.stderr)
+                for executors in given.executors or [0]:
+                    where = f"{executors} executors of 1 core" if executors else LOCAL
+                    cluster = standalone_cluster(Path(folder) / "spark", executors, MEMORY)
+                    before = _cpu_seconds()
+                    with cluster if executors else nullcontext(LOCAL) as url:
+                        seconds = seconds_of(dataset, url, given.job)["total"]
+                    _print(made, sessions, where, seconds, _cpu_seconds() - before)
+                if given.duckdb:
+                    before = time.process_time()
+                    seconds = seconds_of_duckdb(dataset)
+                    where = "DuckDB, commit latency alone"
+                    _print(made, sessions, where, seconds, time.process_time() - before)
+                    before = _cpu_seconds()
+                    seconds = seconds_of(dataset, LOCAL, ["latency"])["total"]
+                    where = f"{LOCAL}, the job latency alone"
+                    _print(made, sessions, where, seconds, _cpu_seconds() - before)
+
+
+def _print(events: int, sessions: int, where: str, seconds: float, cpu: float) -> None:
+    rate = events / seconds
+    print(
+        f"| {events:,} | {sessions:,} | {where} | {seconds:.1f} | {cpu:.1f} | {rate:,.0f} |",
+        flush=True,
+    )
 
 
 def _cpu_seconds() -> float:

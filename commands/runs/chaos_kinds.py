@@ -5,21 +5,22 @@ from typing import Final, get_args
 from sessions.campaign.chaos import Chaos, Kind
 from sessions.grammar.words import BadWord, nearest
 
-KINDS: Final = get_args(Kind)
+KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 BUDGET_MAX: Final = 100
 
 
-def chaos_kinds(word: str) -> Chaos:
+def chaos_kinds(words: str) -> Chaos:
     """``crash,freeze:2``: kinds of faults, one of each unless it is told.
 
     Raises:
         BadWord: there is no such kind, or no such number.
     """
     budgets: dict[Kind, int] = {}
-    for each in word.split(","):
-        kind, separator, number = each.partition(":")
-        if kind not in KINDS:
-            raise BadWord(f"'{kind}' is no kind of fault: {', '.join(KINDS)}{nearest(kind, KINDS)}")
+    for each in words.split(","):
+        word, separator, number = each.partition(":")
+        kind = next((known for known in KINDS if known == word), None)
+        if kind is None:
+            raise BadWord(f"'{word}' is no kind of fault: {', '.join(KINDS)}{nearest(word, KINDS)}")
         if kind in budgets:
             raise BadWord(f"'{kind}' is given twice")
         if separator and not (number.isascii() and number.isdigit() and int(number) <= BUDGET_MAX):

@@ -12,13 +12,25 @@ HEAD: Final = """\
 [the dataset](dataset.md). Each result is a folder of Parquet files, `DIR/TABLE`, described below;
 its worst rows are shown in the terminal. `--master` names a Spark master (this machine,
 `local[*]`, if left out), `--remote` a Spark Connect server (`sc://HOST:PORT`); both must see the
-two folders under the same paths. `--job` chooses jobs; all of them run if it is left out.
+two folders under the same paths or URIs (`s3a://BUCKET/..`). `--conf spark.K=V` sets what Spark
+knows. Inside `spark-submit` the submitter's master and settings count. `--job` chooses jobs; all
+of them run if it is left out.
 `DIR/report.html` is [one page](report.md), made from these tables, that needs nothing else: charts,
 the worst rows, and for the number of an event the command that opens its session there.
+
+Where DIR has an earlier analysis of the dataset, the sessions that came since are analysed and
+added; tables over all sessions are made anew. If a session has been replaced or removed since,
+everything is.
 
 - Times are virtual, in microseconds (`us`); `event` is the number of an event in its session.
 - A percentile P is the smallest value that at least P percent of the values do not exceed, so it
   is always a value that occurred; it is exact.
+- How many values a percentile is of stands beside it, in `.._n`.
+- A partition is *leaderless* while no broker whose process runs acts as its leader; one that is
+  frozen serves nobody.
+- A broker that thaws, or leads on after a restart, before another leader was elected has
+  *returned*: that is no failover, and counts apart.
+- With acks=0 nobody acknowledges a record: such records are `sent`, never `acked` or `lost`.
 - *Commit* of a record is the moment at which the HW of a leader first passed it.
 - *HW lag* is LEO - HW on the leader: what is written and not yet committed.
 - A *fetch round* of a record is a fetch by which an in-sync follower wrote something to its log

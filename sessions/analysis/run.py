@@ -90,7 +90,7 @@ class Note(Struct, frozen=True):
     jobs: tuple[str, ...]
 
 
-def analyze(
+def analyze(  # noqa: PLR0917 - the last ones are given by name
     dataset: "str | Path | Location",
     out: "str | Path | Location",
     master: str | None = None,

@@ -230,7 +230,7 @@ def _started(chosen: dict[str, str], log: Path) -> "SparkSession":
 
     try:
         with _output_to(log), _interrupted_later():
-            return SparkSession.builder.config(map=chosen).getOrCreate()
+            return SparkSession.builder.config(map={**chosen}).getOrCreate()
     except (OSError, PySparkException, Py4JError) as error:
         _end_gateway(SparkContext._gateway)
         raise SparkUnavailable(f"Spark did not start: {_reason(error, log)}") from error

@@ -29,6 +29,8 @@ from emulator.inputs.statements import (
 
 Kind = Literal["crash", "stop", "freeze", "cut", "delay"]
 MS: Final = 1_000
+ENDS: Final = 2
+"""A link is between two brokers."""
 DELAYS_MS: Final = (20, 200, 2_000)
 DRAWS_MAX: Final = 50
 """How often a place is drawn for a fault before it is given up: everything is at fault already."""
@@ -41,9 +43,9 @@ class Chaos(Struct, frozen=True):
 
 
 class Place(NamedTuple):
-    """Where a statement is put: before the statement ``index``, or so far into it if it waits."""
+    """Where a statement is put: before the statement ``at``, or so far into it if it waits."""
 
-    index: int
+    at: int
     into_ms: int
 
 
@@ -94,7 +96,7 @@ def _drawn(
     for _ in range(DRAWS_MAX):
         if kind in OF_BROKER and not brokers[1]:
             return None
-        if kind not in OF_BROKER and len(brokers[0]) < 2:
+        if kind not in OF_BROKER and len(brokers[0]) < ENDS:
             return None
         begin, end = sorted((_place(draw, steps), _place(draw, steps)))
         made = (
@@ -147,7 +149,7 @@ def _put_in(steps: Sequence[Statement], faults: list[Fault]) -> list[Statement]:
     more: dict[int, list[tuple[int, Statement]]] = {}
     for fault in faults:
         for place, statement in ((fault.begin, fault.harm), (fault.end, fault.repair)):
-            more.setdefault(place.index, []).append((place.into_ms, statement))
+            more.setdefault(place.at, []).append((place.into_ms, statement))
     made: list[Statement] = []
     for index, step in enumerate(steps):
         made.extend(_divided(step, sorted(more.get(index, []), key=lambda each: each[0])))

@@ -20,9 +20,9 @@ seed, in every combination of what is varied, on Spark. Each run is a session of
   Values are separated by commas.
 - A campaign is divided into tasks of at least {RUNS_A_TASK} runs, {TASKS_MAX} of them or a few for
   each core. A task commits all its runs at once, with one file for each table; one that takes
-  longer than {COMMIT_S:.0f} s commits what it has, and later again, after as long as it has worked so
-  far. So a campaign of 10,000 runs is fewer than 1,000 files, and what a killed worker can lose is
-  less than what it had been working on.
+  longer than {COMMIT_S:.0f} s commits what it has, and later again, after as long as it has worked
+  so far. So a campaign of 10,000 runs is fewer than 1,000 files, and a killed worker loses at most
+  half of its work.
 - A run that raises, hangs (`--limit` is real time for each run), or takes its worker's process
   with it twice is a row like any other; there is no session of it.
 - ctrl-c stops it. The same command goes on from there; what raised or hung is not tried again,
@@ -42,6 +42,21 @@ Beside the tables stands `DATASET/_campaign/`:
 - `outcome.json`: the matrix that was printed
 - `plan.json`: the script's text, the seeds, and every combination
 - `shrunk/`: what `--shrink` made, a script for each run that it reduced
+
+## Random faults
+
+`--chaos crash,freeze:2,cut,delay` puts faults among the statements of each run: here one crash, two
+freezes, one cut link and one slow link, each ended by a later statement. Kinds are `crash`, `stop`
+and `freeze` (a broker), `cut` and `delay` (the link of two brokers). Whom they hit, and when, is
+drawn from the run's seed, so the same seed has the same faults. They fall between statements and
+into waits. No broker and no link has two faults at a time, and brokers that the script itself
+stops, starts or freezes are left alone; so none of these statements is refused. For each of the
+runs to look at that are printed, `_campaign/scripts/` has a script in which its faults stand as
+statements.
+
+`--shrink` reduces these runs: statements are left out as long as the same thing goes wrong and
+nothing else does. What is left, `_campaign/shrunk/SESSION.tide`, goes wrong only as a whole: no
+single statement of it can be spared. Runs are reduced side by side, one in a task.
 
 This page is rendered from the declarations (`python -m sessions.campaign > docs/campaigns.md`).
 """

@@ -1,7 +1,7 @@
 """What stands beside a campaign's tables: its plan, and what came of it.
 
-``DATASET/_campaign/`` holds them; readers of the tables do not look into it. The runs themselves are
-rows of the dataset's table ``runs``.
+``DATASET/_campaign/`` holds them; readers of the tables do not look into it. The runs themselves
+are rows of the dataset's table ``runs``.
 """
 
 import contextlib

@@ -40,7 +40,7 @@ TASKS_MAX: Final = 64
 Each writes a file for each table, so these are few; and workers end about together.
 """
 TASKS_A_CORE: Final = 4
-RUNS_A_TASK: Final = 20
+RUNS_A_TASK: Final = 50
 NAMED_A_TASK: Final = 50_000
 """How many runs a task gives their names, which takes next to no time."""
 GROUP: Final = "tidegauge campaign"
@@ -68,7 +68,7 @@ Tell = Callable[[Progress], object]
 """Is told now and then, first when the work begins."""
 
 
-def run_campaign(
+def run_campaign(  # noqa: PLR0917 - the last ones are given by name
     plan: Plan,
     dataset: "Location | Path | str",
     limit_s: float,

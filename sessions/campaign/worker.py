@@ -1,8 +1,8 @@
 """What Spark's workers do: make runs of a campaign, and commit them to the dataset many at a time.
 
 Everything that a worker needs is in :class:`Task`; the dataset is a place that it can see. A task
-writes one file for each table for all its runs. What takes longer than :data:`COMMIT_S` is committed
-in between, later and later, so that little is lost with a worker and files stay few.
+writes one file for each table for all its runs. What takes longer than :data:`COMMIT_S` is
+committed in between, later and later, so that little is lost with a worker and files stay few.
 """
 
 from collections.abc import Iterable, Iterator

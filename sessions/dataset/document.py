@@ -57,7 +57,7 @@ Everything joins on `{SESSION}`; within a session:
 | any column in `event` units (`seq`, `cause`, `sent_seq`, ..) | `events` | `{SESSION}`, `seq` |
 | `consumed.record` | `produced` | `{SESSION}`, `record` |
 | `partition_states` | `replica_states` | `{SESSION}`, `tp`, and overlapping validity |
-| `elections`, `isr_changes`, `truncations` | `partition_states` | `{SESSION}`, `tp`, and `from_seq` <= `seq` < `to_seq` |
+| `elections`, .. | `partition_states` | `{SESSION}`, `tp`, and `seq` in its validity |
 | `faults.broker` | `partition_states.leader` | `{SESSION}`, and `from_seq` <= `seq` < `to_seq` |
 | `runs` | `sessions` | `{SESSION}` |
 
@@ -95,7 +95,8 @@ found = (
 PANDAS: Final = """\
 import pandas as pd
 
-produced = pd.read_parquet("DATASET/produced", columns=["session", "acks", "sent_us", "committed_us"])
+names = ["session", "acks", "sent_us", "committed_us"]
+produced = pd.read_parquet("DATASET/produced", columns=names)
 sessions = pd.read_parquet("DATASET/sessions", columns=["session", "version"])
 committed = produced.dropna(subset=["committed_us"]).merge(sessions, on="session")
 committed["commit_us"] = committed["committed_us"] - committed["sent_us"]

@@ -98,7 +98,7 @@ def compact(dataset: Dataset, progress: Progress = lambda _: None) -> int:
     require_arrow()
     dataset.recover()
     small = _small(dataset.commits())
-    if len(small) < 2:
+    if len(small) <= 1:
         return 0
     with dataset.staging() as staging:
         firsts = _first_sessions(dataset)

@@ -116,5 +116,5 @@ def arrow_schema(table: Table) -> "pa.Schema":
 
 
 def spark_schema(table: Table) -> str:
-    """The schema to read a table with, as Spark's DDL text; reading with it spares the inference."""
+    """The schema to read a table with, as Spark's DDL text, which spares the inference."""
     return ", ".join(f"`{column.name}` {SPARK_TYPES[column.type]}" for column in table.columns)

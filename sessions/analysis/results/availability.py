@@ -14,8 +14,8 @@ from sessions.dataset.schema import Column, Table
 
 KINDS: Final = {
     "offline": "its state znode names no leader",
-    "leaderless": "no broker whose process runs acts as its leader, once one has (a crash or freeze "
-    "counts at once)",
+    "leaderless": "no broker whose process runs acts as its leader, once one has (a crash or "
+    "freeze counts at once)",
     "under_min_isr": "its ISR is smaller than min.insync.replicas",
     "under_replicated": "a replica is missing from its ISR",
 }

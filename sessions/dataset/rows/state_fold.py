@@ -242,7 +242,8 @@ class StateFold:
             replica = self._changing(event.tp, event.broker, event)
         if (replica.role, replica.leader_epoch) != (event.role, event.leader_epoch):
             self._end_replica(partition, replica, event)
-            if event.broker == partition.leader and "leader" in (replica.role, event.role):
+            begins_or_ends = (replica.role == "leader") != (event.role == "leader")
+            if event.broker == partition.leader and begins_or_ends:
                 self._end_partition(partition, event)
             replica.role, replica.leader_epoch = event.role, event.leader_epoch
         if event.role != "leader" and event.broker in partition.remembered:

@@ -10,6 +10,7 @@ from commands.cli.main import run_program
 from commands.runs.analysis import plain, tables
 from sessions.analysis.run import AnalysisReport, ReportTable
 from sessions.dataset.layout import MARKER
+from sessions.dataset.location import Location
 from tests.sessions.dataset.reading import exported
 from tests.sessions.dataset.streams import committed_story
 
@@ -20,9 +21,9 @@ PROGRAM = "from commands.cli.main import main; main()"
 
 def report() -> AnalysisReport:
     headers, rows = ("TP", "P99 ms"), (("t-0", 1.5),)
-    shown = ReportTable("latency", "t", "Commit latency", headers, rows, 1200, Path("o/t"))
-    written = ReportTable("latency", "u", "Over time", (), (), 77, Path("o/u"))
-    return AnalysisReport(Path("d"), Path("o"), 2, 500, (shown, written))
+    shown = ReportTable("latency", "t", "Commit latency", headers, rows, 1200, Location("o/t"))
+    written = ReportTable("latency", "u", "Over time", (), (), 77, Location("o/u"))
+    return AnalysisReport(Location("d"), Location("o"), 2, 500, (shown, written))
 
 
 def test_results_are_tables_with_their_size() -> None:

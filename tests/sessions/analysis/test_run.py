@@ -13,9 +13,11 @@ import pytest
 
 from sessions.analysis.errors import AnalysisError, SparkUnavailable
 from sessions.analysis.jobs import chosen
+from sessions.analysis.run import ANALYSED, NOTE
 from sessions.analyze import analyze
-from sessions.dataset.layout import LAYOUT, MARKER, DatasetError, DatasetUnreadable
-from tests.sessions.dataset.reading import exported
+from sessions.dataset.layout import LAYOUT, MARKER, Dataset, DatasetError, DatasetUnreadable
+from sessions.dataset.maintenance import remove
+from tests.sessions.dataset.reading import exported, files
 from tests.sessions.dataset.streams import committed_story
 
 ROOT = Path(__file__).parents[3]
@@ -42,25 +44,53 @@ def test_each_job_leaves_a_folder_and_its_worst_rows(dataset: Path, tmp_path: Pa
     assert told == ["starting Spark", *(f"{job.name}: {job.question}" for job in wanted)]
     results = [result for job in wanted for result in job.results]
     for result, table in zip(results, report.tables, strict=True):
-        written = pq.read_table(table.path)
+        written = pq.read_table(str(table.path))
         assert tuple(written.column_names) == result.table.names
         assert written.num_rows == table.rows_in_all
         assert all(len(row) == len(table.headers) for row in table.rows)
-    assert [row[:4] for row in report.tables[0].rows] == [
-        ("2024", "orders-0", 3, 0.3),
-        ("s1", "orders-0", 3, 0.3),
+    assert [row[:6] for row in report.tables[0].rows] == [
+        ("2024", "orders-0", "all", 3, 3, 0.3),
+        ("s1", "orders-0", "all", 3, 3, 0.3),
     ]
     assert sorted(path.name for path in (tmp_path / "deep").iterdir()) == ["out*[2]"]
     names = {result.table.name for result in results}
-    assert {path.name for path in out.iterdir()} == {*names, "report.html"}
+    assert {path.name for path in out.iterdir()} == {*names, "report.html", NOTE, ANALYSED}
+
+
+def contents(out: Path) -> dict[str, list[str]]:
+    """The rows of every result."""
+    found = {}
+    for folder in out.iterdir():
+        if folder.is_dir() and not folder.name.startswith("_"):
+            found[folder.name] = sorted(map(repr, pq.read_table(folder).to_pylist()))
+    return found
+
+
+@pytest.mark.spark
+@pytest.mark.usefixtures("spark")
+def test_sessions_that_came_since_are_added(dataset: Path, tmp_path: Path) -> None:
+    jobs = ("failover", "availability")
+    first = analyze(dataset, tmp_path / "out", jobs=jobs)
+    assert first.added is None
+    exported(committed_story().events, dataset, "s3")
+    again = analyze(dataset, tmp_path / "out")
+    assert (again.added, again.sessions) == (1, 3)
+    whole = analyze(dataset, tmp_path / "whole", jobs=jobs)
+    assert contents(tmp_path / "out") == contents(tmp_path / "whole")
+    assert again.tables[0].rows_in_all == whole.tables[0].rows_in_all
+    remove(Dataset(dataset), ["s1"])
+    assert analyze(dataset, tmp_path / "out").added is None
+    assert analyze(dataset, tmp_path / "out").added == 0
+    left = pq.read_table(tmp_path / "out" / "availability")["session"].to_pylist()
+    assert sorted(left) == ["2024", "s3"]
 
 
 @pytest.mark.spark
 @pytest.mark.usefixtures("spark")
 def test_a_damaged_file_is_named_and_nothing_is_left(dataset: Path, tmp_path: Path) -> None:
-    part = dataset / "produced" / "session=s1" / "part-00000.parquet"
+    part = files(dataset, "produced")[0]
     part.write_bytes(b"PAR1 no more PAR1")
-    with pytest.raises(DatasetUnreadable, match=r"session=s1/part-00000.parquet is damaged"):
+    with pytest.raises(DatasetUnreadable, match=rf"produced/{part.name} is damaged"):
         analyze(dataset, tmp_path / "out", jobs=("latency",))
     assert sorted(path.name for path in tmp_path.iterdir()) == [NAME]
 
@@ -127,7 +157,7 @@ def test_a_full_disk_is_one_sentence_and_nothing_is_left(
             raise PySparkException(f"Job aborted.\nCaused by: java.io.IOException: {reason}")
         raise OSError(errno.ENOSPC, reason)
 
-    monkeypatch.setattr("sessions.analysis.run._run", full)
+    monkeypatch.setattr("sessions.analysis.run._Work._run", full)
     with pytest.raises(AnalysisError, match="out could not be written: No space left on device"):
         analyze(dataset, tmp_path / "out", jobs=("isr",))
     assert sorted(path.name for path in tmp_path.iterdir()) == [NAME]
@@ -137,7 +167,7 @@ def test_a_full_disk_is_one_sentence_and_nothing_is_left(
 @pytest.mark.usefixtures("spark")
 def test_a_state_that_the_events_do_not_build_is_told(tmp_path: Path) -> None:
     exported(committed_story().events, tmp_path / "dataset", "s1")
-    part = tmp_path / "dataset" / "replica_states" / "session=s1" / "part-00000.parquet"
+    (part,) = files(tmp_path / "dataset", "replica_states")
     rows = pq.ParquetFile(part).read()
     wrong = pc.if_else(pc.equal(rows["broker"], 2), pc.add(rows["leo"], 1), rows["leo"])
     column = rows.schema.get_field_index("leo")

@@ -3,12 +3,23 @@
 import os
 import socket
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from sessions.analysis.errors import AnalysisError, SparkUnavailable
 from sessions.analysis.java import java_major, require_java
-from sessions.analysis.session import COLLECTOR, addresses, settings, spark_session
+from sessions.analysis.session import (
+    COLLECTOR,
+    addresses,
+    hadoop_version,
+    settings,
+    spark_session,
+    store_settings,
+)
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 
 def fake_java(folder: Path, banner: str, status: int = 0) -> None:
@@ -74,10 +85,10 @@ def unused_port() -> int:
 @pytest.mark.parametrize("scheme", ["spark", "sc"])
 def test_a_master_that_does_not_answer_is_one_sentence(scheme: str) -> None:
     url = f"{scheme}://127.0.0.1:{unused_port()}"
-    asked = {"master": url} if scheme == "spark" else {"remote": url}
+    master, remote = (url, None) if scheme == "spark" else (None, url)
     with (
         pytest.raises(SparkUnavailable, match=f"nobody answers at {url}: Connection refused"),
-        spark_session(**asked),
+        spark_session(master, remote),
     ):
         pass
 
@@ -126,3 +137,29 @@ def test_a_collector_that_somebody_has_chosen_stays(monkeypatch: pytest.MonkeyPa
 
 def test_nothing_is_left_in_the_environment() -> None:
     assert "SPARK_CONNECT_MODE_ENABLED" not in os.environ
+
+
+def test_a_yarn_without_its_configuration_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("HADOOP_CONF_DIR", "YARN_CONF_DIR"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("pyspark.sql.SparkSession.getActiveSession", lambda: None)
+    said = "--master yarn needs the cluster's configuration: HADOOP_CONF_DIR or YARN_CONF_DIR"
+    with pytest.raises(SparkUnavailable, match=said), spark_session("yarn"):
+        pass
+
+
+@pytest.mark.spark
+def test_settings_hold_for_the_block_alone(spark: "SparkSession") -> None:
+    key = "spark.sql.session.timeZone"
+    before = spark.conf.get(key)
+    with spark_session(conf={key: "Asia/Tokyo"}) as session:
+        assert session.conf.get(key) == "Asia/Tokyo"
+    assert spark.conf.get(key) == before
+
+
+def test_the_object_store_of_the_environment_is_sparks_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
+    assert store_settings() == {}
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
+    assert store_settings()["spark.hadoop.fs.s3a.endpoint"] == "http://127.0.0.1:1"
+    assert hadoop_version()[0].isdigit()

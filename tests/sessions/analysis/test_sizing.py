@@ -21,17 +21,21 @@ def test_few_events_are_not_worth_compiling_queries() -> None:
 
 def test_shuffles_grow_with_the_data_unless_somebody_has_chosen() -> None:
     assert settings_for(100 * 2**20, "200") == {PARTITIONS: "100"}
-    assert settings_for(10_000 * 2**20, "200") == {PARTITIONS: "200"}
+    assert settings_for(10_000 * 2**20, "200") == {PARTITIONS: "10000"}
     assert settings_for(10_000 * 2**20, "64") == {}
 
 
 @pytest.mark.spark
 def test_a_session_is_left_as_it_was(spark: "SparkSession", tmp_path: Path) -> None:
     exported(committed_story().events, tmp_path / "dataset", "s1")
-    spark.conf.set("spark.sql.codegen.wholeStage", "true")
+    key = "spark.sql.codegen.wholeStage"
     try:
+        spark.conf.unset(key)
         with suited(spark, Dataset(tmp_path / "dataset")):
-            assert spark.conf.get("spark.sql.codegen.wholeStage") == "false"
-        assert spark.conf.get("spark.sql.codegen.wholeStage") == "true"
+            assert spark.conf.get(key) == "false"
+        assert spark.conf.get(key) == "true"
+        spark.conf.set(key, "true")  # somebody has chosen
+        with suited(spark, Dataset(tmp_path / "dataset")):
+            assert spark.conf.get(key) == "true"
     finally:
-        spark.conf.set("spark.sql.codegen.wholeStage", "false")
+        spark.conf.set(key, "false")

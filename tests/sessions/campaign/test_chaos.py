@@ -80,7 +80,8 @@ def test_no_fault_is_refused_and_each_one_happens(seed: int) -> None:
     assert any(isinstance(event, BrokerStateChanged | LinkChanged) for event in events)
 
 
-def test_a_run_with_faults_is_a_script(seed: int = 3) -> None:
+def test_a_run_with_faults_is_a_script() -> None:
+    seed = 3
     of_chaos = with_faults(steps(), CHAOS, SPEC, seed)
     faults = [each for each in of_chaos if type(each.input) in (*HARM, *REPAIR, Wait)]
     text = script_text(variant({}, []), seed, faults, "found")

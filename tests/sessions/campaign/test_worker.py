@@ -12,8 +12,9 @@ import pytest
 from sessions.campaign import worker as work
 from sessions.campaign.limits import TooLong
 from sessions.campaign.manifest import CampaignFolder
-from sessions.campaign.plan import Plan
+from sessions.campaign.plan import Plan, Run
 from sessions.campaign.worker import Task, Worker, encoded, named_runs, run_batches
+from sessions.dataset.export import SessionRows
 from sessions.dataset.layout import STAGING, Dataset, DatasetError, SessionExists
 from tests.sessions.campaign.plans import LOST, known_plan, short_plan
 from tests.sessions.dataset.reading import Row, files, rows
@@ -128,7 +129,7 @@ def test_a_run_that_never_ends_is_broken_off_and_the_others_stay(
 ) -> None:
     emulated = Worker._emulated
 
-    def forever(self: Worker, run: Any, own: Any) -> Any:
+    def forever(self: Worker, run: Run, own: list[work.Batch]) -> SessionRows:
         while run.seed == 1:
             pass
         return emulated(self, run, own)

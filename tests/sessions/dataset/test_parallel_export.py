@@ -89,7 +89,7 @@ def test_what_the_second_process_cannot_write_or_read_is_told(
         staging = Staging(dataset, tmp_path, "a", lock.fileno())
         with (
             exporting_beside(session, "story", staging) as other,
-            pytest.raises(OSError, match="exists|Not a directory"),
+            pytest.raises(OSError, match=r"exists|Not a directory"),
         ):
             other.rows()
         last = session.chunks[-1].first_seq
