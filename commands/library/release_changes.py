@@ -16,7 +16,7 @@ from emulator.releases.config import (
 from emulator.releases.config_names import SETTINGS, Parsed, Setting
 from emulator.releases.features import FEATURES, Feature
 from emulator.releases.profiles import PROFILES, VERSIONS
-from emulator.releases.versions import NAMES, RELEASE_OF, RELEASES, DOCUMENTS, is_since, is_until
+from emulator.releases.versions import DOCUMENTS, NAMES, RELEASE_OF, RELEASES, is_since, is_until
 
 Defaults = ProducerDefaults | ConsumerDefaults
 
