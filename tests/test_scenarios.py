@@ -10,11 +10,9 @@ from pathlib import Path
 import pytest
 
 from commands.language.parser import parse_script
-from emulator.cluster import Cluster
-from emulator.inputs.statements import ExpectError, Statement
+from commands.runs.driver import Pace
+from commands.runs.script_runner import ScriptRunner
 from emulator.releases.profiles import VERSIONS
-from emulator.scenario.outcome import Outcome
-from emulator.scenario.runner import Runner
 
 FOLDER = Path(__file__).parent / "scenarios"
 ROWS = (
@@ -70,24 +68,13 @@ CASES = [
 ]
 
 
-def _is_failure(outcome: Outcome, *, expected_next: bool) -> bool:
-    return outcome.passed is False or (outcome.refused and not expected_next)
-
-
 @pytest.mark.parametrize(("path", "version"), CASES)
 def test_everything_a_scenario_expects_holds(path: Path, version: str) -> None:
     script = parse_script(path.read_text(), str(path), cluster_options=("--version", version))
-    cluster = Cluster(script.spec)
-    runner = Runner(cluster)
-    steps = [step for step in script.steps if isinstance(step, Statement)]
-    failures = []
-    for step, following in zip(steps, [*steps[1:], None], strict=True):
-        outcome = runner.execute(step)
-        expected = following is not None and isinstance(following.input, ExpectError)
-        if _is_failure(outcome, expected_next=expected) and not (expected and outcome.refused):
-            failures.append(f"{path.name}:{step.line}: {step.text}: {outcome.message}")
-    assert failures == []
-    assert cluster.state.invariants.unexpected == 0
+    runner = ScriptRunner(script, Pace())
+    runner.run(lambda step, outcome: None)
+    assert runner.tally.failed == []
+    assert runner.violations == 0
 
 
 @pytest.mark.parametrize("row", ROWS)

@@ -96,6 +96,7 @@ def project_files() -> Iterator[Path]:
     tops = [path for path in ROOT.iterdir() if path.is_file()]
     folders = [ROOT / name for name in (*ROOMS, "tests", "benchmarks", "docs")]
     yield ROOT / ".ci" / "run"
+    yield ROOT / "Makefile"
     for path in (*tops, *(path for folder in folders for path in folder.rglob("*"))):
         if path.suffix in TEXT_SUFFIXES and "__pycache__" not in path.parts:
             yield path

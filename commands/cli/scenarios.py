@@ -107,7 +107,7 @@ def run(
     from commands.runs.recording import recorder
     from commands.runs.run import run_script
 
-    scenario = _find(name)
+    scenario = _find(name, version)
     chosen = _judged_version(scenario, version)
     options = cluster_options(chosen, seed, config)
     parsed = parse_script(scenario.text(), scenario.path.name, {}, options)
@@ -143,7 +143,7 @@ def open_scenario(
     With --against the same script runs on two releases: they step together, and the first
     difference is marked.
     """
-    scenario = _find(name)
+    scenario = _find(name, version)
     chosen = _judged_version(scenario, version)
     configuration = settings(theme=theme, ascii_only=ascii_only)
     need_terminal()
@@ -175,11 +175,11 @@ def briefing(scenario: "Scenario") -> str:
     return "\n".join(rows) + "\n"
 
 
-def _find(name: str) -> "Scenario":
+def _find(name: str, version: str | None = None) -> "Scenario":
     from commands.library.index import find, library
 
     try:
-        return find(name, library())
+        return find(name, library(), version)
     except BadWord as error:
         raise CommandError(ExitCode.USAGE, f"'tidegauge scenarios': {error}") from None
 

@@ -170,8 +170,10 @@ def _place(scenario: Scenario) -> tuple[int, int, list[tuple[int, str]]]:
     return list(GROUPS.values()).index(scenario.group), judged, natural
 
 
-def find(name: str, among: Sequence[Scenario] = SCENARIOS) -> Scenario:
+def find(name: str, among: Sequence[Scenario] = SCENARIOS, release: str | None = None) -> Scenario:
     """The scenario of that name, or the one whose name begins so.
+
+    If several names begin so, the one that is written for the ``release`` is meant.
 
     Raises:
         BadWord: there is none, or more than one.
@@ -179,6 +181,8 @@ def find(name: str, among: Sequence[Scenario] = SCENARIOS) -> Scenario:
     wanted = name.lower()
     exact = [each for each in among if each.name.lower() == wanted]
     found = exact or [each for each in among if f"{each.name.lower()}-".startswith(f"{wanted}-")]
+    if len(found) > 1 and release is not None:
+        found = [each for each in found if each.is_written_for(release)] or found
     if len(found) > 1:
         several = ", ".join(each.name for each in found)
         raise BadWord(f"'{name}' may be any of {several}")

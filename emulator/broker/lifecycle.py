@@ -41,7 +41,7 @@ PATHS = (
     ("", znodes.ADMIN),
     ("", znodes.DELETE_TOPICS),
     ("isr_change_notification_znode", znodes.ISR_CHANGES),
-    ("idempotence", znodes.PRODUCER_IDS),
+    ("producer_id_block_znode", znodes.PRODUCER_IDS),
     ("log_dir_event_notifications", znodes.LOG_DIR_EVENTS),
     ("finalized_features", znodes.FEATURE),
 )

@@ -18,7 +18,7 @@ class Subject(Struct, frozen=True, array_like=True):
     - ``replica``, ``orders-0@2``: leo hw log_start role epochs values remote_leo caught_up_ms
     - ``controller``, empty: broker epoch
     - ``broker``, ``2``: state session
-    - ``zk``, ``/path``: exists data version children owner
+    - ``zk``, ``/path``: exists data version children owner watchers (the hosts that watch it)
     - ``producer``, ``p1``: acked failed retries pending
     - ``consumer``, ``c1``: position values partitions
     - ``audit``, empty: acked lost duplicated diverged unacked_visible invariants_violated

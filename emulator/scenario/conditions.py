@@ -199,6 +199,9 @@ def _zk(cluster: Cluster, path: str, field: str) -> Value:
     node = cluster.zookeeper.exists(path)
     if field == "exists":
         return node is not None
+    if field == "watchers":
+        watches = cluster.zookeeper.watches
+        return sorted({*watches.data.get(path, ()), *watches.children.get(path, ())})
     if node is None:
         return NOTHING
     values: dict[str, Value] = {

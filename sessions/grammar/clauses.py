@@ -29,7 +29,7 @@ FIELDS: Final = {
     ),
     "controller": ("broker", "epoch"),
     "broker": ("state", "session"),
-    "zk": ("exists", "data", "version", "children", "owner"),
+    "zk": ("exists", "data", "version", "children", "owner", "watchers"),
     "producer": ("acked", "failed", "retries", "pending"),
     "consumer": ("position", "values", "partitions"),
     "audit": (
@@ -55,7 +55,10 @@ TEXT_FIELDS: Final = {"state", "role", "data", "children", "values", "partitions
 TIME_FIELDS: Final = {"time", "caught_up_ms"}
 """Values in milliseconds, beside which a duration may stand."""
 
-LISTS: Final = {"isr", "osr", "replicas", "epochs", "values", "children", "partitions"}
+LISTS: Final = {
+    *("isr", "osr", "replicas", "epochs", "values"),
+    *("children", "partitions", "watchers"),
+}
 """Values that are lists themselves."""
 WITH_COMMAS: Final = {"data", "values", "children"}
 """Values that may have commas in them, so that a list beside them is written in brackets."""

@@ -58,6 +58,7 @@ REPLICATION: Final = (
         "KAFKA-1367",
         "leaders tell the controller of their ISR writes by sequential znodes",
         ended_by="KIP-497",
+        also=("documents",),
     ),
     Feature(
         "leader_and_isr_waits_for_idle_fetchers",

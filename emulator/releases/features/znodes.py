@@ -14,6 +14,7 @@ ZNODES: Final = (
         None,
         "KAFKA-1070",
         "brokers without an id take one of /brokers/seqid",
+        also=("documents",),
     ),
     Feature("client_quotas", "0.9", None, "KIP-13", "quotas of clients stand in /config/clients"),
     Feature(
@@ -22,6 +23,7 @@ ZNODES: Final = (
         None,
         "KAFKA-1367",
         "there is /isr_change_notification",
+        also=("documents",),
     ),
     Feature(
         "json_config_changes",
@@ -40,7 +42,22 @@ ZNODES: Final = (
         "KIP-55",
         "a notification names what changed by one path (version 2)",
     ),
-    Feature("cluster_id", "0.10.1", None, "KIP-78", "the cluster has an id, in /cluster/id"),
+    Feature(
+        "cluster_id",
+        "0.10.1",
+        None,
+        "KIP-78",
+        "the cluster has an id, in /cluster/id",
+        also=("documents",),
+    ),
+    Feature(
+        "producer_id_block_znode",
+        "0.11",
+        None,
+        "KIP-98",
+        "there is /latest_producer_id_block",
+        also=("documents",),
+    ),
     Feature(
         "listener_protocol_map",
         "0.10.2",
@@ -77,6 +94,7 @@ ZNODES: Final = (
         None,
         "KIP-112",
         "brokers tell of failed disks in /log_dir_event_notification",
+        also=("documents",),
     ),
     Feature(
         "broker_registration_multi",

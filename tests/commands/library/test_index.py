@@ -109,3 +109,20 @@ def test_a_part_of_a_number_is_no_beginning() -> None:
 def test_a_beginning_of_several_names_is_told_which() -> None:
     with pytest.raises(BadWord, match="A8-loss-1-acks-0, A8-loss-2-acks-1"):
         find("A8", library())
+
+
+@pytest.mark.parametrize(
+    ("name", "release", "found"),
+    [
+        ("A5", "seed", "A5-leader-dies-high-watermark"),
+        ("A5", "documents", "A5-leader-dies-high-watermark"),
+        ("A5", "2.4", "A5-leader-dies-epochs"),
+        ("A6", "0.10.2", "A6-follower-dies-high-watermark"),
+        ("C5", "documents", "C5-write-consistency-high-watermark"),
+        ("E5-tree", "documents", "E5-tree-of-the-documents"),
+    ],
+)
+def test_a_name_that_several_begin_with_means_the_one_for_the_release(
+    name: str, release: str, found: str
+) -> None:
+    assert find(name, library(), release).name == found

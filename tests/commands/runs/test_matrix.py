@@ -20,7 +20,7 @@ from sessions.model.cluster_view import ClusterView
 from sessions.model.states import PartitionState, ReplicaState, Run
 
 GENERATIONS = {
-    "SEED": ["seed"],
+    "SEED": ["documents"],
     "G0": ["0.8.1", "0.8.2", "0.9", "0.10.0", "0.10.2"],
     "G1": ["0.11", "1.1"],
     "G2": ["2.0.0"],
@@ -95,7 +95,9 @@ def test_a_cells_script_is_one_that_run_takes_and_that_ends_the_same() -> None:
 
 @pytest.mark.parametrize("version", ["0.10.2", "2.0.0", "3.9"])
 def test_a_cell_is_the_same_alone_and_among_others(version: str) -> None:
-    found = {cell.version: cell for cell in cells([find("V7")], ["seed", "0.10.2", "2.0.0", "3.9"])}
+    found = {
+        cell.version: cell for cell in cells([find("V7")], ["documents", "0.10.2", "2.0.0", "3.9"])
+    }
     assert found[version] == run_cell(find("V7"), version)
 
 
@@ -112,11 +114,11 @@ def test_a_cells_script_opens_in_the_console(tmp_path: Path) -> None:
 
 
 def test_cells_come_scenario_by_scenario() -> None:
-    found = list(cells([find("V8"), find("V6")], ["seed", "3.9"]))
+    found = list(cells([find("V8"), find("V6")], ["documents", "3.9"]))
     assert [(cell.scenario, cell.version) for cell in found] == [
-        ("V8-literal", "seed"),
+        ("V8-literal", "documents"),
         ("V8-literal", "3.9"),
-        ("V6-acks-1", "seed"),
+        ("V6-acks-1", "documents"),
         ("V6-acks-1", "3.9"),
     ]
 

@@ -30,7 +30,7 @@ class Known(Struct, frozen=True):
     last: str
     why: str
     shown: tuple[tuple[str, str, str], ...]
-    first: str = "seed"
+    first: str = "documents"
 
 
 KNOWN = (
@@ -40,7 +40,7 @@ KNOWN = (
         "the HW is kept apart from the log, so a log that is cut below it leaves it standing until"
         " the next fetch response (KAFKA-8457 moved it into the log in 2.4)",
         (
-            ("B6-loss-by-high-watermark", "seed", "0.10.2"),
+            ("B6-loss-by-high-watermark", "documents", "0.10.2"),
             ("E1b-unclean-loses", "0.11", "2.2"),
         ),
     ),
@@ -50,9 +50,9 @@ KNOWN = (
         "a follower cuts to a HW that lags (before KIP-101), or because its leader does not know"
         " the epoch yet, or in an epoch that is over, which nobody notices before KIP-320",
         (
-            ("V12-fallback-to-high-watermark", "seed", "2.0.1"),
-            ("V14-stale-epoch-fetch", "seed", "2.0.1"),
-            ("KAFKA-7128-joins-early", "seed", "2.0.0"),
+            ("V12-fallback-to-high-watermark", "documents", "2.0.1"),
+            ("V14-stale-epoch-fetch", "documents", "2.0.1"),
+            ("KAFKA-7128-joins-early", "documents", "2.0.0"),
         ),
     ),
     Known(
@@ -60,9 +60,9 @@ KNOWN = (
         "2.0.1",
         "who has cut what was committed while in the ISR may be elected from it",
         (
-            ("V12-fallback-to-high-watermark", "seed", "2.0.1"),
-            ("KAFKA-7128-joins-early", "seed", "2.0.0"),
-            ("A8-loss-3-literal", "seed", "seed"),
+            ("V12-fallback-to-high-watermark", "documents", "2.0.1"),
+            ("KAFKA-7128-joins-early", "documents", "2.0.0"),
+            ("A8-loss-3-literal", "documents", "documents"),
         ),
     ),
     Known(
@@ -78,7 +78,7 @@ KNOWN = (
         VERSIONS[-1],
         "records are not flushed before they are acknowledged: the last ISR member is elected again"
         " after it lost its tail with its power (KIP-966, only without ZooKeeper)",
-        (("V24-last-replica-loses", "seed", VERSIONS[-1]),),
+        (("V24-last-replica-loses", "documents", VERSIONS[-1]),),
     ),
 )
 

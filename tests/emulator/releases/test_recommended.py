@@ -15,7 +15,7 @@ replica_lag_in_messages documents..0.8.2
 lag_time_since_last_fetch documents..0.8.2
 out_of_range_truncates_fully documents..0.8.2
 required_acks_validated 0.9..3.9
-isr_change_notifications 0.9..2.5
+isr_change_notifications documents 0.9..2.5
 leader_and_isr_waits_for_idle_fetchers documents..0.11
 out_of_range_is_fatal 0.8.2..2.0.0
 isr_expiration_at_half_lag_time 0.10.2..3.9
@@ -97,18 +97,19 @@ session_timeout_45s 3.5..3.9
 fetch_response_max_bytes 0.10.2..3.9
 offset_not_available_error 2.2..3.9
 broker_endpoints 0.9..3.9
-generated_broker_ids 0.9..3.9
+generated_broker_ids documents 0.9..3.9
 client_quotas 0.9..3.9
-isr_change_notification_znode 0.9..3.9
+isr_change_notification_znode documents 0.9..3.9
 json_config_changes 0.9..3.9
 broker_rack 0.10.0..3.9
 config_entity_paths 0.10.2..3.9
-cluster_id 0.10.2..3.9
+cluster_id documents 0.10.2..3.9
+producer_id_block_znode documents 0.11..3.9
 listener_protocol_map 0.10.2..3.9
 dynamic_broker_config 1.1..3.9
 removed_broker_config_stays 1.1..2.4
 session_expiry_fails_requests 1.1..3.9
-log_dir_event_notifications 1.1..3.9
+log_dir_event_notifications documents 1.1..3.9
 broker_registration_multi 2.2..3.9
 zookeeper_config_node 2.4..3.9
 finalized_features 2.7..3.9

@@ -79,7 +79,7 @@ def test_v16_without_unclean_election_the_last_replica_is_waited_for(version: st
     assert lab.cluster.audit.count("lost") == 0
 
 
-@pytest.mark.parametrize("version", ["seed", *BY_HIGH_WATERMARK, *WITH_EPOCHS])
+@pytest.mark.parametrize("version", ["documents", *BY_HIGH_WATERMARK, *WITH_EPOCHS])
 def test_v16_an_unclean_election_loses_what_only_the_dead_leader_had(version: str) -> None:
     lab = only_the_dead_leader_has_it(version, UNCLEAN)
     empties = version in since("0.8.1", "0.11")

@@ -152,7 +152,7 @@ def after_the_follower_died(version: str) -> Lab:
     return lab
 
 
-@pytest.mark.parametrize("version", ["seed", *PRE_BY_HIGH_WATERMARK])
+@pytest.mark.parametrize("version", ["documents", *PRE_BY_HIGH_WATERMARK])
 def test_v4_a_returning_follower_is_cut_to_its_high_watermark(version: str) -> None:
     lab = after_the_follower_died(version)
     start(lab, 2)
@@ -221,7 +221,7 @@ def test_v6_with_acks_1_a_record_is_lost_in_every_release(version: str) -> None:
     assert lab.cluster.audit.count("diverged") == 0
 
 
-@pytest.mark.parametrize("version", ["seed", "0.8.1", "0.10.2", "2.0.1", "3.9"])
+@pytest.mark.parametrize("version", ["documents", "0.8.1", "0.10.2", "2.0.1", "3.9"])
 def test_v5_with_acks_0_a_write_that_fails_is_a_success_to_its_producer(version: str) -> None:
     lab = Lab(version, brokers=2)
     lab.topic(1)
@@ -306,7 +306,7 @@ def both_down_with_hw_0(version: str) -> Lab:
 
 
 def test_v8_the_documents_third_loss_happens_in_their_own_profile_only() -> None:
-    lab = both_down_with_hw_0("seed")
+    lab = both_down_with_hw_0("documents")
     assert lab.ends(2) == "0/0"
     assert lab.cluster.audit.count("lost") == 1
 

@@ -104,7 +104,7 @@ def test_v31_a_slow_joiner_joins_from_0_10_2_and_waits_for_ever_before(version: 
 # ---- leaving
 
 
-@pytest.mark.parametrize("version", since("seed", "0.8.2"))
+@pytest.mark.parametrize("version", since("documents", "0.8.2"))
 def test_v32_up_to_0_8_a_member_leaves_that_is_more_than_4000_messages_behind(version: str) -> None:
     lab = Lab(version, stepwise=True)
     lab.topic(0, 1)

@@ -10,7 +10,7 @@ from tests.support.generations import READ_FIRST
 from tests.support.lab import TP, Lab
 
 LATENCY_MAX_US = LATENCY_MIN_US + LATENCY_SPREAD_US
-RECORDED_FIRST = ["seed", "0.8.1"]
+RECORDED_FIRST = ["documents", "0.8.1"]
 QUICK = ["2.4", "2.5"]
 """A parked fetch is answered as soon as the HW rises."""
 

@@ -1,0 +1,45 @@
+# One command each for what a contributor does; `.ci/run` calls the same. `make help` lists them.
+
+VENV ?= .venv
+PYTHON ?= python3
+BIN = $(VENV)/bin
+PYTEST = $(BIN)/python -P -m pytest -q
+WORKERS ?= 2
+
+.PHONY: help setup test fast lint types imports check docs serve
+
+help: ## what can be made
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:[^#]*## /\t/'
+
+setup: $(BIN)/.ready ## a virtual environment with everything for development
+
+$(BIN)/.ready: pyproject.toml requirements.lock
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install -q -c requirements.lock -e '.[spark,dev,docs]'
+	touch $@
+
+test: setup ## all tests (Spark's need Java 17)
+	$(PYTEST) -n $(WORKERS) --dist loadgroup
+
+fast: setup ## the tests of the language, the emulator's rules and the formats: under two minutes
+	$(PYTEST) -n $(WORKERS) -m 'not spark' tests/commands/language tests/commands/test_statements.py \
+	  tests/sessions/grammar tests/sessions/format tests/emulator/replication tests/emulator/releases \
+	  tests/emulator/controller tests/emulator/storage tests/test_tidy.py
+
+lint: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: setup
+	$(BIN)/mypy
+
+imports: setup
+	$(BIN)/lint-imports --no-logo
+
+check: lint types imports ## what the gate checks besides the tests
+
+docs: setup ## build the documentation into site/, and check its links
+	$(BIN)/mkdocs build --strict
+
+serve: setup ## show the documentation at http://127.0.0.1:8000
+	$(BIN)/mkdocs serve
