@@ -83,7 +83,7 @@ def test_every_counterexample_happens_on_the_emulator(
 
 def wandered(bounds: Bounds, seed: int) -> Violation:
     """A path that is chosen at random, as if it ended in a violation."""
-    chance = random.Random(seed)  # noqa: S311
+    chance = random.Random(seed)
     model = partition_model(bounds)
     path, states = [], [model.initial]
     for _ in range(STEPS):

@@ -20,7 +20,6 @@ from emulator.explorer.partition_model import (
 )
 from emulator.explorer.replica import Replica
 from emulator.explorer.search import Result, Search, Violation
-from emulator.explorer.successors import successors
 from tests.support.generations import since
 
 SMALL = Bounds("3.9", replicas=2, records=2, elections=2, crashes=1)
@@ -38,7 +37,9 @@ def shortest(result: Result, name: str) -> Violation:
 
 def reasons(violation: Violation) -> list[str]:
     """Why logs were truncated on the way."""
-    return [dict(each.details)["reason"] for each in violation.path if "reason" in dict(each.details)]
+    return [
+        dict(each.details)["reason"] for each in violation.path if "reason" in dict(each.details)
+    ]
 
 
 def replica(violation: Violation, number: int, broker: int, replicas: int) -> Replica:
@@ -173,6 +174,6 @@ def test_what_kafka_does_not_promise_is_lost_in_3_9_too(
 def test_what_is_looked_at_by_default_is_what_kafka_promises() -> None:
     assert properties_for(SMALL) == tuple(PROPERTIES)
     for looser in ({"acks": 1}, {"power_losses": 1}, {"unclean": True}):
-        promised = properties_for(Bounds("3.9", **looser))  # type: ignore[arg-type]
+        promised = properties_for(Bounds("3.9", **looser))
         assert ACKNOWLEDGED_KEPT not in promised
         assert ISR_HAS_COMMITTED in promised
