@@ -1,10 +1,12 @@
 """The explorer against TLC: the same states, depth and counterexamples, and what they take.
 
-``python -m benchmarks.explorer [--small]`` explores the published specifications and prints a row a
-search: states and depth (or the length of the shortest counterexample) beside what TLC found, and
-seconds and memory beside what TLC took. TLC 2.19 ran on two cores with its garbage collector's
-defaults; the explorer uses one. Each search has a process of its own, so that memory is its own.
-Exit status 1: a number differs from TLC's. ``--small`` leaves out what has over 100,000 states.
+``python -m benchmarks.explorer [--small | --releases]`` explores the published specifications and
+prints a row a search: states and depth (or the length of the shortest counterexample) beside what
+TLC found, and seconds and memory beside what TLC took. TLC 2.19 ran on one or two cores; the
+explorer uses one. Each search has a process of its own, so that memory is its own. Exit status 1: a
+number differs from TLC's. ``--small`` leaves out what has over 100,000 states. ``--releases``
+explores releases by the brokers' own rules instead, and prints what was found, in how many states,
+and states a second of CPU.
 """
 
 import argparse
@@ -17,6 +19,14 @@ import time
 
 from msgspec import Struct
 
+from emulator.explorer.partition_model import (
+    ACKNOWLEDGED_KEPT,
+    COMMITTED_AGREEMENT,
+    ISR_HAS_COMMITTED,
+    Bounds,
+    partition_model,
+    properties_for,
+)
 from emulator.explorer.search import Search
 from emulator.explorer.specifications import GENERATIONS, Constants, specification
 
@@ -83,6 +93,21 @@ LARGER = (
 )
 
 
+RELEASES = ("0.10.2", "0.11", "2.0.0", "2.0.1", "2.1", "3.9")
+HISTORIES: tuple[tuple[str, dict[str, int], tuple[str, ...]], ...] = (
+    ("V7, V12", {}, ()),
+    ("V10, V14", {"elections": 0, "power_losses": 1}, (ISR_HAS_COMMITTED,)),
+    ("V11", {"records": 3, "crashes": 0}, (COMMITTED_AGREEMENT,)),
+    ("three replicas", {"replicas": 3, "records": 1, "elections": 1}, ()),
+    (
+        "KAFKA-7128",
+        {"replicas": 3, "records": 1, "elections": 1, "crashes": 2},
+        (ACKNOWLEDGED_KEPT,),
+    ),
+)
+"""The protocol's known mistakes, the bounds in which they are looked for, and the property."""
+
+
 def cells(*, small: bool) -> list[Cell]:
     """Every search; with ``small``, those that are quick."""
     found = [
@@ -120,6 +145,34 @@ def searched(number: int) -> dict[str, float]:
     }
 
 
+def explore_release(number: int, version: str) -> None:
+    """Explore a release in this process and print what was found."""
+    name, bounds, properties = HISTORIES[number]
+    gc.disable()
+    asked = Bounds(version, **bounds)  # type: ignore[arg-type]
+    search = Search(partition_model(asked), properties or properties_for(asked))
+    began = time.process_time()
+    result = search.run()
+    cpu = time.process_time() - began
+    found = ", ".join(
+        f"{each.name} in {each.steps} steps, {each.faults} faults" for each in result.violations
+    )
+    megabytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(
+        f"{name:15} {version:7} {result.states:9,} states {cpu:6.1f} s CPU"
+        f" {result.states / cpu:7,.0f} /s {megabytes:4.0f} MB  {found or 'nothing'}",
+        flush=True,
+    )
+
+
+def releases() -> None:
+    """A process for each search."""
+    for number in range(len(HISTORIES)):
+        for version in RELEASES:
+            command = [sys.executable, "-m", "benchmarks.explorer"]
+            subprocess.run([*command, "--release", f"{number}:{version}"], check=True)
+
+
 def row(cell: Cell, number: int) -> bool:
     """Search in a new process and print what it found; whether it is what TLC found."""
     command = [sys.executable, "-m", "benchmarks.explorer", "--search", str(number)]
@@ -147,7 +200,16 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--small", action="store_true", help="only what is quick")
     parser.add_argument("--search", type=int, help=argparse.SUPPRESS)
+    parser.add_argument("--releases", action="store_true", help="releases, by brokers' rules")
+    parser.add_argument("--release", help=argparse.SUPPRESS)
     given = parser.parse_args()
+    if given.release is not None:
+        number, _, version = given.release.partition(":")
+        explore_release(int(number), version)
+        return 0
+    if given.releases:
+        releases()
+        return 0
     if given.search is not None:
         print(json.dumps(searched(given.search)))
         return 0

@@ -174,6 +174,6 @@ def test_what_kafka_does_not_promise_is_lost_in_3_9_too(
 def test_what_is_looked_at_by_default_is_what_kafka_promises() -> None:
     assert properties_for(SMALL) == tuple(PROPERTIES)
     for looser in ({"acks": 1}, {"power_losses": 1}, {"unclean": True}):
-        promised = properties_for(Bounds("3.9", **looser))  # type: ignore[arg-type]
+        promised = properties_for(Bounds("3.9", **looser))
         assert ACKNOWLEDGED_KEPT not in promised
         assert ISR_HAS_COMMITTED in promised
