@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from commands.exits import ExitCode
-from commands.main import run_program
+from commands.cli.main import run_program
 
 QUICK = ["--records", "1", "--elections", "1", "--crashes", "0"]
 LOSES = ["--version", "0.10.2", "--property", "AcknowledgedKept"]
