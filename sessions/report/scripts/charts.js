@@ -6,6 +6,7 @@ const HEIGHT = 220;
 const STEPS_A_PAGE = 10;
 const CLICK_MAX = 4; // pixels; further is a drag
 const ZOOM = 2;
+const LEAST = 4; // pixels: the least height and width of what is above 0
 const TIME_STEPS = [];
 for (let unit = 1; unit < 1e6; unit *= 10) TIME_STEPS.push(unit, 2 * unit, 5 * unit);
 for (const seconds of [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800]) TIME_STEPS.push(seconds * US.s);
@@ -94,8 +95,9 @@ class StepChart {
   }
 
   options() {
-    const highest = Math.max(1, ...this.data.series.flatMap((each) => each.values.map((value) => value ?? 0)));
-    const top = niceCeiling(highest);
+    const peaks = this.data.series.map((each) => [each.kind, Math.max(...each.values.map((value) => value ?? 0))]);
+    // as high as the kinds that are shown
+    const top = () => niceCeiling(Math.max(1, ...peaks.map(([kind, peak]) => (view.hidden.has(kind) ? 0 : peak))));
     const font = '12px system-ui, -apple-system, "Segoe UI", Roboto, sans-serif';
     const ink = () => getComputedStyle(this.readout).color;
     const line = () => getComputedStyle(this.readout).borderTopColor;
@@ -115,7 +117,7 @@ class StepChart {
       },
       scales: {
         x: { time: false, min: this.whole[0], max: this.whole[1], range: (u, from, to) => [from, to] },
-        y: { range: () => [0, top] },
+        y: { range: () => [0, top()] },
       },
       axes: [
         { scale: "x", label: this.axis.title, size: 34, ...shared, ...this.axis.axis },
@@ -139,6 +141,7 @@ class StepChart {
         })),
       ],
       hooks: {
+        draw: [() => this.drawLeast()],
         setCursor: [(u) => { if (u.cursor.idx !== null && u.cursor.left >= 0) this.point(u.cursor.idx); }],
         setSelect: [(u) => {
           if (u.select.width <= 0) return;
@@ -149,6 +152,29 @@ class StepChart {
         }],
       },
     };
+  }
+
+  // What is above 0 is seen, however little it is beside the rest and however short: one partition
+  // of a hundred thousand that is offline for a moment is at least a dot on the axis.
+  drawLeast() {
+    const { ctx, bbox } = this.plot;
+    const least = LEAST * devicePixelRatio;
+    const bottom = this.plot.valToPos(0, "y", true);
+    ctx.save();
+    ctx.beginPath();
+    ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+    ctx.clip();
+    for (const { kind, values } of this.data.series) {
+      if (view.hidden.has(kind)) continue;
+      ctx.fillStyle = this.colour(kind);
+      values.forEach((value, at) => {
+        if (!value || bottom - this.plot.valToPos(value, "y", true) >= least) return;
+        const left = this.plot.valToPos(this.places[at], "x", true);
+        const width = this.plot.valToPos(this.places[at + 1], "x", true) - left;
+        ctx.fillRect(left, bottom - least, Math.max(width, least), least);
+      });
+    }
+    ctx.restore();
   }
 
   // ---- steps

@@ -11,9 +11,10 @@ import pyarrow.parquet as pq
 import pytest
 import pytest_asyncio
 
+from sessions.analysis.results.availability import AVAILABILITY, AVAILABILITY_TIMELINE
 from sessions.report.page import write_report
 from sessions.report.units import clock_text, number_text, time_text
-from tests.sessions.report.made_results import analysed, results
+from tests.sessions.report.made_results import analysed, place, results, write
 from tests.support.browser import Page, browser_page, program
 
 CELLS = """
@@ -336,6 +337,26 @@ async def test_a_legend_hides_a_kind_everywhere(tab: Page, folder: Path) -> None
         assert await tab.evaluate(
             "document.querySelector('.legend [data-kind=leaderless] button').ariaPressed"
         ) == "false"  # fmt: skip
+
+
+async def test_the_least_of_an_outage_is_seen_beside_the_largest(tab: Page, tmp_path: Path) -> None:
+    count = COLOURS.replace("[...found]", "[...found].length").replace(
+        "found.add(", "pixels.slice(at, at + 3).join() == LEADERLESS && found.add(at + "
+    )
+    write(tmp_path, AVAILABILITY, [place("s", "t-0")])
+    timeline: list[dict[str, Any]] = [
+        {"session": "s", "from_us": begin, "to_us": begin + SECOND, "partitions": 100_000,
+         "under_replicated": 100_000, "leaderless": int(begin == SECOND)}
+        for begin in range(0, 4 * SECOND, SECOND)
+    ]  # fmt: skip
+    write(tmp_path, AVAILABILITY_TIMELINE, timeline)
+    write_report(tmp_path, analysed(tmp_path / "dataset"))
+    async with shown(tab, tmp_path):
+        red = (await tab.evaluate(LEADERLESS)).removeprefix("rgb(").removesuffix(")")
+        count = count.replace("LEADERLESS", json.dumps(red.replace(" ", "")))
+        await tab.until(f"{count.strip()} > 500")
+        await tab.evaluate("charts[0].drawLeast = () => {}; charts[0].plot.redraw()")
+        await tab.until(f"{count.strip()} < 500")
 
 
 async def test_an_events_number_gives_its_command(tab: Page, folder: Path) -> None:
