@@ -152,7 +152,8 @@ def test_kip_903_a_member_is_let_in_that_has_lost_its_log_since_it_was_proposed(
     result = searched(version, ISR_HAS_COMMITTED, elections=0, crashes=1, power_losses=1)
     violation = shortest(result, ISR_HAS_COMMITTED)
     names = [action.name for action in violation.path]
-    assert (violation.faults, names[-3:]) == (2, ["PowerLoss", "Start", "AlterPartition"])
+    assert violation.faults == 2
+    assert names.index("PowerLoss") < names.index("AlterPartition")
 
 
 @pytest.mark.parametrize(
