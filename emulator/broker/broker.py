@@ -403,6 +403,8 @@ class Broker:
             self.isr.session_expired()
             self._go_on()
         self.controller.session_expired()
+        if self.state.locks.held and self.zk.usable():
+            self._retry_isr_writes()
 
     def end_process(self, status: str) -> None:
         """The process is gone: only what is on disk stays."""

@@ -336,6 +336,8 @@ class FetchSessions:
 
     def _answer(self, session: FetchSession) -> None:
         due, session.ready = session.ready, {}
+        if self.forgets_epochs:  # what is read again is not counted again: the next fetch is
+            session.ready, due = due, {}
         self._send(session, session.parked, self._read_all(session, due))
 
     def expire_parked(self) -> None:

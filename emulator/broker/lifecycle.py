@@ -216,7 +216,7 @@ class Lifecycle:
         self.context.set_status("controlled_shutdown")
         state.shutdown_tries = 0
         if not self.context.config.controlled_shutdown_enable:
-            self.leave()
+            self.end()  # nobody tells it to stop replicas, so it does not show how long that takes
         elif self.goes_slowly:
             self.context.later("shutdown-retry", LOOK_UP_US)
         else:
