@@ -173,14 +173,17 @@ class Worker:
             try:
                 batch.commit()
             except SessionExists:
-                there = self._ended(pending)
-                for run in pending:
-                    if run.session not in there:
-                        self._make(run)
-                if self._batch is not None:
-                    again, self._batch = self._batch, None
-                    again.commit()
+                self._commit_again(pending)
         pending.clear()
+
+    def _commit_again(self, pending: list[Run]) -> None:
+        there = self._ended(pending)
+        for run in pending:
+            if run.session not in there:
+                self._make(run)
+        batch, self._batch = self._batch, None
+        if batch is not None:
+            batch.commit()
 
     def _waiting(self) -> Batch:
         if self._batch is None:

@@ -74,8 +74,8 @@ def same(found: list[Row], expected: list[Row]) -> None:
     phases=(Phase.explicit, Phase.reuse, Phase.generate),
 )
 @given(
-    st.lists(st.integers(0, 100_000), min_size=16, max_size=16, unique=True),
-    st.lists(stories(steps_max=40), min_size=12, max_size=12),
+    st.lists(st.integers(0, 100_000), min_size=8, max_size=8, unique=True),
+    st.lists(stories(steps_max=40), min_size=4, max_size=4),
 )
 def test_every_job_agrees_with_plain_python(
     compiled_spark: "SparkSession",

@@ -26,7 +26,7 @@ from sessions.campaign.chaos import Chaos, Kind, with_faults
 from sessions.campaign.shrink import script_text
 from tests.sessions.campaign.plans import SPEC, variant
 
-HARM = {CrashBroker: "crash", StopBroker: "stop", FreezeBroker: "freeze", CutLink: "cut",
+HARM: dict[type, Kind] = {CrashBroker: "crash", StopBroker: "stop", FreezeBroker: "freeze", CutLink: "cut",
         DelayLink: "delay"}  # fmt: skip
 REPAIR = (StartBroker, ThawBroker, HealLinks)
 CHAOS = Chaos({"crash": 2, "freeze": 1, "cut": 2, "delay": 1, "stop": 1})

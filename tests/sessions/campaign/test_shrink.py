@@ -4,7 +4,15 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from emulator.inputs.statements import CrashBroker, CreateTopic, Mark, Produce, Statement, Wait
+from emulator.inputs.statements import (
+    AnyInput,
+    CrashBroker,
+    CreateTopic,
+    Mark,
+    Produce,
+    Statement,
+    Wait,
+)
 from sessions.campaign.chaos import Chaos
 from sessions.campaign.shrink import findings, reduced, shrink
 from tests.sessions.campaign.plans import known_plan, plan, story, variant
@@ -23,7 +31,12 @@ def test_what_matters_is_all_that_is_left(count: int, needed: set[int]) -> None:
 
 
 def test_a_run_that_loses_is_reduced_to_what_loses() -> None:
-    noise = [Mark(name="a"), Wait(duration_us=1_000), Mark(name="b"), Mark(name="c")]
+    noise: list[AnyInput] = [
+        Mark(name="a"),
+        Wait(duration_us=1_000),
+        Mark(name="b"),
+        Mark(name="c"),
+    ]
     made = plan(variant({"acks": "1"}, [*story(1)[:2], *noise, *story(1)[2:], Mark(name="end")]))
     found = shrink(made, made.run(1), 60)
     assert found is not None

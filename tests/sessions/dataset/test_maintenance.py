@@ -14,7 +14,7 @@ from sessions.dataset.maintenance import compact, convert, info, remove
 from sessions.dataset.rows.events import as_event
 from sessions.dataset.schema import SESSION
 from sessions.dataset.tables import TABLES
-from tests.sessions.dataset.reading import exported, files, rows
+from tests.sessions.dataset.reading import Row, exported, files, rows
 from tests.sessions.dataset.streams import committed_story
 
 NAMES = ("s10", "s2", "s1")
@@ -28,7 +28,7 @@ def dataset(tmp_path: Path) -> Path:
     return tmp_path / "dataset"
 
 
-def contents(dataset: Path) -> dict[str, list[object]]:
+def contents(dataset: Path) -> dict[str, list[Row]]:
     return {
         f"{table.name} {name}": rows(dataset, table.name, name)
         for table in TABLES
