@@ -13,6 +13,7 @@ from commands.language.parser import parse_script
 from commands.runs.driver import Pace
 from commands.runs.script_runner import ScriptRunner
 from emulator.releases.profiles import VERSIONS
+from tests.scenario_mutations import SCENERY, marked, outcomes, version_of
 
 FOLDER = Path(__file__).parent / "scenarios"
 ROWS = (
@@ -77,6 +78,16 @@ def test_everything_a_scenario_expects_holds(path: Path, version: str) -> None:
     assert runner.violations == 0
 
 
+@pytest.mark.parametrize("acks", ["0", "1", "all"])
+def test_the_third_loss_is_the_same_with_any_acks(acks: str) -> None:
+    path = FOLDER / "A8-loss-3-literal.tide"
+    options = ("--version", "documents")
+    script = parse_script(path.read_text(), str(path), {"ACKS": acks}, options)
+    runner = ScriptRunner(script, Pace())
+    runner.run(lambda step, outcome: None)
+    assert runner.tally.failed == []
+
+
 @pytest.mark.parametrize("row", ROWS)
 def test_each_row_has_a_scenario(row: str) -> None:
     assert list(FOLDER.glob(f"{row}-*.tide"))
@@ -96,8 +107,15 @@ def test_on_both_sides_of_a_change_the_same_is_done(twins: tuple[str, str]) -> N
 
 def _statements(path: Path) -> list[str]:
     """What a scenario does, without what it expects."""
-    lines = path.read_text().splitlines()
-    return [line for line in lines if not line.startswith(("#", "expect "))]
+    lines = (line.removesuffix(SCENERY).rstrip() for line in path.read_text().splitlines())
+    return [line for line in lines if not line.startswith(("#", "expect ", "mark "))]
+
+
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("*.tide")), ids=lambda path: path.stem)
+def test_each_statement_is_noticed_or_marked_as_scenery(path: Path) -> None:
+    """Without a statement some expectation fails: else it is there for those who watch."""
+    found = outcomes(path, version_of(path))
+    assert {each.line for each in found if not each.noticed} == marked(path)
 
 
 @pytest.mark.parametrize("path", sorted(FOLDER.glob("*.tide")), ids=lambda path: path.stem)

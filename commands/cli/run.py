@@ -23,6 +23,7 @@ from commands.exits import CommandError, ExitCode
 from commands.language import values
 from commands.language.statements.cluster import cluster_options
 from commands.output import streams
+from emulator.releases.config import MISSPELT
 from sessions.grammar.words import BadWord
 
 if TYPE_CHECKING:
@@ -121,6 +122,8 @@ def _script(file: str, text: str | None, given: dict[str, str], options: list[st
         return parse_script(text, COMMAND_LINE, given, options)
     source = standard_input() if file == "-" else read_text(Path(file))
     script = parse_script(source, file, given, options)
+    for name in script.spec.config.keys() & MISSPELT.keys():
+        streams.narrate(f"NOTE: '{name}' is taken for '{MISSPELT[name]}', as Kafka spells it")
     return _on_a_named_release(script, source, given, options)
 
 

@@ -28,6 +28,8 @@ from emulator.releases.versions import (
     nearest,
 )
 
+MISSPELT: Final = {"replica.log.time.max.ms": "replica.lag.time.max.ms"}
+"""A setting as the documents spell it, and as Kafka does: understood, and worth a note."""
 _BY_NAME: Final = {setting.name: setting for setting in SETTINGS}
 _MICROSECONDS: Final[dict[Kind, int]] = {
     "milliseconds": 1_000,
@@ -241,7 +243,7 @@ def consumer_defaults(version: str) -> ConsumerDefaults:
 
 
 def _find(name: str, profile: Profile) -> Setting:
-    setting = _BY_NAME.get(name)
+    setting = _BY_NAME.get(MISSPELT.get(name, name))
     if setting is None:
         raise _unknown(name, _BY_NAME)
     if setting.until is not None and not is_until(profile.numbers, setting.until):

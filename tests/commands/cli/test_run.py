@@ -52,3 +52,12 @@ def test_a_release_that_does_not_exist_is_refused(
 ) -> None:
     assert ran(tmp_path, "0.9 2.9") == 2
     assert "'# versions:': '2.9' is not a version; did you mean '2.8" in capsys.readouterr().err
+
+
+def test_the_documents_misspelt_setting_is_understood_with_a_note(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    more = " --config replica.log.time.max.ms=2000"
+    assert ran(tmp_path, "3.9", more) == 0
+    note = "NOTE: 'replica.log.time.max.ms' is taken for 'replica.lag.time.max.ms', as Kafka"
+    assert note in capsys.readouterr().err
