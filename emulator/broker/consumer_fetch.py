@@ -17,11 +17,10 @@ from emulator.protocol import (
     ListOffsetsRequest,
     ListOffsetsResponse,
 )
+from emulator.protocol.errors import NONE, NOT_LEADER
 from emulator.protocol.fetch import EARLIEST, LATEST
 from emulator.replication.partition import ChangeRole, MoveHighWatermark, epoch_error
 
-NONE = "NONE"
-NOT_LEADER = "NOT_LEADER_OR_FOLLOWER"
 TIMEOUT = "consumer-fetch-timeout"
 
 

@@ -9,9 +9,8 @@ from emulator.protocol import (
     OffsetsForLeaderEpochRequest,
     OffsetsForLeaderEpochResponse,
 )
+from emulator.protocol.errors import NONE
 from emulator.replication.fetching import FETCHING, SETTLED, TRUNCATING
-
-NONE = "NONE"
 
 
 class SingleRounds:

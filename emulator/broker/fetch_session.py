@@ -19,6 +19,7 @@ from emulator.protocol import (
     FetchResponse,
     RecordBatch,
 )
+from emulator.protocol.errors import NONE, NOT_LEADER
 from emulator.protocol.fetch import NO_LIMIT
 from emulator.replication.partition import (
     AdoptIsr,
@@ -34,8 +35,6 @@ from emulator.replication.partition import (
     fencing_error,
 )
 
-NONE = "NONE"
-NOT_LEADER = "NOT_LEADER_OR_FOLLOWER"
 TIMEOUT = "fetch-timeout"
 FENCING_ERRORS = ("FENCED_LEADER_EPOCH", "UNKNOWN_LEADER_EPOCH")
 """What a request under another leader epoch is told (KIP-320)."""

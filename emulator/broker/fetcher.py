@@ -21,6 +21,7 @@ from emulator.protocol import (
     OffsetsForLeaderEpochRequest,
     OffsetsForLeaderEpochResponse,
 )
+from emulator.protocol.errors import NONE
 from emulator.protocol.names import split
 from emulator.replication.fetching import (
     ADJUSTED,
@@ -48,7 +49,6 @@ from emulator.replication.partition import (
     TruncateToEpochEnd,
 )
 
-NONE = "NONE"
 BACKOFF = "fetch-backoff"
 SOCKET_TIMEOUT = "socket-timeout"
 

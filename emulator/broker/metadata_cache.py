@@ -13,10 +13,9 @@ from emulator.protocol import (
     UpdateMetadataResponse,
 )
 from emulator.protocol.controller import DURING_DELETE
+from emulator.protocol.errors import NONE
 from emulator.protocol.names import is_topic_name
 from emulator.zookeeper import data as znodes
-
-NONE = "NONE"
 
 
 class MetadataCache:

@@ -9,8 +9,8 @@ from msgspec import Struct, field
 from emulator.broker.replica import Replica
 from emulator.broker_context import BrokerContext
 from emulator.protocol import ProduceResponse
+from emulator.protocol.errors import NONE
 
-NONE = "NONE"
 TIMEOUT = "produce-timeout"
 
 

@@ -27,6 +27,7 @@ from emulator.protocol import (
     StopReplicaRequest,
     StopReplicaResponse,
 )
+from emulator.protocol.errors import NONE
 from emulator.replication.leader_epoch_cache import UNDEFINED
 from emulator.replication.partition import (
     Append,
@@ -38,8 +39,6 @@ from emulator.replication.partition import (
     produce_error,
 )
 from emulator.storage.log import Log
-
-NONE = "NONE"
 
 
 class ReplicaManagerState(Struct, array_like=True):

@@ -40,8 +40,8 @@ from emulator.protocol import (
     SyncGroupRequest,
     SyncGroupResponse,
 )
+from emulator.protocol.errors import NONE
 
-NONE: Final = "NONE"
 JOIN_MARGIN_US: Final = 5_000_000
 """How much longer than a rebalance a JoinGroup is waited for."""
 IDLE_US: Final = 1_000_000

@@ -27,9 +27,9 @@ from emulator.protocol import (
     OffsetFetchRequest,
     OffsetFetchResponse,
 )
+from emulator.protocol.errors import NONE
 from emulator.protocol.names import split
 
-NONE: Final = "NONE"
 LIMIT_US: Final = 60_000_000
 """How long a statement waits to be a member, and for its commit (default.api.timeout.ms)."""
 RETRIED: Final = frozenset(

@@ -14,7 +14,6 @@ from emulator.coordinator.groups import (
     COMMIT,
     DEAD,
     HEARTBEAT,
-    NONE,
     REFUSED,
     CoordinatorState,
     Group,
@@ -38,6 +37,7 @@ from emulator.protocol import (
     SyncGroupRequest,
     SyncGroupResponse,
 )
+from emulator.protocol.errors import NONE
 from emulator.storage.log import Log
 
 LOADING_US: Final = 5_000

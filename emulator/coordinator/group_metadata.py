@@ -14,7 +14,6 @@ from emulator.coordinator import offsets_topic
 from emulator.coordinator.groups import (
     EMPTY,
     NEXT,
-    NONE,
     STABLE,
     CoordinatorState,
     Group,
@@ -38,6 +37,7 @@ from emulator.protocol import (
     RecordBatch,
     Subscription,
 )
+from emulator.protocol.errors import NONE
 from emulator.storage.log import Log
 
 UNAVAILABLE: Final = "COORDINATOR_NOT_AVAILABLE"

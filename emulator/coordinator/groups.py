@@ -12,6 +12,7 @@ from typing import Final
 from msgspec import Struct, field
 
 from emulator.protocol import Subscription
+from emulator.protocol.errors import NONE
 
 EMPTY: Final = "Empty"
 PREPARING: Final = "PreparingRebalance"
@@ -28,7 +29,6 @@ NEXT: Final[dict[str, tuple[str, ...]]] = {
 }
 """The states that may follow each (``GroupMetadata.validPreviousStates`` 0.9 to 3.9)."""
 
-NONE: Final = "NONE"
 REFUSED: Final = "UNKNOWN_MEMBER_ID"
 REBALANCING: Final = "REBALANCE_IN_PROGRESS"
 

@@ -13,7 +13,6 @@ from emulator.coordinator.groups import (
     COMPLETING,
     EMPTY,
     NEXT,
-    NONE,
     PREPARING,
     REBALANCING,
     REFUSED,
@@ -28,6 +27,7 @@ from emulator.protocol import (
     SyncGroupRequest,
     SyncGroupResponse,
 )
+from emulator.protocol.errors import NONE
 
 TASK: Final = "groups"
 """The broker's timer for everything that a coordinator waits for."""

@@ -10,6 +10,11 @@ from typing import Final
 
 from msgspec import Struct
 
+NONE: Final = "NONE"
+"""The error of a request that succeeded."""
+NOT_LEADER: Final = "NOT_LEADER_OR_FOLLOWER"
+"""The error of a request that only a partition's leader can answer."""
+
 
 class KafkaError(Struct, frozen=True):
     """One error: its name, its code on the wire, and whether a client may simply try again."""

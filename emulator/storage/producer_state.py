@@ -10,6 +10,7 @@ from typing import Final
 from msgspec import Struct, field
 
 from emulator.protocol import RecordBatch
+from emulator.protocol.errors import NONE
 from emulator.releases.profiles import Profile
 from emulator.storage.log import Log
 
@@ -18,7 +19,6 @@ SEQUENCE_MAX: Final = 2_147_483_647
 REMEMBERED_BATCHES: Final = 5
 """How many batches of each producer are remembered; in 0.11 only the last of them counted."""
 
-NONE: Final = "NONE"
 OUT_OF_ORDER: Final = "OUT_OF_ORDER_SEQUENCE_NUMBER"
 UNKNOWN_PRODUCER: Final = "UNKNOWN_PRODUCER_ID"
 OLD_EPOCH: Final = "INVALID_PRODUCER_EPOCH"

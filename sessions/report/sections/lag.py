@@ -22,7 +22,6 @@ SHOWN: Final = Shown(
         "mean lag": "hw_lag_mean",
         "with a leader for": "online_us",
         "longest above the HW": At("hw_lag_longest_us", "hw_lag_longest_seq"),
-        "committed records": "committed",
         "fetch rounds, mean": "rounds_mean",
         "most fetch rounds": "rounds_max",
     },

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from commands.exits import ExitCode
 from commands.cli.main import run_program
+from commands.exits import ExitCode
 
 QUICK = ["--records", "1", "--elections", "1", "--crashes", "0"]
 LOSES = ["--version", "0.10.2", "--property", "AcknowledgedKept"]
