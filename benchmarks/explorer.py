@@ -2,8 +2,8 @@
 
 ``python -m benchmarks.explorer [--small | --releases]`` explores the published specifications and
 prints a row a search: states and depth (or the length of the shortest counterexample) beside what
-TLC found, and seconds and memory beside what TLC took. TLC 2.19 ran on one or two cores; the
-explorer uses one. Each search has a process of its own, so that memory is its own. Exit status 1: a
+TLC found, and seconds and memory beside what TLC took. TLC ran with one or two workers; the
+explorer uses one core. Each search has a process of its own, so that memory is its own. Exit status 1: a
 number differs from TLC's. ``--small`` leaves out what has over 100,000 states. ``--releases``
 explores releases by the brokers' own rules instead, and prints what was found, in how many states,
 and states a second of CPU.

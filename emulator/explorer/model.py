@@ -60,8 +60,7 @@ class Symmetry(Struct, frozen=True):
     """The renamings that make two states one.
 
     Each of ``places`` is a renaming: where each part goes to. ``rename`` gives the value of a part
-    under the renaming of that number. ``rank`` orders the values of the parts that are renamed, and
-    is the same for a value and what becomes of it under any renaming; parts without a rank stay.
+    under the renaming of that number.
     """
 
     places: Sequence[tuple[int, ...]]

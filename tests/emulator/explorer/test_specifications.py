@@ -1,4 +1,4 @@
-"""The published specifications: what TLC 2.19 counted of the same modules, with one worker."""
+"""The published specifications: what TLC counted of the same modules."""
 
 import pytest
 
