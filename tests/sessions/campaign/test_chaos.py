@@ -26,8 +26,13 @@ from sessions.campaign.chaos import Chaos, Kind, with_faults
 from sessions.campaign.shrink import script_text
 from tests.sessions.campaign.plans import SPEC, variant
 
-HARM: dict[type, Kind] = {CrashBroker: "crash", StopBroker: "stop", FreezeBroker: "freeze", CutLink: "cut",
-        DelayLink: "delay"}  # fmt: skip
+HARM: dict[type, Kind] = {
+    CrashBroker: "crash",
+    StopBroker: "stop",
+    FreezeBroker: "freeze",
+    CutLink: "cut",
+    DelayLink: "delay",
+}
 REPAIR = (StartBroker, ThawBroker, HealLinks)
 CHAOS = Chaos({"crash": 2, "freeze": 1, "cut": 2, "delay": 1, "stop": 1})
 
