@@ -3,10 +3,10 @@
 ``python -m benchmarks.explorer [--small | --releases]`` explores the published specifications and
 prints a row a search: states and depth (or the length of the shortest counterexample) beside what
 TLC found, and seconds and memory beside what TLC took. TLC ran with one or two workers; the
-explorer uses one core. Each search has a process of its own, so that memory is its own. Exit status 1: a
-number differs from TLC's. ``--small`` leaves out what has over 100,000 states. ``--releases``
-explores releases by the brokers' own rules instead, and prints what was found, in how many states,
-and states a second of CPU.
+explorer uses one core. Each search has a process of its own, so that memory is its own. Exit
+status 1: a number differs from TLC's. ``--small`` leaves out what has over 100,000 states.
+``--releases`` explores releases by the brokers' own rules instead, and prints what was found, in
+how many states, and states a second of CPU.
 """
 
 import argparse

@@ -94,6 +94,7 @@ class Search:
         self._unbroken = list(dict.fromkeys(each.name for each in self._properties))
         self._states: list[int] = []
         self._seen: set[int] = set()
+        self._looked = 0
         self._parents = array("I")
         self._held: dict[tuple[int, ...], set[int]] = {}
         self._result = Result(0, 0, 1, 0, complete=False, stopped="")
@@ -147,12 +148,13 @@ class Search:
                 depth = min(arriving)
                 continue
             result.depth = max(result.depth, depth + 1)
-            self._check(low)
-            if not self._unbroken and self._properties and not keep_going:
-                raise _Stopped
+            self._look(keep_going)
             faulty = later.setdefault(depth + 1, _Arrivals()) if self.model.faults else _Arrivals()
             for start in range(low, high, CHUNK):
                 self._expand(start, min(start + CHUNK, high), faulty)
+                if len(states) > high:
+                    result.depth = max(result.depth, depth + 2)
+                self._look(keep_going)
                 progress = Progress(
                     len(states), high - low, depth + 1, result.generated, result.faults
                 )
@@ -226,6 +228,13 @@ class Search:
         faulty.parents.extend(parents)
 
     # ---- what is found
+
+    def _look(self, keep_going: bool) -> None:
+        """Look at the states that have not been looked at; end if there is no more to find."""
+        self._check(self._looked)
+        self._looked = len(self._states)
+        if not self._unbroken and self._properties and not keep_going:
+            raise _Stopped
 
     def _check(self, low: int) -> None:
         """Look at the states from ``low`` on; each combination of parts is looked at once."""
