@@ -22,7 +22,7 @@ from commands.cli.options import (
 )
 from commands.cli.settings import Ascii, Theme, settings
 from commands.exits import CommandError, ExitCode
-from commands.language.statements.cluster import cluster_options
+from commands.language.cluster_options import cluster_options
 from sessions.grammar.places import Place, place
 
 if TYPE_CHECKING:

@@ -21,9 +21,8 @@ from commands.cli.options import (
 )
 from commands.exits import CommandError, ExitCode
 from commands.language import values
-from commands.language.statements.cluster import cluster_options
+from commands.language.cluster_options import cluster_options
 from commands.output import streams
-from emulator.releases.config import MISSPELT
 from sessions.grammar.words import BadWord
 
 if TYPE_CHECKING:
@@ -115,6 +114,7 @@ def run(
 
 def _script(file: str, text: str | None, given: dict[str, str], options: list[str]) -> "Script":
     from commands.language.parser import COMMAND_LINE, parse_script, read_text
+    from emulator.releases.config import MISSPELT
 
     if bool(file) == (text is not None):
         raise CommandError(ExitCode.USAGE, "'tidegauge run' needs a FILE, - or -c, and only one")

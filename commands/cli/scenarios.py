@@ -19,7 +19,7 @@ from commands.cli.options import (
 from commands.cli.settings import Ascii, Theme, settings
 from commands.exits import CommandError, ExitCode
 from commands.language import values
-from commands.language.statements.cluster import cluster_options
+from commands.language.cluster_options import cluster_options
 from commands.output import streams
 from sessions.grammar.words import BadWord
 

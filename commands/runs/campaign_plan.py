@@ -9,9 +9,9 @@ from typing import Final, NamedTuple
 
 from commands.exits import CommandError, ExitCode
 from commands.language import values as words
+from commands.language.cluster_options import cluster_options
 from commands.language.parser import Script, parse_script, read_text
 from commands.language.ranges import CONFIG, Seeds, Variation, seeds
-from commands.language.statements.cluster import cluster_options
 from commands.language.values import Setting
 from emulator.inputs.statements import Statement
 from sessions.campaign.chaos import Chaos

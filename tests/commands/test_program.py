@@ -9,9 +9,9 @@ from commands.cli import analyze, campaign, console, lookup, run, sessions
 from commands.cli.examples import examples
 from commands.cli.main import run_program
 from commands.cli.options import named
+from commands.language.cluster_options import cluster_options
 from commands.language.grammar import leaves
 from commands.language.grammar import program as statements
-from commands.language.statements.cluster import cluster_options
 from commands.language.values import Setting
 from commands.library.release_changes import behaviours
 from console.actions.lookup import ACTIONS
@@ -61,7 +61,7 @@ def test_releases_are_plain_data_too(capsys: pytest.CaptureFixture[str]) -> None
         "releases": ["0.11.0.0", "0.11.0.1", "0.11.0.2", "0.11.0.3"],
     } in rows
     alike = [row["releases"] for row in rows if row["what"] == "alike"]
-    assert list(chain(*alike)) == ["seed", *RELEASES]
+    assert list(chain(*alike)) == ["documents", *RELEASES]
 
 
 def test_every_key_is_listed(capsys: pytest.CaptureFixture[str]) -> None:

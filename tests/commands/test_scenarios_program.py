@@ -48,14 +48,14 @@ def test_a_scenario_as_json_has_its_script(capsys: pytest.CaptureFixture[str]) -
     run_program(["scenarios", "show", "V7", "--json"])
     found = json.loads(capsys.readouterr().out)
     assert found["script"] == find("V7").text()
-    assert found["outcomes"][0] == {"since": "seed", "outcome": "loss"}
+    assert found["outcomes"][0] == {"since": "documents", "outcome": "loss"}
 
 
 def test_a_scenario_runs_as_a_script_does(capsys: pytest.CaptureFixture[str]) -> None:
     status = run_program(["scenarios", "run", "A8-loss-3-literal", "--json"])
     result = json.loads(capsys.readouterr().out)
     assert status == ExitCode.OK
-    assert result["version"] == "seed"
+    assert result["version"] == "documents"
     assert len(result["audit"]["lost"]) == 1
     assert result["expectations"]["failed"] == []
 
@@ -66,7 +66,7 @@ def test_a_release_that_it_is_not_written_for_is_told_of(
     status = run_program(["scenarios", "run", "A8-loss-3-literal", "--version", "0.9"])
     assert status == ExitCode.FAILED
     told = capsys.readouterr().err
-    assert "A8-loss-3-literal is written for seed; on 0.9 what it expects may fail" in told
+    assert "A8-loss-3-literal is written for documents; on 0.9 what it expects may fail" in told
 
 
 @pytest.mark.parametrize(
@@ -97,8 +97,8 @@ def test_a_briefing_says_since_when_it_does_not_happen() -> None:
     ("versions", "said"),
     [
         (VERSIONS, "all"),
-        (("seed",), "seed"),
-        (("seed", "0.8.1"), "seed to 0.8.1"),
+        (("documents",), "documents"),
+        (("documents", "0.8.1"), "documents to 0.8.1"),
         (("0.11", "1.1", "2.0.1"), "0.11 to 2.0.1, not 2.0.0"),
         (("0.8.1", "3.9"), "0.8.1, 3.9"),
     ],

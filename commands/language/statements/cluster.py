@@ -1,6 +1,5 @@
 """The statements of scripts themselves: cluster, run."""
 
-from collections.abc import Sequence
 from typing import Annotated
 
 import click
@@ -73,14 +72,3 @@ def cluster(
 def run(path: Annotated[str, argument("FILE", text="a script")]) -> Include:
     """Run the statements of another script here, without its cluster line."""
     return Include(path=values.file_name(path))
-
-
-def cluster_options(
-    version: str | None, seed: int | None, config: Sequence[values.Setting] | None
-) -> list[str]:
-    """The ``cluster`` statement's own words for these options."""
-    options = ["--version", version] if version is not None else []
-    options += ["--seed", str(seed)] if seed is not None else []
-    for setting in config or ():
-        options += ["--config", f"{setting.name}={setting.value}"]
-    return options

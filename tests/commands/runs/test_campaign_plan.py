@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from commands.exits import CommandError, ExitCode
+from commands.language.cluster_options import cluster_options
 from commands.language.parser import parse_script
 from commands.language.ranges import Seeds, Variation
-from commands.language.statements.cluster import cluster_options
 from commands.language.values import Setting
 from commands.runs.campaign_plan import Given, plan
 from sessions.campaign.plan import Plan

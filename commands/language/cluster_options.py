@@ -1,0 +1,16 @@
+"""Options that override what a script's ``cluster`` line says."""
+
+from collections.abc import Sequence
+
+from commands.language import values
+
+
+def cluster_options(
+    version: str | None, seed: int | None, config: Sequence[values.Setting] | None
+) -> list[str]:
+    """The ``cluster`` statement's own words for these options."""
+    options = ["--version", version] if version is not None else []
+    options += ["--seed", str(seed)] if seed is not None else []
+    for setting in config or ():
+        options += ["--config", f"{setting.name}={setting.value}"]
+    return options
