@@ -8,18 +8,11 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
+from sessions.model.health import ALERTING
+
 if TYPE_CHECKING:
     from sessions.model.health import Counts
 
-LEVELS: Final = (
-    ("offline", "offline"),
-    ("under_min_isr", "under min ISR"),
-    ("unclean", "unclean leader"),
-    ("diverged", "diverged"),
-    ("at_min_isr", "at min ISR"),
-    ("under_replicated", "under-replicated"),
-)
-"""Counts that alert, the worst first, with what people call them."""
 BROKER_DOWN: Final = "broker down"
 CALM: Final = "all is well"
 
@@ -35,9 +28,9 @@ class Edge(Struct, frozen=True):
 
 def alert_of(counts: "Counts") -> str:
     """The worst that can be said."""
-    for name, word in LEVELS:
-        if getattr(counts, name):
-            return word
+    for state in ALERTING:
+        if getattr(counts, state.name):
+            return state.label
     return BROKER_DOWN if counts.brokers_up < counts.brokers else CALM
 
 

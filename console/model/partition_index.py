@@ -9,7 +9,7 @@ touched it.
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from console.render.state_words import HEALTHY, RANKS
+from console.model.severity import HEALTHY, RANKS
 
 if TYPE_CHECKING:
     from sessions.model.cluster_view import ClusterView

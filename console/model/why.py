@@ -4,10 +4,10 @@ from typing import TYPE_CHECKING, Final
 
 from console.model.event_log import FoundEvents, TouchScan
 from console.model.lookback import last_match
+from console.model.partition_fields import spokesman
 from console.model.reader import EventReader
 from console.render.event_text import describe
 from console.render.lines import Line, Span, cut, line
-from console.render.partition_columns import spokesman
 from console.styles.glyphs import Glyphs
 from emulator import events
 from emulator.events import AuditChanged, Event, PartitionStateChanged

@@ -1,6 +1,6 @@
 """What all screens of one console share: source, pacer, index, and how things are drawn."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from console.model.conditions import Search
     from console.model.library import Card
     from sessions.model.cluster_view import ClusterView
+    from sessions.model.states import PartitionState
     from sessions.sources.source import Source
 
 Complete = Callable[[str], Sequence[str]]
@@ -99,6 +100,10 @@ class Stage:
     def view(self) -> "ClusterView":
         """The read model at the time cursor."""
         return self.source.view
+
+    def view_statuses(self, partition: "PartitionState") -> Iterator[str]:
+        """The states that hold of a partition at the time cursor."""
+        return self.view.statuses(partition)
 
     def command_line(self) -> str:
         """The command line that comes back to the time cursor; empty if nobody knows one."""

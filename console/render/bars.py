@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Final
 from console.actions.lookup import Action, footer_actions, refusal
 from console.model.pacer import speed_text
 from console.render.lines import Line, Span, cut, data, fit, join_ends, line, width_of
-from console.render.state_words import RANKS, STATE_WORDS, glyph_of
+from console.render.state_words import WORD_OF, glyph_of
+from sessions.model.health import ALERTING
 from sessions.text import clean, clock, number
 
 if TYPE_CHECKING:
@@ -27,14 +28,6 @@ TABS: Final = (
 """Key, mode and title of every screen that has a key of its own."""
 COMPARE: Final = ("8", "compare", "Side by side")
 """The screen that there is only if two runs are open."""
-HEADER_COUNTS: Final = (
-    ("offline", "offl"),
-    ("under_min_isr", "<min"),
-    ("unclean", "uncl"),
-    ("diverged", "divg"),
-    ("at_min_isr", "=min"),
-    ("under_replicated", "urp"),
-)
 NAME_WIDTH_MAX: Final = 24
 KEY_NAMES: Final = {
     "escape": "esc",
@@ -105,12 +98,12 @@ def _counts(stage: "Stage", *, zeros: bool, words: bool) -> Line:
     down = counts.brokers - counts.brokers_up
     brokers = f"brk {counts.brokers_up}/{counts.brokers} "
     spans = [Span(brokers, "error" if down else "muted")]
-    for name, label in HEADER_COUNTS:
-        count = getattr(counts, name)
+    for state in ALERTING:
+        count = getattr(counts, state.name)
         if count or zeros:
-            word = STATE_WORDS[RANKS[name]]
+            word = WORD_OF[state.name]
             glyph = glyph_of(word, stage.glyphs)
-            shown = f"{glyph} {label} {number(count)}" if words else f"{glyph}{number(count)}"
+            shown = f"{glyph} {word.short} {number(count)}" if words else f"{glyph}{number(count)}"
             spans += [Span(" "), Span(shown, word.role if count else "faint"), Span(" " * words)]
     return line(*spans)
 

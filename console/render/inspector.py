@@ -7,10 +7,10 @@ controller and the clients believe.
 
 from typing import TYPE_CHECKING, Final
 
+from console.model.partition_fields import leader_number
 from console.model.tape_window import EPOCH_ROLES
 from console.model.why import chain, chain_lines, state_path
 from console.render.lines import BLANK, Line, Span, cut, line
-from console.render.partition_columns import leader_number
 from console.render.state_words import STATE_WORDS, glyph_of
 from console.render.tapes import tape_order
 from sessions.model.truths import truths

@@ -5,24 +5,15 @@ from typing import TYPE_CHECKING, Final
 
 from console.model.history import sparkline
 from console.render.lines import BLANK, Line, Span, cut, fit, line
-from console.render.state_words import RANKS, STATE_WORDS, glyph_of
+from console.render.state_words import WORD_OF, glyph_of
 from emulator.audit.invariants import INVARIANTS
+from sessions.model.health import COUNTED
 from sessions.text import clean, clock, number, plural
 
 if TYPE_CHECKING:
     from console.model.workspace import Stage
     from sessions.model.health import Counts
 
-COUNTED: Final = (
-    ("offline", "offline"),
-    ("under_min_isr", "under min ISR"),
-    ("unclean", "unclean leader"),
-    ("diverged", "diverged"),
-    ("at_min_isr", "at min ISR"),
-    ("under_replicated", "under-replicated"),
-    ("non_preferred", "not preferred"),
-)
-"""The counts, worst first, as the read model and as people call them."""
 BETTER_MORE: Final = frozenset({"brokers_up", "partitions"})
 """Counts whose lowest value is their worst."""
 LABEL_WIDTH: Final = 20
@@ -54,14 +45,14 @@ def health_lines(stage: "Stage", width: int) -> list[Line]:
             top=counts.brokers,
         ),
     ]
-    for name, label in COUNTED:
+    for _, name in COUNTED:
         value = getattr(counts, name)
-        word = STATE_WORDS[RANKS[name]]
+        word = WORD_OF[name]
         rows.append(
             _count_line(
                 stage,
                 name,
-                label,
+                word.label,
                 number(value),
                 bars,
                 word.role if value else "",
@@ -194,7 +185,7 @@ def _pair(label: str, value: str, role: str = "", note: str = "") -> Line:
 
 def is_calm(counts: "Counts") -> bool:
     """Whether none of the counted states holds of any partition."""
-    return not any(getattr(counts, name) for name, _ in COUNTED)
+    return not any(getattr(counts, name) for _, name in COUNTED)
 
 
 def healthy_sentence(stage: "Stage") -> str:
@@ -210,4 +201,4 @@ def healthy_sentence(stage: "Stage") -> str:
     counts = stage.view.counts()
     down = counts.brokers - counts.brokers_up
     said = f"{plural(down, 'broker')} down." if down else "No faults."
-    return f"{said} {total:,} of {total:,} partitions healthy{since}."
+    return f"{said} {total - stage.index.faults:,} of {total:,} partitions healthy{since}."

@@ -1,98 +1,21 @@
-"""The partitions table's columns and its filter's fields: pure functions of one partition."""
+"""The partitions table's columns: pure functions of one partition."""
 
 from collections.abc import Callable, Mapping
 from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
-from console.model.filters import NO_VALUE, Field
+from console.model.partition_fields import high_watermark, lag, leader_number, log_end_offset
+from console.model.severity import HEALTHY, RANKS
 from console.render.columns import Cell, Column
-from console.render.state_words import HEALTHY, STATE_WORDS, glyph_of
+from console.render.state_words import STATE_WORDS, glyph_of
 from sessions.text import brackets, broker_list, clean, number
 
 if TYPE_CHECKING:
     from console.styles.glyphs import Glyphs
-    from sessions.model.states import PartitionState, ReplicaState
+    from sessions.model.states import PartitionState
 
 LESS: Final = -2
 """What rows without a figure are sorted by: it is below every offset, epoch and broker."""
-
-
-def leader_number(partition: "PartitionState") -> int | None:
-    """The leader's id; None while there is none."""
-    return None if partition.leader is None or partition.leader < 0 else partition.leader
-
-
-def spokesman(partition: "PartitionState") -> "ReplicaState | None":
-    """The replica whose HW and LEO stand for the partition.
-
-    That is its leader, or while it is offline the fullest of the ISR.
-    """
-    states, leader = partition.replica_states, partition.leader
-    if leader is not None and leader in states:
-        return states[leader]
-    held = [states[broker] for broker in partition.isr if broker in states]
-    return max(held, key=lambda replica: replica.log_end_offset, default=None)
-
-
-# The next three are asked of every partition at once when a table is sorted by them: they look
-# for the leader's replica themselves, since that is the usual case and a call costs as much.
-
-
-def high_watermark(partition: "PartitionState") -> int | None:
-    """The partition's HW."""
-    states, leader = partition.replica_states, partition.leader
-    replica = states[leader] if leader in states else spokesman(partition)
-    return None if replica is None else replica.high_watermark
-
-
-def log_end_offset(partition: "PartitionState") -> int | None:
-    """The partition's LEO."""
-    states, leader = partition.replica_states, partition.leader
-    replica = states[leader] if leader in states else spokesman(partition)
-    return None if replica is None else replica.log_end_offset
-
-
-def lag(partition: "PartitionState") -> int:
-    """Records in the leader's log that are not committed yet."""
-    states, leader = partition.replica_states, partition.leader
-    replica = states[leader] if leader in states else spokesman(partition)
-    if replica is None:
-        return 0
-    behind = replica.log_end_offset - replica.high_watermark
-    return behind if behind > 0 else 0
-
-
-def _number(read: "Callable[[PartitionState], int | None]") -> "Field[PartitionState]":
-    """A number that there may not be."""
-
-    def number_or_none(partition: "PartitionState") -> float:
-        value = read(partition)
-        return NO_VALUE if value is None else value
-
-    return Field(number_or_none)
-
-
-FIELDS: "Final[Mapping[str, Field[PartitionState]]]" = {
-    "topic": Field(attrgetter("topic"), "word"),
-    "partition": Field(attrgetter("partition")),
-    "state": Field(attrgetter("state"), "word"),
-    "leader": _number(leader_number),
-    "epoch": _number(attrgetter("leader_epoch")),
-    "replicas": Field(attrgetter("replicas"), "list"),
-    "isr": Field(attrgetter("isr"), "list"),
-    "osr": Field(attrgetter("osr"), "list"),
-    "min": Field(attrgetter("min_isr")),
-    "hw": _number(high_watermark),
-    "leo": _number(log_end_offset),
-    "lag": Field(lag),
-    "version": _number(attrgetter("zk_version")),
-    "unclean": Field(lambda partition: int(partition.unclean)),
-    "preferred": Field(lambda partition: int([partition.leader] == partition.replicas[:1])),
-    "lost": Field(lambda partition: len(partition.lost)),
-    "duplicated": Field(lambda partition: len(partition.duplicated)),
-    "diverged": Field(lambda partition: len(partition.diverged)),
-}
-"""What a query such as ``isr<min and topic~orders`` can name."""
 
 
 def state_cell(severity: int, glyphs: "Glyphs") -> Cell:
@@ -121,14 +44,17 @@ def identity_columns(
 
     def leader_cell(partition: "PartitionState") -> Cell:
         leader = leader_number(partition)
-        return ("-", "error") if leader is None else (str(leader), "")
+        if leader is None:
+            return "-", "error"
+        is_dead = severity(partition) == RANKS["leaderless"]
+        return (f"{glyphs.leaderless}{leader}", "error") if is_dead else (str(leader), "")
 
     name = Column["PartitionState"](
         "name", "TOPIC-PART", 14, lambda p: (clean(p.name), "strong"), grows=True
     )
     state = Column("state", "STAT", 6, lambda p: state_cell(severity(p), glyphs), severity)
     leader = Column(
-        "leader", "LDR", 3, leader_cell, lambda p: _or_less(leader_number(p)), right=True
+        "leader", "LDR", 4, leader_cell, lambda p: _or_less(leader_number(p)), right=True
     )
     return [state, name, leader, _figure("epoch", "EP", 3, attrgetter("leader_epoch"), drop=4)]
 

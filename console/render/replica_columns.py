@@ -4,9 +4,11 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from console.model.filters import NO_VALUE, Field
+from console.model.partition_fields import partition_fields
+from console.model.severity import HEALTHY
 from console.render.columns import Cell, Column
-from console.render.partition_columns import FIELDS, state_cell
-from console.render.state_words import HEALTHY, STATE_WORDS
+from console.render.partition_columns import state_cell
+from console.render.state_words import STATE_WORDS
 from sessions.text import clean, number
 
 if TYPE_CHECKING:
@@ -25,7 +27,7 @@ class ReplicaRows:
         self.broker = broker
         self.columns: Sequence[Column[PartitionState]] = self._columns()
         self.fields: Mapping[str, Field[PartitionState]] = {
-            **FIELDS,
+            **partition_fields(stage.view_statuses),
             "place": Field(self.place, "word"),
             "leo": Field(lambda p: self._own(p, lambda replica: replica.log_end_offset)),
             "hw": Field(lambda p: self._own(p, lambda replica: replica.high_watermark)),

@@ -8,8 +8,9 @@ from collections.abc import Collection, Mapping
 from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
+from console.model.severity import HEALTHY
 from console.render.lines import Line, Span, cut, fit, line
-from console.render.state_words import HEALTHY, STATE_WORDS, glyph_of
+from console.render.state_words import STATE_WORDS, glyph_of
 from console.styles.glyphs import Glyphs
 from sessions.text import clean, number
 

@@ -12,12 +12,13 @@ from console.actions.bindings import bindings_for
 from console.render.empty import nothing_lines
 from console.render.event_text import CHANGE, FAULT
 from console.render.lines import Line, text_of
-from console.render.overview import COUNTED, control_lines, health_lines, healthy_sentence
+from console.render.overview import control_lines, health_lines, healthy_sentence
 from console.render.topics import Topics
 from console.screens.base import ConsoleScreen
 from console.widgets.event_log import EventView
 from console.widgets.links import MARK_WIDTH, Link, LinkView, Row
 from console.widgets.pane import Pane
+from sessions.model.health import COUNTED
 from sessions.text import clock, plural
 
 if TYPE_CHECKING:
@@ -26,16 +27,6 @@ if TYPE_CHECKING:
 
 TOPICS_SHOWN_MAX = 9
 NO_TOPICS = ("There are no topics.", ": topic create T --partitions 3 --replication-factor 3")
-QUERIES = {
-    "offline": "state=offline",
-    "under_min_isr": "isr<min",
-    "unclean": "unclean=1",
-    "diverged": "diverged>0",
-    "at_min_isr": "isr=min osr>0",
-    "under_replicated": "osr>0",
-    "non_preferred": "preferred=0 state=online",
-}
-"""How the partitions behind each count are found on screen 2."""
 AUDITED = (
     ("lost", "lost>0"),
     ("duplicated", "duplicated>0"),
@@ -46,7 +37,7 @@ AUDITED = (
 HEALTH_LINKS: tuple[Link | None, ...] = (
     None,
     Link("mode", "brokers"),
-    *(Link("partitions", QUERIES[name]) for name, _ in COUNTED),
+    *(Link("partitions", f"state={name}") for _, name in COUNTED),
     Link("mode", "partitions"),
 )
 """Where the lines of the health pane lead."""

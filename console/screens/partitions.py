@@ -8,13 +8,15 @@ from textual.binding import BindingType
 from textual.containers import Horizontal
 
 from console.actions.bindings import bindings_for
+from console.model.partition_fields import FIELDS, partition_fields
+from console.model.severity import HEALTHY
 from console.render.columns import Column
 from console.render.empty import nothing_lines
 from console.render.event_text import CHANGE
 from console.render.inspector import partition_lines
 from console.render.overview import healthy_sentence
-from console.render.partition_columns import FIELDS, columns
-from console.render.state_words import HEALTHY, STATE_WORDS
+from console.render.partition_columns import columns
+from console.render.state_words import STATE_WORDS
 from console.screens.base import ConsoleScreen
 from console.widgets.event_log import EventView
 from console.widgets.text import TextView
@@ -35,7 +37,7 @@ class PartitionRows:
     def __init__(self, stage: "Stage") -> None:
         self.stage = stage
         self.columns: Sequence[Column[PartitionState]] = columns(stage.glyphs, stage.index.severity)
-        self.fields = FIELDS
+        self.fields = partition_fields(stage.view_statuses)
         self._lowered: list[str] = []
         self._lowered_at = -1
 
@@ -96,7 +98,8 @@ class PartitionTable(VirtualTable["PartitionState"]):
     """The partitions."""
 
     filter_hint: ClassVar[str] = (
-        f"words, re:pattern, !not, or isr<min and lag>10; fields: {' '.join(FIELDS)}"
+        f"words, re:pattern, or isr<min and not (lag>10 or leader=1,2); fields: "
+        f"{' '.join(FIELDS)} state"
     )
 
 

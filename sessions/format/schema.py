@@ -2,7 +2,7 @@
 
 from typing import Final
 
-SCHEMA: Final = 6
+SCHEMA: Final = 7
 """The version of tables, events and keyframes together; SQLite's ``user_version`` of a file."""
 OLDEST: Final = 4
 """The oldest version whose events and keyframes this program reads."""
@@ -40,7 +40,8 @@ CREATE TABLE summary (
     seq INTEGER PRIMARY KEY, time_us INTEGER NOT NULL, brokers_up INTEGER NOT NULL,
     brokers INTEGER NOT NULL, partitions INTEGER NOT NULL, offline INTEGER NOT NULL,
     under_min_isr INTEGER NOT NULL, at_min_isr INTEGER NOT NULL, under_replicated INTEGER NOT NULL,
-    unclean INTEGER NOT NULL, diverged INTEGER NOT NULL, non_preferred INTEGER NOT NULL
+    unclean INTEGER NOT NULL, diverged INTEGER NOT NULL, non_preferred INTEGER NOT NULL,
+    leaderless INTEGER NOT NULL, lost INTEGER NOT NULL
 );
 CREATE TABLE bookmarks (
     seq INTEGER PRIMARY KEY, time_us INTEGER NOT NULL, name TEXT NOT NULL, note TEXT NOT NULL

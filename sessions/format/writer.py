@@ -101,9 +101,10 @@ class SessionWriter:
 
     def put_counts(self, changes: Iterable[tuple[int, int, Counts]]) -> None:
         """Store what the time bar draws: event, time and counts after it."""
+        places = ", ".join("?" * (2 + len(Counts.__struct_fields__)))
         for seq, time_us, counts in changes:
             self._execute(
-                "INSERT OR REPLACE INTO summary VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                f"INSERT OR REPLACE INTO summary VALUES ({places})",
                 (seq, time_us, *msgspec.structs.astuple(counts)),
             )
 

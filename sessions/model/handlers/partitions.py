@@ -41,6 +41,7 @@ def topic_deleted(model: Model, event: events.TopicDeleted) -> None:
     while (tp := f"{event.topic}-{number}") in model.partitions:
         partition = model.partition(tp, event.seq)
         partition.replicas, partition.adding, partition.removing = [], [], []
+        partition.led = False
         _without_state(partition)
         if partition.replica_states:
             model.judge(tp, partition)
