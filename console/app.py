@@ -67,7 +67,7 @@ MODE_SCREENS: dict[str, Callable[[Stage], ConsoleScreen]] = {
 """What the number keys show."""
 
 
-WIDTHS = [(0, "-cramped"), (60, "-narrow"), (112, "-wide")]
+WIDTHS = [(0, "-cramped"), (60, "-narrow"), (120, "-wide"), (136, "-roomy")]
 """From how many columns on a screen has which class in the style sheet."""
 HEIGHTS = [(0, "-flat"), (15, "-low"), (32, "-tall")]
 """From how many lines on a screen has which class in the style sheet."""

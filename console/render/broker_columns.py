@@ -33,10 +33,17 @@ def broker_object(key: str) -> str:
 
 
 def oldest_fetch_us(stage: "Stage", broker: "BrokerState") -> int | None:
-    """Microseconds since the fetch that lies furthest back, over the leaders it fetches from."""
-    if broker.state != "running" or not broker.fetch_sent_us:
+    """Microseconds since the fetch that lies furthest back, over the leaders it fetches from.
+
+    A broker that serves nobody, or leads nothing, is fetched from no longer.
+    """
+    if broker.state != "running":
         return None
-    return stage.source.time_us - min(broker.fetch_sent_us.values())
+    serving, leads = stage.view.serving, stage.index.leaders
+    sent = [
+        us for leader, us in broker.fetch_sent_us.items() if leader in serving and leads[leader]
+    ]
+    return stage.source.time_us - min(sent) if sent else None
 
 
 def fields(stage: "Stage") -> "Mapping[str, Field[BrokerState]]":
@@ -73,8 +80,16 @@ def process_columns(stage: "Stage") -> "list[Column[BrokerState]]":
         return (f"epoch {epoch}", "primary") if is_controller(broker) else ("", "")
 
     return [
-        Column("state", "STATE", 21, state_cell, lambda b: _state_rank(b.state)),
-        Column("id", "BROKER", 6, lambda b: (str(b.id), "strong"), lambda b: b.id, right=True),
+        Column("state", "STATE", 21, state_cell, lambda b: _state_rank(b.state), sticky=True),
+        Column(
+            "id",
+            "BROKER",
+            6,
+            lambda b: (str(b.id), "strong"),
+            lambda b: b.id,
+            right=True,
+            sticky=True,
+        ),
         Column("controller", "CONTROLLER", 10, controller_cell, lambda b: not is_controller(b)),
     ]
 

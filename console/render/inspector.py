@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from console.model.partition_fields import leader_number
 from console.model.tape_window import EPOCH_ROLES
 from console.model.why import chain, chain_lines, state_path
+from console.render.columns import rounded
 from console.render.lines import BLANK, Line, Span, cut, line
 from console.render.state_words import STATE_WORDS, glyph_of
 from console.render.tapes import tape_order
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from sessions.model.states import PartitionState, ReplicaState
 
 EPOCHS_SHOWN_MAX: Final = 5
+ROOMY: Final = 46
+"""A narrower inspector leaves out the age of fetches."""
 TRUTH_WORDS: Final = {
     "leader": "leader",
     "leader_epoch": "epoch",
@@ -34,7 +37,7 @@ def partition_lines(stage: "Stage", partition: "PartitionState", width: int) -> 
     """The whole inspector for one partition."""
     sections = [
         heading(stage, partition),
-        replica_table(stage, partition),
+        replica_table(stage, partition, width),
         epoch_caches(partition),
         znode(stage, partition),
         disagreements(stage, partition),
@@ -96,21 +99,24 @@ def heading(stage: "Stage", partition: "PartitionState") -> list[Line]:
     return rows
 
 
-def replica_table(stage: "Stage", partition: "PartitionState") -> list[Line]:
+def replica_table(stage: "Stage", partition: "PartitionState", width: int) -> list[Line]:
     """One line a replica: role, LEO, HW, the leader's memory of it, its distance, its fetch."""
-    title = f"{'REPLICA':<13}{'LEO':>8}{'HW':>8}{'REMOTE':>8}{'BEHIND':>7}{'FETCH':>6}"
-    rows = [line(Span(title, "title"))]
+    fetches = width >= ROOMY
+    title = f"{'REPLICA':<13}{'LEO':>7}{'HW':>7}{'REMOTE':>7}{'LAG':>5}"
+    rows = [line(Span(title, "title"), Span(f"{'FETCH':>7}" if fetches else "", "title"))]
     for broker in tape_order(partition):
         replica = partition.replica_states.get(broker)
         if replica is None:
             rows.append(line(f"  {broker:>2} ", Span("no log here", "muted")))
         else:
-            rows.append(replica_line(stage, partition, replica))
+            rows.append(replica_line(stage, partition, replica, fetches=fetches))
     return rows
 
 
-def replica_line(stage: "Stage", partition: "PartitionState", replica: "ReplicaState") -> Line:
-    """One replica of the table."""
+def replica_line(
+    stage: "Stage", partition: "PartitionState", replica: "ReplicaState", *, fetches: bool
+) -> Line:
+    """One replica of the table; ``fetches``: with the age of its last fetch."""
     glyphs = stage.glyphs
     leader = partition.leader_replica
     is_leader = leader is replica
@@ -124,21 +130,19 @@ def replica_line(stage: "Stage", partition: "PartitionState", replica: "ReplicaS
     )
     remembered = None if leader is None or is_leader else leader_memory(partition, replica.broker)
     behind = None if leader is None or is_leader else leader.log_end_offset - replica.log_end_offset
+    fetch_us = fetch_age(stage, partition, replica.broker)
     return line(
         Span(f"{mark}{replica.broker:>3} {word[:8]:<8}", role),
-        f"{number(replica.log_end_offset):>8}",
-        Span(f"{number(replica.high_watermark):>8}", "hw"),
-        Span(f"{'' if is_leader else _remote(remembered):>8}", "muted"),
-        Span(f"{'' if not behind else number(behind):>7}", "warning"),
-        Span(
-            f"{'' if is_leader or down else age(fetch_age(stage, partition, replica.broker)):>6}",
-            "muted",
-        ),
+        f"{rounded(number(replica.log_end_offset), 6):>7}",
+        Span(f"{rounded(number(replica.high_watermark), 6):>7}", "hw"),
+        Span(f"{'' if is_leader else _remote(remembered):>7}", "muted"),
+        Span(f"{'' if not behind else rounded(number(behind), 4):>5}", "warning"),
+        Span(f"{age(fetch_us):>7}" if fetches and not is_leader and not down else "", "muted"),
     )
 
 
 def _remote(remembered: int | None) -> str:
-    return "?" if remembered is None or remembered < 0 else number(remembered)
+    return "?" if remembered is None or remembered < 0 else rounded(number(remembered), 6)
 
 
 def leader_memory(partition: "PartitionState", follower: int) -> int | None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from console.model.partition_fields import high_watermark, lag, leader_number, log_end_offset
 from console.model.severity import HEALTHY, RANKS
 from console.render.columns import Cell, Column
+from console.render.lines import shorten_partition
 from console.render.state_words import STATE_WORDS, glyph_of
 from sessions.text import brackets, broker_list, clean, number
 
@@ -50,13 +51,21 @@ def identity_columns(
         return (f"{glyphs.leaderless}{leader}", "error") if is_dead else (str(leader), "")
 
     name = Column["PartitionState"](
-        "name", "TOPIC-PART", 14, lambda p: (clean(p.name), "strong"), grows=True
+        "name",
+        "TOPIC-PART",
+        13,
+        lambda p: (clean(p.name), "strong"),
+        grows=True,
+        sticky=True,
+        shorten=shorten_partition,
     )
-    state = Column("state", "STAT", 6, lambda p: state_cell(severity(p), glyphs), severity)
+    state = Column(
+        "state", "STAT", 6, lambda p: state_cell(severity(p), glyphs), severity, sticky=True
+    )
     leader = Column(
         "leader", "LDR", 4, leader_cell, lambda p: _or_less(leader_number(p)), right=True
     )
-    return [state, name, leader, _figure("epoch", "EP", 3, attrgetter("leader_epoch"), drop=4)]
+    return [state, name, leader, _figure("epoch", "EP", 3, attrgetter("leader_epoch"), drop=5)]
 
 
 def replica_columns() -> "list[Column[PartitionState]]":
@@ -68,7 +77,15 @@ def replica_columns() -> "list[Column[PartitionState]]":
             8,
             lambda p: (broker_list(p.replicas), "muted"),
             attrgetter("replicas"),
-            drop=5,
+            drop=3,
+        ),
+        Column(
+            "isr",
+            "ISR",
+            7,
+            lambda p: (broker_list(p.isr), ""),
+            lambda p: len(p.isr),
+            drop=4,
         ),
         Column(
             "osr",
@@ -77,23 +94,22 @@ def replica_columns() -> "list[Column[PartitionState]]":
             lambda p: (broker_list(p.osr), "warning"),
             lambda p: len(p.isr) - len(p.replicas),
         ),
-        _figure("min", "MIN", 3, attrgetter("min_isr"), role="muted", drop=3),
+        _figure("min", "MIN", 3, attrgetter("min_isr"), role="muted", drop=6),
     ]
 
 
 def offset_columns(quiet: str) -> "list[Column[PartitionState]]":
     """How far its log goes, and how much of it is not committed."""
     return [
-        _figure("hw", "HW", 9, high_watermark, drop=2),
-        _figure("leo", "LEO", 9, log_end_offset, drop=1),
+        _figure("hw", "HW", 8, high_watermark, drop=2),
+        _figure("leo", "LEO", 8, log_end_offset, drop=1),
         _count("lag", "LAG", 5, lag, quiet, role="warning"),
     ]
 
 
 def wide_columns(quiet: str) -> "list[Column[PartitionState]]":
-    """What only the wide view has room for: whole ISRs, versions, losses."""
+    """What only the wide view has room for: the leader's own ISR, versions, losses."""
     return [
-        Column("isr", "ISR", 9, lambda p: (brackets(p.isr), ""), lambda p: len(p.isr), wide=True),
         Column(
             "leader_isr",
             "LDR-ISR",

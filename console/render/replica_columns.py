@@ -7,6 +7,7 @@ from console.model.filters import NO_VALUE, Field
 from console.model.partition_fields import partition_fields
 from console.model.severity import HEALTHY
 from console.render.columns import Cell, Column
+from console.render.lines import shorten_partition
 from console.render.partition_columns import state_cell
 from console.render.state_words import STATE_WORDS
 from sessions.text import clean, number
@@ -83,11 +84,21 @@ class ReplicaRows:
             return cell
 
         return [
-            Column("state", "STAT", 6, lambda p: state_cell(severity(p), glyphs), severity),
-            Column("name", "TOPIC-PART", 14, lambda p: (clean(p.name), "strong"), grows=True),
+            Column(
+                "state", "STAT", 6, lambda p: state_cell(severity(p), glyphs), severity, sticky=True
+            ),
+            Column(
+                "name",
+                "TOPIC-PART",
+                13,
+                lambda p: (clean(p.name), "strong"),
+                grows=True,
+                sticky=True,
+                shorten=shorten_partition,
+            ),
             Column("place", "HERE", 6, place_cell, lambda p: PLACES.index(self.place(p))),
-            Column("hw", "HW", 9, offset(lambda r: r.high_watermark), right=True, drop=1),
-            Column("leo", "LEO", 9, offset(lambda r: r.log_end_offset), right=True, drop=2),
+            Column("hw", "HW", 8, offset(lambda r: r.high_watermark), right=True, drop=1),
+            Column("leo", "LEO", 8, offset(lambda r: r.log_end_offset), right=True, drop=2),
             Column("behind", "BEHIND", 6, behind_cell, lambda p: -self.behind(p), right=True),
         ]
 

@@ -61,8 +61,8 @@ class TimeBar:
         self._bars: list[Bar] = []
         self.end_us = 0
 
-    def lines(self, stage: "Stage", width: int) -> list[Line]:
-        """The bars, and below them the ends, bookmarks and the cursor."""
+    def lines(self, stage: "Stage", width: int, rows: int = 2) -> list[Line]:
+        """The bars, and below them the ends, bookmarks and the cursor; in one row, both in one."""
         columns = max(1, width - MARGIN - 1)
         end_us = max(1, stage.source.last_time_us)
         grown = end_us // max(1, self.end_us // columns)
@@ -70,6 +70,8 @@ class TimeBar:
             self.end_us = end_us
             self._key = (columns, end_us // max(1, end_us // columns))
             self._bars = bars_of(stage.source.samples(), columns, end_us)
+        if rows == 1:
+            return [self._bar_line(stage, self.column_of(stage.source.time_us, columns))]
         return [self._bar_line(stage), self._mark_line(stage, columns)]
 
     def column_of(self, time_us: int, columns: int) -> int:
@@ -81,8 +83,13 @@ class TimeBar:
         columns = max(1, width - MARGIN - 1)
         return max(0, column - MARGIN) * self.end_us // columns
 
-    def _bar_line(self, stage: "Stage") -> Line:
-        return line(Span(LABEL, "faint"), *bar_spans(self._bars, stage.glyphs.sparks, stage.glyphs))
+    def _bar_line(self, stage: "Stage", cursor: int | None = None) -> Line:
+        spans = bar_spans(self._bars, stage.glyphs.sparks, stage.glyphs)
+        if cursor is not None:
+            row = [Span(sign, span.role) for span in spans for sign in span.text]
+            row[cursor] = Span(stage.glyphs.ascending, "here")
+            spans = row
+        return line(Span(LABEL, "muted"), *spans)
 
     def _mark_line(self, stage: "Stage", columns: int) -> Line:
         """Later names give way to earlier ones; the cursor gives way to nothing."""

@@ -145,14 +145,15 @@ class ConsoleScreen(Screen[None], inherit_bindings=False):
         self.header.show([header_line(stage, width)])
         self.tabs.show([tabs_line(stage, self.desk.mode_here, self.trail(), width)])
         if self.time_bar.display:
-            self.time_bar.show(stage.time_bar.lines(stage, width))
+            rows = self.time_bar.size.height
+            self.time_bar.show(stage.time_bar.lines(stage, width, rows))
         context = "prompt" if self.prompt.is_open else self.context
         read_only = stage.read_only
         self.footer.show([footer_line(context, width, read_only=read_only, more=stage.glyphs.more)])
         if width < SIZE_NEEDED[0] or height < SIZE_NEEDED[1]:
             needed = f"needs {SIZE_NEEDED[0]}x{SIZE_NEEDED[1]}"
-            rows = ("tidegauge", needed, f"this is {width}x{height}")
-            self.too_small.show([line(Span(row, "strong")) for row in rows])
+            told = ("tidegauge", needed, f"this is {width}x{height}")
+            self.too_small.show([line(Span(row, "strong")) for row in told])
 
     def show_headings(self) -> None:
         """The titles of all panes."""

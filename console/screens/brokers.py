@@ -126,6 +126,7 @@ class BrokersScreen(ConsoleScreen):
             f"{counts.brokers_up}/{counts.brokers} up",
             "faults only" if self.table.faults_only else "",
             f"filter {self.table.filter.text}" if self.table.filter else "",
+            self.table.columns_shown(),
         ]
         table_pane.entitle("brokers", parts)
         key = self.table.selected

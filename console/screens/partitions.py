@@ -157,6 +157,7 @@ class PartitionsScreen(ConsoleScreen):
             f"{number(self.stage.index.faults)} faults" if self.stage.index.faults else "no faults",
             "faults only" if table.faults_only else "",
             f"sort {table.sorted_by.title} {arrow}",
+            table.columns_shown(),
         ]
 
     def _why_empty(self) -> str:

@@ -29,8 +29,10 @@ class TextView(VirtualView):
     def show(self, lines: Sequence[Line]) -> None:
         """Show these lines."""
         before, self.lines = self.lines, list(lines)
+        if before == self.lines:
+            return
+        self.resize()  # narrower lines may need no scrollbar any more
         if len(before) != len(self.lines):
-            self.resize()
             self.refresh()
             return
         changed = [

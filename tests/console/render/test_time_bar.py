@@ -14,7 +14,7 @@ def stage_at(seq: int | None = None) -> Stage:
 def test_the_bar_shows_how_bad_it_was_when() -> None:
     bars, marks = (text_of(line) for line in TimeBar().lines(stage_at(), 64))
     assert len(bars) <= 64
-    assert bars == " worst _X" + "#" * 53 + "v"
+    assert bars == " worst _X" + "#" * 53 + "x"
     assert marks.startswith("       00:00.000 ")
     assert marks.rstrip().endswith("^")
 
@@ -55,6 +55,8 @@ async def test_a_click_on_the_time_bar_goes_there() -> None:
         assert abs(driven.source.time_us - driven.source.last_time_us // 2) < 100_000
 
 
-async def test_a_low_screen_has_no_time_bar() -> None:
+async def test_a_low_screen_has_the_bar_and_the_cursor_in_one_line() -> None:
     async with console(size=(80, 24)) as driven:
-        assert not driven.screen.time_bar.display
+        assert driven.screen.time_bar.size.height == 1
+        assert driven.lines()[-2].startswith(" worst ")
+        assert driven.lines()[-2].endswith(driven.app.stage.glyphs.ascending)
