@@ -1,15 +1,14 @@
 """The command palette: every action of the registry that works on this screen, found by typing."""
 
-from typing import TYPE_CHECKING, cast
+from collections.abc import Callable
+from functools import partial
 
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
 
 from console.actions.lookup import Action, available
 from console.render.bars import key_name
-
-if TYPE_CHECKING:
-    from console.app import TidegaugeApp
+from console.screens.messages import ActionRequested
 
 
 class ActionProvider(Provider):
@@ -32,19 +31,12 @@ class ActionProvider(Provider):
             if score > 0:
                 yield Hit(score, Content(title(action)), self._run(action), help=action.id)
 
-    def _run(self, action: Action) -> "_Dispatch":
-        return _Dispatch(cast("TidegaugeApp", self.app), action)
+    def _run(self, action: Action) -> Callable[[], None]:
+        """Do an action, through the same gate as its key."""
+        return partial(self._dispatch, action.id)
 
-
-class _Dispatch:
-    """Does an action, through the same gate as a key."""
-
-    def __init__(self, app: "TidegaugeApp", action: Action) -> None:
-        self.app = app
-        self.action = action
-
-    def __call__(self) -> None:
-        self.app.dispatch(self.action)
+    def _dispatch(self, id: str) -> None:
+        self.app.post_message(ActionRequested(id))
 
 
 def title(action: Action) -> str:

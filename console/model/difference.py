@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Struct
 
-from console.widgets.links import Link
+from console.model.links import Link
 from sessions.model.states import PartitionState, ReplicaState
 from sessions.text import brackets, plain
 

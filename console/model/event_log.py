@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from time import perf_counter
 from typing import TYPE_CHECKING, Final, Protocol
 
+from console.model.event_levels import CHANGE, level_of
 from console.model.reader import EventReader
-from console.render.event_text import CHANGE, level_of
 from emulator.events import Event
 
 if TYPE_CHECKING:

@@ -6,9 +6,6 @@ from console.model.event_log import FoundEvents, TouchScan
 from console.model.lookback import last_match
 from console.model.partition_fields import spokesman
 from console.model.reader import EventReader
-from console.render.event_text import describe
-from console.render.lines import Line, Span, cut, line
-from console.styles.glyphs import Glyphs
 from emulator import events
 from emulator.events import AuditChanged, Event, PartitionStateChanged
 from sessions.text import clock
@@ -122,27 +119,6 @@ def chain(reader: EventReader, seq: int) -> list[Event]:
     if len(links) <= SHOWN_MAX:
         return links
     return [links[0], *links[-(SHOWN_MAX - 1) :]]
-
-
-def chain_lines(events: list[Event], width: int, glyphs: Glyphs) -> list[Line]:
-    """One line a link, each one further in than what caused it."""
-    rows = []
-    for depth, event in enumerate(events):
-        told = describe(event)
-        arrow = f"{'  ' if depth else ''}{glyphs.because} " if depth else ""
-        rows.append(
-            cut(
-                line(
-                    Span(f" {event.seq:>7,} ", "muted"),
-                    Span(arrow, "faint"),
-                    Span(f"{told.word} ", told.role),
-                    told.text,
-                ),
-                width,
-                glyphs.more,
-            )
-        )
-    return rows
 
 
 def moment(event: Event) -> str:

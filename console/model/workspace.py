@@ -1,7 +1,7 @@
 """What all screens of one console share: source, pacer, index, and how things are drawn."""
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
@@ -11,13 +11,12 @@ from console.model.pacer import Pacer
 from console.model.partition_index import PartitionIndex
 from console.model.reader import EventReader
 from console.model.why import Explainer
-from console.render.time_bar import TimeBar
 from console.styles.glyphs import UNICODE, Glyphs
 from sessions.garbage_collection import collect_while_drawing
 
 if TYPE_CHECKING:
     from console.model.conditions import Search
-    from console.model.library import Card
+    from console.model.library import Bench, Card
     from sessions.model.cluster_view import ClusterView
     from sessions.model.states import PartitionState
     from sessions.sources.source import Source
@@ -28,6 +27,10 @@ Complete = Callable[[str], Sequence[str]]
 
 Reproduce = Callable[["Source"], str]
 """The command line that comes back to a source's time cursor; empty where nobody knows one."""
+
+
+SIGN: Final = "+"
+"""Stands between the name of a screen and the number of the source that it shows."""
 
 
 class Moment(Struct):
@@ -74,7 +77,6 @@ class Stage:
         self.pacer = Pacer(source, paused=paused)
         self.index = PartitionIndex()
         self.history = History(source)
-        self.time_bar = TimeBar()
         self.reader = EventReader(source)
         self.explainer = Explainer(self.reader)
         self.writes = Writes(self.reader)
@@ -83,6 +85,7 @@ class Stage:
         self.search: Search | None = None
         self.subject: tuple[str, ...] = ()
         self.card: Card | None = None
+        self.library: Bench | None = None
         self.turn = 0
 
     @property

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from console.model.filters import Field
 from console.render.columns import Cell, Column
-from console.render.event_words import host
+from console.render.event_text import host
 from console.render.lines import BLANK, Line, Span, cut, data, line
 from sessions.text import age, clean, hexadecimal, number
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Final
 
 from console.model.partition_fields import leader_number
 from console.model.tape_window import EPOCH_ROLES
-from console.model.why import chain, chain_lines, state_path
+from console.model.why import chain, state_path
+from console.render.cause_chain import chain_lines
 from console.render.columns import rounded
 from console.render.lines import BLANK, Line, Span, cut, line
 from console.render.state_words import STATE_WORDS, glyph_of

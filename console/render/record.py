@@ -7,10 +7,11 @@ record, as far as they have been found.
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
+from console.model.links import Link
 from console.model.tape_window import EPOCH_ROLES
 from console.render.lines import BLANK, Line, Span, data, line
+from console.render.rows import Row
 from console.render.tapes import tape_order
-from console.widgets.links import Link, Row
 from emulator.events import (
     AuditChanged,
     Event,

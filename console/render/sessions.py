@@ -3,8 +3,8 @@
 from typing import TYPE_CHECKING, Final
 
 from console.render.lines import BLANK, Line, Span, data, fit, line, wrap
+from console.render.rows import Pick
 from console.render.time_bar import bar_spans, bars_of
-from console.widgets.pick_list import Pick
 from sessions.text import clock, number, plural
 
 if TYPE_CHECKING:

@@ -7,10 +7,12 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 
 from console.actions.bindings import bindings_for
+from console.model.links import Link
 from console.render.empty import nothing_lines
 from console.render.lines import Span, fit, line
+from console.render.rows import Row
 from console.screens.base import ConsoleScreen
-from console.widgets.links import Link, LinkView, Row
+from console.widgets.links import LinkView
 from sessions.format.errors import SessionError
 from sessions.text import clean, clock, number, plural
 
@@ -66,7 +68,7 @@ class BookmarksScreen(ConsoleScreen):
         """Go to the bookmark, and back to the screen before."""
         if (row := self.marks.selected) is not None:
             self.dismiss()
-            self.desk.open_link(row.link)
+            self.follow_link(row.link)
 
     def do_remove(self) -> None:
         """Take the bookmark away."""
@@ -74,4 +76,4 @@ class BookmarksScreen(ConsoleScreen):
             try:
                 self.stage.source.remove_bookmark(row.data.seq)
             except SessionError as error:
-                self.desk.tell(str(error), severity="warning")
+                self.notify(str(error), severity="warning")

@@ -8,12 +8,13 @@ from textual.binding import BindingType
 from textual.containers import Horizontal
 
 from console.actions.bindings import bindings_for
+from console.model.event_levels import CHANGE
 from console.render.broker_columns import broker_lines, broker_object, columns, fields
 from console.render.columns import Column
 from console.render.empty import nothing_lines
-from console.render.event_text import CHANGE
 from console.screens.base import ConsoleScreen
 from console.screens.broker import open_last_touch
+from console.screens.page import choose_sort
 from console.widgets.event_log import EventView
 from console.widgets.heat_grid import HeatView
 from console.widgets.pane import Pane
@@ -176,7 +177,7 @@ class BrokersScreen(ConsoleScreen):
 
     def on_virtual_view_selected(self) -> None:
         """Inspector and log follow the cursor at once."""
-        self.desk.paint()
+        self.repaint()
 
     def on_virtual_view_chosen(self) -> None:
         """A double click opens."""
@@ -186,12 +187,12 @@ class BrokersScreen(ConsoleScreen):
         """Open the broker; in the grid the partition, in the log the event."""
         view = None if self.current_pane is None else self.current_pane.view
         if view is self.log_view:
-            self.desk.open_selected(self.log_view)
+            self.open_event_of(self.log_view)
         elif view is self.heat:
             if self.heat.place is not None:
-                self.desk.open_partition(self.heat.place[1])
+                self.open("partition", self.heat.place[1])
         elif self.table.selected is not None:
-            self.desk.open_broker(int(self.table.selected))
+            self.open("broker", self.table.selected)
 
     def do_why(self) -> None:
         """Open the last event that touched what is selected."""
@@ -200,4 +201,4 @@ class BrokersScreen(ConsoleScreen):
 
     def do_sort_menu(self) -> None:
         """Choose a column."""
-        self.desk.choose_sort(self.table)
+        choose_sort(self, self.table)

@@ -154,7 +154,7 @@ class CompareScreen(ConsoleScreen):
 
     def on_virtual_view_selected(self) -> None:
         """Both states follow the cursor at once."""
-        self.desk.paint()
+        self.repaint()
 
     def on_virtual_view_chosen(self) -> None:
         """A double click opens."""
@@ -162,16 +162,16 @@ class CompareScreen(ConsoleScreen):
 
     def on_pair_view_missing(self, message: PairView.Missing) -> None:
         """Say so."""
-        self.desk.tell(f"no {message.where} difference")
+        self.notify(f"no {message.where} difference")
 
     def do_drill(self) -> None:
         """Open the front run's event."""
         place = self.pairs.cursor_index()
         left = None if place is None else self.twin.pairing.pairs[place].left
         if left is None:
-            self.desk.tell("the first run has no such event")
+            self.notify("the first run has no such event")
         else:
-            self.desk.open_event(left)
+            self.open("event", left)
 
     def _go(self, place: int) -> None:
         self.pairs.move_to(place)

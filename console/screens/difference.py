@@ -10,8 +10,9 @@ from console.actions.bindings import bindings_for
 from console.model.difference import Change, differences
 from console.render.empty import nothing_lines
 from console.render.lines import Line, Span, fit, line
+from console.render.rows import Row
 from console.screens.base import ConsoleScreen
-from console.widgets.links import LinkView, Row
+from console.widgets.links import LinkView
 from sessions.text import clean, clock, number, plural
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ class DifferenceScreen(ConsoleScreen):
     def do_drill(self) -> None:
         """Open the object that differs."""
         if (row := self.changes.selected) is not None:
-            self.desk.open_link(row.link)
+            self.follow_link(row.link)
 
 
 def change_row(change: Change, width: int) -> Row:

@@ -7,11 +7,13 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 
 from console.actions.bindings import bindings_for
+from console.model.links import Link
 from console.render.event_text import describe, fields_of
 from console.render.lines import Span, cut, line, wrap
+from console.render.rows import Row
 from console.screens.base import ConsoleScreen
 from console.widgets.event_log import EventView
-from console.widgets.links import MARK_WIDTH, Link, LinkView, Row
+from console.widgets.links import MARK_WIDTH, LinkView
 from console.widgets.pane import Pane
 from sessions.text import clock, number, plural
 
@@ -48,7 +50,7 @@ class EventsScreen(ConsoleScreen):
 
     def do_drill(self) -> None:
         """Open the selected event."""
-        self.desk.open_selected(self.log_view)
+        self.open_event_of(self.log_view)
 
     def do_why(self) -> None:
         """The same: the page shows its causes."""
@@ -57,7 +59,7 @@ class EventsScreen(ConsoleScreen):
     def do_cursor_here(self) -> None:
         """Bring the time cursor to the selected event."""
         if (event := self.log_view.selected) is not None:
-            self.desk.seek(event.seq)
+            self.open("moment", event.seq)
 
 
 class EventScreen(ConsoleScreen):
@@ -110,7 +112,7 @@ class EventScreen(ConsoleScreen):
 
     def on_virtual_view_selected(self) -> None:
         """The fields follow the cursor at once."""
-        self.desk.paint()
+        self.repaint()
 
     def on_virtual_view_chosen(self) -> None:
         """A double click opens."""
@@ -120,22 +122,22 @@ class EventScreen(ConsoleScreen):
         """Open another event of the chain; among the fields, what one of them names."""
         pane, event, row = self.current_pane, self.chain.selected, self.detail.selected
         if pane is not None and pane.view is self.detail:
-            self.desk.open_link(None if row is None else row.link)
+            self.follow_link(None if row is None else row.link)
         elif event is not None and event.seq != self.seq:
-            self.desk.open_event(event.seq)
+            self.open("event", event.seq)
 
     def do_why(self) -> None:
         """Open what caused the selected event."""
         event = self.chain.selected
         if event is not None and event.cause:
-            self.desk.open_event(event.cause)
+            self.open("event", event.cause)
         else:
-            self.desk.tell("it is a root: nothing led to it")
+            self.notify("it is a root: nothing led to it")
 
     def do_cursor_here(self) -> None:
         """Bring the time cursor to the selected event."""
         if (event := self.chain.selected) is not None:
-            self.desk.seek(event.seq)
+            self.open("moment", event.seq)
 
 
 BROKER_FIELDS = ("broker", "follower", "leader", "controller", "host", "source", "destination")

@@ -57,8 +57,8 @@ class NoticeScreen(PageScreen):
         """Open the event in the notice's place."""
         self.dismiss()
         if self.notice.seq:
-            self.desk.open_event(self.notice.seq)
+            self.open("event", self.notice.seq)
 
     def do_copy_cell(self) -> None:
         """Copy the command line; where there is none, the notice."""
-        self.desk.copy(self.notice.command or self.text.cell_text())
+        self.copy(self.notice.command or self.text.cell_text())

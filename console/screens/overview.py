@@ -9,14 +9,16 @@ from textual.binding import BindingType
 from textual.containers import Horizontal
 
 from console.actions.bindings import bindings_for
+from console.model.event_levels import CHANGE, FAULT
+from console.model.links import Link
 from console.render.empty import nothing_lines
-from console.render.event_text import CHANGE, FAULT
 from console.render.lines import Line, text_of
 from console.render.overview import control_lines, health_lines, healthy_sentence
+from console.render.rows import Row
 from console.render.topics import Topics
 from console.screens.base import ConsoleScreen
 from console.widgets.event_log import EventView
-from console.widgets.links import MARK_WIDTH, Link, LinkView, Row
+from console.widgets.links import MARK_WIDTH, LinkView
 from console.widgets.pane import Pane
 from sessions.model.health import COUNTED
 from sessions.text import clock, plural
@@ -116,10 +118,10 @@ class OverviewScreen(ConsoleScreen):
         """Open what the line is about; in the log, the event."""
         view = None if self.current_pane is None else self.current_pane.view
         if isinstance(view, LinkView):
-            self.desk.open_link(None if view.selected is None else view.selected.link)
+            self.follow_link(None if view.selected is None else view.selected.link)
         else:
-            self.desk.open_selected(self.faults)
+            self.open_event_of(self.faults)
 
     def do_why(self) -> None:
         """Open the selected event, with its causes."""
-        self.desk.open_selected(self.faults)
+        self.open_event_of(self.faults)

@@ -8,8 +8,8 @@ from textual.binding import BindingType
 from textual.containers import Horizontal
 
 from console.actions.bindings import bindings_for
+from console.model.event_levels import CHANGE
 from console.render.empty import nothing_lines
-from console.render.event_text import CHANGE
 from console.render.inspector import partition_lines
 from console.screens.base import ConsoleScreen
 from console.widgets.event_log import EventView
@@ -83,9 +83,9 @@ class PartitionScreen(ConsoleScreen):
         """Open the record under the tapes' cursor; elsewhere the selected event."""
         pane = self.current_pane
         if pane is None or pane.view is not self.tapes:
-            self.desk.open_selected(self.log_view)
+            self.open_event_of(self.log_view)
         elif (record := self.tapes.record_id()) is not None:
-            self.desk.open_record(record)
+            self.open("record", record)
 
     def do_why(self) -> None:
         """Open the write of the record under the tapes' cursor; else what is behind the state."""
@@ -95,6 +95,6 @@ class PartitionScreen(ConsoleScreen):
         if pane is not None and pane.view is self.tapes and (place := self.tapes.place()):
             written = stage.writes.find(self.tp, *place, stage.source.seq)
             if written is not None:
-                self.desk.open_event(written.seq)
+                self.open("event", written.seq)
                 return
-        self.desk.open_event(stage.explainer.seq(stage.view.state, partition))
+        self.open("event", stage.explainer.seq(stage.view.state, partition))

@@ -8,16 +8,17 @@ from textual.binding import BindingType
 from textual.containers import Horizontal
 
 from console.actions.bindings import bindings_for
+from console.model.event_levels import CHANGE
 from console.model.partition_fields import FIELDS, partition_fields
 from console.model.severity import HEALTHY
 from console.render.columns import Column
 from console.render.empty import nothing_lines
-from console.render.event_text import CHANGE
 from console.render.inspector import partition_lines
 from console.render.overview import healthy_sentence
 from console.render.partition_columns import columns
 from console.render.state_words import STATE_WORDS
 from console.screens.base import ConsoleScreen
+from console.screens.page import choose_sort
 from console.widgets.event_log import EventView
 from console.widgets.text import TextView
 from console.widgets.virtual_table import VirtualTable
@@ -181,7 +182,7 @@ class PartitionsScreen(ConsoleScreen):
 
     def on_virtual_view_selected(self) -> None:
         """Inspector and log follow the cursor at once."""
-        self.desk.paint()
+        self.repaint()
 
     def on_virtual_view_chosen(self) -> None:
         """A double click opens."""
@@ -191,19 +192,19 @@ class PartitionsScreen(ConsoleScreen):
         """Open the partition; in the log, the event."""
         pane = self.current_pane
         if pane is not None and pane.view is self.log_view:
-            self.desk.open_selected(self.log_view)
+            self.open_event_of(self.log_view)
         elif self.table.selected is not None:
-            self.desk.open_partition(self.table.selected)
+            self.open("partition", self.table.selected)
 
     def do_why(self) -> None:
         """Open the event behind the cell in the sorted column; in the log, the selected one."""
         pane, tp, stage = self.current_pane, self.table.selected, self.stage
         if pane is not None and pane.view is self.log_view:
-            self.desk.open_selected(self.log_view)
+            self.open_event_of(self.log_view)
         elif tp is not None:
             partition = stage.view.state.partitions[tp]
             column = self.table.sorted_by.id
-            self.desk.open_event(stage.explainer.of_cell(stage.view.state, partition, column))
+            self.open("event", stage.explainer.of_cell(stage.view.state, partition, column))
 
     def narrow(self, text: str) -> None:
         """Show only what matches a filter, in its table."""
@@ -213,4 +214,4 @@ class PartitionsScreen(ConsoleScreen):
 
     def do_sort_menu(self) -> None:
         """Choose a column."""
-        self.desk.choose_sort(self.table)
+        choose_sort(self, self.table)

@@ -102,12 +102,12 @@ class RecordScreen(ConsoleScreen):
         """Open what the selected line is about."""
         pane = self.current_pane
         if pane is not None and pane.view is self.log_view:
-            self.desk.open_selected(self.log_view)
+            self.open_event_of(self.log_view)
         elif (row := self.story.selected) is not None:
-            self.desk.open_link(row.link)
+            self.follow_link(row.link)
 
     def do_why(self) -> None:
         """Open the first event about it: who sent it, and why."""
         log = self.log_view.log_
         if len(log):
-            self.desk.open_event(log.seq_at(max(0, log.index_of(self.stage.source.seq))))
+            self.open("event", log.seq_at(max(0, log.index_of(self.stage.source.seq))))

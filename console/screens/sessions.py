@@ -15,6 +15,7 @@ from console.model.library import Bench, Opened
 from console.render.lines import BLANK, Line, Span, data, line
 from console.render.sessions import about_lines, empty_lines, pick_of, size_text, titles_line
 from console.screens.base import ConsoleScreen
+from console.screens.messages import PageRequested, SourceRequested, WorkFailed
 from console.widgets.pane import Pane
 from console.widgets.pick_list import PickView
 from console.widgets.text import TextView
@@ -69,7 +70,7 @@ class SessionsScreen(ConsoleScreen):
     @property
     def folder(self) -> Path:
         """Where recordings are looked for."""
-        bench = self.desk.bench
+        bench = self.stage.library
         return Path() if bench is None else bench.folder
 
     # ---- the folder
@@ -140,7 +141,7 @@ class SessionsScreen(ConsoleScreen):
     def work(self, title: str, do: Callable[[Tell], str], ended: Callable[[Job], None]) -> None:
         """Begin something that takes long; one at a time."""
         if self.job is not None:
-            self.desk.tell(f"one at a time: {self.working()}", severity="warning")
+            self.notify(f"one at a time: {self.working()}", severity="warning")
             return
         self._ended, self._began = ended, monotonic()
         self.job = Job(title, do)
@@ -150,27 +151,27 @@ class SessionsScreen(ConsoleScreen):
         if job is not None and job.done:
             self.job = None
             if job.failed:
-                self.desk.failed(job.title, job.outcome, "The recording is as it was.")
+                self.request(WorkFailed(job.title, job.outcome, "The recording is as it was."))
             else:
                 self._ended(job)
 
     def _selected(self) -> Listed | None:
         found = self.listed.get(self.list.selected)
         if found is None:
-            self.desk.tell("there is no recording here; r looks again")
+            self.notify("there is no recording here; r looks again")
         return found
 
     def _bench(self) -> Bench | None:
-        bench = self.desk.bench
+        bench = self.stage.library
         if bench is None:
-            self.desk.tell("nothing can be done with recordings here: there is no library")
+            self.notify("nothing can be done with recordings here: there is no library")
         return bench
 
     # ---- keys
 
     def on_virtual_view_selected(self) -> None:
         """What is said of the selected line follows the cursor at once."""
-        self.desk.paint()
+        self.repaint()
 
     def on_virtual_view_chosen(self) -> None:
         """A double click opens."""
@@ -185,7 +186,7 @@ class SessionsScreen(ConsoleScreen):
         def opener(bench: Bench) -> Opened:
             return bench.open_session(listed.path)
 
-        self.desk.open_with(opener, "overview")
+        self.request(SourceRequested(opener, "overview"))
 
     def do_session_verify(self) -> None:
         """Run the recording again and compare."""
@@ -224,7 +225,7 @@ class SessionsScreen(ConsoleScreen):
             self.work(
                 f"analysing {dataset}",
                 lambda tell: bench.analyse(dataset, out.strip(), tell),
-                lambda job: self.desk.open_page(f"analysis of {dataset}", job.outcome),
+                lambda job: self.request(PageRequested(f"analysis of {dataset}", job.outcome)),
             )
             return None
 
@@ -234,9 +235,9 @@ class SessionsScreen(ConsoleScreen):
     def _tell(self, job: Job) -> None:
         """A sentence is a toast, more than one a page."""
         if "\n" in job.outcome:
-            self.desk.open_page(job.title, job.outcome)
+            self.request(PageRequested(job.title, job.outcome))
         else:
-            self.desk.tell(job.outcome)
+            self.notify(job.outcome)
 
 
 def _verified(listed: Listed, tell: Tell) -> str:

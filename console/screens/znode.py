@@ -10,7 +10,7 @@ from textual.containers import Horizontal
 
 from console.actions.bindings import bindings_for
 from console.render.empty import nothing_lines
-from console.render.event_words import host
+from console.render.event_text import host
 from console.render.lines import BLANK, Line, Span, cut, data, fit, line
 from console.render.znodes import znode_lines
 from console.screens.base import ConsoleScreen
@@ -196,8 +196,8 @@ class ZnodeScreen(ConsoleScreen):
     def do_drill(self) -> None:
         """Bring the time cursor to the selected version."""
         if (event := self.versions.selected) is not None:
-            self.desk.seek(event.seq)
+            self.open("moment", event.seq)
 
     def do_why(self) -> None:
         """Open the selected version's event with its causes."""
-        self.desk.open_selected(self.versions)
+        self.open_event_of(self.versions)

@@ -8,8 +8,8 @@ from textual.binding import BindingType
 from textual.containers import Horizontal
 
 from console.actions.bindings import bindings_for
+from console.model.event_levels import CHANGE
 from console.render.empty import nothing_lines
-from console.render.event_text import CHANGE
 from console.render.znodes import znode_lines
 from console.screens.base import ConsoleScreen
 from console.widgets.event_log import EventView
@@ -71,7 +71,7 @@ class ZnodesScreen(ConsoleScreen):
 
     def on_virtual_view_selected(self) -> None:
         """The detail follows the cursor at once."""
-        self.desk.paint()
+        self.repaint()
 
     def on_virtual_view_chosen(self) -> None:
         """A double click opens."""
@@ -82,14 +82,14 @@ class ZnodesScreen(ConsoleScreen):
         pane, node = self.current_pane, self.tree_view.selected
         if pane is not None and pane.view is self.log_view:
             if (event := self.log_view.selected) is not None:
-                self.desk.seek(event.seq)
+                self.open("moment", event.seq)
         elif node is not None:
-            self.desk.open_znode(node.path)
+            self.open("znode", node.path)
 
     def do_why(self) -> None:
         """Open the last event that changed the znode; in its history, the selected one."""
         pane, node = self.current_pane, self.tree_view.selected
         if pane is not None and pane.view is self.log_view:
-            self.desk.open_selected(self.log_view)
+            self.open_event_of(self.log_view)
         elif node is not None and node.changed:
-            self.desk.open_event(node.changed)
+            self.open("event", node.changed)

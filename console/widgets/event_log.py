@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 from msgspec import structs
 from textual.message import Message
 
+from console.model.event_levels import CHANGE, FAULT, TRAFFIC, level_of
 from console.model.event_log import (
     AllEvents,
     EventLog,
@@ -20,7 +21,7 @@ from console.model.event_log import (
 )
 from console.model.filters import Filter
 from console.render.empty import nothing_lines
-from console.render.event_text import CHANGE, FAULT, TRAFFIC, describe, level_of
+from console.render.event_text import describe
 from console.render.lines import Line, Span, cut, fit, join_ends, line
 from console.widgets.filtered import Filtered
 from console.widgets.virtual_view import VirtualView

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 from console.model.faults import Fault
 from console.model.forecasts import Foresight
 from console.render.lines import Line, Span, fit, line
-from console.widgets.pick_list import Pick, PickView
+from console.render.rows import Pick
+from console.widgets.pick_list import PickView
 
 if TYPE_CHECKING:
     from console.model.workspace import Stage

@@ -8,6 +8,7 @@ from textual.message import Message
 
 from console.model.filters import Filter, FilterError
 from console.render.lines import Line, text_of, width_of
+from console.render.time_bar import TimeBar
 from console.widgets.virtual_view import VirtualView
 
 if TYPE_CHECKING:
@@ -91,8 +92,12 @@ class TimeBarView(LabelView, can_focus=False):
             self.time_us = time_us
             super().__init__()
 
+    def __init__(self, stage: "Stage", *, id: str) -> None:
+        super().__init__(stage, id=id)
+        self.bar = TimeBar()
+
     def on_click(self, event: events.Click) -> None:
         """Say which time is there."""
         event.stop()
         event.prevent_default()
-        self.post_message(self.Pointed(self.stage.time_bar.time_at(event.x, self.size.width)))
+        self.post_message(self.Pointed(self.bar.time_at(event.x, self.size.width)))

@@ -8,7 +8,7 @@ style sheet alone knows colours.
 
 from collections.abc import Hashable
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from rich.segment import Segment
 from rich.style import Style
@@ -26,7 +26,6 @@ from console.styles.roles import component, over
 from console.widgets.export import Exportable
 
 if TYPE_CHECKING:
-    from console.app import TidegaugeApp
     from console.model.workspace import Stage
 
 STRIPS_KEPT: Final = 1_024
@@ -88,11 +87,6 @@ class VirtualView(Exportable, ScrollView, can_focus=True, inherit_bindings=False
         self.pattern = ""
         self.found = -1
         self.empty: list[Line] = []
-
-    @property
-    def desk(self) -> "TidegaugeApp":
-        """The application that the pane is on."""
-        return cast("TidegaugeApp", self.app)
 
     def on_mount(self) -> None:
         """Draw scrollbars with nothing but blanks."""
@@ -339,7 +333,7 @@ class VirtualView(Exportable, ScrollView, can_focus=True, inherit_bindings=False
 
     def _find(self, step: int) -> None:
         if not self.pattern:
-            self.desk.tell("nothing to look for yet: / and some words, then n and N")
+            self.notify("nothing to look for yet: / and some words, then n and N")
             return
         wanted = self.wanted(self.pattern)
         count, deadline = self.count(), perf_counter() + FIND_SECONDS
@@ -353,9 +347,9 @@ class VirtualView(Exportable, ScrollView, can_focus=True, inherit_bindings=False
                 return
             if distance % FIND_LINES == 0 and perf_counter() > deadline:
                 self.show_found(index)
-                self.desk.tell(f"no match in {distance:,} lines; once more to look further")
+                self.notify(f"no match in {distance:,} lines; once more to look further")
                 return
-        self.desk.tell(f"no line matches {self.pattern}")
+        self.notify(f"no line matches {self.pattern}")
 
     def wanted(self, pattern: str) -> Filter[Any]:
         """What a pattern means in this pane."""

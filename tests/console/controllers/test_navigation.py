@@ -1,7 +1,7 @@
 import pytest
 
 from console.controllers.navigation import Openers
-from console.widgets.links import Link
+from console.model.links import Link
 from tests.console.driving import console
 from tests.console.fakes import ListSource, failover
 

@@ -2,7 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from console.render.event_text import CHANGE, FAULT, KINDS, TRAFFIC, describe, fields_of, level_of
+from console.model.event_levels import CHANGE, FAULT, TRAFFIC, level_of
+from console.render.event_text import KINDS, describe, fields_of
 from emulator import events
 from emulator.events import Event
 from tests.console.fakes import failover
