@@ -47,6 +47,8 @@ from console.screens.messages import (
     Request,
     SourceRequested,
     SourceShown,
+    TimeRequested,
+    TroubleMet,
     WorkFailed,
 )
 from console.screens.overview import OverviewScreen
@@ -169,11 +171,23 @@ class TidegaugeApp(App[None], inherit_bindings=False):
     @on(Request)
     async def handle_request(self, request: Request) -> None:
         """Do what a screen asks for, show it, and go on with the keys that wait."""
+        if isinstance(request, SourceRequested):
+            self.run_worker(self._open_source(request), group="open")
+            return
         try:
             self._do_requested(request)
             self.paint()
         except SessionError as error:
             self.notices.trouble(str(error))
+        finally:
+            self.typeahead.requests -= 1
+        await self.typeahead.go_on()
+
+    async def _open_source(self, request: SourceRequested) -> None:
+        """Open a source; keys wait for it, and the screen goes on meanwhile."""
+        try:
+            await self.sources.open_with(request.opener, request.mode)
+            self.paint()
         finally:
             self.typeahead.requests -= 1
         await self.typeahead.go_on()
@@ -188,14 +202,16 @@ class TidegaugeApp(App[None], inherit_bindings=False):
                 self.terminal.copy(request.text)
             case FaultChosen():
                 self.lab.inflict(request.palette, request.done)
-            case SourceRequested():
-                self.sources.open_with(request.opener, request.mode)
             case WorkFailed():
                 self.notices.failed(request.what, request.cause, request.unchanged)
             case PageRequested():
                 self.push_screen(text_page(self.stage, request.title, request.text))
             case SourceShown():
                 self.notices.begin()
+            case TimeRequested():
+                self.stage.pacer.seek_time(request.time_us)
+            case TroubleMet():
+                self.notices.trouble(request.reason)
 
     def on_delivery_complete(self, event: events.DeliveryComplete) -> None:
         """A file is written."""

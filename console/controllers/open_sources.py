@@ -4,6 +4,7 @@ What was shown before stays as it is and stands still meanwhile. Each has its ow
 application always shows the last one opened.
 """
 
+import asyncio
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Final
@@ -73,18 +74,17 @@ class OpenSources:
 
     # ---- opening and closing
 
-    def open_with(self, opener: Callable[[Bench], Opened], mode: str) -> bool:
-        """Have something opened; why that cannot be is told."""
+    async def open_with(self, opener: Callable[[Bench], Opened], mode: str) -> None:
+        """Have something opened, in a thread, and show it; why that cannot be is told."""
         if self.bench is None:
             self.app.notify("nothing can be opened here: the console was started without a library")
-            return False
+            return
         try:
-            opened = opener(self.bench)
+            opened = await asyncio.to_thread(opener, self.bench)
         except BenchError as error:
             self.app.post_message(WorkFailed("opening", str(error), AS_BEFORE))
-            return False
+            return
         self.open(opened, mode)
-        return True
 
     def open(self, opened: Opened, mode: str) -> None:
         """Show something over what is shown, held still."""

@@ -88,12 +88,22 @@ class Terminal:
     def copy(self, text: str) -> None:
         """Give text to the clipboard of the user's own terminal."""
         if not text:
+            self.app.notify("there is nothing to copy here: the cell is empty")
             return
         self.app._clipboard = text  # what pastes into the input line
-        if not give_to_tmux(text, os.environ) and self.app._driver is not None:
-            self.app._driver.write(sequence(text, os.environ))
+        self.app.run_worker(self._give(text), group="clipboard", exclusive=True)
         shown = cut([Span(text)], COPIED_SHOWN_MAX, self.stage.glyphs.more)
         self.app.notify(f"copied {text_of(shown)}")
+
+    async def _give(self, text: str) -> None:
+        """A program such as tmux may take its time, but not the screen's."""
+        given = await asyncio.to_thread(give_to_tmux, text, os.environ)
+        if not given and self.app._driver is not None:
+            self.app._driver.write(sequence(text, os.environ))
+
+    def do_app_suspend(self) -> None:
+        """Go into the background, as programs do; fg comes back."""
+        self.app.action_suspend_process()
 
     # ---- files
 

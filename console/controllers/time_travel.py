@@ -11,6 +11,7 @@ from console.controllers.open_sources import OpenSources
 from console.model.goto import GotoError, parse
 from console.model.workspace import Stage
 from console.screens.base import ConsoleScreen
+from console.screens.messages import ActionRequested
 from console.screens.page import text_page
 from sessions.sources.source import Reply
 
@@ -136,6 +137,9 @@ class TimeTravel:
         """Give a statement to the cluster; a complaint keeps it in the line, output is shown."""
         if not text:
             return None
+        if text.strip() in ("help", "?"):
+            self.app.call_after_refresh(self._help)
+            return None
         reply = self.stage.source.submit(text)
         self.notices.look(given=True)
         if reply.error != "NONE":
@@ -145,6 +149,11 @@ class TimeTravel:
         else:
             self._show_output(text, reply)
         return None
+
+    def _help(self) -> None:
+        screen = self.app.screen
+        if isinstance(screen, ConsoleScreen):
+            screen.request(ActionRequested("app.help"))
 
     def show_replies(self) -> None:
         """Show what statements have come to that needed time; a recording has none."""

@@ -4,14 +4,11 @@ A function of the places at which the source's counts changed, so it costs no re
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from msgspec import Struct
 
-from sessions.model.health import ALERTING
-
-if TYPE_CHECKING:
-    from sessions.model.health import Counts
+from sessions.model.health import ALERTING, Counts
 
 BROKER_DOWN: Final = "broker down"
 CALM: Final = "all is well"
@@ -26,7 +23,7 @@ class Edge(Struct, frozen=True):
     now: str
 
 
-def alert_of(counts: "Counts") -> str:
+def alert_of(counts: Counts) -> str:
     """The worst that can be said."""
     for state in ALERTING:
         if getattr(counts, state.name):
@@ -34,7 +31,7 @@ def alert_of(counts: "Counts") -> str:
     return BROKER_DOWN if counts.brokers_up < counts.brokers else CALM
 
 
-def edges(samples: "Sequence[tuple[int, int, Counts]]") -> list[Edge]:
+def edges(samples: Sequence[tuple[int, int, Counts]]) -> list[Edge]:
     """All places at which the alert changed; a cluster's brokers that start are no alert."""
     found: list[Edge] = []
     alert = CALM

@@ -5,10 +5,9 @@ fast. It never decides what happens, only how far to go in a frame, and it does 
 so that keys stay quick.
 """
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-if TYPE_CHECKING:
-    from sessions.sources.source import Source
+from sessions.sources.source import Source
 
 SPEEDS: Final = tuple(2.0**power for power in range(-4, 9))
 """Virtual seconds per wall second: 1/16 to 256."""
@@ -24,7 +23,7 @@ CATCH_UP_MAX_S: Final = 0.5
 class Pacer:
     """Moves a source's cursor frame by frame."""
 
-    def __init__(self, source: "Source", *, paused: bool = False, speed: float = 1.0) -> None:
+    def __init__(self, source: Source, *, paused: bool = False, speed: float = 1.0) -> None:
         self.source = source
         self.paused = paused
         self.speed = speed

@@ -1,11 +1,13 @@
 """What all screens of one console share: source, pacer, index, and how things are drawn."""
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from msgspec import Struct
 
+from console.model.conditions import Search
 from console.model.history import History
+from console.model.library import Bench, Card
 from console.model.lookback import Writes
 from console.model.pacer import Pacer
 from console.model.partition_index import PartitionIndex
@@ -13,13 +15,9 @@ from console.model.reader import EventReader
 from console.model.why import Explainer
 from console.styles.glyphs import UNICODE, Glyphs
 from sessions.garbage_collection import collect_while_drawing
-
-if TYPE_CHECKING:
-    from console.model.conditions import Search
-    from console.model.library import Bench, Card
-    from sessions.model.cluster_view import ClusterView
-    from sessions.model.states import PartitionState
-    from sessions.sources.source import Source
+from sessions.model.cluster_view import ClusterView
+from sessions.model.states import PartitionState
+from sessions.sources.source import Source
 
 Complete = Callable[[str], Sequence[str]]
 """Completions of the last word of a statement that is being typed, as whole lines."""
@@ -38,10 +36,10 @@ class Moment(Struct):
 
     seq: int
     time_us: int
-    view: "ClusterView"
+    view: ClusterView
 
 
-def no_command(source: "Source") -> str:
+def no_command(source: Source) -> str:
     """Where nobody knows one."""
     return ""
 
@@ -62,7 +60,7 @@ class Stage:
 
     def __init__(
         self,
-        source: "Source",
+        source: Source,
         *,
         glyphs: Glyphs = UNICODE,
         paused: bool = False,
@@ -94,17 +92,17 @@ class Stage:
         return self.source.read_only or self.guarded
 
     @property
-    def present(self) -> "ClusterView":
+    def present(self) -> ClusterView:
         """The read model where statements take effect: at the end of a live cluster."""
         found: ClusterView = getattr(self.source, "present", self.view)
         return found
 
     @property
-    def view(self) -> "ClusterView":
+    def view(self) -> ClusterView:
         """The read model at the time cursor."""
         return self.source.view
 
-    def view_statuses(self, partition: "PartitionState") -> Iterator[str]:
+    def view_statuses(self, partition: PartitionState) -> Iterator[str]:
         """The states that hold of a partition at the time cursor."""
         return self.view.statuses(partition)
 

@@ -5,23 +5,39 @@ from sessions.text import number
 
 
 def effect_words(effect: Effect) -> str:
-    """``3 partitions lose min ISR, 0 offline; 2 change leader, unserved for 13.4 s``."""
+    """``3 partitions lose min ISR, 1 goes offline, 2 change leader, unserved for 13.4 s``.
+
+    What stays as it is goes without saying.
+    """
     if effect.refused:
         return f"the cluster would refuse it: {effect.refused}"
-    now, worst = effect.now, effect.worst
-    under = max(0, worst.under_min_isr - now.under_min_isr)
-    offline = max(0, worst.offline - now.offline)
-    noun = "partition loses" if under == 1 else "partitions lose"
-    parts = [f"{number(under)} {noun} min ISR, {number(offline)} offline", *_further(effect)]
-    return "; ".join(parts)
+    parts = []
+    if under := _more(effect, "under_min_isr"):
+        noun = "partition loses" if under == 1 else "partitions lose"
+        parts.append(f"{number(under)} {noun} min ISR")
+    if offline := _more(effect, "offline"):
+        parts.append(f"{number(offline)} {'goes' if offline == 1 else 'go'} offline")
+    parts += _further(effect)
+    return ", ".join(parts) or "no partition is affected"
+
+
+def is_harmful(effect: Effect) -> bool:
+    """Whether a partition loses min ISR or its leader, or a record is lost."""
+    harm = _more(effect, "under_min_isr") + _more(effect, "offline") + effect.lost
+    return bool(harm or effect.duplicated or effect.diverged)
+
+
+def _more(effect: Effect, name: str) -> int:
+    more: int = getattr(effect.worst, name) - getattr(effect.now, name)
+    return max(0, more)
 
 
 def _further(effect: Effect) -> list[str]:
     now, after, worst = effect.now, effect.after, effect.worst
     parts = []
-    mended = now.offline + now.under_min_isr - after.offline - after.under_min_isr
-    if mended > 0:
-        parts.append(f"{number(mended)} mended")
+    recovered = now.offline + now.under_min_isr - after.offline - after.under_min_isr
+    if recovered > 0:
+        parts.append(f"{number(recovered)} recover")
     shrunk = worst.under_replicated - now.under_replicated
     if shrunk > 0:
         parts.append(f"{number(shrunk)} under-replicated")

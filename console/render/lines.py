@@ -11,10 +11,14 @@ from sessions.text import clean
 
 
 class Span(NamedTuple):
-    """Text with one role (empty: as the surroundings)."""
+    """Text with one role (empty: as the surroundings).
+
+    ``action`` is the id of the action that a click on it does, if it does any.
+    """
 
     text: str
     role: str = ""
+    action: str = ""
 
 
 Line = tuple[Span, ...]

@@ -1,18 +1,15 @@
 """The overview's figures: every count with its last minute, control, audit, invariants."""
 
 from itertools import groupby
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from console.model.history import sparkline
+from console.model.workspace import Stage
 from console.render.lines import BLANK, Line, Span, cut, fit, line
 from console.render.state_words import WORD_OF, glyph_of
 from emulator.audit.invariants import INVARIANTS
-from sessions.model.health import COUNTED
+from sessions.model.health import COUNTED, Counts
 from sessions.text import clean, clock, number, plural
-
-if TYPE_CHECKING:
-    from console.model.workspace import Stage
-    from sessions.model.health import Counts
 
 BETTER_MORE: Final = frozenset({"brokers_up", "partitions"})
 """Counts whose lowest value is their worst."""
@@ -23,7 +20,7 @@ NARROW: Final = 60
 """Narrower panes say the same in fewer words."""
 
 
-def health_lines(stage: "Stage", width: int) -> list[Line]:
+def health_lines(stage: Stage, width: int) -> list[Line]:
     """Brokers and each count with a bar a second for the last minute."""
     counts = stage.view.counts()
     bars = max(10, min(MINUTE, width - LABEL_WIDTH - FIGURE_WIDTH - 6))
@@ -64,7 +61,7 @@ def health_lines(stage: "Stage", width: int) -> list[Line]:
 
 
 def _count_line(
-    stage: "Stage",
+    stage: Stage,
     name: str,
     label: str,
     figure: str,
@@ -94,7 +91,7 @@ def _bars(bars: str, zero: str, role: str) -> list[Span]:
     ]
 
 
-def control_lines(stage: "Stage", width: int) -> list[Line]:
+def control_lines(stage: Stage, width: int) -> list[Line]:
     """Controller, audit, expectations, clients, configuration."""
     state = stage.view.state
     controller = state.controller
@@ -118,7 +115,7 @@ def control_lines(stage: "Stage", width: int) -> list[Line]:
     return [cut(row, width, stage.glyphs.more) for row in rows]
 
 
-def audit_lines(stage: "Stage") -> list[Line]:
+def audit_lines(stage: Stage) -> list[Line]:
     """What the ground truth says of every acknowledged record."""
     lost, duplicated, diverged, read_and_lost = stage.index.audit
     return [
@@ -130,7 +127,7 @@ def audit_lines(stage: "Stage") -> list[Line]:
     ]
 
 
-def invariant_lines(stage: "Stage") -> list[Line]:
+def invariant_lines(stage: Stage) -> list[Line]:
     """How many of the invariants hold, and the last one that was broken."""
     broken = stage.view.state.invariants
     total = len(INVARIANTS)
@@ -147,7 +144,7 @@ def invariant_lines(stage: "Stage") -> list[Line]:
     ]
 
 
-def _expectations(stage: "Stage") -> Line:
+def _expectations(stage: Stage) -> Line:
     held = stage.view.state.expectations
     failed = len(held.failed)
     return _pair(
@@ -158,7 +155,7 @@ def _expectations(stage: "Stage") -> Line:
     )
 
 
-def _clients(stage: "Stage") -> Line:
+def _clients(stage: Stage) -> Line:
     state = stage.view.state
     failed = sum(producer.failed for producer in state.producers.values())
     pending = sum(producer.pending for producer in state.producers.values())
@@ -170,7 +167,7 @@ def _clients(stage: "Stage") -> Line:
     )
 
 
-def _links(stage: "Stage") -> list[Line]:
+def _links(stage: Stage) -> list[Line]:
     count = len(stage.view.state.links)
     return [_pair("links", f"{count} not whole", "warning")] if count else []
 
@@ -183,12 +180,12 @@ def _pair(label: str, value: str, role: str = "", note: str = "") -> Line:
     )
 
 
-def is_calm(counts: "Counts") -> bool:
+def is_calm(counts: Counts) -> bool:
     """Whether none of the counted states holds of any partition."""
     return not any(getattr(counts, name) for _, name in COUNTED)
 
 
-def healthy_sentence(stage: "Stage") -> str:
+def healthy_sentence(stage: Stage) -> str:
     """What an empty list of faults says: how many are healthy, and since when.
 
     A dead broker is no partition's fault before ZooKeeper gives up its session, but no calm either.

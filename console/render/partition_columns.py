@@ -2,30 +2,28 @@
 
 from collections.abc import Callable, Mapping
 from operator import attrgetter
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from console.model.partition_fields import high_watermark, lag, leader_number, log_end_offset
 from console.model.severity import HEALTHY, RANKS
 from console.render.columns import Cell, Column
 from console.render.lines import shorten_partition
 from console.render.state_words import STATE_WORDS, glyph_of
+from console.styles.glyphs import Glyphs
+from sessions.model.states import PartitionState
 from sessions.text import brackets, broker_list, clean, number
-
-if TYPE_CHECKING:
-    from console.styles.glyphs import Glyphs
-    from sessions.model.states import PartitionState
 
 LESS: Final = -2
 """What rows without a figure are sorted by: it is below every offset, epoch and broker."""
 
 
-def state_cell(severity: int, glyphs: "Glyphs") -> Cell:
+def state_cell(severity: int, glyphs: Glyphs) -> Cell:
     """The state's glyph and word."""
     word = STATE_WORDS[severity]
     return (f"{glyph_of(word, glyphs)} {word.word}", word.role)
 
 
-def columns(glyphs: "Glyphs", severity_of: Mapping[str, int]) -> "list[Column[PartitionState]]":
+def columns(glyphs: Glyphs, severity_of: Mapping[str, int]) -> list[Column[PartitionState]]:
     """The table's columns; blank OSR and the dot under LAG mean healthy."""
     return [
         *identity_columns(glyphs, severity_of),
@@ -36,21 +34,21 @@ def columns(glyphs: "Glyphs", severity_of: Mapping[str, int]) -> "list[Column[Pa
 
 
 def identity_columns(
-    glyphs: "Glyphs", severity_of: Mapping[str, int]
-) -> "list[Column[PartitionState]]":
+    glyphs: Glyphs, severity_of: Mapping[str, int]
+) -> list[Column[PartitionState]]:
     """Which partition, in which state, under whom."""
 
-    def severity(partition: "PartitionState") -> int:
+    def severity(partition: PartitionState) -> int:
         return severity_of.get(partition.name, HEALTHY)
 
-    def leader_cell(partition: "PartitionState") -> Cell:
+    def leader_cell(partition: PartitionState) -> Cell:
         leader = leader_number(partition)
         if leader is None:
             return "-", "error"
         is_dead = severity(partition) == RANKS["leaderless"]
         return (f"{glyphs.leaderless}{leader}", "error") if is_dead else (str(leader), "")
 
-    name = Column["PartitionState"](
+    name = Column[PartitionState](
         "name",
         "TOPIC-PART",
         13,
@@ -68,7 +66,7 @@ def identity_columns(
     return [state, name, leader, _figure("epoch", "EP", 3, attrgetter("leader_epoch"), drop=5)]
 
 
-def replica_columns() -> "list[Column[PartitionState]]":
+def replica_columns() -> list[Column[PartitionState]]:
     """Where it is, and who is out of sync."""
     return [
         Column(
@@ -98,7 +96,7 @@ def replica_columns() -> "list[Column[PartitionState]]":
     ]
 
 
-def offset_columns(quiet: str) -> "list[Column[PartitionState]]":
+def offset_columns(quiet: str) -> list[Column[PartitionState]]:
     """How far its log goes, and how much of it is not committed."""
     return [
         _figure("hw", "HW", 8, high_watermark, drop=2),
@@ -107,7 +105,7 @@ def offset_columns(quiet: str) -> "list[Column[PartitionState]]":
     ]
 
 
-def wide_columns(quiet: str) -> "list[Column[PartitionState]]":
+def wide_columns(quiet: str) -> list[Column[PartitionState]]:
     """What only the wide view has room for: the leader's own ISR, versions, losses."""
     return [
         Column(
@@ -130,12 +128,12 @@ def _figure(
     id: str,
     title: str,
     width: int,
-    read: "Callable[[PartitionState], int | None]",
+    read: Callable[[PartitionState], int | None],
     *,
     role: str = "",
     drop: int = 0,
     wide: bool = False,
-) -> "Column[PartitionState]":
+) -> Column[PartitionState]:
     """A number; a dash where there is none."""
     return Column(
         id,
@@ -153,15 +151,15 @@ def _count(
     id: str,
     title: str,
     width: int,
-    read: "Callable[[PartitionState], int]",
+    read: Callable[[PartitionState], int],
     quiet: str,
     *,
     role: str = "error",
     wide: bool = False,
-) -> "Column[PartitionState]":
+) -> Column[PartitionState]:
     """How many of something that there should be none of; the most first."""
 
-    def cell(partition: "PartitionState") -> Cell:
+    def cell(partition: PartitionState) -> Cell:
         count = read(partition)
         return (number(count), role) if count else (quiet, "faint")
 
@@ -172,6 +170,6 @@ def _or_less(value: int | None) -> int:
     return LESS if value is None else value
 
 
-def _disagreement(partition: "PartitionState") -> str:
+def _disagreement(partition: PartitionState) -> str:
     """The ISR that the leader acts on may differ from what the znode says."""
     return "" if sorted(partition.leader_isr) == sorted(partition.isr) else "warning"

@@ -1,15 +1,13 @@
 """Recordings as lines: one of a folder's list, and all that is known of one."""
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from console.render.lines import BLANK, Line, Span, data, fit, line, wrap
 from console.render.rows import Pick
 from console.render.time_bar import bar_spans, bars_of
+from sessions.format.catalog import Listed
+from sessions.format.metadata import Origin, Outcome
 from sessions.text import clock, number, plural
-
-if TYPE_CHECKING:
-    from sessions.format.catalog import Listed
-    from sessions.format.metadata import Origin, Outcome
 
 STRIP: Final = 24
 """Columns of the strip that shows where it hurt."""
@@ -47,7 +45,7 @@ def _name_width(width: int) -> int:
     return max(NAME_MIN, width - fixed - 1)
 
 
-def pick_of(listed: "Listed", width: int, sparks: str, more: str) -> Pick:
+def pick_of(listed: Listed, width: int, sparks: str, more: str) -> Pick:
     """One recording as a line of the list."""
     name = fit(listed.path.name, _name_width(width), more=more)
     role = ENDED.get(listed.ended, "error" if listed.ended in FAILURES else "muted")
@@ -64,7 +62,7 @@ def pick_of(listed: "Listed", width: int, sparks: str, more: str) -> Pick:
     return Pick(str(listed.path), line(*parts, *bar_spans(bars, sparks)), text)
 
 
-def about_lines(listed: "Listed", width: int) -> list[Line]:
+def about_lines(listed: Listed, width: int) -> list[Line]:
     """All that a recording says of itself."""
     rows = [*_rows("file", str(listed.path), width), *_rows("ended", _ended(listed), width)]
     if listed.origin is not None:
@@ -74,7 +72,7 @@ def about_lines(listed: "Listed", width: int) -> list[Line]:
     return rows
 
 
-def _origin_lines(listed: "Listed", origin: "Origin", width: int) -> list[Line]:
+def _origin_lines(listed: Listed, origin: Origin, width: int) -> list[Line]:
     pairs = [
         ("release", f"{origin.version}, seed {origin.seed}"),
         ("script", origin.script or "none"),
@@ -86,7 +84,7 @@ def _origin_lines(listed: "Listed", origin: "Origin", width: int) -> list[Line]:
     return [row for name, text in pairs for row in _rows(name, text, width)]
 
 
-def _outcome_lines(outcome: "Outcome", width: int) -> list[Line]:
+def _outcome_lines(outcome: Outcome, width: int) -> list[Line]:
     held = f"{number(outcome.passed)} held, {number(outcome.failed)} failed"
     records = (
         f"{number(outcome.acked)} acknowledged, {number(outcome.lost)} lost, "
@@ -96,11 +94,11 @@ def _outcome_lines(outcome: "Outcome", width: int) -> list[Line]:
     return [row for name, text in pairs for row in _rows(name, text, width)]
 
 
-def _ended(listed: "Listed") -> str:
+def _ended(listed: Listed) -> str:
     return f"{listed.ended}. {listed.problem}" if listed.problem else listed.ended
 
 
-def _alerts(listed: "Listed") -> str:
+def _alerts(listed: Listed) -> str:
     bad = [counts for _, _, counts in listed.alerts if counts.offline or counts.under_min_isr]
     worst = max((counts.offline for counts in bad), default=0)
     if not bad:

@@ -7,22 +7,20 @@ by a column, so a long live session costs no more than a short one.
 from bisect import bisect_right
 from collections.abc import Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from msgspec import Struct
 
 from console.model.history import sparkline
+from console.model.workspace import Stage
 from console.render.lines import Line, Span, cells, line
 from console.render.state_words import WORD_OF
-from sessions.model.health import ALERTING
+from console.styles.glyphs import Glyphs
+from sessions.model.health import ALERTING, Counts
 from sessions.text import clean, short_clock
 
-if TYPE_CHECKING:
-    from console.model.workspace import Stage
-    from console.styles.glyphs import Glyphs
-    from sessions.model.health import Counts
+Samples = Sequence[tuple[int, int, Counts]]
 
-    Samples = Sequence[tuple[int, int, Counts]]
 
 LABEL: Final = " worst "
 """What the bars show: how many partitions are in the worst state of their time, or in any."""
@@ -41,7 +39,7 @@ class Bar(Struct, frozen=True):
     glyph: str = ""
 
 
-def worst_of(counts: "list[Counts]") -> Bar:
+def worst_of(counts: list[Counts]) -> Bar:
     """The worst of what held in a column's time; unknown before anything was."""
     if not counts:
         return Bar(None, "faint")
@@ -61,7 +59,7 @@ class TimeBar:
         self._bars: list[Bar] = []
         self.end_us = 0
 
-    def lines(self, stage: "Stage", width: int, rows: int = 2) -> list[Line]:
+    def lines(self, stage: Stage, width: int, rows: int = 2) -> list[Line]:
         """The bars, and below them the ends, bookmarks and the cursor; in one row, both in one."""
         columns = max(1, width - MARGIN - 1)
         end_us = max(1, stage.source.last_time_us)
@@ -83,7 +81,7 @@ class TimeBar:
         columns = max(1, width - MARGIN - 1)
         return max(0, column - MARGIN) * self.end_us // columns
 
-    def _bar_line(self, stage: "Stage", cursor: int | None = None) -> Line:
+    def _bar_line(self, stage: Stage, cursor: int | None = None) -> Line:
         spans = bar_spans(self._bars, stage.glyphs.sparks, stage.glyphs)
         if cursor is not None:
             row = [Span(sign, span.role) for span in spans for sign in span.text]
@@ -91,7 +89,7 @@ class TimeBar:
             spans = row
         return line(Span(LABEL, "muted"), *spans)
 
-    def _mark_line(self, stage: "Stage", columns: int) -> Line:
+    def _mark_line(self, stage: Stage, columns: int) -> Line:
         """Later names give way to earlier ones; the cursor gives way to nothing."""
         source, glyphs = stage.source, stage.glyphs
         row: list[Span] = [Span(" ")] * columns
@@ -117,7 +115,7 @@ def place(row: list[Span], column: int, text: str, role: str) -> None:
         row[column:end] = [Span(character, role) for character in text]
 
 
-def bar_spans(bars: "Sequence[Bar]", sparks: str, glyphs: "Glyphs | None" = None) -> list[Span]:
+def bar_spans(bars: Sequence[Bar], sparks: str, glyphs: Glyphs | None = None) -> list[Span]:
     """Bars as signs, one column each, in their roles.
 
     With ``glyphs`` the sign of a state stands where it begins to be the worst: a colour alone says
@@ -133,7 +131,7 @@ def bar_spans(bars: "Sequence[Bar]", sparks: str, glyphs: "Glyphs | None" = None
     return [Span("".join(sign for sign, _ in run), role) for role, run in runs]
 
 
-def bars_of(samples: "Samples", columns: int, end_us: int) -> list[Bar]:
+def bars_of(samples: Samples, columns: int, end_us: int) -> list[Bar]:
     """The worst of each of ``columns`` equal parts of what exists."""
     times = [time_us for _, time_us, _ in samples]
     bars = []

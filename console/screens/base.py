@@ -12,7 +12,15 @@ from console.model.links import Link
 from console.model.workspace import SIGN, Stage
 from console.render.bars import footer_line, header_line, tabs_line
 from console.render.lines import Span, line
-from console.screens.messages import CopyRequested, OpenRequested, RepaintRequested, Request
+from console.screens.messages import (
+    ActionRequested,
+    CopyRequested,
+    OpenRequested,
+    RepaintRequested,
+    Request,
+    TimeRequested,
+    TroubleMet,
+)
 from console.widgets.event_log import EventView
 from console.widgets.pane import Pane
 from console.widgets.prompt import Prompt
@@ -187,8 +195,15 @@ class ConsoleScreen(Screen[Any], inherit_bindings=False):
 
     def on_time_bar_view_pointed(self, message: TimeBarView.Pointed) -> None:
         """A click on the time bar goes there."""
-        self.stage.pacer.seek_time(message.time_us)
-        self.repaint()
+        self.request(TimeRequested(message.time_us))
+
+    def on_virtual_view_unreadable(self, message: VirtualView.Unreadable) -> None:
+        """What was pointed at is damaged: say so, and stay."""
+        self.request(TroubleMet(message.reason))
+
+    def on_label_view_pressed(self, message: LabelView.Pressed) -> None:
+        """A click on a tab or a key of the footer does what the key does."""
+        self.request(ActionRequested(message.action))
 
     # ---- panes
 
@@ -216,7 +231,10 @@ class ConsoleScreen(Screen[Any], inherit_bindings=False):
         self.update_classes(kinds, animate=False)
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
-        """A click gives the keys to a pane as well."""
+        """A click gives the keys to a pane as well, and ends what was being typed."""
+        is_elsewhere = self.prompt not in event.widget.ancestors_with_self
+        if self.prompt.is_open and is_elsewhere and not self._entering:
+            self.prompt.abandon()
         for pane in self.panes:
             clicked = pane.view is event.widget and not self._entering
             if clicked and not pane.has_class("-current"):

@@ -1,7 +1,7 @@
 """One broker: its replicas, its session, links and configuration, and its events."""
 
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
@@ -9,6 +9,7 @@ from textual.containers import Horizontal
 
 from console.actions.bindings import bindings_for
 from console.model.event_levels import CHANGE
+from console.model.workspace import Stage
 from console.render.broker_columns import broker_lines, broker_object
 from console.render.empty import nothing_lines
 from console.render.replica_columns import ReplicaRows
@@ -20,10 +21,6 @@ from console.widgets.text import TextView
 from console.widgets.virtual_table import VirtualTable
 from sessions.model.states import PartitionState
 from sessions.text import number, plural
-
-if TYPE_CHECKING:
-    from console.model.workspace import Stage
-
 
 NOT_THERE = ("It does not exist at this time.", "> goes to its next event")
 
@@ -40,7 +37,7 @@ class BrokerScreen(ConsoleScreen):
     context: ClassVar[str] = "broker"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_for("broker")]
 
-    def __init__(self, stage: "Stage", broker: int) -> None:
+    def __init__(self, stage: Stage, broker: int) -> None:
         super().__init__(stage)
         self.broker = broker
         self.object = broker_object(str(broker))

@@ -1,7 +1,7 @@
 """Screen 3, Brokers: who is to blame?"""
 
 from collections.abc import Callable, Collection, Hashable, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
@@ -9,6 +9,7 @@ from textual.containers import Horizontal
 
 from console.actions.bindings import bindings_for
 from console.model.event_levels import CHANGE
+from console.model.workspace import Stage
 from console.render.broker_columns import broker_lines, broker_object, columns, fields
 from console.render.columns import Column
 from console.render.empty import nothing_lines
@@ -20,11 +21,7 @@ from console.widgets.heat_grid import HeatView
 from console.widgets.pane import Pane
 from console.widgets.text import TextView
 from console.widgets.virtual_table import VirtualTable
-
-if TYPE_CHECKING:
-    from console.model.workspace import Stage
-    from sessions.model.states import BrokerState
-
+from sessions.model.states import BrokerState
 
 HEAT_LINES_MAX = 13
 """Lines that the grid takes at most, with its titles."""
@@ -33,7 +30,7 @@ HEAT_LINES_MAX = 13
 class BrokerRows:
     """The brokers as rows of a table; keys are their ids as text."""
 
-    def __init__(self, stage: "Stage") -> None:
+    def __init__(self, stage: Stage) -> None:
         self.stage = stage
         self.columns: Sequence[Column[BrokerState]] = columns(stage)
         self.fields = fields(stage)
@@ -46,11 +43,11 @@ class BrokerRows:
         """Brokers are few: their order is worked out anew with every event."""
         return id(self.stage.view), self.stage.source.seq
 
-    def row(self, key: str) -> "BrokerState":
+    def row(self, key: str) -> BrokerState:
         """The broker at the time cursor."""
         return self.stage.view.state.brokers[int(key)]
 
-    def rows(self) -> "Sequence[BrokerState]":
+    def rows(self) -> Sequence[BrokerState]:
         """All brokers."""
         return [self.row(key) for key in self.keys()]
 
@@ -71,17 +68,17 @@ class BrokerRows:
         """Whether it does not run, or holds replicas that are out of sync."""
         return self.row(key).state != "running" or self.stage.index.out_of_sync[int(key)] > 0
 
-    def value_of(self, column: "Column[BrokerState]") -> Callable[[str], Any]:
+    def value_of(self, column: Column[BrokerState]) -> Callable[[str], Any]:
         """As the column says."""
         value = column.value
         return lambda key: 0 if value is None else value(self.row(key))
 
-    def values(self, column: "Column[BrokerState]") -> list[Any]:
+    def values(self, column: Column[BrokerState]) -> list[Any]:
         """The same of all brokers."""
         return [self.value_of(column)(key) for key in self.keys()]
 
 
-class BrokerTable(VirtualTable["BrokerState"]):
+class BrokerTable(VirtualTable[BrokerState]):
     """The brokers."""
 
     filter_hint: ClassVar[str] = (
@@ -100,7 +97,7 @@ class BrokersScreen(ConsoleScreen):
     context: ClassVar[str] = "brokers"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_for("brokers")]
 
-    def __init__(self, stage: "Stage") -> None:
+    def __init__(self, stage: Stage) -> None:
         super().__init__(stage)
         self.table = BrokerTable(stage, BrokerRows(stage), id="table")
         self.inspector = TextView(stage, id="inspector")

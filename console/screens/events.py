@@ -1,13 +1,14 @@
 """Screen 5, Events: what happened, and why; and one event with its causes and effects."""
 
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
 
 from console.actions.bindings import bindings_for
 from console.model.links import Link
+from console.model.workspace import Stage
 from console.render.event_text import describe, fields_of
 from console.render.lines import Span, cut, line, wrap
 from console.render.rows import Row
@@ -15,12 +16,8 @@ from console.screens.base import ConsoleScreen
 from console.widgets.event_log import EventView
 from console.widgets.links import MARK_WIDTH, LinkView
 from console.widgets.pane import Pane
+from emulator.events import Event
 from sessions.text import clock, number, plural
-
-if TYPE_CHECKING:
-    from console.model.workspace import Stage
-    from emulator.events import Event
-
 
 FIELD_WIDTH = 18
 
@@ -31,7 +28,7 @@ class EventsScreen(ConsoleScreen):
     context: ClassVar[str] = "events"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_for("events")]
 
-    def __init__(self, stage: "Stage") -> None:
+    def __init__(self, stage: Stage) -> None:
         super().__init__(stage)
         self.log_view = EventView(stage, id="log")
 
@@ -68,7 +65,7 @@ class EventScreen(ConsoleScreen):
     context: ClassVar[str] = "event"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_for("event")]
 
-    def __init__(self, stage: "Stage", seq: int) -> None:
+    def __init__(self, stage: Stage, seq: int) -> None:
         super().__init__(stage)
         self.seq = seq
         self.detail = LinkView(stage, id="detail")
@@ -146,7 +143,7 @@ EVENT_FIELDS = ("message", "request")
 """Fields that name an event."""
 
 
-def link_of(event: "Event", field: str) -> Link | None:
+def link_of(event: Event, field: str) -> Link | None:
     """What a field of an event names, to be opened."""
     value = getattr(event, field)
     if field == "tp" and value:
@@ -160,7 +157,7 @@ def link_of(event: "Event", field: str) -> Link | None:
     return Link("record", str(value)) if field == "first_record" else None
 
 
-def event_rows(event: "Event", width: int) -> list[Row]:
+def event_rows(event: Event, width: int) -> list[Row]:
     """One event with all its fields; those that name something lead there."""
     told = describe(event)
     head = [Span(f"{told.word} ", told.role), Span(told.text, "strong")]

@@ -1,23 +1,20 @@
 """The fault palette: what can be broken at the selected object, and what that would do."""
 
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
 
 from console.actions.bindings import bindings_for
-from console.actions.lookup import ACTIONS
+from console.model.faults import Fault
+from console.model.workspace import Stage
 from console.render.lines import Span, line, text_of, wrap
 from console.screens.base import ConsoleScreen
 from console.screens.messages import ActionRequested, FaultChosen
 from console.widgets.fault_list import FaultView
 from console.widgets.text import TextView
 from sessions.text import clock
-
-if TYPE_CHECKING:
-    from console.model.faults import Fault
-    from console.model.workspace import Stage
 
 
 class FaultsScreen(ConsoleScreen):
@@ -26,7 +23,7 @@ class FaultsScreen(ConsoleScreen):
     context: ClassVar[str] = "faults"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_for("faults")]
 
-    def __init__(self, stage: "Stage", subject: str, faults: "Sequence[Fault]") -> None:
+    def __init__(self, stage: Stage, subject: str, faults: Sequence[Fault]) -> None:
         super().__init__(stage)
         self.subject = subject
         self.list = FaultView(stage, id="faults")

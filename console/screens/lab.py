@@ -2,16 +2,16 @@
 
 import re
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import ClassVar, Final
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal
 
 from console.actions.bindings import bindings_for
-from console.actions.lookup import ACTIONS
 from console.model.faults import faults_of, subject_of
 from console.model.library import Bench, Card, Opened
+from console.model.workspace import Stage
 from console.render.lines import Line, Span, data, fit, line, wrap
 from console.render.rows import Pick
 from console.render.scenario_card import briefing_lines
@@ -23,9 +23,6 @@ from console.widgets.pane import Pane
 from console.widgets.pick_list import PickView
 from console.widgets.text import TextView
 from sessions.text import clock, plural
-
-if TYPE_CHECKING:
-    from console.model.workspace import Stage
 
 NUMBER: Final = re.compile(r"[A-Z]\d+b?")
 NUMBER_WIDTH: Final = 4
@@ -52,7 +49,7 @@ class LabScreen(ConsoleScreen):
     context: ClassVar[str] = "lab"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_for("lab")]
 
-    def __init__(self, stage: "Stage") -> None:
+    def __init__(self, stage: Stage) -> None:
         super().__init__(stage)
         self.scenarios = ScenarioView(stage, id="scenarios")
         self.about = TextView(stage, id="about")

@@ -83,3 +83,19 @@ class PageRequested(Request):
 
 class SourceShown(Request):
     """Another source is shown: what has happened in it up to now is no news."""
+
+
+class TimeRequested(Request):
+    """Bring the time cursor to a virtual time, in microseconds."""
+
+    def __init__(self, time_us: int) -> None:
+        self.time_us = time_us
+        super().__init__()
+
+
+class TroubleMet(Request):
+    """What the source holds cannot be read; ``reason`` is a sentence."""
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+        super().__init__()

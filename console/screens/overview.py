@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 from itertools import zip_longest
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
@@ -11,6 +11,7 @@ from textual.containers import Horizontal
 from console.actions.bindings import bindings_for
 from console.model.event_levels import CHANGE, FAULT
 from console.model.links import Link
+from console.model.workspace import Stage
 from console.render.empty import nothing_lines
 from console.render.lines import Line, text_of
 from console.render.overview import control_lines, health_lines, healthy_sentence
@@ -22,10 +23,6 @@ from console.widgets.links import MARK_WIDTH, LinkView
 from console.widgets.pane import Pane
 from sessions.model.health import COUNTED
 from sessions.text import clock, plural
-
-if TYPE_CHECKING:
-    from console.model.workspace import Stage
-
 
 TOPICS_SHOWN_MAX = 9
 NO_TOPICS = ("There are no topics.", ": topic create T --partitions 3 --replication-factor 3")
@@ -51,7 +48,7 @@ class OverviewScreen(ConsoleScreen):
     context: ClassVar[str] = "overview"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_for("overview")]
 
-    def __init__(self, stage: "Stage") -> None:
+    def __init__(self, stage: Stage) -> None:
         super().__init__(stage)
         self.health = LinkView(stage, id="health")
         self.health.index = 1  # the line below the titles

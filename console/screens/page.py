@@ -1,7 +1,7 @@
 """Screens that lie over others: pages of text (help, output), and menus to choose from."""
 
 from collections.abc import Collection, Hashable, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from textual import on
 from textual.app import ComposeResult
@@ -10,6 +10,7 @@ from textual.screen import ModalScreen
 
 from console.actions.bindings import bindings_for, modal_bindings
 from console.actions.lookup import available, headings
+from console.model.workspace import Stage
 from console.render.bars import key_name
 from console.render.high_watermark_help import high_watermark_lines
 from console.render.lines import BLANK, Line, Span, data, fit, line
@@ -18,9 +19,6 @@ from console.screens.base import ConsoleScreen
 from console.widgets.text import TextView
 from console.widgets.virtual_table import VirtualTable
 from console.widgets.virtual_view import VirtualView
-
-if TYPE_CHECKING:
-    from console.model.workspace import Stage
 
 KEYS_WIDTH = 18
 
@@ -31,7 +29,7 @@ class PageScreen(ConsoleScreen):
     context: ClassVar[str] = "page"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_for("page")]
 
-    def __init__(self, stage: "Stage", title: str, lines: Sequence[Line]) -> None:
+    def __init__(self, stage: Stage, title: str, lines: Sequence[Line]) -> None:
         super().__init__(stage)
         self.title_ = title
         self.text = TextView(stage, id="text")
@@ -51,7 +49,7 @@ class PageScreen(ConsoleScreen):
         self.panes[0].entitle(self.title_, ["esc goes back"])
 
 
-def text_page(stage: "Stage", title: str, text: str) -> PageScreen:
+def text_page(stage: Stage, title: str, text: str) -> PageScreen:
     """Text on a page of its own."""
     return PageScreen(stage, title, [line(data(row)) for row in text.splitlines()])
 
@@ -59,7 +57,7 @@ def text_page(stage: "Stage", title: str, text: str) -> PageScreen:
 class MenuView(VirtualView):
     """Lines to choose from."""
 
-    def __init__(self, stage: "Stage", choices: Sequence[str], chosen: int) -> None:
+    def __init__(self, stage: Stage, choices: Sequence[str], chosen: int) -> None:
         super().__init__(stage, id="menu")
         self.choices = list(choices)
         self.index = chosen
@@ -95,7 +93,7 @@ class MenuScreen(ConsoleScreen, ModalScreen[int], inherit_bindings=False):
     context: ClassVar[str] = "menu"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_for("menu"), *modal_bindings()]
 
-    def __init__(self, stage: "Stage", title: str, choices: Sequence[str], chosen: int) -> None:
+    def __init__(self, stage: Stage, title: str, choices: Sequence[str], chosen: int) -> None:
         super().__init__(stage)
         self.title_ = title
         self.menu = MenuView(stage, choices, chosen)
@@ -141,7 +139,7 @@ def choose_sort(screen: ConsoleScreen, table: VirtualTable[Any]) -> None:
     screen.app.push_screen(MenuScreen(screen.stage, "sort by", titles, place), sort)
 
 
-def help_lines(stage: "Stage", context: str) -> list[Line]:
+def help_lines(stage: Stage, context: str) -> list[Line]:
     """A screen's keys under their headings, what the state words mean, and what the HW is."""
     rows: list[Line] = []
     for heading, actions in headings(available(context)).items():

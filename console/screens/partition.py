@@ -1,7 +1,7 @@
 """One partition: a tape for every replica, all that is known of it, and its events."""
 
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
@@ -9,6 +9,7 @@ from textual.containers import Horizontal
 
 from console.actions.bindings import bindings_for
 from console.model.event_levels import CHANGE
+from console.model.workspace import Stage
 from console.render.empty import nothing_lines
 from console.render.inspector import partition_lines
 from console.screens.base import ConsoleScreen
@@ -17,9 +18,6 @@ from console.widgets.pane import Pane
 from console.widgets.tapes import TapeView
 from console.widgets.text import TextView
 
-if TYPE_CHECKING:
-    from console.model.workspace import Stage
-
 
 class PartitionScreen(ConsoleScreen):
     """The drill-down into one partition."""
@@ -27,7 +25,7 @@ class PartitionScreen(ConsoleScreen):
     context: ClassVar[str] = "partition"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_for("partition")]
 
-    def __init__(self, stage: "Stage", tp: str) -> None:
+    def __init__(self, stage: Stage, tp: str) -> None:
         super().__init__(stage)
         self.tp = tp
         self.tapes = TapeView(stage, tp, id="tapes")
@@ -74,6 +72,10 @@ class PartitionScreen(ConsoleScreen):
     def selection(self) -> Sequence[str]:
         """The partition itself."""
         return (self.tp,)
+
+    def on_virtual_view_selected(self) -> None:
+        """The tapes follow their cursor at once."""
+        self.repaint()
 
     def on_virtual_view_chosen(self) -> None:
         """A double click opens."""

@@ -1,7 +1,7 @@
 """Screen 2, Partitions: which partitions, how bad, and why."""
 
 from collections.abc import Callable, Collection, Hashable, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
@@ -11,6 +11,7 @@ from console.actions.bindings import bindings_for
 from console.model.event_levels import CHANGE
 from console.model.partition_fields import FIELDS, partition_fields
 from console.model.severity import HEALTHY
+from console.model.workspace import Stage
 from console.render.columns import Column
 from console.render.empty import nothing_lines
 from console.render.inspector import partition_lines
@@ -22,11 +23,8 @@ from console.screens.page import choose_sort
 from console.widgets.event_log import EventView
 from console.widgets.text import TextView
 from console.widgets.virtual_table import VirtualTable
+from sessions.model.states import PartitionState
 from sessions.text import number
-
-if TYPE_CHECKING:
-    from console.model.workspace import Stage
-    from sessions.model.states import PartitionState
 
 STATE_COLUMN = "state"
 WORDS_LOWER = [word.word.lower() for word in STATE_WORDS]
@@ -35,7 +33,7 @@ WORDS_LOWER = [word.word.lower() for word in STATE_WORDS]
 class PartitionRows:
     """The partitions as rows of a table."""
 
-    def __init__(self, stage: "Stage") -> None:
+    def __init__(self, stage: Stage) -> None:
         self.stage = stage
         self.columns: Sequence[Column[PartitionState]] = columns(stage.glyphs, stage.index.severity)
         self.fields = partition_fields(stage.view_statuses)
@@ -50,11 +48,11 @@ class PartitionRows:
         """Changes when partitions come or go."""
         return self.stage.index.generation
 
-    def row(self, key: str) -> "PartitionState":
+    def row(self, key: str) -> PartitionState:
         """The partition at the time cursor."""
         return self.stage.view.state.partitions[key]
 
-    def rows(self) -> "Sequence[PartitionState]":
+    def rows(self) -> Sequence[PartitionState]:
         """All partitions."""
         return list(map(self.stage.view.state.partitions.__getitem__, self.stage.index.keys))
 
@@ -79,14 +77,14 @@ class PartitionRows:
         """Whether anything is wrong with it."""
         return self.stage.index.severity[key] < HEALTHY
 
-    def value_of(self, column: "Column[PartitionState]") -> Callable[[str], Any]:
+    def value_of(self, column: Column[PartitionState]) -> Callable[[str], Any]:
         """Severity and name are at hand; the rest is read from the partition."""
         if column.id == STATE_COLUMN:
             return self.stage.index.severity.__getitem__
         value = column.value
         return lambda key: 0 if value is None else value(self.row(key))
 
-    def values(self, column: "Column[PartitionState]") -> list[Any]:
+    def values(self, column: Column[PartitionState]) -> list[Any]:
         """The same of all partitions."""
         if column.id == STATE_COLUMN:
             return list(map(self.stage.index.severity.__getitem__, self.stage.index.keys))
@@ -95,7 +93,7 @@ class PartitionRows:
         return list(map(column.value, self.rows()))
 
 
-class PartitionTable(VirtualTable["PartitionState"]):
+class PartitionTable(VirtualTable[PartitionState]):
     """The partitions."""
 
     filter_hint: ClassVar[str] = (
@@ -110,7 +108,7 @@ class PartitionsScreen(ConsoleScreen):
     context: ClassVar[str] = "partitions"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_for("partitions")]
 
-    def __init__(self, stage: "Stage") -> None:
+    def __init__(self, stage: Stage) -> None:
         super().__init__(stage)
         self.table = PartitionTable(stage, PartitionRows(stage), id="table")
         self.inspector = TextView(stage, id="inspector")

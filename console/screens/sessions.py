@@ -4,14 +4,16 @@ from collections.abc import Callable, Collection
 from functools import partial
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
+from textual.timer import Timer
 
 from console.actions.bindings import bindings_for
 from console.model.background_job import Job, Tell
 from console.model.library import Bench, Opened
+from console.model.workspace import Stage
 from console.render.lines import BLANK, Line, Span, data, line
 from console.render.sessions import about_lines, empty_lines, pick_of, size_text, titles_line
 from console.screens.base import ConsoleScreen
@@ -23,10 +25,9 @@ from sessions.format.catalog import Listed, list_sessions
 from sessions.format.errors import SessionError
 from sessions.text import plural
 
-if TYPE_CHECKING:
-    from console.model.workspace import Stage
-
 LISTING = "reading the folder"
+LOOK_SECONDS = 0.2
+"""How often work that goes on is looked at, whichever screen is shown."""
 
 
 class SessionView(PickView):
@@ -46,7 +47,7 @@ class SessionsScreen(ConsoleScreen):
     context: ClassVar[str] = "sessions"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_for("sessions")]
 
-    def __init__(self, stage: "Stage") -> None:
+    def __init__(self, stage: Stage) -> None:
         super().__init__(stage)
         self.list = SessionView(stage, id="sessions")
         self.about = TextView(stage, id="about")
@@ -56,6 +57,7 @@ class SessionsScreen(ConsoleScreen):
         self.job: Job | None = None
         self._ended: Callable[[Job], None] = lambda job: None
         self._began = 0.0
+        self._watch: Timer | None = None
 
     def compose_body(self) -> ComposeResult:
         """The list, and all about one below."""
@@ -145,11 +147,14 @@ class SessionsScreen(ConsoleScreen):
             return
         self._ended, self._began = ended, monotonic()
         self.job = Job(title, do)
+        self._watch = self.set_interval(LOOK_SECONDS, self._look_at_job)
 
     def _look_at_job(self) -> None:
         job = self.job
         if job is not None and job.done:
             self.job = None
+            if self._watch is not None:
+                self._watch.stop()
             if job.failed:
                 self.request(WorkFailed(job.title, job.outcome, "The recording is as it was."))
             else:

@@ -1,7 +1,7 @@
 """Screen 4, Znodes: what does ZooKeeper say?"""
 
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
@@ -9,6 +9,7 @@ from textual.containers import Horizontal
 
 from console.actions.bindings import bindings_for
 from console.model.event_levels import CHANGE
+from console.model.workspace import Stage
 from console.render.empty import nothing_lines
 from console.render.znodes import znode_lines
 from console.screens.base import ConsoleScreen
@@ -17,9 +18,6 @@ from console.widgets.text import TextView
 from console.widgets.znode_tree import TreeView
 from sessions.text import plural
 
-if TYPE_CHECKING:
-    from console.model.workspace import Stage
-
 
 class ZnodesScreen(ConsoleScreen):
     """The tree, the selected znode's data and Stat, and what happened to it."""
@@ -27,7 +25,7 @@ class ZnodesScreen(ConsoleScreen):
     context: ClassVar[str] = "znodes"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_for("znodes")]
 
-    def __init__(self, stage: "Stage") -> None:
+    def __init__(self, stage: Stage) -> None:
         super().__init__(stage)
         self.tree_view = TreeView(stage, id="tree")
         self.detail = TextView(stage, id="inspector")

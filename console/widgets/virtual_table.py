@@ -6,21 +6,19 @@ is moved it rests on the first row, which by default is the most severe.
 """
 
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, Protocol, TypeVar
+from typing import Any, ClassVar, Final, Generic, Protocol, TypeVar
 
 from textual.message import Message
 from textual.strip import Strip
 
 from console.model.filters import Field, Filter
 from console.model.row_order import RowOrder, everything
+from console.model.workspace import Stage
 from console.render.columns import Column, Placed, place, row_line, title_line
 from console.render.lines import Line, Span, line
 from console.widgets.filtered import Filtered
 from console.widgets.virtual_view import VirtualView
 from sessions.text import json_text
-
-if TYPE_CHECKING:
-    from console.model.workspace import Stage
 
 Row = TypeVar("Row")
 BEHIND: Final = -1
@@ -88,7 +86,7 @@ class VirtualTable(Filtered, VirtualView, Generic[Row]):
     class Arranged(Message):
         """Sort, filter or number of rows changed: titles around the table may want to say so."""
 
-    def __init__(self, stage: "Stage", rows: Rows[Row], *, id: str | None = None) -> None:
+    def __init__(self, stage: Stage, rows: Rows[Row], *, id: str | None = None) -> None:
         super().__init__(stage, id=id)
         self.rows = rows
         self.order: RowOrder[str] = RowOrder()

@@ -8,7 +8,7 @@ style sheet alone knows colours.
 
 from collections.abc import Hashable
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import Any, ClassVar, Final
 
 from rich.segment import Segment
 from rich.style import Style
@@ -21,12 +21,11 @@ from textual.scrollbar import ScrollBarRender
 from textual.strip import Strip
 
 from console.model.filters import Filter
-from console.render.lines import Line, cut, text_of, width_of
+from console.model.workspace import Stage
+from console.render.lines import Line, cut, data, line, text_of, width_of
 from console.styles.roles import component, over
 from console.widgets.export import Exportable
-
-if TYPE_CHECKING:
-    from console.model.workspace import Stage
+from sessions.format.errors import SessionError
 
 STRIPS_KEPT: Final = 1_024
 SIDEWAYS: Final = 8
@@ -73,12 +72,17 @@ class VirtualView(Exportable, ScrollView, can_focus=True, inherit_bindings=False
     class Chosen(Selected):
         """A line was double-clicked."""
 
+    class Unreadable(Selected):
+        """What was pointed at cannot be read."""
+
+        def __init__(self, view: "VirtualView", reason: str) -> None:
+            self.reason = reason
+            super().__init__(view)
+
     class Resized(Selected):
         """The pane has another size, for which some of it may have to be drawn anew."""
 
-    def __init__(
-        self, stage: "Stage", *, id: str | None = None, classes: str | None = None
-    ) -> None:
+    def __init__(self, stage: Stage, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
         self.stage = stage
         self._strips: LRUCache[Hashable, Strip] = LRUCache(STRIPS_KEPT)
@@ -182,10 +186,16 @@ class VirtualView(Exportable, ScrollView, can_focus=True, inherit_bindings=False
         if index >= self.count():
             return self.paint(self._empty_line(y), "", width)
         shade = self.shade(index)
-        key = (self.version(index), shade, width, self.scroll_offset.x)
+        try:
+            key = (self.version(index), shade, width, self.scroll_offset.x)
+        except SessionError as error:
+            return self.paint(line(data(f" {error}", "error")), shade, width)
         strip = self._strips.get(key)
         if strip is None:
-            strip = self._strips[key] = self.paint(self.draw(index), shade, width)
+            try:
+                strip = self._strips[key] = self.paint(self.draw(index), shade, width)
+            except SessionError as error:
+                return self.paint(line(data(f" {error}", "error")), shade, width)
         return strip
 
     def _empty_line(self, y: int) -> Line:
@@ -211,8 +221,8 @@ class VirtualView(Exportable, ScrollView, can_focus=True, inherit_bindings=False
         if not x:
             spans = cut(spans, width, self.stage.glyphs.more)
         segments = [Segment(span.text, self.style_of(span.role, shade)) for span in spans]
-        line, end = Strip(segments, width_of(spans)), x + width
-        return line.extend_cell_length(end, self.style_of("", shade)).crop(x, end)
+        strip, end = Strip(segments, width_of(spans)), x + width
+        return strip.extend_cell_length(end, self.style_of("", shade)).crop(x, end)
 
     def style_of(self, role: str, shade: str) -> Style:
         """The style of a role on a line that is set off."""
@@ -236,7 +246,7 @@ class VirtualView(Exportable, ScrollView, can_focus=True, inherit_bindings=False
         self._strips.clear()
         self.refresh()
 
-    def refresh_lines_of(self, indexes: "list[int] | range") -> None:
+    def refresh_lines_of(self, indexes: list[int] | range) -> None:
         """Repaint some lines, as far as they are in sight."""
         width, sight = self.size.width, self.in_sight()
         above = sight.start - self.fixed_lines - self.gutter.top
@@ -386,7 +396,11 @@ class VirtualView(Exportable, ScrollView, can_focus=True, inherit_bindings=False
             return
         index = self.top + y - self.fixed_lines
         if self.has_cursor and index < self.count():
-            self.move_to(index)
+            try:
+                self.move_to(index)
+            except SessionError as error:
+                self.post_message(self.Unreadable(self, str(error)))
+                return
             if event.chain > 1:
                 self.post_message(self.Chosen(self))
 

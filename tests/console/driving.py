@@ -117,7 +117,7 @@ async def console(
         try:
             yield driven
         finally:
-            app.close_desks()
+            app.sources.close()
 
 
 def toasts(driven: Console) -> list[str]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from console.controllers.bookmarks import MarkKeys
+from console.controllers.bookmarks import Bookmarks
 from console.screens.bookmarks import BookmarksScreen
 from emulator.events import BrokerStateChanged
 from tests.console.driving import LARGE, SMALL, Console, console
@@ -127,4 +127,4 @@ async def test_a_and_d_show_what_differs_and_lead_there(kind: str, size: tuple[i
 async def test_the_place_of_a_stands_on_the_time_bar() -> None:
     async with console(ListSource(failover(), at=126), "a", "L") as driven:
         assert "A" in driven.lines()[-2]
-        assert isinstance(driven.app, MarkKeys)
+        assert isinstance(driven.app.bookmarks, Bookmarks)

@@ -3,7 +3,7 @@
 import pytest
 
 from console.app import TidegaugeApp
-from console.controllers.notices import Alarms
+from console.controllers.notices import Notices
 from console.screens.notice import Notice, NoticeScreen
 from emulator import events
 from sessions.format.errors import SessionDamagedError
@@ -60,7 +60,7 @@ async def test_a_broken_invariant_freezes_the_run_and_names_itself(size: tuple[i
         await driven.press("escape", "space")
         await let_run(driven)
         assert source.at_tail
-        alarms: Alarms = driven.app
+        alarms: Notices = driven.app
         assert alarms.alarmed_seqs == {171}
 
 
@@ -128,3 +128,16 @@ async def test_a_notice_gives_its_command_line_to_the_clipboard(
         await driven.press("y")
         assert copied == ["tidegauge run x"]
         assert toasts(driven) == []
+
+
+async def test_a_notice_waits_until_what_is_being_typed_is_done() -> None:
+    async with console(ListSource(failover(), "LIVE"), "colon") as driven:
+        await driven.type("broker cra")
+        driven.app.notices.trouble(SENTENCE)
+        await driven.settle()
+        await driven.press("s", "h")
+        assert driven.screen.prompt.input.value == "broker crash"
+        await driven.press("escape")
+        await driven.pilot.pause(0.3)
+        await driven.settle()
+        assert "is damaged" in driven.text()

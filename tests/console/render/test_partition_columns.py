@@ -1,12 +1,8 @@
-from console.model.partition_fields import leader_number, spokesman
+from console.model.partition_fields import high_watermark, lag, leader_number, spokesman
 from console.model.severity import HEALTHY, RANKS
 from console.render.columns import place, row_line
 from console.render.lines import text_of
-from console.render.partition_columns import (
-    columns,
-    high_watermark,
-    lag,
-)
+from console.render.partition_columns import columns
 from console.styles.glyphs import ASCII
 from sessions.model.states import PartitionState, ReplicaState
 
