@@ -11,9 +11,10 @@ from console.controllers.open_sources import OpenSources
 from console.model.goto import GotoError, parse
 from console.model.workspace import Stage
 from console.screens.base import ConsoleScreen
-from console.screens.messages import ActionRequested
-from console.screens.page import text_page
+from console.screens.messages import ActionRequested, SourceRequested
+from console.screens.page import MenuScreen, text_page
 from sessions.sources.source import Reply
+from sessions.text import clock, number
 
 STATEMENT_HINT = (
     "a statement:  broker crash 1   show partitions   zk ls /     tab completes, up recalls"
@@ -140,6 +141,44 @@ class TimeTravel:
         if text.strip() in ("help", "?"):
             self.app.call_after_refresh(self._help)
             return None
+        if self._is_past():
+            self._ask_where(text)
+            return None
+        return self.give(text)
+
+    def _is_past(self) -> bool:
+        """Whether a live cluster's past is shown, where statements take no effect."""
+        source = self.stage.source
+        return not self.stage.read_only and not source.at_tail
+
+    def _ask_where(self, text: str) -> None:
+        """A statement takes effect at the live end; who looks at the past may mean another."""
+        source = self.stage.source
+        here = f"#{number(source.seq)} ({clock(source.time_us)})"
+        choices = [
+            f"Fork from {here}: a second cluster, side by side, is given it there",
+            f"Go to the live end ({clock(source.last_time_us)}) and give it there",
+            "Neither: stay here",
+        ]
+
+        def chosen(index: int | None) -> None:
+            if index == 0:
+                self._fork(text)
+            elif index == 1:
+                self.stage.pacer.live()
+                complaint = self.give(text)
+                if complaint:
+                    self.app.notify(complaint, severity="warning")
+
+        self.app.push_screen(MenuScreen(self.stage, f"{text}: where?", choices, 0), chosen)
+
+    def _fork(self, text: str) -> None:
+        source, screen = self.stage.source, self.app.screen
+        if isinstance(screen, ConsoleScreen):
+            screen.request(SourceRequested(lambda bench: bench.fork(source, text), "compare"))
+
+    def give(self, text: str) -> str | None:
+        """Give a statement at the end of what exists; a complaint says why it was refused."""
         reply = self.stage.source.submit(text)
         self.notices.look(given=True)
         if reply.error != "NONE":

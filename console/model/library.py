@@ -64,6 +64,12 @@ class Bench(Protocol):
     def open_scenario(self, name: str, version: str, against: str | None = None) -> Opened:
         """A scenario that was run, with the cursor at its start; ``against``: on two releases."""
 
+    def fork(self, source: Source, statement: str) -> Opened:
+        """A second cluster that did the same up to the time cursor, beside the first one.
+
+        The statement is given to the second one only; both step together from there.
+        """
+
     def open_session(self, path: Path) -> Opened:
         """A recording, with the cursor at its beginning."""
 

@@ -13,7 +13,7 @@ from console.actions.lookup import available, headings
 from console.model.workspace import Stage
 from console.render.bars import key_name
 from console.render.high_watermark_help import high_watermark_lines
-from console.render.lines import BLANK, Line, Span, data, fit, line
+from console.render.lines import BLANK, Line, Span, cells, data, fit, line
 from console.render.state_words import STATE_WORDS, glyph_of
 from console.screens.base import ConsoleScreen
 from console.widgets.text import TextView
@@ -21,6 +21,10 @@ from console.widgets.virtual_table import VirtualTable
 from console.widgets.virtual_view import VirtualView
 
 KEYS_WIDTH = 18
+MENU_WIDTH = 34
+"""The least width of a menu."""
+MENU_MARGIN = 8
+"""What a menu needs beside its widest line: the cursor's mark, the rule, the scrollbar."""
 
 
 class PageScreen(ConsoleScreen):
@@ -99,8 +103,13 @@ class MenuScreen(ConsoleScreen, ModalScreen[int], inherit_bindings=False):
         self.menu = MenuView(stage, choices, chosen)
 
     def compose_body(self) -> ComposeResult:
-        """One small pane."""
+        """One small pane, as wide as its widest line."""
+        widest = max(cells(each) for each in (self.title_, *self.menu.choices))
+        self.call_after_refresh(self._widen, max(MENU_WIDTH, widest + MENU_MARGIN))
         yield self.pane(self.menu, self.title_)
+
+    def _widen(self, width: int) -> None:
+        self.query_one("#body").styles.width = width
 
     def trail(self) -> str:
         """What is chosen."""

@@ -231,7 +231,8 @@ class VirtualView(Exportable, ScrollView, can_focus=True, inherit_bindings=False
             style = self.rich_style
             for name in (shade, role):
                 if name:
-                    style = over(style, self.app.get_component_styles(component(name)))
+                    role_style = self.app.get_component_styles(component(name))
+                    style = over(style, role_style, name, self.app.console.color_system)
             self._styles[role, shade] = style
         return style
 
