@@ -7,6 +7,7 @@ application always shows the last one opened.
 import asyncio
 from collections.abc import Callable, Mapping
 from functools import partial
+from threading import Event
 from typing import Any, Final
 
 from msgspec import Struct
@@ -79,8 +80,19 @@ class OpenSources:
         if self.bench is None:
             self.app.notify("nothing can be opened here: the console was started without a library")
             return
+        bench, abandoned = self.bench, Event()
+
+        def make() -> Opened:
+            made = opener(bench)
+            if abandoned.is_set():  # the console has ended meanwhile: nobody else closes it
+                made.close()
+            return made
+
         try:
-            opened = await asyncio.to_thread(opener, self.bench)
+            opened = await asyncio.to_thread(make)
+        except asyncio.CancelledError:
+            abandoned.set()
+            raise
         except BenchError as error:
             self.app.post_message(WorkFailed("opening", str(error), AS_BEFORE))
             return

@@ -45,13 +45,17 @@ def describe(event: Event) -> Description:
 def fields_of(event: Event) -> list[tuple[str, str]]:
     """Every field of the event by name, as text that is safe to print."""
     return [
-        (field, clean(_value_text(value)))
+        (field, clean(_value_text(event, field, value)))
         for field, value in structs.asdict(event).items()
         if field not in ("seq", "time_us", "cause")
     ]
 
 
-def _value_text(value: object) -> str:
+def _value_text(event: Event, field: str, value: object) -> str:
+    if isinstance(event, events.MessageSent) and field == "detail":
+        return "; ".join(" ".join(said(event.name, item)) for item in event.detail if item)
+    if isinstance(event, events.ElectionHeld) and field == "candidates":
+        return ", ".join(f"{broker} {verdict}" for broker, verdict in event.candidates)
     return value if isinstance(value, str) else str(value)
 
 
@@ -166,8 +170,45 @@ def link_changed(event: events.LinkChanged) -> str:
 
 def message_sent(event: events.MessageSent) -> str:
     """A message; what it says of partitions, shortened."""
-    what = some([f"{item[0]}:{'/'.join(map(str, item[1:]))}" for item in event.detail if item])
+    what = some([" ".join(said(event.name, item)) for item in event.detail if item])
     return f"{host(event.source)} > {host(event.destination)} {event.name} {what}".rstrip()
+
+
+SAID: Final[dict[str, tuple[str, ...]]] = {
+    "FetchRequest": ("offset", "leader_epoch"),
+    "FetchResponse": ("HW", "base_offset", "records", "error"),
+    "LeaderAndIsrRequest": ("leader", "leader_epoch"),
+    "StopReplicaRequest": ("leader_epoch",),
+    "UpdateMetadataRequest": ("leader", "leader_epoch", "zk_version"),
+    "OffsetsForLeaderEpochRequest": ("leader_epoch",),
+    "OffsetsForLeaderEpochResponse": ("error", "leader_epoch", "end_offset"),
+    "ProduceRequest": (
+        *("first_record", "records", "acks"),
+        *("producer_id", "producer_epoch", "base_sequence"),
+    ),
+    "ProduceResponse": ("error", "base_offset"),
+}
+"""What the values behind a partition's name are in each message, by Kafka's names where it has one.
+
+They stand in the order of :meth:`emulator.protocol.message.Message.detail`.
+"""
+UNSET: Final = (-1, "NONE")
+"""Values that say nothing, such as the base offset of a response without records."""
+
+
+def said(message: str, item: list[str | int]) -> list[str]:
+    """What a message says of one partition, each value with its name: ``t-0``, ``HW=4``, .."""
+    names = SAID.get(message, ())
+    if len(item) - 1 > len(names):
+        return [str(item[0]), *map(str, item[1:])]
+    return [
+        str(item[0]),
+        *(
+            f"{name}={value}"
+            for name, value in zip(names, item[1:], strict=False)
+            if value not in UNSET
+        ),
+    ]
 
 
 def message_lost(event: events.MessageLost) -> str:
@@ -236,9 +277,13 @@ def remote_leo_changed(event: events.RemoteLogEndOffsetChanged) -> str:
 def log_truncated(event: events.LogTruncated) -> str:
     """A cut log."""
     gone = event.previous - event.log_end_offset
+    first, last = event.log_end_offset, event.previous - 1
+    offsets = (
+        f"offset {number(first)}" if gone == 1 else f"offsets {number(first)} to {number(last)}"
+    )
     return (
-        f"{replica(event.tp, event.broker)} cut {records(gone)}: LEO {number(event.previous)} > "
-        f"{number(event.log_end_offset)} ({event.reason})"
+        f"{replica(event.tp, event.broker)} truncated {records(gone)} ({offsets}): "
+        f"LEO {number(event.previous)} > {number(event.log_end_offset)} ({event.reason})"
     )
 
 
@@ -373,13 +418,25 @@ def election_failed(event: events.ElectionFailed) -> str:
 
 
 def election_held(event: events.ElectionHeld) -> str:
-    """How an election went, candidate by candidate."""
-    leader = f"leader {event.leader}" if event.leader >= 0 else "nobody"
+    """How an election went: who was considered in which order, and why each was passed over."""
+    leader = f"leader {event.leader}" if event.leader >= 0 else "no leader"
     order = ", ".join(f"{broker} {verdict}" for broker, verdict in event.candidates)
     return (
-        f"{event.tp} {event.strategy} election by controller {event.controller}: {leader} "
-        f"of {order} (ISR {brackets(event.isr)}, alive {brackets(event.live)})"
+        f"{event.tp} {event.strategy} election by controller {event.controller}: {leader}; "
+        f"considered {order or 'nobody'}; ISR {brackets(event.isr)}, live {brackets(event.live)}"
+        f"{_would_help(event)}"
     )
+
+
+def _would_help(event: events.ElectionHeld) -> str:
+    """What would bring a partition back for which no leader was found."""
+    if event.leader >= 0:
+        return ""
+    waiting = [broker for broker in event.isr if broker not in event.live]
+    if not waiting:
+        return ""
+    names = " or ".join(map(str, waiting))
+    return f"; broker {names} of the ISR would bring it back, or an unclean election"
 
 
 def request_refused(event: events.RequestRefused) -> str:

@@ -169,7 +169,7 @@ def _clients(stage: Stage) -> Line:
 
 def _links(stage: Stage) -> list[Line]:
     count = len(stage.view.state.links)
-    return [_pair("links", f"{count} not whole", "warning")] if count else []
+    return [_pair("links", f"{count} with faults", "warning")] if count else []
 
 
 def _pair(label: str, value: str, role: str = "", note: str = "") -> Line:

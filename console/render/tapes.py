@@ -289,7 +289,7 @@ def legend(glyphs: Glyphs, width: int) -> Line:
         (glyphs.leader_high_watermark, "leader's HW", "leader's", "hw-leader"),
         (glyphs.no_record, "not there", "not there", "faint"),
         (glyphs.different, "not the leader's record", "other", "diverged"),
-        (glyphs.truncated, "cut by this event", "cut now", "error"),
+        (glyphs.truncated, "truncated by this event", "truncated", "error"),
     )
     for words in (1, 2):
         spans = [Span(" ")]

@@ -232,7 +232,7 @@ class ConsoleScreen(Screen[Any], inherit_bindings=False):
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         """A click gives the keys to a pane as well, and ends what was being typed."""
-        is_elsewhere = self.prompt not in event.widget.ancestors_with_self
+        is_elsewhere = self.focused is not self.prompt.input  # events may come late
         if self.prompt.is_open and is_elsewhere and not self._entering:
             self.prompt.abandon()
         for pane in self.panes:

@@ -28,6 +28,7 @@ from console.render.lines import Line, Span, cut, fit, join_ends, line
 from console.widgets.filtered import Filtered
 from console.widgets.virtual_view import VirtualView
 from emulator.events import Event
+from sessions.format.errors import SessionError
 from sessions.text import json_text, number, plural, short_clock
 
 CAUSE_MIN_WIDTH = 70
@@ -92,7 +93,10 @@ class EventView(Filtered, VirtualView):
             self.log_ = FoundEvents(reader, PageScan(reader, self._wanted))
         else:
             self.log_ = AllEvents(self.stage.source)
-        self.log_.work()
+        try:
+            self.log_.work()
+        except SessionError as error:
+            self.post_message(self.Unreadable(self, str(error)))
         self._shown_anew()
 
     def _wanted(self, event: Event) -> bool:

@@ -15,6 +15,7 @@ from console.actions.bindings import bindings_for
 from console.model.workspace import Stage
 from console.render.lines import Span, data, line
 from console.widgets.text import LabelView
+from sessions.format.errors import SessionError
 
 Submit = Callable[[str], str | None]
 """Takes what was typed; answers with a sentence if it cannot."""
@@ -122,7 +123,10 @@ class Prompt(Vertical):
         if not self.is_open:
             return
         text = self.input.value.strip()
-        complaint = self._submit(text)
+        try:
+            complaint = self._submit(text)
+        except SessionError as error:
+            complaint = str(error)
         if complaint:
             self.say(complaint, "warning")
             return

@@ -199,7 +199,8 @@ def delete_files(path: Path) -> None:
 
 
 def _make(path: Path, log_pages_max: int) -> sqlite3.Connection:
-    database = sqlite3.connect(path, isolation_level=None)
+    # The console opens a scenario in a thread and goes on with it in its own: one thread at a time.
+    database = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
     database.executescript(
         f"PRAGMA page_size = {PAGE_BYTES};"
         f"PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {SCHEMA};"

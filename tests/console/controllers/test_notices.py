@@ -97,7 +97,7 @@ async def test_a_session_that_ends_in_damage_says_so_once(size: tuple[int, int])
         assert driven.screen.context == "partitions"
 
 
-async def test_a_part_that_cannot_be_read_is_a_notice_and_no_crash(
+async def test_a_part_that_cannot_be_read_is_a_complaint_and_no_crash(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     source = ListSource(failover())
@@ -110,7 +110,7 @@ async def test_a_part_that_cannot_be_read_is_a_notice_and_no_crash(
         await driven.press("t")
         await driven.type("#12")
         await driven.press("enter")
-        assert driven.screen.context == "notice"
+        assert driven.screen.prompt.is_open
         assert "run.tide.db has no event 12." in driven.text()
         assert source.seq == 170
 
@@ -122,7 +122,7 @@ async def test_a_notice_gives_its_command_line_to_the_clipboard(
         notice = Notice("test", ("It is one.", "It is two."), 20, "tidegauge run x")
         app: TidegaugeApp = driven.app
         copied: list[str] = []
-        monkeypatch.setattr(app, "copy", copied.append)
+        monkeypatch.setattr(app.terminal, "copy", copied.append)
         app.push_screen(NoticeScreen(app.stage, notice))
         await driven.settle()
         await driven.press("y")
