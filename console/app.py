@@ -25,7 +25,7 @@ from console.controllers.lab import Lab
 from console.controllers.navigation import Navigation
 from console.controllers.notices import Notices
 from console.controllers.open_sources import OpenSources
-from console.controllers.palette import ActionProvider
+from console.controllers.palette import ActionProvider, ObjectProvider
 from console.controllers.terminal import Terminal
 from console.controllers.time_travel import TimeTravel
 from console.controllers.typeahead import TypeAhead
@@ -338,7 +338,9 @@ class TidegaugeApp(App[None], inherit_bindings=False):
 
     def do_app_palette(self) -> None:
         """Find an action by name."""
-        self.push_screen(CommandPalette(providers=[ActionProvider], placeholder="Find an action"))
+        providers = [ActionProvider, ObjectProvider]
+        placeholder = "an action, topic, partition, broker, znode, setting, scenario, #event"
+        self.push_screen(CommandPalette(providers=providers, placeholder=placeholder))
 
     def do_app_quit(self) -> None:
         """End the program."""

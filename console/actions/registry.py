@@ -111,7 +111,11 @@ _ACT = [
         "command",
         writes=True,
     ),
-    everywhere("app.palette", "ctrl+p", "Find any action by name"),
+    everywhere(
+        "app.palette",
+        "ctrl+p",
+        "Find anything by name: actions, partitions, znodes, settings, events",
+    ),
     everywhere("app.export", "e", "Write this view to a file: CSV, JSON, or a picture", "export"),
     everywhere("app.theme", "T", "The next colour theme"),
     everywhere("app.help", "?", "This help", "help"),

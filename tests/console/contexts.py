@@ -1,14 +1,14 @@
 """The way to every screen of the registry: which keys lead there from the overview."""
 
 from collections.abc import Callable
-from typing import Final
+from typing import Final, cast
 
 from console.app import MODE_SCREENS, TidegaugeApp
 from console.model.faults import faults_of
 from console.screens.faults import FaultsScreen
 from console.screens.notice import Notice, NoticeScreen
 from console.screens.page import choose_sort
-from console.screens.partitions import PartitionTable
+from console.screens.partitions import PartitionsScreen, PartitionTable
 from tests.console.driving import Console
 
 KEYS_TO: Final[dict[str, tuple[str, ...]]] = {
@@ -57,7 +57,9 @@ OPENED: Final[dict[str, Callable[[TidegaugeApp], object]]] = {
     "faults": lambda app: app.push_screen(
         FaultsScreen(app.stage, "broker 2", faults_of(app.stage.view, ["broker.2"]))
     ),
-    "menu": lambda app: choose_sort(app.screen, app.screen.query_one(PartitionTable)),
+    "menu": lambda app: choose_sort(
+        cast(PartitionsScreen, app.screen), app.screen.query_one(PartitionTable)
+    ),
     "page": lambda app: app.do_app_help(),
     "notice": lambda app: app.push_screen(NoticeScreen(app.stage, NOTICE)),
 }

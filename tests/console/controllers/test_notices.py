@@ -60,7 +60,7 @@ async def test_a_broken_invariant_freezes_the_run_and_names_itself(size: tuple[i
         await driven.press("escape", "space")
         await let_run(driven)
         assert source.at_tail
-        alarms: Notices = driven.app
+        alarms: Notices = driven.app.notices
         assert alarms.alarmed_seqs == {171}
 
 
