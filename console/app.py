@@ -343,8 +343,10 @@ class TidegaugeApp(App[None], inherit_bindings=False):
         self.push_screen(CommandPalette(providers=providers, placeholder=placeholder))
 
     def do_app_quit(self) -> None:
-        """End the program."""
-        self.exit()
+        """End the program, and name what was recorded."""
+        recorded = [opening.stage.recording for opening in self.sources.openings]
+        named = [f"recorded in {path}" for path in recorded if path is not None]
+        self.exit(message="\n".join(named) or None)
 
     def do_app_interrupt(self) -> None:
         """Fingers that press ctrl+c out of habit should not end a session."""

@@ -1,6 +1,7 @@
 """What all screens of one console share: source, pacer, index, and how things are drawn."""
 
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Final
 
 from msgspec import Struct
@@ -90,6 +91,15 @@ class Stage:
     def read_only(self) -> bool:
         """Whether the cluster may not be changed from here: a recording, or ``--read-only``."""
         return self.source.read_only or self.guarded
+
+    @property
+    def recording(self) -> Path | None:
+        """The file that what happens is being recorded in; None if nobody asked for one."""
+        recorder = getattr(self.source, "recorder", None)
+        if recorder is None or recorder.temporary or recorder.closed:
+            return None
+        found: Path = recorder.path
+        return found
 
     @property
     def present(self) -> ClusterView:

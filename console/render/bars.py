@@ -84,11 +84,19 @@ def _time(stage: Stage, *, roomy: bool) -> Line:
     return line(
         " " if roomy else "",
         Span(f" {mode} {sign} ", f"mode-{mode.lower()}"),
-        f" {speed_text(pacer.speed)}{gap}",
+        f" {_speed(stage)}{gap}",
         Span(clock(source.time_us), "strong"),
         f"{gap}#{number(source.seq)}{end}",
         Span(f"{gap}READ-ONLY", "read-only") if stage.read_only else "",
+        Span(f"{gap}{glyphs.up} REC", "error") if stage.recording else "",
     )
+
+
+def _speed(stage: Stage) -> str:
+    """The chosen speed; behind it what the machine manages, where that is less."""
+    pacer = stage.pacer
+    managed = f" ({pacer.managed:.0f}x)" if pacer.is_behind and pacer.managed >= 1 else ""
+    return f"{speed_text(pacer.speed)}{managed}"
 
 
 def _counts(stage: Stage, *, zeros: bool, words: bool) -> Line:

@@ -14,7 +14,13 @@ STRIP: Final = 24
 ROOMY: Final = 100
 """A pane of so many columns has room for release, seed and events as well."""
 NAME_MIN: Final = 16
-ENDED: Final = {"ok": "ok", "damaged": "error", "unreadable": "error", "not closed": "warning"}
+ENDED: Final = {
+    "ok": "ok",
+    "damaged": "error",
+    "unreadable": "error",
+    "not closed": "warning",
+    "recording": "ok",
+}
 FAILURES: Final = ("failed", "fault")
 NAMES: Final = 11
 """Columns before a fact, with its name."""
@@ -45,20 +51,21 @@ def _name_width(width: int) -> int:
     return max(NAME_MIN, width - fixed - 1)
 
 
-def pick_of(listed: Listed, width: int, sparks: str, more: str) -> Pick:
-    """One recording as a line of the list."""
+def pick_of(listed: Listed, width: int, sparks: str, more: str, *, recording: bool = False) -> Pick:
+    """One recording as a line of the list; ``recording``: it is being written just now."""
+    ended = "recording" if recording else listed.ended
     name = fit(listed.path.name, _name_width(width), more=more)
-    role = ENDED.get(listed.ended, "error" if listed.ended in FAILURES else "muted")
+    role = ENDED.get(ended, "error" if ended in FAILURES else "muted")
     origin = listed.origin
     parts: list[str | Span] = [data(name), f" {size_text(listed.size_bytes):>8} "]
     if origin is None:
-        parts += [Span(f"{listed.ended}: ", role), data(listed.problem, "muted")]
-        return Pick(str(listed.path), line(*parts), f"{listed.path.name} {listed.ended}")
+        parts += [Span(f"{ended}: ", role), data(listed.problem, "muted")]
+        return Pick(str(listed.path), line(*parts), f"{listed.path.name} {ended}")
     if width >= ROOMY:
         parts.append(f"{origin.version:>8} {origin.seed:>6} {number(listed.events):>10} ")
-    parts += [f"{clock(listed.time_us):>12} ", Span(fit(listed.ended, 11), role), " "]
+    parts += [f"{clock(listed.time_us):>12} ", Span(fit(ended, 11), role), " "]
     bars = bars_of(listed.alerts, STRIP, max(1, listed.time_us))
-    text = f"{listed.path.name} {listed.ended} {origin.version} {origin.script}"
+    text = f"{listed.path.name} {ended} {origin.version} {origin.script}"
     return Pick(str(listed.path), line(*parts, *bar_spans(bars, sparks)), text)
 
 

@@ -109,7 +109,12 @@ class SessionsScreen(ConsoleScreen):
         sessions, about = self.panes
         glyphs, width = self.stage.glyphs, self.list.columns
         known = list(self.listed.values())
-        self.list.offer([pick_of(each, width, glyphs.sparks, glyphs.more) for each in known])
+        self.list.offer(
+            [
+                pick_of(each, width, glyphs.sparks, glyphs.more, recording=self._is_recording(each))
+                for each in known
+            ]
+        )
         self.list.refresh_fixed()
         total = size_text(sum(each.size_bytes for each in known))
         folder = str(self.folder.resolve())
@@ -117,6 +122,11 @@ class SessionsScreen(ConsoleScreen):
         sessions.entitle("sessions", parts if known else [folder, self.working()])
         about.entitle("about", [Path(self.list.selected).name])
         self.about.show(self._about(self.about.columns))
+
+    def _is_recording(self, listed: Listed) -> bool:
+        """Whether this is the file that what is shown is being recorded in."""
+        path = self.stage.recording
+        return path is not None and listed.path.resolve() == path.resolve()
 
     def working(self) -> str:
         """What is being done, for how long, and how far it has come."""
