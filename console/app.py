@@ -268,7 +268,10 @@ class TidegaugeApp(App[None], inherit_bindings=False):
         self._painted = self._moment()
         screen = self.screen
         if isinstance(screen, ConsoleScreen) and screen.is_mounted:
-            screen.show(self.stage.follow())
+            try:
+                screen.show(self.stage.follow())
+            except SessionError as error:
+                self.notices.trouble(str(error))
 
     # ---- actions
 

@@ -1,11 +1,10 @@
 """Textual's bindings, made from the registry: every key leads to ``dispatch`` with an id."""
 
 from collections.abc import Mapping
-from typing import Final
 
 from textual.binding import Binding
 
-from console.actions.lookup import ANYWHERE, Action, in_context
+from console.actions.lookup import ANYWHERE, Action, available, in_context
 
 NAMED_KEYS = {",": "comma"}
 """Textual writes lists of keys with commas, so a comma needs its name."""
@@ -21,13 +20,9 @@ def bindings_for(context: str) -> list[Binding]:
     return [_binding(action, key) for action in in_context(context) for key in action.keys]
 
 
-MODAL: Final = ("move.", "go.back", "app.quit", "app.interrupt")
-"""What works in a menu of what works anywhere: actions whose ids begin so."""
-
-
 def modal_bindings() -> list[Binding]:
     """The bindings of the application that a modal screen keeps."""
-    kept = [action for action in in_context(ANYWHERE) if action.id.startswith(MODAL)]
+    kept = [action for action in available("menu") if ANYWHERE in action.contexts]
     return [_binding(action, key) for action in kept for key in action.keys]
 
 

@@ -33,7 +33,7 @@ TEXTUAL_NAMES = {
     "+": "plus",
 }
 """What a terminal's key is called where it is no letter."""
-ENDS = {"app.quit"}
+ENDS = {"app.quit", "app.suspend"}
 """Actions after which there is no console to look at."""
 
 

@@ -16,7 +16,7 @@ from console.styles.roles import (
     over,
     readable,
 )
-from console.styles.themes import theme_names
+from console.styles.themes import THEMES, theme_names
 from tests.console.driving import console
 
 SYSTEMS = ("truecolor", "256", "standard")
@@ -50,7 +50,7 @@ async def test_every_text_is_readable_in_every_theme_on_every_line() -> None:
             for ground in ("background", "surface", "panel"):
                 behind = Color.parse(variables[ground])
                 base = Style(bgcolor=behind.rich_color)
-                for system in SYSTEMS:
+                for system in SYSTEMS if theme in THEMES else SYSTEMS[:1]:
                     for shade in ("", *SHADES):
                         line = base
                         if shade:
