@@ -8,7 +8,10 @@ whole is not shown.
 import pytest
 
 from console.actions.registry import SCREENS
-from console.render.columns import GAP
+from console.model.workspace import Stage
+from console.render.columns import GAP, place, row_line, title_line
+from console.render.lines import text_of, width_of
+from console.screens.partitions import PartitionRows
 from console.widgets.virtual_table import MARK_WIDTH, VirtualTable
 from console.widgets.virtual_view import VirtualView
 from tests.console.contexts import BESIDE, LIVE_ONLY, open_context
@@ -17,6 +20,7 @@ from tests.console.fakes import ListSource, failover
 
 WIDTHS = range(60, 221)
 HEIGHT = 30
+STEP = 12
 SKIPPED = {*LIVE_ONLY, *BESIDE, "sessions", "lab", "notice", "menu"}
 """Screens with nothing kept between paints, or that need a source of their own."""
 
@@ -42,9 +46,10 @@ def check_tables(driven: Console) -> None:
 @pytest.mark.parametrize("context", [each for each in SCREENS if each not in SKIPPED])
 async def test_a_screen_of_any_width_is_what_a_fresh_paint_draws(context: str) -> None:
     wrong = []
+    widths = WIDTHS[SCREENS.index(context) % STEP :: STEP]  # together the screens take every width
     async with console(ListSource(failover()), size=(WIDTHS[0], HEIGHT)) as driven:
         await open_context(driven, context)
-        for width in WIDTHS:
+        for width in widths:
             await resize(driven, width)
             shown = driven.lines()
             check_tables(driven)
@@ -58,6 +63,22 @@ async def test_a_screen_of_any_width_is_what_a_fresh_paint_draws(context: str) -
                     wrong.append(width)
             assert all(len(row) <= width for row in shown)
     assert wrong == []
+
+
+def test_at_every_width_columns_stand_whole_beside_each_other() -> None:
+    stage = Stage(ListSource(failover()))
+    stage.follow()
+    rows = PartitionRows(stage)
+    for width in WIDTHS:
+        for wide in (False, True):
+            placed = place(rows.columns, width, wide=wide)
+            titles = text_of(title_line(placed, "state", "^"))
+            assert placed[-1].x + placed[-1].width <= width
+            assert width_of(title_line(placed, "state", "^")) <= width, titles
+            for key in stage.index.keys:
+                drawn = row_line(placed, rows.row(key))
+                assert width_of(drawn) <= width
+                assert "~" not in text_of(drawn).replace("~ PREF", "")
 
 
 async def columns_at(width: int) -> set[str]:

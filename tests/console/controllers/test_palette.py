@@ -34,7 +34,7 @@ async def test_everything_that_has_a_name_is_found_and_opens() -> None:
         assert "partition orders-3" in await found(driven, "orders-3")
         assert "topic orders" in await found(driven, "ORD")
         assert "broker 2" in await found(driven, "broker 2")
-        assert "znode /controller" in await found(driven, "/contr")
+        assert "znode /brokers" in await found(driven, "/brok")
         assert "event #100" in await found(driven, "#100")
         assert "record 72004" in await found(driven, "record 72,004")
         assert "setting replica.lag.time.max.ms=30000" in await found(driven, "lag.time")
