@@ -45,7 +45,7 @@ def run(
     app.stage.card = card
     app.stage.settle()
     try:
-        app.run(mouse=app.configuration.value("mouse"))
+        app.run(mouse=app.terminal.configuration.value("mouse"))
     finally:
-        app.close_desks()
+        app.sources.close()
     return app.return_code or 0

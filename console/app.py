@@ -6,54 +6,63 @@ key that moves the cursor repaints at once.
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
+from textual import events, on
+from textual.app import App
 from textual.binding import BindingType
 from textual.command import CommandPalette
+from textual.message import Message
 from textual.notifications import SeverityLevel
 
 from console.actions.bindings import bindings_for
 from console.actions.lookup import ACTIONS, Action, refusal
-from console.controllers.bookmarks import MarkKeys
-from console.controllers.lab import LabKeys
-from console.controllers.navigation import Openers
-from console.controllers.notices import Alarms
-from console.controllers.open_sources import Desks
-from console.controllers.palette import ActionProvider
-from console.controllers.terminal import Manners
-from console.controllers.time_travel import TimeKeys
+from console.controllers.bookmarks import Bookmarks
+from console.controllers.lab import Lab
+from console.controllers.navigation import Navigation
+from console.controllers.notices import Notices
+from console.controllers.open_sources import OpenSources
+from console.controllers.palette import ActionProvider, ObjectProvider
+from console.controllers.terminal import Terminal
+from console.controllers.time_travel import TimeTravel
 from console.controllers.typeahead import TypeAhead
 from console.model.library import Bench
 from console.model.pacer import FRAMES_PER_SECOND
 from console.model.settings import Configuration, defaults
 from console.model.workspace import Complete, Reproduce, Stage
-from console.render.lines import data, line
 from console.screens.base import ConsoleScreen
 from console.screens.brokers import BrokersScreen
 from console.screens.compare import CompareScreen
 from console.screens.events import EventsScreen
-from console.screens.faults import FaultsScreen
 from console.screens.lab import LabScreen
+from console.screens.messages import (
+    ActionRequested,
+    CopyRequested,
+    FaultChosen,
+    OpenRequested,
+    PageRequested,
+    Request,
+    SourceRequested,
+    SourceShown,
+    TimeRequested,
+    TroubleMet,
+    WorkFailed,
+)
 from console.screens.overview import OverviewScreen
-from console.screens.page import MenuScreen, PageScreen, help_lines
+from console.screens.page import PageScreen, help_lines, text_page
 from console.screens.partitions import PartitionsScreen
 from console.screens.sessions import SessionsScreen
 from console.screens.znodes import ZnodesScreen
 from console.styles.glyphs import choose
 from console.styles.roles import COMPONENTS
 from console.styles.stylesheet import ParsedOnce
-from console.widgets.virtual_table import VirtualTable
 from sessions.format.errors import SessionError
 from sessions.sources.paired import TwinSource
+from sessions.sources.source import Source
 from sessions.text import clean
-
-if TYPE_CHECKING:
-    from textual.screen import Screen
-
-    from sessions.sources.source import Source
 
 MODE_SCREENS: dict[str, Callable[[Stage], ConsoleScreen]] = {
     "overview": OverviewScreen,
@@ -67,23 +76,19 @@ MODE_SCREENS: dict[str, Callable[[Stage], ConsoleScreen]] = {
 """What the number keys show."""
 
 
-WIDTHS = [(0, "-cramped"), (60, "-narrow"), (112, "-wide")]
+def screens_of(stage: Stage) -> Mapping[str, Callable[[Stage], ConsoleScreen]]:
+    """What the number keys show of a source."""
+    twins = isinstance(stage.source, TwinSource)
+    return {**MODE_SCREENS, "compare": CompareScreen} if twins else MODE_SCREENS
+
+
+WIDTHS = [(0, "-cramped"), (60, "-narrow"), (120, "-wide"), (136, "-roomy")]
 """From how many columns on a screen has which class in the style sheet."""
 HEIGHTS = [(0, "-flat"), (15, "-low"), (32, "-tall")]
 """From how many lines on a screen has which class in the style sheet."""
 
 
-class TidegaugeApp(
-    TimeKeys,
-    MarkKeys,
-    LabKeys,
-    Openers,
-    Desks,
-    Alarms,
-    Manners,
-    TypeAhead,
-    inherit_bindings=False,
-):
+class TidegaugeApp(App[None], inherit_bindings=False):
     """The console on one source."""
 
     CSS_PATH = Path(__file__).parent / "styles" / "console.tcss"
@@ -97,7 +102,7 @@ class TidegaugeApp(
 
     def __init__(
         self,
-        source: "Source",
+        source: Source,
         *,
         ascii: bool = False,
         paused: bool = False,
@@ -110,26 +115,125 @@ class TidegaugeApp(
         super().__init__(ansi_color=True if "NO_COLOR" in os.environ else None)
         configuration = configuration or defaults()
         glyphs = choose(ascii_only=ascii or configuration.value("ascii"))
-        self.stage = Stage(
-            source, glyphs=glyphs, paused=paused, complete=complete, reproduce=reproduce
-        )
-        self.stage.guarded = configuration.value("read_only")
+        stage = Stage(source, glyphs=glyphs, paused=paused, complete=complete, reproduce=reproduce)
+        stage.guarded = configuration.value("read_only")
         self.title = "tidegauge"
-        self.adopt(configuration)
+        self.sources = OpenSources(self, stage, bench, screens_of, self.DEFAULT_MODE)
+        self.terminal = Terminal(self, self.sources)
+        self.terminal.adopt(configuration)
         self.stylesheet = ParsedOnce(variables=self.get_css_variables())
-        self.last_mode = self.DEFAULT_MODE
-        self.begin_alarms()
-        self.begin_typing()
+        self.notices = Notices(self, self.sources)
+        self.bookmarks = Bookmarks(self, self.sources)
+        self.time_travel = TimeTravel(self, self.sources, self.notices, self.bookmarks)
+        self.lab = Lab(self, self.sources, self.time_travel)
+        self.navigation = Navigation(self, self.sources, self.lab)
+        self.typeahead = TypeAhead(self, super().on_event)
+        self.controllers: tuple[object, ...] = (
+            self.navigation,
+            self.time_travel,
+            self.bookmarks,
+            self.lab,
+            self.sources,
+            self.terminal,
+        )
         self._framed = perf_counter()
         self._painted: tuple[object, ...] = ()
-        self.begin_desks(bench, self.DEFAULT_MODE)
+
+    @property
+    def stage(self) -> Stage:
+        """What is shown."""
+        return self.sources.stage
 
     def on_mount(self) -> None:
         """Begin the frame loop."""
+        self.terminal.begin()
         self._framed = perf_counter()
         self.set_interval(1 / FRAMES_PER_SECOND, self.frame)
         if self.stage.card is not None:
-            self.call_after_refresh(self.begin_briefed)
+            self.call_after_refresh(self.sources.begin_briefed)
+
+    # ---- messages
+
+    async def on_event(self, event: events.Event) -> None:
+        """Take keys in the order in which they were typed; the rest is Textual's affair."""
+        if isinstance(event, events.Key) and not event.is_forwarded:
+            await self.typeahead.take(event)
+        else:
+            await super().on_event(event)
+
+    def post_message(self, message: Message) -> bool:
+        """Count requests, so that the next key waits until they are done."""
+        posted = super().post_message(message)
+        if posted and isinstance(message, Request):
+            self.typeahead.requests += 1
+        return posted
+
+    @on(Request)
+    async def handle_request(self, request: Request) -> None:
+        """Do what a screen asks for, show it, and go on with the keys that wait."""
+        if isinstance(request, SourceRequested):
+            self.run_worker(self._open_source(request), group="open")
+            return
+        try:
+            self._do_requested(request)
+            self.paint()
+        except SessionError as error:
+            self.notices.trouble(str(error))
+        finally:
+            self.typeahead.requests -= 1
+        await self.typeahead.go_on()
+
+    async def _open_source(self, request: SourceRequested) -> None:
+        """Open a source; keys wait for it, and the screen goes on meanwhile."""
+        try:
+            await self.sources.open_with(request.opener, request.mode)
+            self.paint()
+        finally:
+            self.typeahead.requests -= 1
+        await self.typeahead.go_on()
+
+    def _do_requested(self, request: Request) -> None:
+        match request:
+            case OpenRequested():
+                self.navigation.open_link(request.link)
+            case ActionRequested():
+                self.dispatch(ACTIONS[request.id])
+            case CopyRequested():
+                self.terminal.copy(request.text)
+            case FaultChosen():
+                self.lab.inflict(request.palette, request.done)
+            case WorkFailed():
+                self.notices.failed(request.what, request.cause, request.unchanged)
+            case PageRequested():
+                self.push_screen(text_page(self.stage, request.title, request.text))
+            case SourceShown():
+                self.notices.begin()
+            case TimeRequested():
+                self.stage.pacer.seek_time(request.time_us)
+            case TroubleMet():
+                self.notices.trouble(request.reason)
+
+    def on_delivery_complete(self, event: events.DeliveryComplete) -> None:
+        """A file is written."""
+        self.notify(f"wrote {event.name}")
+
+    def on_delivery_failed(self, event: events.DeliveryFailed) -> None:
+        """A file could not be written."""
+        self.terminal.not_written(event.exception)
+
+    def notify(
+        self,
+        message: str,
+        *,
+        title: str = "",
+        severity: SeverityLevel = "information",
+        timeout: float | None = None,
+        markup: bool = False,
+    ) -> None:
+        """A toast; its text is data, never markup."""
+        super().notify(
+            clean(message), title=title, severity=severity, timeout=timeout, markup=False
+        )
 
     # ---- frames
 
@@ -141,13 +245,14 @@ class TidegaugeApp(
         passed, self._framed = now - self._framed, now
         try:
             self.stage.pacer.frame(passed)
-            self.search_on()
-            self.look_for_alarms()
-            self.show_replies()
+            self.bookmarks.search_on()
+            self.notices.look()
+            self.notices.show_waiting()
+            self.time_travel.show_replies()
             if self._moment() != self._painted or self._is_busy():
                 self.paint()
         except SessionError as error:
-            self.trouble(str(error))
+            self.notices.trouble(str(error))
 
     def _moment(self) -> tuple[object, ...]:
         """What a screen depends on besides keys; while it stands still, nothing is painted."""
@@ -163,7 +268,10 @@ class TidegaugeApp(
         self._painted = self._moment()
         screen = self.screen
         if isinstance(screen, ConsoleScreen) and screen.is_mounted:
-            screen.show(self.stage.follow())
+            try:
+                screen.show(self.stage.follow())
+            except SessionError as error:
+                self.notices.trouble(str(error))
 
     # ---- actions
 
@@ -182,7 +290,7 @@ class TidegaugeApp(
             return
         sentence = refusal(action, read_only=self.stage.read_only, guarded=self.stage.guarded)
         if sentence is not None:
-            self.tell(sentence, severity="warning")
+            self.notify(sentence, severity="warning")
             return
         do = self.handler(action)
         if do is None:
@@ -193,82 +301,22 @@ class TidegaugeApp(
             do()
             self.paint()
         except SessionError as error:
-            self.trouble(str(error))
+            self.notices.trouble(str(error))
 
     def handler(self, action: Action) -> Callable[[], Any] | None:
         """The method that does an action here: the nearest one to what has the keys."""
         name = f"do_{action.verb.replace('.', '_')}"
         screen = self.screen
-        targets = screen.targets() if isinstance(screen, ConsoleScreen) else iter((screen, self))
+        nearest = screen.targets() if isinstance(screen, ConsoleScreen) else (screen,)
+        targets = (*nearest, *self.controllers, self)
         found = (getattr(target, name, None) for target in targets)
         return next((method for method in found if callable(method)), None)
 
-    def tell(self, text: str, *, severity: SeverityLevel = "information") -> None:
-        """A toast; the text is data, never markup."""
-        self.notify(clean(text), severity=severity, markup=False)
-
     # ---- screens
-
-    def go(self, mode: str) -> None:
-        """Show a mode; a menu or page in between is closed."""
-        self.subject()
-        self.leave_overlays()
-        if mode != self.mode_here:
-            self.last_mode = self.mode_here
-            self.switch_mode(self.mode_of(mode))
-
-    def modes_of(self, stage: Stage) -> dict[str, Callable[[Stage], ConsoleScreen]]:
-        """What the number keys show of a source."""
-        twins = isinstance(stage.source, TwinSource)
-        return {**MODE_SCREENS, "compare": CompareScreen} if twins else MODE_SCREENS
-
-    def leave_overlays(self) -> None:
-        """Close menus and pages that lie over a screen."""
-        while isinstance(self.screen, MenuScreen | PageScreen | FaultsScreen):
-            self.pop_screen()
-
-    def do_go_overview(self) -> None:
-        """Screen 1."""
-        self.go("overview")
-
-    def do_go_partitions(self) -> None:
-        """Screen 2."""
-        self.go("partitions")
-
-    def do_go_brokers(self) -> None:
-        """Screen 3."""
-        self.go("brokers")
-
-    def do_go_znodes(self) -> None:
-        """Screen 4."""
-        self.go("znodes")
-
-    def do_go_events(self) -> None:
-        """Screen 5."""
-        self.go("events")
-
-    def do_go_sessions(self) -> None:
-        """Screen 6."""
-        self.go("sessions")
-
-    def do_go_lab(self) -> None:
-        """Screen 7."""
-        self.go("lab")
-
-    def do_go_compare(self) -> None:
-        """Screen 8, if there is anything to compare."""
-        if isinstance(self.stage.source, TwinSource):
-            self.go("compare")
-        else:
-            self.tell("one run only is open: c in the Lab (7) opens a scenario on two releases")
-
-    def do_go_last(self) -> None:
-        """Toggle between two modes."""
-        self.go(self.last_mode)
 
     def do_go_back(self) -> None:
         """Undo the last narrowing: a search, zoom, filter, then the screen."""
-        if self.stop_search():
+        if self.bookmarks.stop_search():
             return
         screen = self.screen
         if isinstance(screen, ConsoleScreen):
@@ -279,31 +327,6 @@ class TidegaugeApp(
                 return
         if len(self.screen_stack) > 1:
             self.pop_screen()
-
-    def show_screen(self, screen: "Screen[Any]") -> None:
-        """Lay a screen over the one that is shown."""
-        self.push_screen(screen)
-
-    def when_shown(self, do: Callable[[], None]) -> None:
-        """Do something once the screen that was just asked for is there."""
-        self.call_after_refresh(do)
-
-    def open_page(self, title: str, text: str) -> None:
-        """Show text on a page of its own."""
-        self.push_screen(
-            PageScreen(self.stage, title, [line(data(row)) for row in text.splitlines()])
-        )
-
-    def choose_sort(self, table: VirtualTable[Any]) -> None:
-        """A menu of the table's columns."""
-        columns = [placed.column for placed in table.placed]
-        titles = [column.title for column in columns]
-        place = titles.index(table.sorted_by.title) if table.sorted_by.title in titles else 0
-        self.push_screen(
-            MenuScreen(
-                self.stage, "sort by", titles, place, lambda index: table.sort_by(columns[index])
-            )
-        )
 
     # ---- the program
 
@@ -318,12 +341,16 @@ class TidegaugeApp(
 
     def do_app_palette(self) -> None:
         """Find an action by name."""
-        self.push_screen(CommandPalette(providers=[ActionProvider], placeholder="Find an action"))
+        providers = [ActionProvider, ObjectProvider]
+        placeholder = "an action, topic, partition, broker, znode, setting, scenario, #event"
+        self.push_screen(CommandPalette(providers=providers, placeholder=placeholder))
 
     def do_app_quit(self) -> None:
-        """End the program."""
-        self.exit()
+        """End the program, and name what was recorded."""
+        recorded = [opening.stage.recording for opening in self.sources.openings]
+        named = [f"recorded in {path}" for path in recorded if path is not None]
+        self.exit(message="\n".join(named) or None)
 
     def do_app_interrupt(self) -> None:
         """Fingers that press ctrl+c out of habit should not end a session."""
-        self.tell("ctrl+q quits; ctrl+c does nothing here")
+        self.notify("ctrl+q quits; ctrl+c does nothing here")

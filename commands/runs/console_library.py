@@ -4,14 +4,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from commands.exits import CommandError, ExitCode
 from commands.language.parser import parse_script
 from commands.library.index import Scenario, find, library
 from commands.runs.driver import Pace
 from commands.runs.live import asked, completer
-from commands.runs.recording import recorder
+from commands.runs.recording import TEMPORARY_BYTES_MAX, recorder
 from commands.runs.script_from_session import Ending, Given, script_of, write_script
 from commands.runs.script_runner import ScriptRunner
 from console.model.library import BenchError, Card, Opened, Tell
@@ -20,12 +19,10 @@ from emulator.releases.profiles import VERSIONS
 from sessions.format.errors import SessionError
 from sessions.format.file import SessionFile
 from sessions.grammar.words import BadWord
+from sessions.recording.recorder import Recorder
 from sessions.sources.live import LiveSource
 from sessions.sources.paired import TwinSource
 from sessions.sources.source import ReplaySource, Source
-
-if TYPE_CHECKING:
-    from sessions.recording.recorder import Recorder
 
 
 @contextmanager
@@ -64,6 +61,34 @@ class Workbench:
             twin = TwinSource(source, other)
             twin.seek_seq(start_of(source))
             return _opened(twin, [source, other], [recording, other_recording], scenario)
+
+    def fork(self, source: Source, statement: str) -> Opened:
+        """A second cluster that did the same up to the time cursor, beside the first one."""
+        from sessions.playback.rerun import rerun
+
+        if not isinstance(source, LiveSource):
+            raise BenchError("only a live cluster that is open alone can be forked")
+        with _sentences():
+            source.flush()
+            with SessionFile(source.recorder.path) as session:
+                recording = Recorder(None, session.origin, limit_bytes=TEMPORARY_BYTES_MAX)
+                runner = rerun(session, source.seq, recording, recording.announce)
+            forked = LiveSource(runner, recording, partial(asked, variables={}))
+            forked.name = f"{source.name} fork"
+            seq = source.seq
+            reply = forked.submit(statement)
+            if reply.error != "NONE":
+                forked.close()
+                recording.close("ok")
+                raise BenchError(f"{reply.error}: {reply.message}")
+            twin = TwinSource(forked, source)
+            twin.seek_seq(seq)
+
+            def close() -> None:
+                forked.close()
+                recording.close("ok")
+
+            return Opened(twin, close, completer(twin))
 
     def open_session(self, path: Path) -> Opened:
         """A recording, with the cursor at its beginning."""
@@ -125,7 +150,7 @@ def apart(scenario: Scenario) -> tuple[str, str]:
     return VERSIONS[VERSIONS.index(after) - 1], after
 
 
-def _live(scenario: Scenario, version: str) -> "tuple[LiveSource, Recorder]":
+def _live(scenario: Scenario, version: str) -> tuple[LiveSource, Recorder]:
     """A cluster on which the scenario has been run to its end."""
     script = parse_script(scenario.text(), scenario.path.name, {}, ["--version", version])
     recording = recorder(script, None, {})
@@ -149,8 +174,8 @@ def start_of(source: Source) -> int:
 
 def _opened(
     source: Source,
-    sources: "Sequence[LiveSource]",
-    recordings: "Sequence[Recorder]",
+    sources: Sequence[LiveSource],
+    recordings: Sequence[Recorder],
     scenario: Scenario,
 ) -> Opened:
     def close() -> None:

@@ -6,6 +6,7 @@ wall clock's limit; so the cluster and a recording are always whole when a run i
 
 import signal
 from collections.abc import Callable
+from threading import current_thread, main_thread
 from time import monotonic, sleep
 from types import FrameType, TracebackType
 from typing import Final
@@ -57,7 +58,8 @@ class Driver:
         self._previous: dict[signal.Signals, Handler] = {}
 
     def __enter__(self) -> "Driver":
-        self._previous = {number: signal.signal(number, self._interrupt) for number in ENDING}
+        if current_thread() is main_thread():  # Python lets no other thread take signals
+            self._previous = {number: signal.signal(number, self._interrupt) for number in ENDING}
         return self
 
     def __exit__(

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from textual.binding import Binding
 
-from console.actions.lookup import Action, in_context
+from console.actions.lookup import ANYWHERE, Action, available, in_context
 
 NAMED_KEYS = {",": "comma"}
 """Textual writes lists of keys with commas, so a comma needs its name."""
@@ -18,6 +18,12 @@ def keymap(keys: Mapping[str, tuple[str, ...]]) -> dict[str, str]:
 def bindings_for(context: str) -> list[Binding]:
     """The bindings of one screen, or of the whole application (``anywhere``)."""
     return [_binding(action, key) for action in in_context(context) for key in action.keys]
+
+
+def modal_bindings() -> list[Binding]:
+    """The bindings of the application that a modal screen keeps."""
+    kept = [action for action in available("menu") if ANYWHERE in action.contexts]
+    return [_binding(action, key) for action in kept for key in action.keys]
 
 
 def _binding(action: Action, key: str) -> Binding:

@@ -14,7 +14,7 @@ ACT: Final = [
     everywhere(
         "act.fault",
         "x",
-        "Break the selected object, or mend it; each fault with its predicted effect",
+        "Break the selected object, or repair it; each fault with its predicted effect",
         "fault",
         writes=True,
     ),
@@ -53,7 +53,14 @@ SCREEN: Final = [
     *on(("lab",), "lab.compare", "c", "Open the scenario on two releases, side by side", "compare"),
     *on(("lab",), "lab.version", "v", "Choose the release that scenarios open on", "release"),
     *on(("lab",), "lab.object", "o", "Choose the object of the faults", "object"),
-    *on(("faults",), "inflict", "enter", "Do it, after its name if it costs", "do it", writes=True),
+    *on(
+        ("faults",),
+        "inflict",
+        "enter",
+        "Do it; a harmful fault asks for the name of its object first",
+        "do it",
+        writes=True,
+    ),
     *on(("compare",), "drill", "enter", "Open the first run's event", "event"),
     *on(
         ("sessions", "lab", "faults"),

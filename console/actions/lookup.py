@@ -17,6 +17,12 @@ OVERLAYS = ("menu", "page", "notice")
 """Screens that one leaves as soon as one has seen them."""
 
 
+MODAL = ("menu",)
+"""Screens that let no key of the application through but for those below."""
+KEPT_IN_MODAL = ("move.", "go.back", "app.quit", "app.interrupt")
+"""How the ids of actions begin that a modal screen keeps of those that work anywhere."""
+
+
 def in_context(context: str) -> list[Action]:
     """The actions that belong to one screen (or :data:`ANYWHERE`, or :data:`PROMPT`) itself."""
     return [action for action in ACTIONS.values() if context in action.contexts]
@@ -25,7 +31,13 @@ def in_context(context: str) -> list[Action]:
 def available(context: str) -> list[Action]:
     """The actions that keys reach on a screen: its own and those that work anywhere."""
     own = in_context(context)
-    return own if context in (ANYWHERE, PROMPT) else own + in_context(ANYWHERE)
+    if context in (ANYWHERE, PROMPT):
+        return own
+    return own + [
+        action
+        for action in in_context(ANYWHERE)
+        if context not in MODAL or action.id.startswith(KEPT_IN_MODAL)
+    ]
 
 
 def footer_actions(context: str) -> list[Action]:

@@ -111,11 +111,16 @@ _ACT = [
         "command",
         writes=True,
     ),
-    everywhere("app.palette", "ctrl+p", "Find any action by name"),
+    everywhere(
+        "app.palette",
+        "ctrl+p",
+        "Find anything by name: actions, partitions, znodes, settings, events",
+    ),
     everywhere("app.export", "e", "Write this view to a file: CSV, JSON, or a picture", "export"),
     everywhere("app.theme", "T", "The next colour theme"),
     everywhere("app.help", "?", "This help", "help"),
     everywhere("app.quit", "ctrl+q", "Quit"),
+    everywhere("app.suspend", "ctrl+z", "Go into the background; fg comes back"),
     everywhere("app.interrupt", "ctrl+c", "Say how to quit"),
 ]
 

@@ -12,7 +12,7 @@ TABLE: Final = [
         TABLES,
         "filter.open",
         "/",
-        "Show only rows that match: text, re:.., !not, or a query such as isr<min",
+        "Show only rows that match: words, re:pattern, or isr<min and not (lag>10 or leader=1,2)",
         "filter",
     ),
     *on(TABLES, "pin", "p", "Keep the row in sight above the others, or let it go"),

@@ -1,57 +1,54 @@
 """What the keys of bookmarks, alert edges, conditions and the A mark do, on every screen."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from textual.app import App
+
+from console.controllers.open_sources import OpenSources
 from console.model.alerts import edges, nearest
 from console.model.conditions import Search
 from console.model.conditions import parse as parse_condition
 from console.model.filters import FilterError
-from console.model.workspace import Moment
+from console.model.workspace import Moment, Stage
 from console.screens.base import ConsoleScreen
 from console.screens.bookmarks import BookmarksScreen
 from console.screens.difference import DifferenceScreen
 from sessions.format.errors import SessionError
+from sessions.model.states import Bookmark
 from sessions.text import clock, number
-
-if TYPE_CHECKING:
-    from textual.notifications import SeverityLevel
-    from textual.screen import Screen
-
-    from console.model.workspace import Stage
-    from sessions.model.states import Bookmark
 
 SEARCH_BUDGET_MS = 30.0
 """How long one frame may look for a condition."""
 
 
-class MarkKeys:
-    """Mixed into the application: names places, and goes to places by what is so there."""
+class Bookmarks:
+    """Names places, and goes to places by what is so there."""
 
-    stage: "Stage"
+    def __init__(self, app: App[Any], sources: OpenSources) -> None:
+        self.app = app
+        self.sources = sources
 
-    if TYPE_CHECKING:
+    @property
+    def stage(self) -> Stage:
+        """What is shown."""
+        return self.sources.stage
 
-        @property
-        def screen(self) -> Screen[Any]: ...
-
-        def tell(self, text: str, *, severity: SeverityLevel = "information") -> None: ...
-
-        def seek(self, seq: int) -> None: ...
-
-        def show_screen(self, screen: Screen[Any]) -> None: ...
+    def seek(self, seq: int) -> None:
+        """Hold still at an event."""
+        self.stage.pacer.seek_seq(seq)
 
     # ---- bookmarks
 
     def do_mark_set(self) -> None:
         """Type a bookmark's name, and a note if one likes; one that is here is changed."""
-        if not isinstance(self.screen, ConsoleScreen):
+        if not isinstance(self.app.screen, ConsoleScreen):
             return
         source = self.stage.source
         marks = source.bookmarks()
         here = next((mark for mark in marks if mark.seq == source.seq), None)
         text = f"b{len(marks) + 1}" if here is None else f"{here.name} {here.note}".rstrip()
         hint = "a name, then a note if you like; it is kept in the session"
-        self.screen.prompt.ask("bookmark", self._bookmark, text=text, hint=hint)
+        self.app.screen.prompt.ask("bookmark", self._bookmark, text=text, hint=hint)
 
     def _bookmark(self, text: str) -> str | None:
         name, _, note = text.partition(" ")
@@ -59,12 +56,12 @@ class MarkKeys:
             mark = self.stage.source.put_bookmark(name, note)
         except SessionError as error:
             return str(error)
-        self.tell(f"bookmark {mark.name} at #{number(mark.seq)}")
+        self.app.notify(f"bookmark {mark.name} at #{number(mark.seq)}")
         return None
 
     def do_mark_list(self) -> None:
         """All bookmarks, to choose from."""
-        self.show_screen(BookmarksScreen(self.stage))
+        self.app.push_screen(BookmarksScreen(self.stage))
 
     def do_time_next_mark(self) -> None:
         """The next bookmark."""
@@ -78,13 +75,13 @@ class MarkKeys:
         source = self.stage.source
         marks = [mark for mark in source.bookmarks() if (mark.seq - source.seq) * direction > 0]
         if not marks:
-            self.tell(
+            self.app.notify(
                 f"no bookmark {'after' if direction > 0 else 'before'} this place; b sets one"
             )
             return
         mark: Bookmark = min(marks, key=lambda mark: mark.seq * direction)
         self.seek(mark.seq)
-        self.tell(f"bookmark {mark.name} {mark.note}".rstrip())
+        self.app.notify(f"bookmark {mark.name} {mark.note}".rstrip())
 
     # ---- alert edges
 
@@ -100,10 +97,10 @@ class MarkKeys:
         source = self.stage.source
         edge = nearest(edges(source.samples()), source.seq, direction)
         if edge is None:
-            self.tell(f"no alert begins or ends {'later' if direction > 0 else 'earlier'}")
+            self.app.notify(f"no alert begins or ends {'later' if direction > 0 else 'earlier'}")
             return
         self.seek(edge.seq)
-        self.tell(f"{clock(edge.time_us)} {edge.now} (before: {edge.before})")
+        self.app.notify(f"{clock(edge.time_us)} {edge.now} (before: {edge.before})")
 
     # ---- conditions
 
@@ -127,20 +124,20 @@ class MarkKeys:
         if found is not None:
             self.stage.search = None
             self.seek(found)
-            self.tell(f"#{number(found)}: {text}")
+            self.app.notify(f"#{number(found)}: {text}")
         elif search.at_end and source.read_only:
             self.stage.search = None
-            self.tell(f"after this place it never comes to {text}")
+            self.app.notify(f"after this place it never comes to {text}")
         elif search.at_end and not search.waits:
             search.waits = True
             self.stage.pacer.live()
-            self.tell(f"it has not come to {text}: going on until it does (esc stops)")
+            self.app.notify(f"it has not come to {text}: going on until it does (esc stops)")
 
     def stop_search(self) -> bool:
         """Look no further; False if nothing was looked for."""
         search, self.stage.search = self.stage.search, None
         if search is not None:
-            self.tell(f"looked for {search.condition.text} up to #{number(search.view.seq)}")
+            self.app.notify(f"looked for {search.condition.text} up to #{number(search.view.seq)}")
         return search is not None
 
     # ---- the difference between two moments
@@ -150,11 +147,11 @@ class MarkKeys:
         stage = self.stage
         source = stage.source
         stage.mark_a = Moment(source.seq, source.time_us, source.view.copy())
-        self.tell(f"A is #{number(source.seq)}; go elsewhere, and d shows what differs")
+        self.app.notify(f"A is #{number(source.seq)}; go elsewhere, and d shows what differs")
 
     def do_mark_difference(self) -> None:
         """What differs between A and here."""
         if self.stage.mark_a is None:
-            self.tell("a sets A first; then d shows what differs between A and here")
-        elif not isinstance(self.screen, DifferenceScreen):
-            self.show_screen(DifferenceScreen(self.stage))
+            self.app.notify("a sets A first; then d shows what differs between A and here")
+        elif not isinstance(self.app.screen, DifferenceScreen):
+            self.app.push_screen(DifferenceScreen(self.stage))

@@ -2,44 +2,38 @@
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from textual.app import App
+
+from console.controllers.open_sources import OpenSources
+from console.controllers.time_travel import TimeTravel
 from console.model.faults import Fault, faults_of, subject_of
 from console.model.library import BenchError
+from console.model.workspace import Stage
 from console.screens.base import ConsoleScreen
 from console.screens.faults import FaultsScreen
 from console.widgets.fault_list import FaultView
 
-if TYPE_CHECKING:
-    from textual.notifications import SeverityLevel
-    from textual.screen import Screen
 
-    from console.model.library import Bench
-    from console.model.workspace import Stage
+class Lab:
+    """Breaks things, and keeps what was done."""
 
+    def __init__(self, app: App[Any], sources: OpenSources, time_travel: TimeTravel) -> None:
+        self.app = app
+        self.sources = sources
+        self.time_travel = time_travel
 
-class LabKeys:
-    """Mixed into the application: breaks things, and keeps what was done."""
-
-    stage: "Stage"
-    bench: "Bench | None"
-
-    if TYPE_CHECKING:
-
-        @property
-        def screen(self) -> Screen[Any]: ...
-
-        def show_screen(self, screen: Screen[Any]) -> None: ...
-
-        def submit(self, text: str) -> str | None: ...
-
-        def tell(self, text: str, *, severity: SeverityLevel = "information") -> None: ...
+    @property
+    def stage(self) -> Stage:
+        """What is shown."""
+        return self.sources.stage
 
     # ---- faults
 
     def subject(self) -> Sequence[str]:
         """The names of what is selected, or was last: what faults are about."""
-        screen = self.screen
+        screen = self.app.screen
         chosen = screen.selection() if isinstance(screen, ConsoleScreen) else ()
         if chosen:
             self.stage.subject = tuple(chosen)
@@ -51,13 +45,13 @@ class LabKeys:
         view = self.stage.present
         faults = faults_of(view, names)
         if not faults:
-            self.tell("there is no broker yet that could be broken")
+            self.app.notify("there is no broker yet that could be broken")
             return
-        self.show_screen(FaultsScreen(self.stage, subject_of(view, names), faults))
+        self.app.push_screen(FaultsScreen(self.stage, subject_of(view, names), faults))
 
     def inflict(self, palette: FaultView, done: Callable[[], None]) -> None:
         """Do the fault under the cursor; what may cost something first has to be named."""
-        screen, fault = self.screen, palette.fault
+        screen, fault = self.app.screen, palette.fault
         if fault is None or not isinstance(screen, ConsoleScreen):
             return
         if not fault.confirm:
@@ -77,12 +71,12 @@ class LabKeys:
         return self._give(fault, done)
 
     def _give(self, fault: Fault, done: Callable[[], None]) -> str | None:
-        complaint = self.submit(fault.statement)
+        complaint = self.time_travel.submit(fault.statement)
         if complaint:
-            self.tell(f"{fault.title}: {complaint}", severity="warning")
+            self.app.notify(f"{fault.title}: {complaint}", severity="warning")
             return complaint
         self.stage.statements.append(fault.statement)
-        self.tell(f"done: {fault.statement}")
+        self.app.notify(f"done: {fault.statement}")
         done()
         return None
 
@@ -90,18 +84,20 @@ class LabKeys:
 
     def do_act_save(self) -> None:
         """Type the name of a script that does what was done here."""
-        if self.bench is None:
-            self.tell("scripts cannot be saved here: the console was started without a folder")
-        elif isinstance(self.screen, ConsoleScreen):
+        if self.sources.bench is None:
+            self.app.notify(
+                "scripts cannot be saved here: the console was started without a folder"
+            )
+        elif isinstance(self.app.screen, ConsoleScreen):
             name = str(self.stage.source.name).replace(" ", "-").replace("|", "or")
-            hint = f"a new file in {self.bench.folder.resolve()}; 'tidegauge run' takes it"
-            self.screen.prompt.ask("save as script", self._save, text=f"{name}.tide", hint=hint)
+            hint = f"a new file in {self.sources.bench.folder.resolve()}; 'tidegauge run' takes it"
+            self.app.screen.prompt.ask("save as script", self._save, text=f"{name}.tide", hint=hint)
 
     def _save(self, text: str) -> str | None:
-        if not text or self.bench is None:
+        if not text or self.sources.bench is None:
             return None
         try:
-            self.tell(self.bench.save_script(self.stage.source, text))
+            self.app.notify(self.sources.bench.save_script(self.stage.source, text))
         except BenchError as error:
             return str(error)
         return None

@@ -1,43 +1,88 @@
 """Where lines lead: one method for each kind of page that ``enter`` opens."""
 
-from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from textual.app import App
+
+from console.controllers.lab import Lab
+from console.controllers.open_sources import OpenSources
+from console.model.links import Link
+from console.model.workspace import Stage
 from console.screens.broker import BrokerScreen
 from console.screens.events import EventScreen
 from console.screens.partition import PartitionScreen
 from console.screens.partitions import PartitionsScreen
 from console.screens.record import RecordScreen
 from console.screens.znode import ZnodeScreen
-from console.widgets.event_log import EventView
-from console.widgets.links import Link
-
-if TYPE_CHECKING:
-    from textual.screen import Screen
-
-    from console.model.workspace import Stage
+from sessions.sources.paired import TwinSource
 
 
-class Openers:
-    """Mixed into the application: drills into an object by its name."""
+class Navigation:
+    """Goes from screen to screen, and drills into an object by its name."""
 
-    stage: "Stage"
+    def __init__(self, app: App[Any], sources: OpenSources, lab: Lab) -> None:
+        self.app = app
+        self.sources = sources
+        self.lab = lab
 
-    if TYPE_CHECKING:
+    @property
+    def stage(self) -> Stage:
+        """What is shown."""
+        return self.sources.stage
 
-        @property
-        def screen(self) -> Screen[Any]: ...
+    # ---- screens
 
-        def show_screen(self, screen: Screen[Any]) -> None: ...
+    def go(self, mode: str) -> None:
+        """Show a screen; a menu or page in between is closed."""
+        self.lab.subject()
+        self.sources.leave_overlays()
+        if mode != self.sources.mode_here:
+            self.sources.last_mode = self.sources.mode_here
+            self.app.switch_mode(self.sources.mode_of(mode))
 
-        def tell(self, text: str) -> None: ...
+    def do_go_overview(self) -> None:
+        """Screen 1."""
+        self.go("overview")
 
-        def seek(self, seq: int) -> None: ...
+    def do_go_partitions(self) -> None:
+        """Screen 2."""
+        self.go("partitions")
 
-        def go(self, mode: str) -> None: ...
+    def do_go_brokers(self) -> None:
+        """Screen 3."""
+        self.go("brokers")
 
-        def when_shown(self, do: Callable[[], None]) -> None: ...
+    def do_go_znodes(self) -> None:
+        """Screen 4."""
+        self.go("znodes")
+
+    def do_go_events(self) -> None:
+        """Screen 5."""
+        self.go("events")
+
+    def do_go_sessions(self) -> None:
+        """Screen 6."""
+        self.go("sessions")
+
+    def do_go_lab(self) -> None:
+        """Screen 7."""
+        self.go("lab")
+
+    def do_go_compare(self) -> None:
+        """Screen 8, if there is anything to compare."""
+        if isinstance(self.stage.source, TwinSource):
+            self.go("compare")
+        else:
+            self.app.notify(
+                "only one run is open: c in the Lab (7) opens a scenario on two releases"
+            )
+
+    def do_go_last(self) -> None:
+        """Toggle between two screens."""
+        self.go(self.sources.last_mode)
+
+    # ---- objects
 
     def open_link(self, link: Link | None) -> None:
         """Open what a line leads to; a line that leads nowhere says nothing."""
@@ -51,7 +96,7 @@ class Openers:
             case Link("event", seq):
                 self.open_event(int(seq))
             case Link("moment", seq):
-                self.seek(int(seq))
+                self.stage.pacer.seek_seq(int(seq))
             case Link("record", record_id):
                 self.open_record(int(record_id))
             case Link("mode", mode):
@@ -61,40 +106,35 @@ class Openers:
 
     def open_partition(self, tp: str) -> None:
         """Drill into a partition."""
-        self.show_screen(PartitionScreen(self.stage, tp))
+        self.app.push_screen(PartitionScreen(self.stage, tp))
 
     def open_broker(self, broker: int) -> None:
         """Drill into a broker; negative numbers are other hosts."""
         if broker >= 0:
-            self.show_screen(BrokerScreen(self.stage, broker))
+            self.app.push_screen(BrokerScreen(self.stage, broker))
 
     def open_znode(self, path: str) -> None:
         """Drill into a znode."""
-        self.show_screen(ZnodeScreen(self.stage, path))
+        self.app.push_screen(ZnodeScreen(self.stage, path))
 
     def open_record(self, record_id: int) -> None:
         """Drill into a record."""
         batch = self.stage.view.batch(record_id)
         if batch is None:
-            self.tell(f"nobody knows record {record_id:,} at this time")
+            self.app.notify(f"nobody knows record {record_id:,} at this time")
         else:
-            self.show_screen(RecordScreen(self.stage, batch.tp, record_id))
+            self.app.push_screen(RecordScreen(self.stage, batch.tp, record_id))
 
     def open_event(self, seq: int) -> None:
         """Drill into an event."""
         if self.stage.reader.get(seq) is not None:
-            self.show_screen(EventScreen(self.stage, seq))
-
-    def open_selected(self, log: EventView) -> None:
-        """Drill into the event that is selected in a log."""
-        if (event := log.selected) is not None:
-            self.open_event(event.seq)
+            self.app.push_screen(EventScreen(self.stage, seq))
 
     def open_partitions(self, text: str) -> None:
         """Screen 2, with a filter."""
         self.go("partitions")
-        self.when_shown(partial(self._narrow, text))
+        self.app.call_after_refresh(partial(self._narrow, text))
 
     def _narrow(self, text: str) -> None:
-        if isinstance(self.screen, PartitionsScreen):
-            self.screen.narrow(text)
+        if isinstance(self.app.screen, PartitionsScreen):
+            self.app.screen.narrow(text)

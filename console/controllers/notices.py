@@ -1,48 +1,50 @@
 """What stops the work: a broken invariant, a damaged session, something that could not be done."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from textual.app import App
+
+from console.controllers.open_sources import OpenSources
+from console.model.workspace import Stage
+from console.screens.base import ConsoleScreen
 from console.screens.notice import Notice, NoticeScreen
 from emulator.audit.invariants import INVARIANTS
 from sessions.text import clock, number
-
-if TYPE_CHECKING:
-    from textual.screen import Screen
-
-    from console.model.workspace import Stage
 
 Violation = tuple[int, str, str, str, bool]
 """An entry of the read model: event, name of the invariant, partition, detail, whether known."""
 
 
-class Alarms:
-    """Mixed into the application: freezes the run where an invariant breaks, and says so.
+class Notices:
+    """Freezes the run where an invariant breaks, and says so.
 
     A violation that the release is known for freezes the run the first time only. What the source
     cannot do (read damaged events, write to a full disk) is told once.
     """
 
-    stage: "Stage"
-    alarmed_seqs: set[int]
-    alarmed_names: set[str]
-    alarmed_seq: int
-    told_troubles: set[str]
+    def __init__(self, app: App[Any], sources: OpenSources) -> None:
+        self.app = app
+        self.sources = sources
+        self._waiting: list[Notice] = []
+        self.begin()
 
-    if TYPE_CHECKING:
+    @property
+    def stage(self) -> Stage:
+        """What is shown."""
+        return self.sources.stage
 
-        def show_screen(self, screen: Screen[Any]) -> None: ...
-
-    def begin_alarms(self) -> None:
+    def begin(self) -> None:
         """Nothing has been told yet; what has happened up to now is no news."""
-        self.alarmed_seqs, self.alarmed_names = set(), set()
+        self.alarmed_seqs: set[int] = set()
+        self.alarmed_names: set[str] = set()
         self.alarmed_seq = self.stage.source.seq
-        self.told_troubles = set()
+        self.told_troubles: set[str] = set()
 
-    def pass_alarms(self) -> None:
+    def pass_over(self) -> None:
         """What lies before the time cursor is no news: one has gone past it by hand."""
         self.alarmed_seq = self.stage.source.seq
 
-    def look_for_alarms(self, *, given: bool = False) -> None:
+    def look(self, *, given: bool = False) -> None:
         """Look at what has happened since the last look; ``given``: by a statement just now.
 
         Who goes somewhere by hand is not stopped on the way.
@@ -81,11 +83,11 @@ class Alarms:
             "recording holds everything up to it. space lets it go on.",
         )
         command = self.stage.command_line()
-        self.show_screen(NoticeScreen(self.stage, Notice("invariant broken", text, seq, command)))
+        self.show(Notice("invariant broken", text, seq, command))
 
     def failed(self, what: str, cause: str, unchanged: str) -> None:
         """Say why something that was asked for could not be done, and what is as it was."""
-        self.show_screen(NoticeScreen(self.stage, Notice(f"{what}: failed", (cause, unchanged))))
+        self.show(Notice(f"{what}: failed", (cause, unchanged)))
 
     def trouble(self, sentence: str) -> None:
         """Hold still, and say what cannot be done, once; what is there can be looked at."""
@@ -99,4 +101,16 @@ class Alarms:
         here = f"the time cursor stands at #{number(source.seq)}"
         kept = f"{there}; {here}" if source.last_seq else "There is no event to look at"
         text = (sentence, f"{kept}. Nothing was changed.")
-        self.show_screen(NoticeScreen(self.stage, Notice("something is wrong", text)))
+        self.show(Notice("something is wrong", text))
+
+    def show(self, notice: Notice) -> None:
+        """Show it over the screen; while something is being typed it waits until that is done."""
+        self._waiting.append(notice)
+        self.show_waiting()
+
+    def show_waiting(self) -> None:
+        """Show a notice that waits, if nothing is being typed."""
+        screen = self.app.screen
+        is_typing = isinstance(screen, ConsoleScreen) and screen.prompt.is_open
+        if self._waiting and not is_typing:
+            self.app.push_screen(NoticeScreen(self.stage, self._waiting.pop(0)))

@@ -4,30 +4,28 @@ What was shown before stays as it is and stands still meanwhile. Each has its ow
 application always shows the last one opened.
 """
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from threading import Event
+from typing import Any, Final
 
 from msgspec import Struct
 from textual.app import App
 
 from console.model.library import Bench, BenchError, Opened
-from console.model.workspace import Stage
+from console.model.workspace import SIGN, Stage
 from console.render.scenario_card import briefing_lines
-from console.screens.page import PageScreen
+from console.screens.base import ConsoleScreen
+from console.screens.faults import FaultsScreen
+from console.screens.messages import SourceShown, WorkFailed
+from console.screens.page import MenuScreen, PageScreen
 
-if TYPE_CHECKING:
-    from textual.notifications import SeverityLevel
-
-    from console.screens.base import ConsoleScreen
-
-SIGN: Final = "+"
-"""Stands between a mode's name and the number of what it shows."""
 BRIEFING_WIDTH: Final = 76
 AS_BEFORE: Final = "What was open before is open still, and as it was."
 
 
-class Desk(Struct):
+class Opening(Struct):
     """One thing that is shown: its stage, what its modes are called, where it was left."""
 
     stage: Stage
@@ -36,67 +34,74 @@ class Desk(Struct):
     close: Callable[[], None]
 
 
-class Desks(App[None], inherit_bindings=False):
-    """Mixed into the application: opens sources over each other."""
+class OpenSources:
+    """Opens sources over each other; the one opened last is shown."""
 
-    stage: Stage
-    bench: Bench | None
-    desks: list[Desk]
-    last_mode: str
-
-    if TYPE_CHECKING:
-
-        def leave_overlays(self) -> None: ...
-
-        def begin_alarms(self) -> None: ...
-
-        def go(self, mode: str) -> None: ...
-
-        def modes_of(self, stage: Stage) -> dict[str, Callable[[Stage], ConsoleScreen]]: ...
-
-        def tell(self, text: str, *, severity: SeverityLevel = "information") -> None: ...
-
-        def failed(self, what: str, cause: str, unchanged: str) -> None: ...
-
-    def begin_desks(self, bench: Bench | None, mode: str) -> None:
-        """The first thing that is shown, and who can open others."""
+    def __init__(
+        self,
+        app: App[Any],
+        stage: Stage,
+        bench: Bench | None,
+        screens: Callable[[Stage], Mapping[str, Callable[[Stage], ConsoleScreen]]],
+        mode: str,
+    ) -> None:
+        """Begin with ``stage`` at the screen ``mode``; ``screens`` are those that a source has."""
+        self.app = app
         self.bench = bench
+        self.screens = screens
+        self.last_mode = mode
         self._opened = 0
-        self.desks = [Desk(self.stage, "", mode, lambda: None)]
-        self._add_modes(self.desks[0])
+        stage.library = bench
+        self.openings = [Opening(stage, "", mode, lambda: None)]
+        self._add_modes(self.openings[0])
+
+    @property
+    def stage(self) -> Stage:
+        """What is shown."""
+        return self.openings[-1].stage
 
     @property
     def mode_here(self) -> str:
         """The screen that is shown, whichever thing it is of."""
-        return self.current_mode.partition(SIGN)[0]
+        return self.app.current_mode.partition(SIGN)[0]
 
     def mode_of(self, mode: str) -> str:
         """The full name of a screen of what is shown now."""
-        return mode + self.desks[-1].suffix
+        return mode + self.openings[-1].suffix
 
-    def _add_modes(self, desk: Desk) -> None:
-        for mode, screen in self.modes_of(desk.stage).items():
-            self.add_mode(mode + desk.suffix, partial(screen, desk.stage))
+    def _add_modes(self, opening: Opening) -> None:
+        for mode, screen in self.screens(opening.stage).items():
+            self.app.add_mode(mode + opening.suffix, partial(screen, opening.stage))
 
     # ---- opening and closing
 
-    def open_with(self, opener: Callable[[Bench], Opened], mode: str) -> bool:
-        """Have something opened; why that cannot be is told."""
+    async def open_with(self, opener: Callable[[Bench], Opened], mode: str) -> None:
+        """Have something opened, in a thread, and show it; why that cannot be is told."""
         if self.bench is None:
-            self.tell("nothing can be opened here: the console was started without a library")
-            return False
-        try:
-            opened = opener(self.bench)
-        except BenchError as error:
-            self.failed("opening", str(error), AS_BEFORE)
-            return False
-        self.open_desk(opened, mode)
-        return True
+            self.app.notify("nothing can be opened here: the console was started without a library")
+            return
+        bench, abandoned = self.bench, Event()
 
-    def open_desk(self, opened: Opened, mode: str) -> None:
+        def make() -> Opened:
+            made = opener(bench)
+            if abandoned.is_set():  # the console has ended meanwhile: nobody else closes it
+                made.close()
+            return made
+
+        try:
+            opened = await asyncio.to_thread(make)
+        except asyncio.CancelledError:
+            abandoned.set()
+            raise
+        except BenchError as error:
+            self.app.post_message(WorkFailed("opening", str(error), AS_BEFORE))
+            return
+        self.open(opened, mode)
+
+    def open(self, opened: Opened, mode: str) -> None:
         """Show something over what is shown, held still."""
         self.leave_overlays()
-        before = self.desks[-1]
+        before = self.openings[-1]
         before.mode = self.mode_here
         stage = Stage(
             opened.source,
@@ -110,26 +115,32 @@ class Desks(App[None], inherit_bindings=False):
         stage.pacer.speed = self.stage.pacer.speed
         stage.card = opened.card
         self._opened += 1
-        desk = Desk(stage, f"{SIGN}{self._opened}", mode, opened.close)
-        self.desks.append(desk)
-        self.stage = stage
+        opening = Opening(stage, f"{SIGN}{self._opened}", mode, opened.close)
+        self.openings.append(opening)
         self.last_mode = mode
-        self._add_modes(desk)
-        self.switch_mode(self.mode_of(mode))
-        self.begin_alarms()
+        self._add_modes(opening)
+        self.app.switch_mode(self.mode_of(mode))
+        self.app.post_message(SourceShown())
+        stage.library = self.bench
         if opened.card is not None:
             self.brief()
 
+    def leave_overlays(self) -> None:
+        """Close menus and pages that lie over a screen."""
+        while isinstance(self.app.screen, MenuScreen | PageScreen | FaultsScreen):
+            self.app.pop_screen()
+
     def begin_briefed(self) -> None:
         """Begin where the scenario that was opened is best seen, and say what it is about."""
-        twins = "compare" in self.modes_of(self.stage)
-        self.go("compare" if twins else "partitions")
+        twins = "compare" in self.screens(self.stage)
+        self.last_mode = self.mode_here
+        self.app.switch_mode(self.mode_of("compare" if twins else "partitions"))
         self.brief()
 
     def do_source_brief(self) -> None:
         """What the scenario that is open is about; the Lab has others."""
         if self.stage.card is None:
-            self.tell("no scenario is open here: 7 shows the library")
+            self.app.notify("no scenario is open here: 7 shows the library")
         else:
             self.brief()
 
@@ -139,29 +150,28 @@ class Desks(App[None], inherit_bindings=False):
         if card is not None:
             version = self.stage.view.state.version or card.version
             lines = briefing_lines(card, version, BRIEFING_WIDTH)
-            self.push_screen(PageScreen(self.stage, card.name, lines))
+            self.app.push_screen(PageScreen(self.stage, card.name, lines))
 
     def do_source_close(self) -> None:
         """Close what was opened last, and show what was there before."""
-        if len(self.desks) == 1:
-            self.tell("this was there first: there is nothing to go back to (ctrl+q quits)")
+        if len(self.openings) == 1:
+            self.app.notify("this was there first: there is nothing to go back to (ctrl+q quits)")
             return
-        gone = self.desks.pop()
-        before = self.desks[-1]
-        self.stage = before.stage
+        gone = self.openings.pop()
+        before = self.openings[-1]
         self.last_mode = before.mode
-        self.switch_mode(self.mode_of(before.mode))
-        self.begin_alarms()
-        self.call_later(self._forget, gone)
-        self.tell(f"closed {gone.stage.source.name}; here is {before.stage.source.name}")
+        self.app.switch_mode(self.mode_of(before.mode))
+        self.app.post_message(SourceShown())
+        self.app.call_later(self._forget, gone)
+        self.app.notify(f"closed {gone.stage.source.name}; here is {before.stage.source.name}")
 
-    async def _forget(self, desk: Desk) -> None:
-        for mode in self.modes_of(desk.stage):
-            await self.remove_mode(mode + desk.suffix)
-        desk.close()
+    async def _forget(self, opening: Opening) -> None:
+        for mode in self.screens(opening.stage):
+            await self.app.remove_mode(mode + opening.suffix)
+        opening.close()
 
-    def close_desks(self) -> None:
+    def close(self) -> None:
         """The console ends: close everything that it has opened itself."""
-        for desk in reversed(self.desks):
-            desk.close()
-        del self.desks[1:]
+        for opening in reversed(self.openings):
+            opening.close()
+        del self.openings[1:]

@@ -1,15 +1,31 @@
-"""The command palette: every action of the registry that works on this screen, found by typing."""
+"""The command palette: actions, and everything that has a name, found by typing."""
 
-from typing import TYPE_CHECKING, cast
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from typing import Final, NamedTuple
 
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
 
 from console.actions.lookup import Action, available
+from console.model.library import Card
+from console.model.links import Link
+from console.model.workspace import Stage
 from console.render.bars import key_name
+from console.screens.base import ConsoleScreen
+from console.screens.messages import (
+    ActionRequested,
+    CopyRequested,
+    OpenRequested,
+    Request,
+    SourceRequested,
+)
+from emulator.releases.config_names import SETTINGS
+from emulator.releases.versions import is_since, is_until, numbers_of
+from sessions.model.states import ViewState
 
-if TYPE_CHECKING:
-    from console.app import TidegaugeApp
+SHOWN_MAX: Final = 8
+"""Of how many objects of one kind the palette tells."""
 
 
 class ActionProvider(Provider):
@@ -32,19 +48,111 @@ class ActionProvider(Provider):
             if score > 0:
                 yield Hit(score, Content(title(action)), self._run(action), help=action.id)
 
-    def _run(self, action: Action) -> "_Dispatch":
-        return _Dispatch(cast("TidegaugeApp", self.app), action)
+    def _run(self, action: Action) -> Callable[[], None]:
+        """Do an action, through the same gate as its key."""
+        return partial(self._dispatch, action.id)
+
+    def _dispatch(self, id: str) -> None:
+        self.app.post_message(ActionRequested(id))
 
 
-class _Dispatch:
-    """Does an action, through the same gate as a key."""
+class ObjectProvider(Provider):
+    """Offers what is there by its name: it opens, as a line that leads to it does.
 
-    def __init__(self, app: "TidegaugeApp", action: Action) -> None:
-        self.app = app
-        self.action = action
+    These are topics, partitions, brokers, znodes, the cluster's settings, bookmarks, scenarios, and
+    by their numbers events (``#100``) and records (``record 72004``).
+    """
 
-    def __call__(self) -> None:
-        self.app.dispatch(self.action)
+    async def search(self, query: str) -> Hits:
+        """The names that hold what is typed, the shortest first."""
+        screen = self.screen
+        if not isinstance(screen, ConsoleScreen) or not query.strip():
+            return
+        wanted = query.strip().lower()
+        for score, found in enumerate(reversed(objects(screen.stage, wanted)), start=1):
+            weight = score / (SHOWN_MAX * 10)
+            run = partial(self.app.post_message, found.message)
+            yield Hit(weight, Content(f"{found.kind} {found.name}"), run, help=found.help)
+
+
+class Found(NamedTuple):
+    """One object that a name was typed of, and what opening it asks of the application."""
+
+    kind: str
+    name: str
+    message: Request
+    help: str
+
+
+def objects(stage: Stage, wanted: str) -> list[Found]:
+    """What has a name that holds ``wanted`` (in small letters), of each kind the best few."""
+    found = [*_numbered(stage, wanted)]
+    for kind, names, opens, told in _named(stage):
+        hits = sorted((name for name in names if wanted in name.lower()), key=len)[:SHOWN_MAX]
+        found += [Found(kind, name, opens(name), told) for name in hits]
+    return found
+
+
+def _numbered(stage: Stage, wanted: str) -> Iterator[Found]:
+    """An event or a record by its number."""
+    number = wanted.removeprefix("record").lstrip("# ").replace(",", "")
+    if not number.isdecimal():
+        return
+    if not wanted.startswith("record") and 0 < int(number) <= stage.source.last_seq:
+        yield Found("event", f"#{number}", _open("event")(number), "opens with its causes")
+    if not wanted.startswith("#") and stage.view.batch(int(number)) is not None:
+        yield Found("record", number, _open("record")(number), "where its copies are and were")
+
+
+def _named(stage: Stage) -> Iterator[tuple[str, Iterable[str], Callable[[str], Request], str]]:
+    state = stage.view.state
+    topics = dict.fromkeys(each.topic for each in state.partitions.values())
+    yield "topic", topics, lambda t: OpenRequested(Link("partitions", f"topic={t}")), "partitions"
+    yield "partition", stage.index.keys, _open("partition"), "its tapes, replicas and events"
+    brokers = [f"broker {broker}" for broker in state.brokers]
+    yield "", brokers, lambda b: _open("broker")(b.removeprefix("broker ")), "replicas, session"
+    yield "znode", state.znodes, _open("znode"), "its versions and watchers"
+    settings = settings_of(state)
+    yield "setting", settings, CopyRequested, "copies it"
+    marks = {mark.name: mark.seq for mark in stage.source.bookmarks()}
+    yield "bookmark", marks, lambda m: _open("moment")(str(marks[m])), "goes there"
+    cards = [] if stage.library is None else stage.library.cards()
+    names = {f"{card.name} {card.title}": card for card in cards}
+    yield "scenario", names, lambda n: _scenario(names[n]), "opens it"
+
+
+def settings_of(state: ViewState) -> list[str]:
+    """Kafka's settings and those that were set, as ``name=value``: the cluster's, then the others'.
+
+    The cluster's are those of its release where nothing was set.
+    """
+    usual = {} if not state.version else _defaults(state.version)
+    rows = [f"{name}={value}" for name, value in sorted({**usual, **state.config}.items())]
+    for topic, values in state.topic_configs.items():
+        rows += [f"{topic}: {name}={value}" for name, value in values.items()]
+    for broker, values in state.broker_configs.items():
+        rows += [f"broker {broker}: {name}={value}" for name, value in values.items()]
+    return rows
+
+
+def _defaults(version: str) -> dict[str, str]:
+    """Every setting of a release at its default."""
+    numbers = numbers_of(version)
+    known = (each for each in SETTINGS if is_since(numbers, each.since))
+    kept = (each for each in known if each.until is None or is_until(numbers, each.until))
+    return {each.name: _spelled(each.default(numbers)) for each in kept}
+
+
+def _spelled(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _open(kind: str) -> Callable[[str], Request]:
+    return lambda name: OpenRequested(Link(kind, name))
+
+
+def _scenario(card: Card) -> Request:
+    return SourceRequested(lambda bench: bench.open_scenario(card.name, card.version), "partitions")
 
 
 def title(action: Action) -> str:

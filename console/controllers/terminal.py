@@ -6,27 +6,24 @@ import os
 import signal
 import threading
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
-from textual import events
 from textual.app import App
 
 from console.actions.bindings import keymap
 from console.actions.lookup import remap
 from console.controllers.clipboard import give_to_tmux, sequence
+from console.controllers.open_sources import OpenSources
+from console.model.settings import Configuration
+from console.model.workspace import Stage
 from console.render.lines import Span, cut, text_of
 from console.screens.base import ConsoleScreen
+from console.screens.messages import WorkFailed
 from console.screens.page import MenuScreen
 from console.styles.themes import THEMES
 from console.widgets.export import FORMATS, LINES_MAX, as_csv, as_json, free_name
 from console.widgets.virtual_view import VirtualView
 from sessions.text import number, plural
-
-if TYPE_CHECKING:
-    from textual.notifications import SeverityLevel
-
-    from console.model.settings import Configuration
-    from console.model.workspace import Stage
 
 COPIED_SHOWN_MAX = 60
 """Characters of what was copied that the toast shows."""
@@ -38,97 +35,111 @@ PROBLEM_SECONDS = 12.0
 """How long a problem of the configuration stays in sight."""
 
 
-class Manners(App[None], inherit_bindings=False):
-    """The part of the application that minds the user's settings."""
+class Terminal:
+    """Applies the user's settings (theme, keys, speed), and leaves the terminal as it was found."""
 
-    stage: "Stage"
+    def __init__(self, app: App[Any], sources: OpenSources) -> None:
+        self.app = app
+        self.sources = sources
 
-    if TYPE_CHECKING:
+    @property
+    def stage(self) -> Stage:
+        """What is shown."""
+        return self.sources.stage
 
-        def tell(self, text: str, *, severity: SeverityLevel = "information") -> None: ...
-
-        def failed(self, what: str, cause: str, unchanged: str) -> None: ...
-
-    def adopt(self, configuration: "Configuration") -> None:
+    def adopt(self, configuration: Configuration) -> None:
         """Take the user's settings before the first screen is drawn."""
         for theme in THEMES.values():
-            self.register_theme(theme)
-        self.theme = configuration.value("theme")
+            self.app.register_theme(theme)
+        self.app.theme = configuration.value("theme")
         remap(configuration.keys)
-        self.set_keymap(keymap(configuration.keys))
+        self.app.set_keymap(keymap(configuration.keys))
         self.stage.pacer.speed = configuration.value("speed")
         self.configuration = configuration
 
-    def on_mount(self) -> None:
+    def begin(self) -> None:
         """Say what was wrong with the settings; end in good order when the process is told to."""
         self.tell_problems()
-        if self.is_headless or threading.current_thread() is not threading.main_thread():
+        if self.app.is_headless or threading.current_thread() is not threading.main_thread():
             return
         for ended_by in (signal.SIGTERM, signal.SIGHUP):
             asyncio.get_running_loop().add_signal_handler(ended_by, self.end, ended_by)
 
     def end(self, number: int) -> None:
         """Leave the terminal as it was, with the status of a process that a signal has ended."""
-        self.exit(return_code=SIGNALLED + number)
+        self.app.exit(return_code=SIGNALLED + number)
 
     def tell_problems(self) -> None:
         """Say what was wrong with the configuration, now that there is a screen to say it on."""
         for problem in self.configuration.problems:
-            self.notify(problem, severity="warning", markup=False, timeout=PROBLEM_SECONDS)
+            self.app.notify(problem, severity="warning", timeout=PROBLEM_SECONDS)
 
     def do_app_theme(self) -> None:
         """The next of the console's own themes."""
         names = list(THEMES)
-        place = names.index(self.theme) + 1 if self.theme in names else 0
-        self.theme = names[place % len(names)]
-        self.tell(f'theme {self.theme}; theme = "{self.theme}" in the configuration keeps it')
+        place = names.index(self.app.theme) + 1 if self.app.theme in names else 0
+        self.app.theme = names[place % len(names)]
+        self.app.notify(
+            f'theme {self.app.theme}; theme = "{self.app.theme}" in the configuration keeps it'
+        )
 
     # ---- the clipboard
 
     def copy(self, text: str) -> None:
         """Give text to the clipboard of the user's own terminal."""
         if not text:
+            self.app.notify("there is nothing to copy here: the cell is empty")
             return
-        self._clipboard = text  # what pastes into the input line
-        if not give_to_tmux(text, os.environ) and self._driver is not None:
-            self._driver.write(sequence(text, os.environ))
+        self.app._clipboard = text  # what pastes into the input line
+        self.app.run_worker(self._give(text), group="clipboard", exclusive=True)
         shown = cut([Span(text)], COPIED_SHOWN_MAX, self.stage.glyphs.more)
-        self.tell(f"copied {text_of(shown)}")
+        self.app.notify(f"copied {text_of(shown)}")
+
+    async def _give(self, text: str) -> None:
+        """A program such as tmux may take its time, but not the screen's."""
+        given = await asyncio.to_thread(give_to_tmux, text, os.environ)
+        if not given and self.app._driver is not None:
+            self.app._driver.write(sequence(text, os.environ))
+
+    def do_app_suspend(self) -> None:
+        """Go into the background, as programs do; fg comes back."""
+        self.app.action_suspend_process()
 
     # ---- files
 
     def do_app_export(self) -> None:
         """Choose what the current view is written as."""
-        screen = self.screen
+        screen = self.app.screen
         if not isinstance(screen, ConsoleScreen) or (pane := screen.current_pane) is None:
             return
         view, name = pane.view, screen.context
 
-        def write(index: int) -> None:
-            self.call_after_refresh(self.export, view, name, FORMATS[index])
+        def write(index: int | None) -> None:
+            if index is not None:
+                self.app.call_after_refresh(self.export, view, name, FORMATS[index])
 
         titles = ["CSV: the lines as shown", "JSON: all of each line", "SVG: the whole screen"]
-        self.push_screen(MenuScreen(self.stage, "export as", titles, 0, write))
+        self.app.push_screen(MenuScreen(self.stage, "export as", titles, 0), write)
 
     def export(self, view: VirtualView, screen: str, format: str) -> None:
         """Write a view to a new file here (in a browser: as a download)."""
         lines = view.count()
         if lines > LINES_MAX and format != "svg":
-            self.tell(
+            self.app.notify(
                 f"{number(lines)} lines are too many for an export of a view (at most "
                 f"{number(LINES_MAX)}); filter them, or use 'tidegauge sessions export'",
                 severity="warning",
             )
             return
         text = {"csv": as_csv, "json": as_json}.get(format)
-        content = self.export_screenshot() if text is None else text(view)
+        content = self.app.export_screenshot() if text is None else text(view)
         try:
             folder = Path.cwd()
         except OSError as error:
             self.not_written(error)
             return
         name = free_name(folder, screen, self.stage.source.seq, format)
-        self.deliver_text(
+        self.app.deliver_text(
             io.StringIO(content),
             save_directory=folder,
             save_filename=name,
@@ -136,15 +147,8 @@ class Manners(App[None], inherit_bindings=False):
             name=f"{name}: " + ("the screen" if text is None else plural(lines, "line")),
         )
 
-    def on_delivery_complete(self, event: events.DeliveryComplete) -> None:
-        """A file is written."""
-        self.tell(f"wrote {event.name}")
-
-    def on_delivery_failed(self, event: events.DeliveryFailed) -> None:
-        """A file could not be written."""
-        self.not_written(event.exception)
-
     def not_written(self, error: BaseException) -> None:
         """Say why there is no file."""
         reason = getattr(error, "strerror", None) or str(error)
-        self.failed("export", f"The file cannot be written: {reason}.", WITHOUT_FILE)
+        cause = f"The file cannot be written: {reason}."
+        self.app.post_message(WorkFailed("export", cause, WITHOUT_FILE))

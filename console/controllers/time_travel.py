@@ -1,17 +1,20 @@
 """What the keys of time and of the command line do, on every screen."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from textual.app import App
+
+from console.controllers.bookmarks import Bookmarks
+from console.controllers.notices import Notices
+from console.controllers.open_sources import OpenSources
 from console.model.goto import GotoError, parse
+from console.model.workspace import Stage
 from console.screens.base import ConsoleScreen
-
-if TYPE_CHECKING:
-    from textual.notifications import SeverityLevel
-    from textual.screen import Screen
-
-    from console.model.workspace import Stage
-    from sessions.sources.source import Reply
+from console.screens.messages import ActionRequested, SourceRequested
+from console.screens.page import MenuScreen, text_page
+from sessions.sources.source import Reply
+from sessions.text import clock, number
 
 STATEMENT_HINT = (
     "a statement:  broker crash 1   show partitions   zk ls /     tab completes, up recalls"
@@ -20,30 +23,26 @@ OUTPUT_TOAST_MAX = 3
 """Output of more lines than this gets a page of its own."""
 
 
-def complaint(reply: "Reply") -> str:
+def complaint(reply: Reply) -> str:
     """An error's name, and the sentence that explains it."""
     return f"{reply.error}: {reply.message}" if reply.message else reply.error
 
 
-class TimeKeys:
-    """Mixed into the application: moves the source's cursor, gives statements."""
+class TimeTravel:
+    """Moves the source's cursor, and gives statements."""
 
-    stage: "Stage"
+    def __init__(
+        self, app: App[Any], sources: OpenSources, notices: Notices, bookmarks: Bookmarks
+    ) -> None:
+        self.app = app
+        self.sources = sources
+        self.notices = notices
+        self.bookmarks = bookmarks
 
-    if TYPE_CHECKING:
-
-        @property
-        def screen(self) -> Screen[Any]: ...
-
-        def tell(self, text: str, *, severity: SeverityLevel = "information") -> None: ...
-
-        def open_page(self, title: str, text: str) -> None: ...
-
-        def look_for(self, text: str) -> str | None: ...
-
-        def look_for_alarms(self, *, given: bool = False) -> None: ...
-
-        def pass_alarms(self) -> None: ...
+    @property
+    def stage(self) -> Stage:
+        """What is shown."""
+        return self.sources.stage
 
     # ---- the pacer
 
@@ -70,7 +69,7 @@ class TimeKeys:
     def do_time_live(self) -> None:
         """To the end, and follow."""
         self.stage.pacer.live()
-        self.pass_alarms()
+        self.notices.pass_over()
 
     def seek(self, seq: int) -> None:
         """Hold still at an event."""
@@ -87,7 +86,7 @@ class TimeKeys:
         self._touch(-1)
 
     def _touch(self, direction: int) -> None:
-        screen = self.screen
+        screen = self.app.screen
         objects: Sequence[str] = screen.selection() if isinstance(screen, ConsoleScreen) else ()
         if not isinstance(screen, ConsoleScreen) or not objects:
             self.stage.pacer.step(direction)
@@ -95,15 +94,15 @@ class TimeKeys:
         found = screen.next_touch(direction)
         if found is None:
             where = "later" if direction > 0 else "earlier"
-            self.tell(f"no {where} event touches {' or '.join(objects)}")
+            self.app.notify(f"no {where} event touches {' or '.join(objects)}")
             return
         self.seek(found)
 
     def do_time_goto(self) -> None:
         """Type a place."""
-        if isinstance(self.screen, ConsoleScreen):
+        if isinstance(self.app.screen, ConsoleScreen):
             hint = "12:04   -3m   +10s   #18207   start   end   when urp>5   when orders-0.leader=2"
-            self.screen.prompt.ask("go to", self._goto, hint=hint)
+            self.app.screen.prompt.ask("go to", self._goto, hint=hint)
 
     def _goto(self, text: str) -> str | None:
         source = self.stage.source
@@ -111,7 +110,7 @@ class TimeKeys:
             return None
         word, _, condition = text.partition(" ")
         if word == "when":
-            return self.look_for(condition)
+            return self.bookmarks.look_for(condition)
         try:
             target = parse(text, source.time_us, source.last_seq, source.last_time_us)
         except GotoError as error:
@@ -126,8 +125,8 @@ class TimeKeys:
 
     def do_act_command(self) -> None:
         """Type a statement."""
-        if isinstance(self.screen, ConsoleScreen):
-            self.screen.prompt.ask(
+        if isinstance(self.app.screen, ConsoleScreen):
+            self.app.screen.prompt.ask(
                 ":",
                 self.submit,
                 history=self.stage.statements,
@@ -139,28 +138,74 @@ class TimeKeys:
         """Give a statement to the cluster; a complaint keeps it in the line, output is shown."""
         if not text:
             return None
+        if text.strip() in ("help", "?"):
+            self.app.call_after_refresh(self._help)
+            return None
+        if self._is_past():
+            self._ask_where(text)
+            return None
+        return self.give(text)
+
+    def _is_past(self) -> bool:
+        """Whether a live cluster's past is shown, where statements take no effect."""
+        source = self.stage.source
+        return not self.stage.read_only and not source.at_tail
+
+    def _ask_where(self, text: str) -> None:
+        """A statement takes effect at the live end; who looks at the past may mean another."""
+        source = self.stage.source
+        here = f"#{number(source.seq)} ({clock(source.time_us)})"
+        choices = [
+            f"Fork from {here}: a second cluster, side by side, is given it there",
+            f"Go to the live end ({clock(source.last_time_us)}) and give it there",
+            "Neither: stay here",
+        ]
+
+        def chosen(index: int | None) -> None:
+            if index == 0:
+                self._fork(text)
+            elif index == 1:
+                self.stage.pacer.live()
+                complaint = self.give(text)
+                if complaint:
+                    self.app.notify(complaint, severity="warning")
+
+        self.app.push_screen(MenuScreen(self.stage, f"{text}: where?", choices, 0), chosen)
+
+    def _fork(self, text: str) -> None:
+        source, screen = self.stage.source, self.app.screen
+        if isinstance(screen, ConsoleScreen):
+            screen.request(SourceRequested(lambda bench: bench.fork(source, text), "compare"))
+
+    def give(self, text: str) -> str | None:
+        """Give a statement at the end of what exists; a complaint says why it was refused."""
         reply = self.stage.source.submit(text)
-        self.look_for_alarms(given=True)
+        self.notices.look(given=True)
         if reply.error != "NONE":
             return complaint(reply)
         if reply.pending and self.stage.pacer.paused:
-            self.tell(f"{text}: waits for time to go on (space)")
+            self.app.notify(f"{text}: waits for time to go on (space)")
         else:
             self._show_output(text, reply)
         return None
+
+    def _help(self) -> None:
+        screen = self.app.screen
+        if isinstance(screen, ConsoleScreen):
+            screen.request(ActionRequested("app.help"))
 
     def show_replies(self) -> None:
         """Show what statements have come to that needed time; a recording has none."""
         replies = getattr(self.stage.source, "replies", list)
         for text, reply in replies():
             if reply.error != "NONE":
-                self.tell(f"{text}: {complaint(reply)}", severity="warning")
+                self.app.notify(f"{text}: {complaint(reply)}", severity="warning")
             else:
                 self._show_output(text, reply)
 
-    def _show_output(self, text: str, reply: "Reply") -> None:
+    def _show_output(self, text: str, reply: Reply) -> None:
         output = reply.output or reply.message
         if output and len(output.splitlines()) > OUTPUT_TOAST_MAX:
-            self.open_page(text, output)
+            self.app.push_screen(text_page(self.stage, text, output))
         elif output:
-            self.tell(output)
+            self.app.notify(output)

@@ -6,6 +6,8 @@ to open an input line or another screen. So a key is done when it comes, or wait
 """
 
 from collections import deque
+from collections.abc import Awaitable, Callable
+from typing import Any
 
 from textual import events
 from textual.app import App
@@ -14,38 +16,42 @@ from console.screens.base import ConsoleScreen
 from console.widgets.prompt import PromptInput
 
 
-class TypeAhead(App[None], inherit_bindings=False):
-    """The part of the application that takes keys one after the other."""
+class TypeAhead:
+    """Takes keys one after the other."""
 
-    def begin_typing(self) -> None:
-        """No key waits."""
+    def __init__(self, app: App[Any], pass_on: Callable[[events.Key], Awaitable[None]]) -> None:
+        """Keys that are Textual's own affair are passed on."""
+        self.app = app
+        self.pass_on = pass_on
+        self.requests = 0
         self._typed: deque[events.Key] = deque()
 
-    async def on_event(self, event: events.Event) -> None:
-        """Take a key that comes from the terminal; leave everything else to Textual."""
-        if isinstance(event, events.Key) and not event.is_forwarded:
-            self.app_focus = True  # as Textual has it: who types is there, whatever was said before
-            self._typed.append(event)
-            await self._take_typed()
-        else:
-            await super().on_event(event)
+    async def take(self, event: events.Key) -> None:
+        """Take a key that comes from the terminal."""
+        self.app.app_focus = True  # as Textual has it: who types is there, whatever was said before
+        self._typed.append(event)
+        await self.go_on()
 
-    async def _take_typed(self) -> None:
-        """Do what was typed, in order, as far as the screen that it is meant for is there."""
-        while self._typed:
-            if isinstance(self.screen, ConsoleScreen) and not self.screen.is_ready:
-                self.call_after_refresh(self._take_typed)
+    async def go_on(self) -> None:
+        """Do what was typed, in order, as far as the screen that it is meant for is there.
+
+        What a screen has asked for before (:attr:`requests`) comes before the next key.
+        """
+        while self._typed and not self.requests:
+            screen = self.app.screen
+            if isinstance(screen, ConsoleScreen) and not screen.is_ready:
+                self.app.call_after_refresh(self.go_on)
                 return
             event = self._typed.popleft()
             if not await self._taken(event):
-                await super().on_event(event)
+                await self.pass_on(event)
 
     async def _taken(self, event: events.Key) -> bool:
         """Type a key's character, or do what the key is bound to; False: it is Textual's affair."""
-        if not isinstance(self.screen, ConsoleScreen):
+        if not isinstance(self.app.screen, ConsoleScreen):
             return False
-        focused = self.focused
+        focused = self.app.focused
         if isinstance(focused, PromptInput) and event.is_printable and event.character:
             focused.replace(event.character, *focused.selection)
             return True
-        return await self._check_bindings(event.key)
+        return await self.app._check_bindings(event.key)

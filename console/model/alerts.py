@@ -4,22 +4,12 @@ A function of the places at which the source's counts changed, so it costs no re
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from msgspec import Struct
 
-if TYPE_CHECKING:
-    from sessions.model.health import Counts
+from sessions.model.health import ALERTING, Counts
 
-LEVELS: Final = (
-    ("offline", "offline"),
-    ("under_min_isr", "under min ISR"),
-    ("unclean", "unclean leader"),
-    ("diverged", "diverged"),
-    ("at_min_isr", "at min ISR"),
-    ("under_replicated", "under-replicated"),
-)
-"""Counts that alert, the worst first, with what people call them."""
 BROKER_DOWN: Final = "broker down"
 CALM: Final = "all is well"
 
@@ -33,15 +23,15 @@ class Edge(Struct, frozen=True):
     now: str
 
 
-def alert_of(counts: "Counts") -> str:
+def alert_of(counts: Counts) -> str:
     """The worst that can be said."""
-    for name, word in LEVELS:
-        if getattr(counts, name):
-            return word
+    for state in ALERTING:
+        if getattr(counts, state.name):
+            return state.label
     return BROKER_DOWN if counts.brokers_up < counts.brokers else CALM
 
 
-def edges(samples: "Sequence[tuple[int, int, Counts]]") -> list[Edge]:
+def edges(samples: Sequence[tuple[int, int, Counts]]) -> list[Edge]:
     """All places at which the alert changed; a cluster's brokers that start are no alert."""
     found: list[Edge] = []
     alert = CALM

@@ -5,34 +5,29 @@ partition are the fields of its filter; of a broker, its state; of the whole, th
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping
 from operator import attrgetter
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
-from console.model.filters import QUERY, Field, Filter, FilterError
-from console.render.partition_columns import FIELDS
+from console.model import expressions
+from console.model.expressions import Comparison, FilterError, Node, Term
+from console.model.filters import Field, comparison_term
+from console.model.partition_fields import partition_fields
+from sessions.model.cluster_view import ClusterView
+from sessions.model.health import COUNTED, Counts
+from sessions.model.states import PartitionState
+from sessions.sources.source import Source
 
-if TYPE_CHECKING:
-    from sessions.model.cluster_view import ClusterView
-    from sessions.model.health import Counts
-    from sessions.sources.source import Source
-
-COUNT_FIELDS: "Final[Mapping[str, Field[Counts]]]" = {
+COUNT_FIELDS: Final[Mapping[str, Field[Counts]]] = {
     name: Field(attrgetter(count))
     for name, count in (
+        *((name, name) for _, name in COUNTED),
         ("urp", "under_replicated"),
-        ("under_replicated", "under_replicated"),
-        ("offline", "offline"),
         ("under_min", "under_min_isr"),
-        ("under_min_isr", "under_min_isr"),
         ("at_min", "at_min_isr"),
-        ("at_min_isr", "at_min_isr"),
-        ("unclean", "unclean"),
-        ("diverged", "diverged"),
-        ("non_preferred", "non_preferred"),
         ("brokers", "brokers_up"),
         ("partitions", "partitions"),
     )
@@ -42,56 +37,72 @@ BROKER_FIELDS: Final[Mapping[str, Field[Any]]] = {
     "state": Field(lambda broker: broker.state, "word"),
     "epoch": Field(lambda broker: broker.broker_epoch),
 }
-PARTITION: Final = re.compile(r"(.+-\d+)\.([a-z_]+(?:<=|>=|!=|==|!~|~|<|>|=).+)")
-BROKER: Final = re.compile(r"broker\.(\d+)\.([a-z_]+(?:<=|>=|!=|==|!~|~|<|>|=).+)")
-AROUND_OPERATOR: Final = re.compile(r"\s*(<=|>=|!=|==|!~|~|<|>|=)\s*")
+PARTITION: Final = re.compile(r"(.+-\d+)\.([A-Za-z_]+)")
+BROKER: Final = re.compile(r"broker\.(\d+)\.([A-Za-z_]+)", re.IGNORECASE)
+COMMA: Final = re.compile(r",\s+")
+"""A comma before a space is an ``and``; without one it makes a list, ``leader=1,2``."""
 EXAMPLES: Final = "urp>5, offline=0, orders-3.leader=2, orders-3.isr<min or broker.1.state=crashed"
 SLICE: Final = 128
 """Events looked at before the clock is."""
 
-Check = Callable[["ClusterView"], bool]
-
 
 class Condition(Struct, frozen=True):
-    """A condition as it was typed, and the checks that must all hold."""
+    """A condition as it was typed, and what must hold of a read model."""
 
     text: str
-    checks: tuple[Check, ...]
+    node: Node
 
-    def holds(self, view: "ClusterView") -> bool:
+    def holds(self, view: ClusterView) -> bool:
         """Whether it holds of the read model as it is."""
-        return all(check(view) for check in self.checks)
+        return self.node.matches("", view)
 
 
 def parse(text: str) -> Condition:
-    """The condition that ``text`` is.
+    """The condition that ``text`` is: comparisons joined by and, or, not and parentheses.
 
     Raises:
-        FilterError: it is none; the message says why, in a sentence.
+        FilterError: it is none; the message says why, in a sentence, and at which column.
     """
-    terms = re.split(r"\s+and\s+|\s*,\s*", AROUND_OPERATOR.sub(r"\1", text.strip()))
-    return Condition(text.strip(), tuple(_check(term) for term in terms))
+    wanted = COMMA.sub(" and ", text.strip())
+    if not wanted:
+        raise FilterError(f"a condition is missing; give one such as {EXAMPLES}")
+    return Condition(text.strip(), expressions.parse(wanted, _no_word, _comparison))
 
 
-def _check(term: str) -> Check:
-    if found := BROKER.fullmatch(term):
-        number, query = int(found[1]), _query(found[2], BROKER_FIELDS)
-        return lambda view: _matches(query, view.state.brokers.get(number))
-    if found := PARTITION.fullmatch(term):
-        tp, asked = found[1], _query(found[2], FIELDS)
-        return lambda view: _matches(asked, view.partitions.get(tp))
-    if QUERY.fullmatch(term):
-        wanted = _query(term, COUNT_FIELDS)
-        return lambda view: wanted.matches("", view.counts())
-    raise FilterError(f"{term!r} is no condition; give one such as {EXAMPLES}")
+def _no_word(word: str, column: int) -> Node:
+    raise FilterError(f"{word!r} is no condition; give one such as {EXAMPLES}", column)
 
 
-def _query(term: str, fields: Mapping[str, Field[Any]]) -> Filter[Any]:
-    return Filter(term, fields)
+def _comparison(asked: Comparison) -> Node:
+    """A comparison of a count, of a partition's field or of a broker's."""
+    if found := BROKER.fullmatch(asked.name):
+        broker = int(found[1])
+        node = comparison_term(structs.replace(asked, name=found[2]), BROKER_FIELDS)
+        return Term(lambda view: _matches(node, view.state.brokers.get(broker)), by_row=True)
+    if found := PARTITION.fullmatch(asked.name):
+        return _of_partition(structs.replace(asked, name=found[2]), found[1])
+    node = comparison_term(asked, COUNT_FIELDS)
+    return Term(lambda view: node.matches("", view.counts()), by_row=True)
 
 
-def _matches(query: Filter[Any], thing: object | None) -> bool:
-    return thing is not None and query.matches("", thing)
+def _of_partition(asked: Comparison, tp: str) -> Node:
+    """A comparison of one partition's field; its states are asked of the view that it is in."""
+    asked_of: list[ClusterView] = []
+
+    def statuses(partition: PartitionState) -> Iterator[str]:
+        return asked_of[0].statuses(partition)
+
+    node = comparison_term(asked, partition_fields(statuses))
+
+    def check(view: ClusterView) -> bool:
+        asked_of[:] = [view]
+        return _matches(node, view.partitions.get(tp))
+
+    return Term(check, by_row=True)
+
+
+def _matches(node: Node, thing: object | None) -> bool:
+    return thing is not None and node.matches("", thing)
 
 
 class Search:
@@ -101,7 +112,7 @@ class Search:
     to the end of what exists, and waits for more.
     """
 
-    def __init__(self, source: "Source", condition: Condition) -> None:
+    def __init__(self, source: Source, condition: Condition) -> None:
         self.source = source
         self.condition = condition
         self.view = source.view.copy()

@@ -6,16 +6,14 @@ only what has changed is looked at.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from msgspec import Struct
 
-from console.widgets.links import Link
+from console.model.links import Link
+from sessions.model.cluster_view import ClusterView
 from sessions.model.states import PartitionState, ReplicaState
 from sessions.text import brackets, plain
-
-if TYPE_CHECKING:
-    from sessions.model.cluster_view import ClusterView
 
 NOT_THERE: Final = "-"
 DATA_SHOWN_MAX: Final = 60
@@ -59,7 +57,7 @@ def _count(name: str) -> Callable[[Any], str]:
     return lambda thing: str(len(read(thing)))
 
 
-def _epochs(replica: "ReplicaState") -> str:
+def _epochs(replica: ReplicaState) -> str:
     if replica.epochs is None:
         return "none"
     return " ".join(f"e{epoch}:{start}" for epoch, start in replica.epochs)
@@ -129,12 +127,12 @@ COUNTS: Final = (
 )
 
 
-def differences(before: "ClusterView", after: "ClusterView") -> list[Change]:
+def differences(before: ClusterView, after: ClusterView) -> list[Change]:
     """All that is not the same, the whole first, then object by object."""
     return list(_all(before, after))
 
 
-def _all(before: "ClusterView", after: "ClusterView") -> Iterator[Change]:
+def _all(before: ClusterView, after: ClusterView) -> Iterator[Change]:
     one, two = before.state, after.state
     counts = before.counts(), after.counts()
     for name in COUNTS:
@@ -189,7 +187,7 @@ def _fields(
 
 
 def _partitions(
-    before: "Mapping[str, PartitionState]", after: "Mapping[str, PartitionState]"
+    before: Mapping[str, PartitionState], after: Mapping[str, PartitionState]
 ) -> Iterator[Change]:
     nothing: dict[int, ReplicaState] = {}
     for tp in _changed(before, after):

@@ -1,6 +1,7 @@
 """Which events a log shows, found without reading a whole recording.
 
 :class:`AllEvents` is arithmetic: line n is event n. :class:`FoundEvents` looks for what matches,
+from sessions.sources.source import Source
 from the time cursor both ways, a slice at a time, so a filter over a million events shows its
 nearest matches at once and goes on while keys stay quick.
 """
@@ -8,14 +9,12 @@ nearest matches at once and goes on while keys stay quick.
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Callable, Sequence
 from time import perf_counter
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import Final, Protocol
 
+from console.model.event_levels import CHANGE, level_of
 from console.model.reader import EventReader
-from console.render.event_text import CHANGE, level_of
 from emulator.events import Event
-
-if TYPE_CHECKING:
-    from sessions.sources.source import Source
+from sessions.sources.source import Source
 
 SLICE: Final = 256
 """Events looked at before the clock is."""
@@ -57,7 +56,7 @@ class AllEvents:
 
     complete = True
 
-    def __init__(self, source: "Source") -> None:
+    def __init__(self, source: Source) -> None:
         self.source = source
         self._first = source.first_seq
         self._seen = source.last_seq

@@ -5,16 +5,15 @@ object's name before it is given.
 """
 
 import re
+import shlex
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from msgspec import Struct
 
 from emulator.releases.config import resolve
-
-if TYPE_CHECKING:
-    from sessions.model.cluster_view import ClusterView
-    from sessions.model.states import BrokerState, PartitionState
+from sessions.model.cluster_view import ClusterView
+from sessions.model.states import BrokerState, PartitionState
 
 UNCLEAN: Final = "unclean.leader.election.enable"
 DELAY: Final = "500ms"
@@ -36,7 +35,7 @@ class Fault(Struct, frozen=True):
     confirm: str = ""
 
 
-def faults_of(view: "ClusterView", names: Sequence[str]) -> list[Fault]:
+def faults_of(view: ClusterView, names: Sequence[str]) -> list[Fault]:
     """The faults of the objects of these names; of the controller's broker if none is known."""
     found: dict[str, Fault] = {}
     partitions, brokers = _objects(view, names)
@@ -47,7 +46,7 @@ def faults_of(view: "ClusterView", names: Sequence[str]) -> list[Fault]:
     return list(found.values())
 
 
-def subject_of(view: "ClusterView", names: Sequence[str]) -> str:
+def subject_of(view: ClusterView, names: Sequence[str]) -> str:
     """What the palette is about, in words."""
     partitions, brokers = _objects(view, names)
     if partitions:
@@ -55,7 +54,7 @@ def subject_of(view: "ClusterView", names: Sequence[str]) -> str:
     return f"broker {brokers[0]}" if brokers else "nothing"
 
 
-def _objects(view: "ClusterView", names: Sequence[str]) -> tuple[list[str], list[int]]:
+def _objects(view: ClusterView, names: Sequence[str]) -> tuple[list[str], list[int]]:
     """The partitions that are meant, and the brokers: a partition means its leader's too."""
     state = view.state
     partitions: list[str] = []
@@ -76,28 +75,35 @@ def _objects(view: "ClusterView", names: Sequence[str]) -> tuple[list[str], list
     return partitions, known
 
 
+def statement(command: str, *words: object) -> str:
+    """A statement of the command language: words that begin with a dash are no options of it."""
+    given = [shlex.quote(str(word)) for word in words]
+    dashes = ["--"] if any(word.startswith("-") for word in given) else []
+    return " ".join([command, *dashes, *given])
+
+
 # ---- brokers
 
 
-def _of_broker(view: "ClusterView", broker: "BrokerState") -> Iterator[Fault]:
+def _of_broker(view: ClusterView, broker: BrokerState) -> Iterator[Fault]:
     number, name = broker.id, f"broker {broker.id}"
     if broker.state == "frozen":
-        yield Fault(f"thaw {name}", f"broker thaw {number}")
+        yield Fault(f"thaw {name}", statement("broker thaw", number))
     if broker.state in ("crashed", "stopped"):
-        yield Fault(f"start {name}", f"broker start {number}")
+        yield Fault(f"start {name}", statement("broker start", number))
         yield Fault(f"start {name} with empty disks", f"broker start {number} --clean", name)
         return
     yield Fault(f"crash {name}", f"broker crash {number}", name)
     yield Fault(f"power off {name}", f"broker crash {number} --lose-unflushed", name)
     if broker.state == "running":
-        yield Fault(f"stop {name} in order", f"broker stop {number}", name)
+        yield Fault(f"shut {name} down (controlled shutdown)", f"broker stop {number}", name)
         yield Fault(f"freeze {name}", f"broker freeze {number}", name)
     if broker.session:
         yield Fault(f"expire session of {name}", f"zk expire {number}", name)
     yield from _of_links(view, number, name)
 
 
-def _of_links(view: "ClusterView", number: int, name: str) -> Iterator[Fault]:
+def _of_links(view: ClusterView, number: int, name: str) -> Iterator[Fault]:
     yield Fault(f"cut {name} from ZooKeeper", f"network cut {number} zk", name)
     yield Fault(f"isolate {name}", f"network isolate {number}", name)
     others = [each for each in view.state.brokers if each != number][:LINKS_MAX]
@@ -112,25 +118,37 @@ def _of_links(view: "ClusterView", number: int, name: str) -> Iterator[Fault]:
 # ---- partitions
 
 
-def _of_partition(view: "ClusterView", partition: "PartitionState") -> Iterator[Fault]:
+def _of_partition(view: ClusterView, partition: PartitionState) -> Iterator[Fault]:
     tp, leader = partition.name, partition.leader
     for broker, replica in sorted(partition.replica_states.items()):
         if replica.paused:
-            yield Fault(f"let follower {broker} fetch again", f"replica resume {tp}@{broker}")
+            yield Fault(
+                f"let follower {broker} fetch again", statement("replica resume", f"{tp}@{broker}")
+            )
         elif replica.role == "follower" and broker != leader:
-            yield Fault(f"slow follower: {broker} stops fetching", f"replica pause {tp}@{broker}")
+            yield Fault(
+                f"slow follower: {broker} stops fetching",
+                statement("replica pause", f"{tp}@{broker}"),
+            )
     yield _unclean(view, partition)
     if partition.state == "offline":
-        yield Fault(f"elect a leader for {tp} uncleanly", f"election unclean {tp}", tp)
+        yield Fault(f"elect a leader for {tp} uncleanly", statement("election unclean", tp), tp)
     elif partition.replicas and leader != partition.replicas[0]:
-        yield Fault("elect the preferred leader", f"election preferred {tp}")
+        yield Fault("elect the preferred leader", statement("election preferred", tp))
 
 
-def _unclean(view: "ClusterView", partition: "PartitionState") -> Fault:
+def _unclean(view: ClusterView, partition: PartitionState) -> Fault:
     """The switch, over to what it is not."""
     topic = partition.topic
     own = view.state.topic_configs.get(topic, {}).get(UNCLEAN)
     usual = resolve(view.state.version, view.state.config).unclean_leader_election_enable
     if own == "true" or (not own and usual):
-        return Fault(f"unclean election off for {topic}", f"topic config {topic} {UNCLEAN}=false")
-    return Fault(f"unclean election on for {topic}", f"topic config {topic} {UNCLEAN}=true", topic)
+        return Fault(
+            f"unclean election off for {topic}",
+            statement("topic config", topic, f"{UNCLEAN}=false"),
+        )
+    return Fault(
+        f"unclean election on for {topic}",
+        statement("topic config", topic, f"{UNCLEAN}=true"),
+        topic,
+    )

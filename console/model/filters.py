@@ -1,51 +1,53 @@
-"""What ``/`` understands: words, ``re:pattern``, ``!not``, and queries; all of them must hold.
+"""What ``/`` understands: words, ``re:pattern`` and comparisons, joined by and, or, not and ( ).
 
 A row's text may have several lines, so that ``re:^orders-3$`` finds a name beside a state word.
-``isr<min and lag>10`` compares two fields, and a field with a number. A list (``isr``, ``osr``,
-``replicas``) counts its members in ``< > =`` and is searched by ``~``: ``osr~2`` are the rows whose
-OSR holds broker 2. What has no value is NaN: only ``!=`` holds of it.
+``isr<min and lag>10`` compares two fields, and a field with a number; ``leader=1,2`` is one of
+several. A list (``isr``, ``osr``, ``replicas``) counts its members in ``< > =``, is one of these
+members in ``isr=1,2``, and is searched by ``~``: ``osr~2`` are the rows whose OSR holds broker 2. A
+set of words (``state``) holds the word after ``=`` or ``~``. What has no value is NaN: only ``!=``
+holds of it.
 
 A filter goes through 100,000 rows in some tens of milliseconds, because a term looks at nothing but
-what it needs: a word at texts, a query at rows.
+what it needs: a word at texts, a comparison at rows.
 """
 
-import operator
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
 from math import nan
 from typing import Any, Final, Generic, Literal, TypeVar
 
 from msgspec import Struct
 
+from console.model.expressions import (
+    OPERATORS,
+    Comparison,
+    FilterError,
+    Lazy,
+    Node,
+    Not,
+    Term,
+    parse,
+    steps_without_end,
+)
+
+__all__ = ["NO_VALUE", "Field", "Filter", "FilterError"]
+
 Row = TypeVar("Row")
 Check = Callable[[Any], bool]
 
 NO_VALUE: Final = nan
 """What a number field says where there is none."""
-OPERATORS: Final[dict[str, Callable[[Any, Any], bool]]] = {
-    "<=": operator.le,
-    ">=": operator.ge,
-    "!=": operator.ne,
-    "==": operator.eq,
-    "<": operator.lt,
-    ">": operator.gt,
-    "=": operator.eq,
-}
-QUERY: Final = re.compile(r"([a-z_]+)(<=|>=|!=|==|!~|~|<|>|=)(.+)")
-AROUND_OPERATOR: Final = re.compile(r"\s+(<=|>=|!=|==|!~|~|<|>|=)\s+")
-NUMBER: Final = re.compile(r"-?\d[\d,]*")
-
-
-class FilterError(ValueError):
-    """The filter cannot be understood; the message says why, in a sentence."""
+NUMBER: Final = re.compile(r"-?\d+")
+SEPARATED: Final = re.compile(r"-?\d{1,3}(?:,\d{3})+")
+"""A number as the console itself writes it; ``1,2`` is a list."""
 
 
 class Field(Struct, Generic[Row], frozen=True):
-    """One field of a row that queries can name."""
+    """One field of a row that queries can name; ``words`` is a collection of words that hold."""
 
     read: Callable[[Row], Any]
-    kind: Literal["number", "word", "list"] = "number"
+    kind: Literal["number", "word", "list", "words"] = "number"
 
     @property
     def compared(self) -> Callable[[Row], Any]:
@@ -56,106 +58,130 @@ class Field(Struct, Generic[Row], frozen=True):
         return read if self.kind == "number" else lambda row: str(read(row)).lower()
 
 
-class Term(Struct, frozen=True):
-    """One condition: ``check`` looks at a row's text or, with ``by_row``, at the row."""
-
-    check: Check
-    by_row: bool = False
-    negated: bool = False
-
-    def select(self, places: Iterable[int], things: Sequence[Any]) -> list[int]:
-        """The places at which the condition holds."""
-        check = self.check
-        if self.negated:
-            return [place for place in places if not check(things[place])]
-        return [place for place in places if check(things[place])]
-
-
 class Filter(Generic[Row]):
     """A parsed filter; ``text`` is as it was typed, empty for one that everything matches."""
 
     def __init__(self, text: str = "", fields: Mapping[str, Field[Row]] | None = None) -> None:
+        """Parse it.
+
+        Raises:
+            FilterError: it cannot be understood.
+        """
         self.text = text.strip()
         self.fields = fields or {}
-        joined = AROUND_OPERATOR.sub(r"\1", self.text) if self.fields else self.text
-        words = [word for word in joined.split() if word.lower() != "and"]
-        self.terms = [self._term(word) for word in words]
+        self._node: Node = parse(self.text, word_term, self.compare if self.fields else None)
 
     def __bool__(self) -> bool:
-        return bool(self.terms)
+        return bool(self.text)
 
     def matches(self, text: str, row: Row) -> bool:
-        """Whether all terms hold of a row whose searchable text (in small letters) is ``text``."""
-        return all(
-            term.check(row if term.by_row else text) is not term.negated for term in self.terms
-        )
+        """Whether it holds of a row whose searchable text (in small letters) is ``text``."""
+        return self._node.matches(text, row)
 
     def select(
         self, texts: Callable[[], Sequence[str]], rows: Callable[[], Sequence[Row]], count: int
     ) -> list[int]:
         """The places of all rows that match; what no term needs is not asked for."""
-        places: Iterable[int] = range(count)
-        for by_row, things in ((False, texts), (True, rows)):
-            terms = [term for term in self.terms if term.by_row is by_row]
-            found = things() if terms else ()
-            for term in terms:
-                places = term.select(places, found)
-        return list(places)
+        return self._node.select(range(count), Lazy(texts), Lazy(rows))
 
-    def _term(self, word: str) -> Term:
-        if word.startswith("!") and len(word) > 1:
-            inner = self._term(word[1:])
-            return Term(inner.check, inner.by_row, not inner.negated)
-        if word.startswith("re:"):
-            return Term(_pattern(word[3:]))
-        if self.fields and (query := QUERY.fullmatch(word)):
-            return self._query(query[1], query[2], query[3])
-        return Term(_containing(word.lower()))
+    def compare(self, asked: Comparison) -> Node:
+        """What a comparison means of the fields."""
+        return comparison_term(asked, self.fields)
 
-    def _query(self, name: str, op: str, value: str) -> Term:
-        field = self._field(name)
-        if op in ("~", "!~"):
-            return Term(_searching(field, value.lower()), by_row=True, negated=op == "!~")
-        left, compare = field.compared, OPERATORS[op]
-        if value in self.fields:
-            right = self.fields[value].compared
-            if (field.kind == "word") is not (self.fields[value].kind == "word"):
-                raise FilterError(f"{name} and {value} cannot be compared: one of them is a word")
-            return Term(lambda row: compare(left(row), right(row)), by_row=True)
-        constant = _constant(field, name, value)
-        return Term(lambda row: compare(left(row), constant), by_row=True)
 
-    def _field(self, name: str) -> Field[Row]:
-        if name in self.fields:
-            return self.fields[name]
-        near = get_close_matches(name, self.fields, 1)
-        hint = f"did you mean {near[0]!r}?" if near else f"fields are {', '.join(self.fields)}"
-        raise FilterError(f"there is no field {name!r}; {hint}")
+def word_term(word: str, column: int) -> Node:
+    """What a word (in quotes: its text) or ``re:pattern`` means: the text has it."""
+    if word.startswith('"'):
+        return Term(_containing(word.strip('"').lower()))
+    if word.lower().startswith("re:"):
+        return Term(_pattern(word[3:], column))
+    return Term(_containing(word.lower()))
+
+
+def comparison_term(asked: Comparison, fields: Mapping[str, Field[Any]]) -> Node:
+    """What a comparison means.
+
+    Raises:
+        FilterError: there is no such field, or it cannot be compared with that.
+    """
+    field = field_of(asked, fields)
+    op, value, name = asked.op, asked.value.lower(), asked.name.lower()
+    if op in ("~", "!~") or field.kind == "words":
+        return _search(asked, field, value)
+    left = field.compared
+    if value in fields:
+        right = fields[value].compared
+        if (field.kind == "word") is not (fields[value].kind == "word"):
+            message = f"{name} and {value} cannot be compared: one of them is a word"
+            raise FilterError(message, asked.column)
+        compare = OPERATORS[op]
+        return Term(lambda row: compare(left(row), right(row)), by_row=True)
+    if op in ("=", "==", "!=") and "," in value and not SEPARATED.fullmatch(value):
+        return _listed(asked, field, [_constant(asked, field, each) for each in value.split(",")])
+    constant, compare = _constant(asked, field, value), OPERATORS[op]
+    return Term(lambda row: compare(left(row), constant), by_row=True)
+
+
+def field_of(asked: Comparison, fields: Mapping[str, Field[Any]]) -> Field[Any]:
+    """The field that a comparison names, in any case."""
+    name = asked.name.lower()
+    if name in fields:
+        return fields[name]
+    near = get_close_matches(name, fields, 1)
+    rest = f"{asked.op}{asked.value}"
+    hint = f"did you mean {near[0] + rest!r}?" if near else f"fields are {', '.join(fields)}"
+    raise FilterError(f"there is no field {asked.name!r}; {hint}", asked.column)
+
+
+def _search(asked: Comparison, field: Field[Any], value: str) -> Node:
+    if asked.op not in ("~", "!~", "=", "==", "!="):
+        message = f"{asked.name} is a word: = != ~ and !~ can be asked of it"
+        raise FilterError(message, asked.column)
+    wanted = frozenset(value.split(",")) if field.kind in ("list", "words") else frozenset()
+    found = Term(_searching(field, value, wanted), by_row=True)
+    return Not(found) if asked.op.startswith("!") else found
+
+
+def _listed(asked: Comparison, field: Field[Any], values: list[int | str]) -> Node:
+    """``leader=1,2``: one of these; ``isr=1,2``: just these members."""
+    read, wanted = field.read, frozenset(values)
+    if field.kind == "list":
+        found = Term(lambda row: frozenset(read(row)) == wanted, by_row=True)
+    else:
+        left = field.compared
+        found = Term(lambda row: left(row) in wanted, by_row=True)
+    return Not(found) if asked.op == "!=" else found
 
 
 def _containing(needle: str) -> Check:
     return lambda text: needle in text
 
 
-def _pattern(source: str) -> Check:
+def _pattern(source: str, column: int) -> Check:
     try:
         found = re.compile(source, re.IGNORECASE | re.MULTILINE).search
     except re.error as error:
-        raise FilterError(f"re:{source} is no regular expression: {error}") from None
+        message = f"re:{source} is not a regular expression: {error}"
+        raise FilterError(message, column) from None
+    if steps_without_end(source):
+        message = f"re:{source} repeats a repetition, which may take for ever; write it without"
+        raise FilterError(message, column)
     return lambda text: found(text) is not None
 
 
-def _searching(field: Field[Any], needle: str) -> Check:
-    """A list is searched by whole members, anything else as text."""
+def _searching(field: Field[Any], needle: str, wanted: frozenset[str]) -> Check:
+    """Lists and sets are searched by whole members, anything else as text."""
     read = field.read
-    if field.kind == "list":
-        return lambda row: needle in map(str, read(row))
+    if wanted:
+        return lambda row: not wanted.isdisjoint(map(str, read(row)))
     return lambda row: needle in str(read(row)).lower()
 
 
-def _constant(field: Field[Any], name: str, value: str) -> int | str:
+def _constant(asked: Comparison, field: Field[Any], value: str) -> int | str:
     if field.kind == "word":
-        return value.lower()
-    if not NUMBER.fullmatch(value):
-        raise FilterError(f"{name} is a number, and {value!r} is neither one nor a field")
-    return int(value.replace(",", ""))
+        return value
+    plain = value.replace(",", "")
+    if not NUMBER.fullmatch(plain):
+        message = f"{asked.name} is a number, and {value!r} is neither a number nor a field"
+        raise FilterError(message, asked.column)
+    return int(plain)

@@ -5,19 +5,16 @@ The source says where the counts changed; between two such places they stood sti
 
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
+from sessions.model.health import Counts
+from sessions.sources.source import Source
 from sessions.text import US_PER_SECOND
-
-if TYPE_CHECKING:
-    from sessions.model.health import Counts
-    from sessions.sources.source import Source
 
 
 class History:
     """What the counts were at any time, as far as the source tells."""
 
-    def __init__(self, source: "Source") -> None:
+    def __init__(self, source: Source) -> None:
         self.source = source
         self._times: list[int] = []
         self._counts: list[Counts] = []
@@ -53,7 +50,7 @@ class History:
             return None
         return worst([getattr(counts, name) for counts in self._counts[first:last]])
 
-    def since(self, time_us: int, holds: "Callable[[Counts], bool]") -> int | None:
+    def since(self, time_us: int, holds: Callable[[Counts], bool]) -> int | None:
         """Since when something has held of the counts without a break; None if it does not."""
         self._refresh()
         place = bisect_right(self._times, time_us) - 1

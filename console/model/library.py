@@ -5,12 +5,11 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from msgspec import Struct
 
-if TYPE_CHECKING:
-    from sessions.sources.source import Source
+from sessions.sources.source import Source
 
 Tell = Callable[[str], None]
 """Told how far a long piece of work has come."""
@@ -41,7 +40,7 @@ class Card(Struct, frozen=True):
 class Opened(Struct, frozen=True):
     """Something to show: its source, completions for the ``:`` line, and how to be rid of it."""
 
-    source: "Source"
+    source: Source
     close: Callable[[], None]
     complete: Callable[[str], Sequence[str]] | None = None
     card: Card | None = None
@@ -65,10 +64,16 @@ class Bench(Protocol):
     def open_scenario(self, name: str, version: str, against: str | None = None) -> Opened:
         """A scenario that was run, with the cursor at its start; ``against``: on two releases."""
 
+    def fork(self, source: Source, statement: str) -> Opened:
+        """A second cluster that did the same up to the time cursor, beside the first one.
+
+        The statement is given to the second one only; both step together from there.
+        """
+
     def open_session(self, path: Path) -> Opened:
         """A recording, with the cursor at its beginning."""
 
-    def save_script(self, source: "Source", name: str) -> str:
+    def save_script(self, source: Source, name: str) -> str:
         """Write what was asked of a source as a script; returns a sentence that names the file."""
 
     def export(self, path: Path, dataset: str, tell: Tell) -> str:

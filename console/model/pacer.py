@@ -5,10 +5,10 @@ fast. It never decides what happens, only how far to go in a frame, and it does 
 so that keys stay quick.
 """
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-if TYPE_CHECKING:
-    from sessions.sources.source import Source
+from sessions.sources.source import Source
+from sessions.text import US_PER_SECOND
 
 SPEEDS: Final = tuple(2.0**power for power in range(-4, 9))
 """Virtual seconds per wall second: 1/16 to 256."""
@@ -21,13 +21,21 @@ CATCH_UP_MAX_S: Final = 0.5
 """A frame never asks for more wall time than this, however long the machine was away."""
 
 
+MEASURED_S: Final = 1.0
+"""Over how much wall time the speed that is managed is measured."""
+BEHIND_SHARE: Final = 0.8
+"""Less than this share of the chosen speed is worth a word."""
+
+
 class Pacer:
     """Moves a source's cursor frame by frame."""
 
-    def __init__(self, source: "Source", *, paused: bool = False, speed: float = 1.0) -> None:
+    def __init__(self, source: Source, *, paused: bool = False, speed: float = 1.0) -> None:
         self.source = source
         self.paused = paused
         self.speed = speed
+        self.managed = 0.0
+        self._wanted_s = self._passed_s = 0.0
 
     def frame(self, wall_seconds: float) -> int:
         """Advance by one frame that took ``wall_seconds``; says how many events were applied."""
@@ -36,12 +44,30 @@ class Pacer:
         if self.source.read_only and self.source.at_tail:
             self.paused = True
             return 0
-        wall_seconds = min(wall_seconds, CATCH_UP_MAX_S)
-        return self.source.advance(wall_seconds, self.speed, FRAME_BUDGET_MS)
+        before_us = self.source.time_us
+        applied = self.source.advance(
+            min(wall_seconds, CATCH_UP_MAX_S), self.speed, FRAME_BUDGET_MS
+        )
+        self._measure(wall_seconds, (self.source.time_us - before_us) / US_PER_SECOND)
+        return applied
+
+    def _measure(self, wall_seconds: float, passed_s: float) -> None:
+        """Note about once a second how fast time really went."""
+        self._wanted_s += wall_seconds
+        self._passed_s += max(0.0, passed_s)
+        if self._wanted_s >= MEASURED_S:
+            self.managed = self._passed_s / self._wanted_s
+            self._wanted_s = self._passed_s = 0.0
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether the machine has managed clearly less than the chosen speed of late."""
+        return not self.paused and 0 < self.managed < self.speed * BEHIND_SHARE
 
     def faster(self) -> None:
         """Double the speed, up to 256; after that, as fast as possible."""
         self.speed = FASTEST if self.speed >= SPEEDS[-1] else self.speed * 2
+        self.managed = 0.0
 
     def slower(self) -> None:
         """Halve the speed, down to 1/16."""

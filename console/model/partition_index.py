@@ -7,13 +7,11 @@ touched it.
 """
 
 from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from console.render.state_words import HEALTHY, RANKS
-
-if TYPE_CHECKING:
-    from sessions.model.cluster_view import ClusterView
-    from sessions.model.states import PartitionState
+from console.model.severity import HEALTHY, RANKS
+from sessions.model.cluster_view import ClusterView
+from sessions.model.states import PartitionState
 
 
 class Facts(NamedTuple):
@@ -52,7 +50,7 @@ class PartitionIndex:
         self._seq = -1
         self._time_us = -1
 
-    def refresh(self, view: "ClusterView") -> set[str]:
+    def refresh(self, view: ClusterView) -> set[str]:
         """Take in what has changed since the last call, and name it."""
         if self.is_at(view):
             return set()
@@ -71,17 +69,17 @@ class PartitionIndex:
                 self._take(tp, partitions[tp], view)
         return changed
 
-    def is_at(self, view: "ClusterView") -> bool:
+    def is_at(self, view: ClusterView) -> bool:
         """Whether nothing has happened since the last call of :meth:`refresh`."""
         state = view.state
         return view is self._view and (state.seq, state.time_us) == (self._seq, self._time_us)
 
-    def _differences(self, partitions: "dict[str, PartitionState]") -> set[str]:
+    def _differences(self, partitions: dict[str, PartitionState]) -> set[str]:
         version = self._versions.get
         changed = {tp for tp, partition in partitions.items() if version(tp) != partition.changed}
         return changed | (self._versions.keys() - partitions.keys())
 
-    def _reload_keys(self, partitions: "dict[str, PartitionState]") -> None:
+    def _reload_keys(self, partitions: dict[str, PartitionState]) -> None:
         for tp in [tp for tp in self._facts if tp not in partitions]:
             self._count(self._facts.pop(tp), -1)
             del self.severity[tp], self._versions[tp]
@@ -91,7 +89,7 @@ class PartitionIndex:
         )
         self.generation += 1
 
-    def _take(self, tp: str, partition: "PartitionState", view: "ClusterView") -> None:
+    def _take(self, tp: str, partition: PartitionState, view: ClusterView) -> None:
         leader = partition.leader_replica
         lagging = leader is not None and leader.log_end_offset > leader.high_watermark
         suspect = lagging or view.flags(tp)
@@ -124,7 +122,7 @@ class PartitionIndex:
             self.audit = [total + sign * n for total, n in zip(self.audit, audit, strict=True)]
 
 
-def facts_of(partition: "PartitionState", severity: int) -> Facts:
+def facts_of(partition: PartitionState, severity: int) -> Facts:
     """What a partition adds to the tallies."""
     audit = NO_AUDIT
     if partition.lost or partition.duplicated or partition.diverged or partition.consumed_lost:

@@ -1,12 +1,10 @@
 """Random access to events by number, and where causes lead: back to the root, and on."""
 
 from collections import OrderedDict
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from emulator.events import Event
-
-if TYPE_CHECKING:
-    from sessions.sources.source import Source
+from sessions.sources.source import Source
 
 PAGE: Final = 64
 """Events read at once; neighbours are wanted next."""
@@ -20,7 +18,7 @@ EFFECTS_SCAN_MAX: Final = 4_096
 class EventReader:
     """The source's events by number, with the last few thousand kept at hand."""
 
-    def __init__(self, source: "Source") -> None:
+    def __init__(self, source: Source) -> None:
         self.source = source
         self._kept: OrderedDict[int, Event] = OrderedDict()
 

@@ -3,12 +3,11 @@
 Reading starts at the end of each log, so a long log costs no more than a short one.
 """
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from msgspec import Struct
 
-if TYPE_CHECKING:
-    from sessions.model.states import PartitionState, ReplicaState
+from sessions.model.states import PartitionState, ReplicaState
 
 CELL_GROWTH_MAX: Final = 2
 """Where few records leave room, each takes this many columns more."""
@@ -39,7 +38,7 @@ class Window(Struct, frozen=True):
 
 
 def window_of(
-    partition: "PartitionState", width: int, pan: int = 0, *, marks: bool = False, text: int = 0
+    partition: PartitionState, width: int, pan: int = 0, *, marks: bool = False, text: int = 0
 ) -> Window:
     """The newest offsets that fit into ``width`` columns, or ``pan`` offsets older ones.
 
@@ -68,7 +67,7 @@ def pan_to(window: Window, offset: int, pan: int) -> int:
 
 
 def foreign_offsets(
-    partition: "PartitionState", window: Window, original: dict[int, Record]
+    partition: PartitionState, window: Window, original: dict[int, Record]
 ) -> dict[int, set[int]]:
     """For each replica the offsets at which it holds another record than the leader."""
     found: dict[int, set[int]] = {}
@@ -82,7 +81,7 @@ def foreign_offsets(
     return found
 
 
-def records_in(replica: "ReplicaState", window: Window) -> dict[int, Record]:
+def records_in(replica: ReplicaState, window: Window) -> dict[int, Record]:
     """The replica's records by offset, inside the window."""
     found: dict[int, Record] = {}
     for run in reversed(replica.log):

@@ -1,20 +1,15 @@
 """Why is it so: the event that explains a partition's state, and the chain that led to it."""
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from console.model.event_log import FoundEvents, TouchScan
 from console.model.lookback import last_match
+from console.model.partition_fields import spokesman
 from console.model.reader import EventReader
-from console.render.event_text import describe
-from console.render.lines import Line, Span, cut, line
-from console.render.partition_columns import spokesman
-from console.styles.glyphs import Glyphs
 from emulator import events
 from emulator.events import AuditChanged, Event, PartitionStateChanged
+from sessions.model.states import PartitionState, ViewState
 from sessions.text import clock
-
-if TYPE_CHECKING:
-    from sessions.model.states import PartitionState, ViewState
 
 AUDIT_BUDGET_MS: Final = 5.0
 """How long one look may search for the last audit."""
@@ -45,7 +40,7 @@ WRITTEN_BY: Final[dict[str, tuple[type[Event], ...]]] = {
 OF_LEADER: Final = (events.HighWatermarkChanged, events.RecordsAppended, events.LogTruncated)
 
 
-def _speaks_of(event: Event, kinds: tuple[type[Event], ...], partition: "PartitionState") -> bool:
+def _speaks_of(event: Event, kinds: tuple[type[Event], ...], partition: PartitionState) -> bool:
     if not isinstance(event, kinds):
         return False
     if isinstance(event, OF_LEADER):
@@ -59,7 +54,7 @@ def _speaks_of(event: Event, kinds: tuple[type[Event], ...], partition: "Partiti
     return getattr(event, "tp", None) == partition.name
 
 
-def state_path(partition: "PartitionState") -> str:
+def state_path(partition: PartitionState) -> str:
     """The partition's ``state`` znode."""
     return f"/brokers/topics/{partition.topic}/partitions/{partition.partition}/state"
 
@@ -77,7 +72,7 @@ class Explainer:
         self._tp = ""
         self._audits: FoundEvents | None = None
 
-    def seq(self, state: "ViewState", partition: "PartitionState") -> int:
+    def seq(self, state: ViewState, partition: PartitionState) -> int:
         """The number of that event, at the time cursor."""
         if partition.lost or partition.duplicated or partition.diverged or partition.consumed_lost:
             audited = self._last_audit(partition.name, state.seq)
@@ -88,7 +83,7 @@ class Explainer:
             return partition.changed
         return self._said_by(partition, znode.changed)
 
-    def of_cell(self, state: "ViewState", partition: "PartitionState", column: str) -> int:
+    def of_cell(self, state: ViewState, partition: PartitionState, column: str) -> int:
         """The event behind one column's cell; behind the state, where there is none of its own."""
         kinds = WRITTEN_BY.get(column)
         if kinds is not None:
@@ -108,7 +103,7 @@ class Explainer:
         index = self._audits.index_of(seq)
         return self._audits.seq_at(index) if index >= 0 else None
 
-    def _said_by(self, partition: "PartitionState", written: int) -> int:
+    def _said_by(self, partition: PartitionState, written: int) -> int:
         """The event that says what the write of the znode means; else the write itself."""
         for event in self.reader.page(written - NEARBY, written + NEARBY):
             if isinstance(event, PartitionStateChanged) and event.tp == partition.name:
@@ -122,27 +117,6 @@ def chain(reader: EventReader, seq: int) -> list[Event]:
     if len(links) <= SHOWN_MAX:
         return links
     return [links[0], *links[-(SHOWN_MAX - 1) :]]
-
-
-def chain_lines(events: list[Event], width: int, glyphs: Glyphs) -> list[Line]:
-    """One line a link, each one further in than what caused it."""
-    rows = []
-    for depth, event in enumerate(events):
-        told = describe(event)
-        arrow = f"{'  ' if depth else ''}{glyphs.because} " if depth else ""
-        rows.append(
-            cut(
-                line(
-                    Span(f" {event.seq:>7,} ", "muted"),
-                    Span(arrow, "faint"),
-                    Span(f"{told.word} ", told.role),
-                    told.text,
-                ),
-                width,
-                glyphs.more,
-            )
-        )
-    return rows
 
 
 def moment(event: Event) -> str:

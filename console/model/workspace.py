@@ -1,25 +1,24 @@
 """What all screens of one console share: source, pacer, index, and how things are drawn."""
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Final
 
 from msgspec import Struct
 
+from console.model.conditions import Search
 from console.model.history import History
+from console.model.library import Bench, Card
 from console.model.lookback import Writes
 from console.model.pacer import Pacer
 from console.model.partition_index import PartitionIndex
 from console.model.reader import EventReader
 from console.model.why import Explainer
-from console.render.time_bar import TimeBar
 from console.styles.glyphs import UNICODE, Glyphs
 from sessions.garbage_collection import collect_while_drawing
-
-if TYPE_CHECKING:
-    from console.model.conditions import Search
-    from console.model.library import Card
-    from sessions.model.cluster_view import ClusterView
-    from sessions.sources.source import Source
+from sessions.model.cluster_view import ClusterView
+from sessions.model.states import PartitionState
+from sessions.sources.source import Source
 
 Complete = Callable[[str], Sequence[str]]
 """Completions of the last word of a statement that is being typed, as whole lines."""
@@ -29,15 +28,19 @@ Reproduce = Callable[["Source"], str]
 """The command line that comes back to a source's time cursor; empty where nobody knows one."""
 
 
+SIGN: Final = "+"
+"""Stands between the name of a screen and the number of the source that it shows."""
+
+
 class Moment(Struct):
     """A place in time with the read model as it was there."""
 
     seq: int
     time_us: int
-    view: "ClusterView"
+    view: ClusterView
 
 
-def no_command(source: "Source") -> str:
+def no_command(source: Source) -> str:
     """Where nobody knows one."""
     return ""
 
@@ -58,7 +61,7 @@ class Stage:
 
     def __init__(
         self,
-        source: "Source",
+        source: Source,
         *,
         glyphs: Glyphs = UNICODE,
         paused: bool = False,
@@ -73,7 +76,6 @@ class Stage:
         self.pacer = Pacer(source, paused=paused)
         self.index = PartitionIndex()
         self.history = History(source)
-        self.time_bar = TimeBar()
         self.reader = EventReader(source)
         self.explainer = Explainer(self.reader)
         self.writes = Writes(self.reader)
@@ -82,6 +84,7 @@ class Stage:
         self.search: Search | None = None
         self.subject: tuple[str, ...] = ()
         self.card: Card | None = None
+        self.library: Bench | None = None
         self.turn = 0
 
     @property
@@ -90,15 +93,28 @@ class Stage:
         return self.source.read_only or self.guarded
 
     @property
-    def present(self) -> "ClusterView":
+    def recording(self) -> Path | None:
+        """The file that what happens is being recorded in; None if nobody asked for one."""
+        recorder = getattr(self.source, "recorder", None)
+        if recorder is None or recorder.temporary or recorder.closed:
+            return None
+        found: Path = recorder.path
+        return found
+
+    @property
+    def present(self) -> ClusterView:
         """The read model where statements take effect: at the end of a live cluster."""
         found: ClusterView = getattr(self.source, "present", self.view)
         return found
 
     @property
-    def view(self) -> "ClusterView":
+    def view(self) -> ClusterView:
         """The read model at the time cursor."""
         return self.source.view
+
+    def view_statuses(self, partition: PartitionState) -> Iterator[str]:
+        """The states that hold of a partition at the time cursor."""
+        return self.view.statuses(partition)
 
     def command_line(self) -> str:
         """The command line that comes back to the time cursor; empty if nobody knows one."""

@@ -4,16 +4,15 @@ Pure functions of a width.
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from console.actions.lookup import Action, footer_actions, refusal
 from console.model.pacer import speed_text
+from console.model.workspace import Stage
 from console.render.lines import Line, Span, cut, data, fit, join_ends, line, width_of
-from console.render.state_words import RANKS, STATE_WORDS, glyph_of
+from console.render.state_words import WORD_OF, glyph_of
+from sessions.model.health import ALERTING
 from sessions.text import clean, clock, number
-
-if TYPE_CHECKING:
-    from console.model.workspace import Stage
 
 TABS: Final = (
     ("1", "overview", "Overview"),
@@ -27,14 +26,6 @@ TABS: Final = (
 """Key, mode and title of every screen that has a key of its own."""
 COMPARE: Final = ("8", "compare", "Side by side")
 """The screen that there is only if two runs are open."""
-HEADER_COUNTS: Final = (
-    ("offline", "offl"),
-    ("under_min_isr", "<min"),
-    ("unclean", "uncl"),
-    ("diverged", "divg"),
-    ("at_min_isr", "=min"),
-    ("under_replicated", "urp"),
-)
 NAME_WIDTH_MAX: Final = 24
 KEY_NAMES: Final = {
     "escape": "esc",
@@ -51,13 +42,13 @@ def key_name(key: str) -> str:
     return KEY_NAMES.get(key, key.replace("ctrl+", "^"))
 
 
-def source_name(stage: "Stage") -> str:
+def source_name(stage: Stage) -> str:
     """What the source calls itself; its kind if it has no name."""
     name = str(getattr(stage.source, "name", "") or stage.source.kind.lower())
     return fit(clean(name), NAME_WIDTH_MAX, more=stage.glyphs.more).rstrip()
 
 
-def header_line(stage: "Stage", width: int) -> Line:
+def header_line(stage: Stage, width: int) -> Line:
     """Name, seed, how time goes, where the cursor is, and what is wrong.
 
     Where there is little room, details give way one after another: counts of zero, words, the name.
@@ -78,13 +69,13 @@ def header_line(stage: "Stage", width: int) -> Line:
     return cut(line(*candidates[-1][0], " ", *short), width, stage.glyphs.more)
 
 
-def _title(stage: "Stage", *, named: bool) -> Line:
+def _title(stage: Stage, *, named: bool) -> Line:
     seed = stage.view.state.seed
     name = Span(f" {source_name(stage)}", "strong") if named else ""
     return line(name, Span(f" seed {seed}", "muted"))
 
 
-def _time(stage: "Stage", *, roomy: bool) -> Line:
+def _time(stage: Stage, *, roomy: bool) -> Line:
     source, pacer, glyphs = stage.source, stage.pacer, stage.glyphs
     mode = pacer.mode
     sign = glyphs.pause if pacer.paused else glyphs.play
@@ -93,31 +84,39 @@ def _time(stage: "Stage", *, roomy: bool) -> Line:
     return line(
         " " if roomy else "",
         Span(f" {mode} {sign} ", f"mode-{mode.lower()}"),
-        f" {speed_text(pacer.speed)}{gap}",
+        f" {_speed(stage)}{gap}",
         Span(clock(source.time_us), "strong"),
         f"{gap}#{number(source.seq)}{end}",
         Span(f"{gap}READ-ONLY", "read-only") if stage.read_only else "",
+        Span(f"{gap}{glyphs.up} REC", "error") if stage.recording else "",
     )
 
 
-def _counts(stage: "Stage", *, zeros: bool, words: bool) -> Line:
+def _speed(stage: Stage) -> str:
+    """The chosen speed; behind it what the machine manages, where that is less."""
+    pacer = stage.pacer
+    managed = f" ({pacer.managed:.0f}x)" if pacer.is_behind and pacer.managed >= 1 else ""
+    return f"{speed_text(pacer.speed)}{managed}"
+
+
+def _counts(stage: Stage, *, zeros: bool, words: bool) -> Line:
     counts = stage.view.counts()
     down = counts.brokers - counts.brokers_up
     brokers = f"brk {counts.brokers_up}/{counts.brokers} "
     spans = [Span(brokers, "error" if down else "muted")]
-    for name, label in HEADER_COUNTS:
-        count = getattr(counts, name)
+    for state in ALERTING:
+        count = getattr(counts, state.name)
         if count or zeros:
-            word = STATE_WORDS[RANKS[name]]
+            word = WORD_OF[state.name]
             glyph = glyph_of(word, stage.glyphs)
-            shown = f"{glyph} {label} {number(count)}" if words else f"{glyph}{number(count)}"
+            shown = f"{glyph} {word.short} {number(count)}" if words else f"{glyph}{number(count)}"
             spans += [Span(" "), Span(shown, word.role if count else "faint"), Span(" " * words)]
     return line(*spans)
 
 
-def tabs_line(stage: "Stage", mode: str, trail: str, width: int) -> Line:
+def tabs_line(stage: Stage, mode: str, trail: str, width: int) -> Line:
     """The screens by their keys, the one that is shown set off, and where in it one is."""
-    end = line(Span("? help  ^p find ", "muted"))
+    end = line(Span("? help ", "muted", "app.help"), Span(" ^p find ", "muted", "app.palette"))
     for short in (False, True):
         left = _tabs(stage, mode, trail, short=short)
         if width_of(left) + width_of(end) < width:
@@ -125,13 +124,13 @@ def tabs_line(stage: "Stage", mode: str, trail: str, width: int) -> Line:
     return join_ends(left, end, width, stage.glyphs.more)
 
 
-def _tabs(stage: "Stage", mode: str, trail: str, *, short: bool) -> Line:
+def _tabs(stage: Stage, mode: str, trail: str, *, short: bool) -> Line:
     spans: list[Span] = [Span(" ")]
     twins = hasattr(stage.source, "pairing")
     for key, name, title in (*TABS, COMPARE) if twins else TABS:
         here = name == mode
         shown = f" {key} " if short and not here else f" {key} {title} "
-        spans.append(Span(shown, "tab-here" if here else "tab"))
+        spans.append(Span(shown, "tab-here" if here else "tab", f"go.{name}"))
     return line(*spans, data(f" {stage.glyphs.here} {trail}" if trail else "", "strong"))
 
 
@@ -151,13 +150,13 @@ def _footer_entry(action: Action, *, read_only: bool) -> Line:
     refused = refusal(action, read_only=read_only) is not None
     keys = action.shown or key_name(action.keys[0])
     return line(
-        Span(keys, "faint" if refused else "key"),
-        Span(f" {action.label}  ", "faint" if refused else "muted"),
+        Span(keys, "faint" if refused else "key", action.id),
+        Span(f" {action.label}  ", "faint" if refused else "muted", action.id),
     )
 
 
 def rule_line(
-    stage: "Stage", title: str, parts: Sequence[str], width: int, *, focused: bool = False
+    stage: Stage, title: str, parts: Sequence[str], width: int, *, focused: bool = False
 ) -> Line:
     """A pane's title in a rule: ``── partitions 9/96 ── faults only ────``."""
     dash = stage.glyphs.horizontal

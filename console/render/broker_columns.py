@@ -2,17 +2,15 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from console.model.filters import Field
+from console.model.workspace import Stage
 from console.render.columns import Cell, Column
-from console.render.event_words import host
+from console.render.event_text import host
 from console.render.lines import BLANK, Line, Span, cut, data, line
+from sessions.model.states import BrokerState, LinkState
 from sessions.text import age, clean, hexadecimal, number
-
-if TYPE_CHECKING:
-    from console.model.workspace import Stage
-    from sessions.model.states import BrokerState, LinkState
 
 STATE_ROLES: Final = {
     "running": "ok",
@@ -32,14 +30,21 @@ def broker_object(key: str) -> str:
     return f"broker.{key}"
 
 
-def oldest_fetch_us(stage: "Stage", broker: "BrokerState") -> int | None:
-    """Microseconds since the fetch that lies furthest back, over the leaders it fetches from."""
-    if broker.state != "running" or not broker.fetch_sent_us:
+def oldest_fetch_us(stage: Stage, broker: BrokerState) -> int | None:
+    """Microseconds since the fetch that lies furthest back, over the leaders it fetches from.
+
+    A broker that serves nobody, or leads nothing, is fetched from no longer.
+    """
+    if broker.state != "running":
         return None
-    return stage.source.time_us - min(broker.fetch_sent_us.values())
+    serving, leads = stage.view.serving, stage.index.leaders
+    sent = [
+        us for leader, us in broker.fetch_sent_us.items() if leader in serving and leads[leader]
+    ]
+    return stage.source.time_us - min(sent) if sent else None
 
 
-def fields(stage: "Stage") -> "Mapping[str, Field[BrokerState]]":
+def fields(stage: Stage) -> Mapping[str, Field[BrokerState]]:
     """What a query such as ``leaders>10`` can name."""
     index = stage.index
     return {
@@ -53,42 +58,50 @@ def fields(stage: "Stage") -> "Mapping[str, Field[BrokerState]]":
     }
 
 
-def columns(stage: "Stage") -> "list[Column[BrokerState]]":
+def columns(stage: Stage) -> list[Column[BrokerState]]:
     """State and id first, then what it carries, then how it is connected."""
     return [*process_columns(stage), *load_columns(stage), *connection_columns(stage)]
 
 
-def process_columns(stage: "Stage") -> "list[Column[BrokerState]]":
+def process_columns(stage: Stage) -> list[Column[BrokerState]]:
     """Whether it runs, and whether it controls."""
 
-    def state_cell(broker: "BrokerState") -> Cell:
+    def state_cell(broker: BrokerState) -> Cell:
         glyph = stage.glyphs.up if broker.state == "running" else stage.glyphs.offline
         return f"{glyph} {broker.state.replace('_', ' ')}", STATE_ROLES.get(broker.state, "")
 
-    def is_controller(broker: "BrokerState") -> bool:
+    def is_controller(broker: BrokerState) -> bool:
         return stage.view.state.controller.broker == broker.id
 
-    def controller_cell(broker: "BrokerState") -> Cell:
+    def controller_cell(broker: BrokerState) -> Cell:
         epoch = stage.view.state.controller.epoch
         return (f"epoch {epoch}", "primary") if is_controller(broker) else ("", "")
 
     return [
-        Column("state", "STATE", 21, state_cell, lambda b: _state_rank(b.state)),
-        Column("id", "BROKER", 6, lambda b: (str(b.id), "strong"), lambda b: b.id, right=True),
+        Column("state", "STATE", 21, state_cell, lambda b: _state_rank(b.state), sticky=True),
+        Column(
+            "id",
+            "BROKER",
+            6,
+            lambda b: (str(b.id), "strong"),
+            lambda b: b.id,
+            right=True,
+            sticky=True,
+        ),
         Column("controller", "CONTROLLER", 10, controller_cell, lambda b: not is_controller(b)),
     ]
 
 
-def load_columns(stage: "Stage") -> "list[Column[BrokerState]]":
+def load_columns(stage: Stage) -> list[Column[BrokerState]]:
     """How many partitions it leads and holds, and how many of them are out of sync."""
     index, quiet = stage.index, stage.glyphs.no_record
 
-    def tally(id: str, title: str, counts: Counter[int]) -> "Column[BrokerState]":
+    def tally(id: str, title: str, counts: Counter[int]) -> Column[BrokerState]:
         return Column(
             id, title, 8, lambda b: (number(counts[b.id]), ""), lambda b: -counts[b.id], right=True
         )
 
-    def out_cell(broker: "BrokerState") -> Cell:
+    def out_cell(broker: BrokerState) -> Cell:
         count = index.out_of_sync[broker.id]
         return (number(count), "warning") if count else (quiet, "faint")
 
@@ -99,25 +112,25 @@ def load_columns(stage: "Stage") -> "list[Column[BrokerState]]":
     ]
 
 
-def connection_columns(stage: "Stage") -> "list[Column[BrokerState]]":
+def connection_columns(stage: Stage) -> list[Column[BrokerState]]:
     """How it stands with ZooKeeper and with its leaders."""
 
-    def session_cell(broker: "BrokerState") -> Cell:
+    def session_cell(broker: BrokerState) -> Cell:
         return (hexadecimal(broker.session), "muted") if broker.session else ("none", "warning")
 
-    def zookeeper_cell(broker: "BrokerState") -> Cell:
+    def zookeeper_cell(broker: BrokerState) -> Cell:
         return broker.zk_connection, _connection_role(broker)
 
-    def fetch_age(broker: "BrokerState") -> int:
+    def fetch_age(broker: BrokerState) -> int:
         return oldest_fetch_us(stage, broker) or 0
 
-    def fetch_cell(broker: "BrokerState") -> Cell:
+    def fetch_cell(broker: BrokerState) -> Cell:
         return age(oldest_fetch_us(stage, broker)), "muted"
 
-    def epoch_cell(broker: "BrokerState") -> Cell:
+    def epoch_cell(broker: BrokerState) -> Cell:
         return number(broker.broker_epoch), "muted"
 
-    def rack_cell(broker: "BrokerState") -> Cell:
+    def rack_cell(broker: BrokerState) -> Cell:
         return clean(broker.rack or ""), "muted"
 
     return [
@@ -133,11 +146,11 @@ def _state_rank(state: str) -> int:
     return STATE_ORDER.index(state) if state in STATE_ORDER else len(STATE_ORDER)
 
 
-def _connection_role(broker: "BrokerState") -> str:
+def _connection_role(broker: BrokerState) -> str:
     return "muted" if broker.zk_connection == "connected" else "warning"
 
 
-def broker_lines(stage: "Stage", broker: "BrokerState", width: int) -> list[Line]:
+def broker_lines(stage: Stage, broker: BrokerState, width: int) -> list[Line]:
     """All that is known of one broker."""
     index, state = stage.index, stage.view.state
     rows = [
@@ -171,7 +184,7 @@ def broker_lines(stage: "Stage", broker: "BrokerState", width: int) -> list[Line
     return [cut(row, width, stage.glyphs.more) for row in rows]
 
 
-def _fetches(stage: "Stage", broker: "BrokerState") -> list[Line]:
+def _fetches(stage: Stage, broker: BrokerState) -> list[Line]:
     now_us = stage.source.time_us
     rows = [
         line(f"  from {leader:>3} ", Span(f"{age(now_us - sent_us):>6} ago", "muted"))
@@ -180,7 +193,7 @@ def _fetches(stage: "Stage", broker: "BrokerState") -> list[Line]:
     return [BLANK, line(Span("LAST FETCH", "title")), *rows] if rows else []
 
 
-def _links(links: "list[LinkState]", broker: int) -> list[Line]:
+def _links(links: list[LinkState], broker: int) -> list[Line]:
     rows = [
         line(f"  {host(link.source)} > {host(link.destination)} ", Span(_condition(link), "error"))
         for link in links
@@ -189,7 +202,7 @@ def _links(links: "list[LinkState]", broker: int) -> list[Line]:
     return [BLANK, line(Span("LINKS", "title")), *rows] if rows else []
 
 
-def _condition(link: "LinkState") -> str:
+def _condition(link: LinkState) -> str:
     parts = ["cut"] if link.cut else []
     parts += [f"slow {age(link.delay_us)}"] if link.delay_us else []
     parts += [f"drops {link.drop_percent:g}%"] if link.drop_percent else []

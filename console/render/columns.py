@@ -1,7 +1,8 @@
 """Columns of a table: their width, their cells, what they are sorted by, which give way first."""
 
+import re
 from collections.abc import Callable, Sequence
-from typing import Any, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 from msgspec import Struct
 
@@ -17,7 +18,9 @@ class Column(Struct, Generic[Row], frozen=True):
 
     ``value`` is what rows are sorted by, ascending (None: the rows' own order). ``grows``: takes
     what room is left. ``drop``: the column with the highest number goes first when there is too
-    little room; 0 stays. ``wide``: only in the wide view.
+    little room; 0 stays. ``wide``: only in the wide view. ``sticky``: it stays when others are
+    scrolled away. ``shorten`` makes a text that is too long fit a width; without one its end is cut
+    off. A number is never cut: where it does not fit it is rounded (``12.3M``).
     """
 
     id: str
@@ -29,6 +32,8 @@ class Column(Struct, Generic[Row], frozen=True):
     grows: bool = False
     drop: int = 0
     wide: bool = False
+    sticky: bool = False
+    shorten: Callable[[str, int, str], str] | None = None
 
 
 class Placed(Struct, Generic[Row], frozen=True):
@@ -48,12 +53,15 @@ def total_width(columns: Sequence[Column[Row]]) -> int:
     return sum(column.width + GAP for column in columns)
 
 
-def place(columns: Sequence[Column[Row]], width: int, *, wide: bool) -> list[Placed[Row]]:
-    """The columns that fit into ``width``, left to right; with ``wide`` all of them."""
-    chosen = [column for column in columns if wide or not column.wide]
-    while not wide and total_width(chosen) > width and any(column.drop for column in chosen):
-        worst = max(chosen, key=lambda column: column.drop)
-        chosen = [column for column in chosen if column is not worst]
+def place(
+    columns: Sequence[Column[Row]], width: int, *, wide: bool, first: int = 0
+) -> list[Placed[Row]]:
+    """The columns that fit into ``width``, whole, left to right.
+
+    With ``wide`` none gives way by its ``drop``: ``first`` of those that are not sticky are passed
+    over, and what follows is shown as far as it fits.
+    """
+    chosen = _beginning_at(columns, width, first) if wide else _without_least(columns, width)
     spare = max(0, width - total_width(chosen))
     growing = sum(column.grows for column in chosen)
     placed, x = [], 0
@@ -64,8 +72,61 @@ def place(columns: Sequence[Column[Row]], width: int, *, wide: bool) -> list[Pla
     return placed
 
 
+def _without_least(columns: Sequence[Column[Row]], width: int) -> list[Column[Row]]:
+    chosen = [column for column in columns if not column.wide]
+    while total_width(chosen) - GAP > width and any(column.drop for column in chosen):
+        worst = max(chosen, key=lambda column: column.drop)
+        chosen = [column for column in chosen if column is not worst]
+    return chosen
+
+
+def _beginning_at(columns: Sequence[Column[Row]], width: int, first: int) -> list[Column[Row]]:
+    sticky = [column for column in columns if column.sticky]
+    others = [column for column in columns if not column.sticky][first:]
+    chosen = list(sticky)
+    for column in others:
+        if total_width([*chosen, column]) - GAP > width and len(chosen) > len(sticky):
+            break
+        chosen.append(column)
+    return chosen
+
+
 GROWTH_MAX = 26
 """A growing column takes no more than this beyond its width, so that the eye need not travel."""
+
+
+SCALES: Final = (("", 1), ("K", 10**3), ("M", 10**6), ("G", 10**9), ("T", 10**12))
+FIGURE: Final = re.compile(r"-?\d[\d,]*")
+
+
+def rounded(text: str, width: int) -> str:
+    """A whole number in at most ``width`` columns: as it is, without separators, or as ``12.3M``.
+
+    It is rounded down, so that it never says more than there is.
+    """
+    if len(text) <= width:
+        return text
+    value = int(text.replace(",", ""))
+    if len(str(value)) <= width:
+        return str(value)
+    for sign, unit in SCALES[1:]:
+        whole, rest = divmod(abs(value), unit)
+        minus = "-" if value < 0 else ""
+        for shown in (f"{minus}{whole}.{rest * 10 // unit}{sign}", f"{minus}{whole}{sign}"):
+            if len(shown) <= width and whole < 1_000 * 10:
+                return shown
+    return text
+
+
+def fitted(column: Column[Row], text: str, width: int, more: str) -> str:
+    """A cell's text in at most ``width`` columns."""
+    if cells(text) <= width:
+        return text
+    if FIGURE.fullmatch(text):
+        text = rounded(text, width)
+    elif column.shorten is not None:
+        text = column.shorten(text, width, more)
+    return fit(text, min(width, cells(text)), more=more)
 
 
 def row_line(placed: Sequence[Placed[Row]], row: Row, more: str = "~") -> Line:
@@ -73,10 +134,13 @@ def row_line(placed: Sequence[Placed[Row]], row: Row, more: str = "~") -> Line:
     spans: list[Span] = []
     for one in placed:
         text, role = one.column.cell(row)
-        blank = Span(" " * max(0, one.width - cells(text)))
-        shown = Span(fit(text, min(one.width, cells(text)), more=more), role)
+        if cells(text) > one.width:
+            text = fitted(one.column, text, one.width, more)
+        blank = Span(" " * (one.width - cells(text)))
+        shown = Span(text, role)
         spans += [blank, shown] if one.column.right else [shown, blank]
-        spans.append(Span(" " * GAP))
+        if one is not placed[-1]:
+            spans.append(Span(" " * GAP))
     return tuple(span for span in spans if span.text)
 
 
@@ -85,11 +149,12 @@ def title_line(placed: Sequence[Placed[Row]], sorted_by: str, arrow: str) -> Lin
     spans: list[Span] = []
     for one in placed:
         chosen = one.column.id == sorted_by
-        room = one.width + GAP if chosen else one.width
+        last = one is placed[-1]
+        room = one.width + GAP if chosen and not last else one.width
         title = one.column.title + (arrow if chosen else "")
         if chosen and one.column.right and cells(title) <= one.width:
             room = one.width
         shown = fit(title, room, right=one.column.right and room == one.width, more="")
         spans.append(Span(shown, "title-sorted" if chosen else "title"))
-        spans.append(Span(" " * (one.width + GAP - cells(shown))))
+        spans.append(Span(" " * (one.width + (0 if last else GAP) - cells(shown))))
     return tuple(spans)

@@ -1,27 +1,21 @@
 """Two runs in lines: what one holds where the other holds something else, and pairs of events."""
 
-from typing import TYPE_CHECKING
-
+from console.model.workspace import Stage
 from console.render.event_text import describe
 from console.render.lines import Line, Span, cut, data, fit, line
 from console.styles.glyphs import Glyphs
+from sessions.model.cluster_view import ClusterView
+from sessions.model.states import PartitionState
+from sessions.sources.live import LiveSource
+from sessions.sources.paired import TwinSource
 from sessions.text import brackets, clean, short_clock
-
-if TYPE_CHECKING:
-    from console.model.workspace import Stage
-    from sessions.model.cluster_view import ClusterView
-    from sessions.model.states import PartitionState
-    from sessions.sources.live import LiveSource
-    from sessions.sources.paired import TwinSource
 
 SIGN_WIDTH = 3
 MARK_WIDTH = 2
 CLOCK_WIDTH = 10
 
 
-def state_lines(
-    view: "ClusterView", other: "ClusterView", glyphs: Glyphs, width: int
-) -> list[Line]:
+def state_lines(view: ClusterView, other: ClusterView, glyphs: Glyphs, width: int) -> list[Line]:
     """Brokers that are not running, then each partition with its replicas and their records.
 
     What the other run does not say is set off.
@@ -41,7 +35,7 @@ def state_lines(
     return rows
 
 
-def _texts(view: "ClusterView") -> list[str]:
+def _texts(view: ClusterView) -> list[str]:
     state = view.state
     down = [f"{each.id} {each.state}" for each in state.brokers.values() if each.state != "running"]
     office = state.controller.broker
@@ -54,13 +48,13 @@ def _texts(view: "ClusterView") -> list[str]:
     return rows
 
 
-def _partition_text(partition: "PartitionState") -> str:
+def _partition_text(partition: PartitionState) -> str:
     leader = "none" if partition.leader in (None, -1) else partition.leader
     isr = brackets(partition.isr)
     return f"{partition.name} leader {leader} epoch {partition.leader_epoch} ISR {isr}"
 
 
-def _replica_text(view: "ClusterView", tp: str, broker: int) -> str:
+def _replica_text(view: ClusterView, tp: str, broker: int) -> str:
     """Named by partition and broker, so that equal lines mean equal replicas."""
     replica = view.state.partitions[tp].replica_states[broker]
     values = " ".join(view.values(tp, broker))
@@ -68,7 +62,7 @@ def _replica_text(view: "ClusterView", tp: str, broker: int) -> str:
     return f"  {tp}@{broker} {view.role(replica):<8} {numbers}  {values}"
 
 
-def _audit_text(partition: "PartitionState") -> str:
+def _audit_text(partition: PartitionState) -> str:
     found = ((len(partition.lost), "lost"), (len(partition.diverged), "diverged"))
     said = [f"{count} {word}" for count, word in (*found, (len(partition.duplicated), "twice"))]
     wrong = [text for text in said if not text.startswith("0 ")]
@@ -82,14 +76,14 @@ def _half(width: int) -> int:
     return max(10, (width - SIGN_WIDTH - MARK_WIDTH - CLOCK_WIDTH) // 2)
 
 
-def titles_line(twin: "TwinSource", width: int) -> Line:
+def titles_line(twin: TwinSource, width: int) -> Line:
     """The names of both runs over their events."""
     half = _half(width)
     names = [fit(clean(name), half) for name in (twin.front.name, twin.behind.name)]
     return line(Span(f"{' ' * (MARK_WIDTH + CLOCK_WIDTH)}{names[0]}   {names[1]}", "title"))
 
 
-def pair_line(stage: "Stage", twin: "TwinSource", index: int, width: int) -> Line:
+def pair_line(stage: Stage, twin: TwinSource, index: int, width: int) -> Line:
     """Both events, and a sign between them if they differ; the first difference says so."""
     pair, glyphs, half = twin.pairing.pairs[index], stage.glyphs, _half(width)
     here = glyphs.here if index == twin.place else " "
@@ -108,7 +102,7 @@ def pair_line(stage: "Stage", twin: "TwinSource", index: int, width: int) -> Lin
     )
 
 
-def _event(source: "LiveSource", seq: int | None, width: int, glyphs: Glyphs) -> Line:
+def _event(source: LiveSource, seq: int | None, width: int, glyphs: Glyphs) -> Line:
     event = None if seq is None else next(iter(source.events(seq, seq)), None)
     if event is None:
         return (Span(fit("", width)),)
@@ -119,7 +113,7 @@ def _event(source: "LiveSource", seq: int | None, width: int, glyphs: Glyphs) ->
     )
 
 
-def _time(twin: "TwinSource", left: int | None, right: int | None) -> int:
+def _time(twin: TwinSource, left: int | None, right: int | None) -> int:
     source, seq = (twin.front, left) if left is not None else (twin.behind, right)
     found = source.events(seq or 1, seq or 1)
     return found[0].time_us if found else 0

@@ -1,7 +1,8 @@
 """Every event in one line of words, past tense: its kind, how much it matters, and what happened.
 
-One table maps each class of :mod:`emulator.events` to its words; a test holds that none is missing.
-Text that came from people (names, values, statements) is made safe to print here, once.
+One function for each class of :mod:`emulator.events`, and one table that says which; a test holds
+that none is missing. Text that came from people (names, values, statements) is made safe to print
+in :func:`describe`, once.
 """
 
 from collections.abc import Callable
@@ -9,25 +10,16 @@ from typing import Any, Final
 
 from msgspec import Struct, structs
 
-from console.render import event_words as words
-from console.render import group_words
+from console.model.event_levels import CHANGE, FAULT, TRAFFIC, level_of
 from emulator import events
-from emulator.events import Event
-from sessions.text import clean
-
-TRAFFIC: Final = 0
-"""Level of what goes on all the time: messages, fetches, appends."""
-CHANGE: Final = 1
-"""Level of what changes the cluster's state."""
-FAULT: Final = 2
-"""Level of what goes wrong, or is broken on purpose."""
+from emulator.events import CLIENTS, ZOOKEEPER, Event
+from sessions.text import brackets, clean, hexadecimal, number
 
 
 class Kind(Struct, frozen=True):
-    """How one class of events is told: a word of at most six letters, its usual level, its text."""
+    """How one class of events is told: a word of at most six letters, and its text."""
 
     word: str
-    level: int
     text: Callable[[Any], str]
 
 
@@ -42,123 +34,609 @@ class Description(Struct, frozen=True):
 
 ROLES: Final = {TRAFFIC: "muted", CHANGE: "kind", FAULT: "error"}
 
-KINDS: Final[dict[type[Event], Kind]] = {
-    events.ClusterCreated: Kind("CLUSTR", CHANGE, words.cluster_created),
-    events.InputReceived: Kind("INPUT", CHANGE, words.input_received),
-    events.InputFinished: Kind("DONE", TRAFFIC, words.input_finished),
-    events.ExpectationChecked: Kind("EXPECT", CHANGE, words.expectation_checked),
-    events.BookmarkSet: Kind("MARK", CHANGE, words.bookmark_set),
-    events.TimerFired: Kind("TIMER", CHANGE, words.timer_fired),
-    events.TopicCreated: Kind("TOPIC", CHANGE, words.topic_created),
-    events.PartitionsAdded: Kind("TOPIC", CHANGE, words.partitions_added),
-    events.TopicDeleted: Kind("TOPIC", CHANGE, words.topic_deleted),
-    events.ReplicasAssigned: Kind("ASSIGN", CHANGE, words.replicas_assigned),
-    events.ConfigChanged: Kind("CONFIG", CHANGE, words.config_changed),
-    events.BrokerStateChanged: Kind("BROKER", CHANGE, words.broker_state_changed),
-    events.BrokerRegistered: Kind("BROKER", CHANGE, words.broker_registered),
-    events.LinkChanged: Kind("LINK", CHANGE, words.link_changed),
-    events.MessageSent: Kind("SEND", TRAFFIC, words.message_sent),
-    events.MessageLost: Kind("LOST", TRAFFIC, words.message_lost),
-    events.MessageHeld: Kind("HELD", CHANGE, words.message_held),
-    events.MessageReleased: Kind("FREED", CHANGE, words.message_released),
-    events.LogCreated: Kind("LOG", CHANGE, words.log_created),
-    events.LogDeleted: Kind("LOG", CHANGE, words.log_deleted),
-    events.LogLoaded: Kind("LOG", CHANGE, words.log_loaded),
-    events.ReplicaRoleChanged: Kind("ROLE", CHANGE, words.replica_role_changed),
-    events.RecordsAppended: Kind("APPEND", TRAFFIC, words.records_appended),
-    events.HighWatermarkChanged: Kind("HW", TRAFFIC, words.high_watermark_changed),
-    events.RemoteLogEndOffsetChanged: Kind("REMOTE", TRAFFIC, words.remote_leo_changed),
-    events.LogTruncated: Kind("TRUNC", FAULT, words.log_truncated),
-    events.LogStartOffsetChanged: Kind("START", CHANGE, words.log_start_changed),
-    events.EpochCacheChanged: Kind("EPOCHS", CHANGE, words.epoch_cache_changed),
-    events.HighWatermarksCheckpointed: Kind("CHECK", TRAFFIC, words.checkpointed),
-    events.IsrChangeStarted: Kind("ISR?", CHANGE, words.isr_change_started),
-    events.IsrChanged: Kind("ISR", CHANGE, words.isr_changed),
-    events.ReplicaFetchPaused: Kind("FETCH", CHANGE, words.fetch_paused),
-    events.ZnodeCreated: Kind("ZK", CHANGE, words.znode_created),
-    events.ZnodeChanged: Kind("ZK", CHANGE, words.znode_changed),
-    events.ZnodeDeleted: Kind("ZK", CHANGE, words.znode_deleted),
-    events.SessionCreated: Kind("SESS", CHANGE, words.session_created),
-    events.SessionEnded: Kind("SESS", CHANGE, words.session_ended),
-    events.ZooKeeperRefused: Kind("ZK", CHANGE, words.zookeeper_refused),
-    events.WatchFired: Kind("WATCH", CHANGE, words.watch_fired),
-    events.ZkConnectionChanged: Kind("CONN", CHANGE, words.zk_connection_changed),
-    events.PartitionStateChanged: Kind("STATE", CHANGE, words.partition_state_changed),
-    events.PartitionStateRemoved: Kind("STATE", CHANGE, words.partition_state_removed),
-    events.ControllerElected: Kind("CTRL", CHANGE, words.controller_elected),
-    events.ControllerResigned: Kind("CTRL", CHANGE, words.controller_resigned),
-    events.ControllerStep: Kind("CTRL", CHANGE, words.controller_step),
-    events.PartitionCached: Kind("CACHE", TRAFFIC, words.partition_cached),
-    events.MetadataUpdated: Kind("META", TRAFFIC, words.metadata_updated),
-    events.LeaderElected: Kind("ELECT", CHANGE, words.leader_elected),
-    events.ElectionFailed: Kind("ELECT", FAULT, words.election_failed),
-    events.ElectionHeld: Kind("ELECT", CHANGE, words.election_held),
-    events.RequestRefused: Kind("REFUSE", CHANGE, words.request_refused),
-    events.ProduceSent: Kind("PROD", TRAFFIC, words.produce_sent),
-    events.ProduceRetried: Kind("RETRY", CHANGE, words.produce_retried),
-    events.ProduceAcknowledged: Kind("ACK", TRAFFIC, words.produce_acknowledged),
-    events.ProduceFailed: Kind("FAIL", FAULT, words.produce_failed),
-    events.RecordsConsumed: Kind("READ", TRAFFIC, words.records_consumed),
-    events.ConsumeFinished: Kind("READ", CHANGE, words.consume_finished),
-    events.ConsumerTruncationDetected: Kind("CUT", FAULT, words.consumer_truncation_detected),
-    events.GroupRecordsWritten: Kind("GROUP", TRAFFIC, group_words.group_records_written),
-    events.GroupsLoaded: Kind("GROUP", CHANGE, group_words.groups_loaded),
-    events.GroupStateChanged: Kind("GROUP", CHANGE, group_words.group_state_changed),
-    events.MemberJoined: Kind("GROUP", CHANGE, group_words.member_joined),
-    events.MemberLeft: Kind("GROUP", CHANGE, group_words.member_left),
-    events.AssignmentChanged: Kind("GROUP", CHANGE, group_words.assignment_changed),
-    events.OffsetCommitted: Kind("COMMIT", TRAFFIC, group_words.offset_committed),
-    events.OffsetExpired: Kind("EXPIRE", CHANGE, group_words.offset_expired),
-    events.AuditChanged: Kind("AUDIT", FAULT, words.audit_changed),
-    events.InvariantViolated: Kind("BROKEN", FAULT, words.invariant_violated),
-}
-"""The words of every class of events."""
-
-UNKNOWN: Final = Kind("?", CHANGE, lambda event: type(event).__name__)
-BROKEN_STATES: Final = frozenset({"crashed", "frozen", "stopped"})
-
 
 def describe(event: Event) -> Description:
     """One event in words."""
     kind = KINDS.get(type(event), UNKNOWN)
-    level = _level(event, kind.level)
+    level = level_of(event)
     return Description(kind.word, clean(kind.text(event)), level, ROLES[level])
-
-
-def level_of(event: Event) -> int:
-    """How much the event matters: :data:`TRAFFIC`, :data:`CHANGE` or :data:`FAULT`."""
-    return _level(event, KINDS.get(type(event), UNKNOWN).level)
-
-
-def _level(event: Event, usual: int) -> int:
-    """Some classes tell of both good and bad news."""
-    match event:
-        case events.BrokerStateChanged(state=state):
-            return FAULT if state in BROKEN_STATES else CHANGE
-        case events.ExpectationChecked(passed=False):
-            return FAULT
-        case events.SessionEnded(reason="expired"):
-            return FAULT
-        case events.LinkChanged(cut=cut, drop_percent=percent, holding=holding):
-            return FAULT if cut or percent or holding else CHANGE
-        case events.PartitionStateChanged(leader=-1) | events.LeaderElected(strategy="Unclean"):
-            return FAULT
-        case events.InputFinished(error=error) if error != "NONE":
-            return CHANGE
-        case events.AuditChanged(lost=[], duplicated=[], diverged=[], consumed_lost=[]):
-            return CHANGE
-        case _:
-            return usual
 
 
 def fields_of(event: Event) -> list[tuple[str, str]]:
     """Every field of the event by name, as text that is safe to print."""
     return [
-        (field, clean(_value_text(value)))
+        (field, clean(_value_text(event, field, value)))
         for field, value in structs.asdict(event).items()
         if field not in ("seq", "time_us", "cause")
     ]
 
 
-def _value_text(value: object) -> str:
+def _value_text(event: Event, field: str, value: object) -> str:
+    if isinstance(event, events.MessageSent) and field == "detail":
+        return "; ".join(" ".join(said(event.name, item)) for item in event.detail if item)
+    if isinstance(event, events.ElectionHeld) and field == "candidates":
+        return ", ".join(f"{broker} {verdict}" for broker, verdict in event.candidates)
     return value if isinstance(value, str) else str(value)
+
+
+# ---- the words of each class
+
+SHOWN_MAX = 4
+"""How many items of a list a line names before it only counts them."""
+
+
+def host(number: int) -> str:
+    """A host's name in the command language: a broker id, ``zk`` or ``clients``."""
+    return {ZOOKEEPER: "zk", CLIENTS: "clients"}.get(number, str(number))
+
+
+def replica(tp: str, broker: int) -> str:
+    """``orders-0@2``."""
+    return f"{tp}@{broker}"
+
+
+def records(count: int) -> str:
+    """``1 record``, ``12 records``."""
+    return f"{number(count)} record{'' if count == 1 else 's'}"
+
+
+def some(items: list[str]) -> str:
+    """The first few items, and how many more there are."""
+    rest = len(items) - SHOWN_MAX
+    return " ".join(items[:SHOWN_MAX]) + (f" and {rest} more" if rest > 0 else "")
+
+
+def cluster_created(event: events.ClusterCreated) -> str:
+    """The cluster's own first event."""
+    mode = ", stepwise" if event.stepwise else ""
+    size = f"cluster of {len(event.brokers)} brokers made"
+    return f"{size}, release {event.version}, seed {event.seed}{mode}"
+
+
+def input_received(event: events.InputReceived) -> str:
+    """A statement, as it was written."""
+    return f"{event.text}  (line {event.line})" if event.line else event.text
+
+
+def input_finished(event: events.InputFinished) -> str:
+    """How a statement ended."""
+    return f"{event.text}: {'done' if event.error == 'NONE' else event.error}"
+
+
+def expectation_checked(event: events.ExpectationChecked) -> str:
+    """An assertion."""
+    return f"{event.text}: {'held' if event.passed else f'FAILED, was {event.actual}'}"
+
+
+def bookmark_set(event: events.BookmarkSet) -> str:
+    """A bookmark."""
+    return f"{event.name}  {event.note}" if event.note else event.name
+
+
+def timer_fired(event: events.TimerFired) -> str:
+    """A periodic task."""
+    return f"{host(event.host)}: {event.task}"
+
+
+def topic_created(event: events.TopicCreated) -> str:
+    """A new topic."""
+    settings = " ".join(f"{key}={value}" for key, value in event.config.items())
+    factor = len(event.assignment[0]) if event.assignment else 0
+    return f"topic {event.topic} created, {len(event.assignment)} x {factor} {settings}".rstrip()
+
+
+def partitions_added(event: events.PartitionsAdded) -> str:
+    """A grown topic."""
+    return f"topic {event.topic} grew to {event.first + len(event.assignment)} partitions"
+
+
+def topic_deleted(event: events.TopicDeleted) -> str:
+    """A topic that is gone."""
+    return f"topic {event.topic} deleted"
+
+
+def replicas_assigned(event: events.ReplicasAssigned) -> str:
+    """A reassignment's step."""
+    moves = f" adding {brackets(event.adding)}" if event.adding else ""
+    moves += f" removing {brackets(event.removing)}" if event.removing else ""
+    return f"{event.tp} assigned to {brackets(event.replicas)}{moves}"
+
+
+def config_changed(event: events.ConfigChanged) -> str:
+    """A configuration value."""
+    change = f"{event.key}={event.value}" if event.value else f"{event.key} removed"
+    return f"{event.entity} {event.name}: {change}"
+
+
+def broker_state_changed(event: events.BrokerStateChanged) -> str:
+    """A broker process."""
+    return f"broker {event.broker} {event.state.replace('_', ' ')}"
+
+
+def broker_registered(event: events.BrokerRegistered) -> str:
+    """A broker's znode."""
+    session = hexadecimal(event.session)
+    return f"broker {event.broker} registered, session {session}, epoch {event.broker_epoch}"
+
+
+def link_changed(event: events.LinkChanged) -> str:
+    """A link's new condition."""
+    parts = ["cut"] if event.cut else []
+    parts += [f"delayed {event.delay_us // 1000}ms"] if event.delay_us else []
+    parts += [f"drops {event.drop_percent:g}%"] if event.drop_percent else []
+    parts += [f"holds {' '.join(event.holding)}"] if event.holding else []
+    return f"link {host(event.source)} > {host(event.destination)} {', '.join(parts) or 'whole'}"
+
+
+def message_sent(event: events.MessageSent) -> str:
+    """A message; what it says of partitions, shortened."""
+    what = some([" ".join(said(event.name, item)) for item in event.detail if item])
+    return f"{host(event.source)} > {host(event.destination)} {event.name} {what}".rstrip()
+
+
+SAID: Final[dict[str, tuple[str, ...]]] = {
+    "FetchRequest": ("offset", "leader_epoch"),
+    "FetchResponse": ("HW", "base_offset", "records", "error"),
+    "LeaderAndIsrRequest": ("leader", "leader_epoch"),
+    "StopReplicaRequest": ("leader_epoch",),
+    "UpdateMetadataRequest": ("leader", "leader_epoch", "zk_version"),
+    "OffsetsForLeaderEpochRequest": ("leader_epoch",),
+    "OffsetsForLeaderEpochResponse": ("error", "leader_epoch", "end_offset"),
+    "ProduceRequest": (
+        *("first_record", "records", "acks"),
+        *("producer_id", "producer_epoch", "base_sequence"),
+    ),
+    "ProduceResponse": ("error", "base_offset"),
+}
+"""What the values behind a partition's name are in each message, by Kafka's names where it has one.
+
+They stand in the order of :meth:`emulator.protocol.message.Message.detail`.
+"""
+UNSET: Final = (-1, "NONE")
+"""Values that say nothing, such as the base offset of a response without records."""
+
+
+def said(message: str, item: list[str | int]) -> list[str]:
+    """What a message says of one partition, each value with its name: ``t-0``, ``HW=4``, .."""
+    names = SAID.get(message, ())
+    if len(item) - 1 > len(names):
+        return [str(item[0]), *map(str, item[1:])]
+    return [
+        str(item[0]),
+        *(
+            f"{name}={value}"
+            for name, value in zip(names, item[1:], strict=False)
+            if value not in UNSET
+        ),
+    ]
+
+
+def message_lost(event: events.MessageLost) -> str:
+    """A message that will not arrive."""
+    return f"message #{event.message} lost: {event.reason}"
+
+
+def message_held(event: events.MessageHeld) -> str:
+    """A message that waits."""
+    return f"message #{event.message} waits on its link"
+
+
+def message_released(event: events.MessageReleased) -> str:
+    """A message that goes on."""
+    return f"message #{event.message} goes on"
+
+
+def log_created(event: events.LogCreated) -> str:
+    """A new log folder."""
+    return f"{replica(event.tp, event.broker)} log created"
+
+
+def log_deleted(event: events.LogDeleted) -> str:
+    """A removed log folder."""
+    return f"{replica(event.tp, event.broker)} log deleted"
+
+
+def log_loaded(event: events.LogLoaded) -> str:
+    """What a starting broker found on disk."""
+    return (
+        f"{replica(event.tp, event.broker)} loaded: LEO {number(event.log_end_offset)} "
+        f"HW {number(event.high_watermark)}"
+    )
+
+
+def replica_role_changed(event: events.ReplicaRoleChanged) -> str:
+    """A replica's new role."""
+    of = f" of {event.leader}" if event.role == "follower" else ""
+    return f"{replica(event.tp, event.broker)} became {event.role}{of}, epoch {event.leader_epoch}"
+
+
+def records_appended(event: events.RecordsAppended) -> str:
+    """A write to a log."""
+    end = event.base_offset + event.count
+    epoch = f", epoch {event.leader_epoch}" if event.leader_epoch >= 0 else ""
+    return (
+        f"{replica(event.tp, event.broker)} +{number(event.count)} at {number(event.base_offset)}, "
+        f"LEO {number(end)}{epoch}"
+    )
+
+
+def high_watermark_changed(event: events.HighWatermarkChanged) -> str:
+    """An HW that moved."""
+    return (
+        f"{replica(event.tp, event.broker)} HW {number(event.previous)} > "
+        f"{number(event.high_watermark)} ({event.occasion})"
+    )
+
+
+def remote_leo_changed(event: events.RemoteLogEndOffsetChanged) -> str:
+    """The leader's memory of a follower."""
+    known = "unknown" if event.log_end_offset < 0 else number(event.log_end_offset)
+    return f"{replica(event.tp, event.broker)} remembers {event.follower} at LEO {known}"
+
+
+def log_truncated(event: events.LogTruncated) -> str:
+    """A cut log."""
+    gone = event.previous - event.log_end_offset
+    first, last = event.log_end_offset, event.previous - 1
+    offsets = (
+        f"offset {number(first)}" if gone == 1 else f"offsets {number(first)} to {number(last)}"
+    )
+    return (
+        f"{replica(event.tp, event.broker)} truncated {records(gone)} ({offsets}): "
+        f"LEO {number(event.previous)} > {number(event.log_end_offset)} ({event.reason})"
+    )
+
+
+def log_start_changed(event: events.LogStartOffsetChanged) -> str:
+    """A log's new first offset."""
+    return f"{replica(event.tp, event.broker)} log start {number(event.log_start)}"
+
+
+def epoch_cache_changed(event: events.EpochCacheChanged) -> str:
+    """A leader-epoch cache."""
+    entries = " ".join(f"e{epoch}:{start}" for epoch, start in event.entries[-SHOWN_MAX:])
+    return f"{replica(event.tp, event.broker)} epochs {entries or 'none'}"
+
+
+def checkpointed(event: events.HighWatermarksCheckpointed) -> str:
+    """A checkpoint file."""
+    entries = some([f"{tp}:{offset}" for tp, offset in event.high_watermarks.items()])
+    return f"broker {event.broker} checkpointed HW {entries}"
+
+
+def isr_change_started(event: events.IsrChangeStarted) -> str:
+    """A request for another ISR."""
+    return (
+        f"{replica(event.tp, event.broker)} asks to {event.change} to {brackets(event.isr)} "
+        f"for {event.replica}"
+    )
+
+
+def isr_changed(event: events.IsrChanged) -> str:
+    """The ISR that a leader acts on."""
+    return f"{replica(event.tp, event.broker)} ISR {brackets(event.isr)}, v{event.zk_version}"
+
+
+def fetch_paused(event: events.ReplicaFetchPaused) -> str:
+    """A slow follower, on purpose."""
+    return f"{replica(event.tp, event.broker)} fetching {'paused' if event.paused else 'resumed'}"
+
+
+def znode_created(event: events.ZnodeCreated) -> str:
+    """A new znode."""
+    owner = f" (ephemeral {hexadecimal(event.session)})" if event.session else ""
+    return f"created {event.path}{owner}"
+
+
+def znode_changed(event: events.ZnodeChanged) -> str:
+    """A znode's new data."""
+    return f"set {event.path} v{event.version} {event.data if event.data is not None else 'null'}"
+
+
+def znode_deleted(event: events.ZnodeDeleted) -> str:
+    """A znode that is gone."""
+    return f"deleted {event.path}"
+
+
+def session_created(event: events.SessionCreated) -> str:
+    """A ZooKeeper session."""
+    return (
+        f"session {hexadecimal(event.session)} for {host(event.host)}, timeout {event.timeout_ms}ms"
+    )
+
+
+def session_ended(event: events.SessionEnded) -> str:
+    """The end of a ZooKeeper session."""
+    return f"session {hexadecimal(event.session)} of {host(event.host)} {event.reason}"
+
+
+def watch_fired(event: events.WatchFired) -> str:
+    """A watch."""
+    return f"{host(event.host)} told {event.kind} {event.path}"
+
+
+def zk_connection_changed(event: events.ZkConnectionChanged) -> str:
+    """A broker's view of ZooKeeper."""
+    return f"broker {event.broker} {event.state} (ZooKeeper)"
+
+
+def partition_state_changed(event: events.PartitionStateChanged) -> str:
+    """The state znode's new words."""
+    leader = "none" if event.leader < 0 else str(event.leader)
+    return (
+        f"{event.tp} leader {leader}, epoch {event.leader_epoch}, ISR {brackets(event.isr)}, "
+        f"v{event.zk_version}"
+    )
+
+
+def partition_state_removed(event: events.PartitionStateRemoved) -> str:
+    """A state znode that is gone."""
+    return f"{event.tp} has no state any more"
+
+
+def controller_elected(event: events.ControllerElected) -> str:
+    """A new controller."""
+    return f"broker {event.broker} became controller, epoch {event.epoch}"
+
+
+def controller_resigned(event: events.ControllerResigned) -> str:
+    """A controller that is none any more."""
+    return f"broker {event.broker} resigned as controller, epoch {event.epoch}: {event.reason}"
+
+
+def controller_step(event: events.ControllerStep) -> str:
+    """One step of a controller's procedure."""
+    return f"{event.broker}: {event.procedure} {event.step} {event.name} {event.detail}".rstrip()
+
+
+def partition_cached(event: events.PartitionCached) -> str:
+    """A controller that has learnt, or written, another state."""
+    leader = "none" if event.leader < 0 else str(event.leader)
+    return (
+        f"controller {event.broker} takes {event.tp} to have leader {leader}, "
+        f"epoch {event.leader_epoch}, ISR {brackets(event.isr)}, v{event.zk_version}"
+    )
+
+
+def metadata_updated(event: events.MetadataUpdated) -> str:
+    """A broker that tells clients other metadata."""
+    alive = brackets(event.live_brokers)
+    return f"broker {event.broker} took metadata from controller {event.controller}, alive {alive}"
+
+
+def leader_elected(event: events.LeaderElected) -> str:
+    """An election's result."""
+    return (
+        f"{event.tp} leader {event.leader}, epoch {event.leader_epoch}, ISR {brackets(event.isr)} "
+        f"({event.strategy})"
+    )
+
+
+def election_failed(event: events.ElectionFailed) -> str:
+    """An election without a result."""
+    return f"{event.tp} no leader ({event.strategy}): {event.reason}"
+
+
+def election_held(event: events.ElectionHeld) -> str:
+    """How an election went: who was considered in which order, and why each was passed over."""
+    leader = f"leader {event.leader}" if event.leader >= 0 else "no leader"
+    order = ", ".join(f"{broker} {verdict}" for broker, verdict in event.candidates)
+    return (
+        f"{event.tp} {event.strategy} election by controller {event.controller}: {leader}; "
+        f"considered {order or 'nobody'}; ISR {brackets(event.isr)}, live {brackets(event.live)}"
+        f"{_would_help(event)}"
+    )
+
+
+def _would_help(event: events.ElectionHeld) -> str:
+    """What would bring a partition back for which no leader was found."""
+    if event.leader >= 0:
+        return ""
+    waiting = [broker for broker in event.isr if broker not in event.live]
+    if not waiting:
+        return ""
+    names = " or ".join(map(str, waiting))
+    return f"; broker {names} of the ISR would bring it back, or an unclean election"
+
+
+def request_refused(event: events.RequestRefused) -> str:
+    """A request, or one partition of it, that a broker refused."""
+    what = f"{event.tp} of the request" if event.tp else "the request"
+    return (
+        f"broker {event.broker} refused {what} of broker {event.source}: {event.error} "
+        f"({event.given}, it has {event.known})"
+    )
+
+
+def zookeeper_refused(event: events.ZooKeeperRefused) -> str:
+    """A write that ZooKeeper refused."""
+    versions = ""
+    if event.expected >= 0:
+        versions = f" (version {event.expected} expected, it is {event.actual})"
+    return (
+        f"{event.operation} {event.path} of broker {event.broker} refused: {event.error}{versions}"
+    )
+
+
+def produce_sent(event: events.ProduceSent) -> str:
+    """A batch on its way."""
+    acks = "all" if event.acks < 0 else str(event.acks)
+    return f"{event.producer} sent {event.tp} {some(event.values)}, acks={acks}"
+
+
+def produce_retried(event: events.ProduceRetried) -> str:
+    """Another attempt."""
+    counted = "" if event.counted else " (not counted)"
+    record = f"{event.tp} record {event.first_record}"
+    return f"{event.producer} tries {record} again: {event.error}{counted}"
+
+
+def produce_acknowledged(event: events.ProduceAcknowledged) -> str:
+    """A success, for the producer."""
+    where = f"at {number(event.base_offset)}" if event.base_offset >= 0 else "unconfirmed"
+    return f"{event.producer} {event.tp} {records(event.count)} acknowledged {where}"
+
+
+def produce_failed(event: events.ProduceFailed) -> str:
+    """A failure, for the producer."""
+    return f"{event.producer} {event.tp} {records(event.count)} failed: {event.error}"
+
+
+def records_consumed(event: events.RecordsConsumed) -> str:
+    """What a consumer was given."""
+    count = sum(length for _, length in event.runs)
+    return f"{event.consumer} read {event.tp} {records(count)} from {number(event.offset)}"
+
+
+def consume_finished(event: events.ConsumeFinished) -> str:
+    """The end of a read."""
+    ending = "" if event.error == "NONE" else f": {event.error}"
+    return f"{event.consumer} at {event.tp} {number(event.position)}{ending}"
+
+
+def consumer_truncation_detected(event: events.ConsumerTruncationDetected) -> str:
+    """A position that the log was cut below."""
+    ends = "is unknown" if event.end_offset < 0 else f"ends at {number(event.end_offset)}"
+    return (
+        f"{event.consumer} at {event.tp} {number(event.position)}:"
+        f" epoch {event.epoch} {ends} in the leader's log"
+    )
+
+
+def audit_changed(event: events.AuditChanged) -> str:
+    """Ground truth about a partition."""
+    counts = {
+        "lost": len(event.lost),
+        "duplicated": len(event.duplicated),
+        "diverged": len(event.diverged),
+        "read and lost": len(event.consumed_lost),
+    }
+    found = ", ".join(f"{count} {what}" for what, count in counts.items() if count)
+    return f"{event.tp} {found or 'clean again'}"
+
+
+def invariant_violated(event: events.InvariantViolated) -> str:
+    """A broken invariant."""
+    known = " (known of this release)" if event.known else ""
+    return f"{event.name} {event.tp}: {event.detail}{known}"
+
+
+# ---- consumer groups
+
+
+def group_records_written(event: events.GroupRecordsWritten) -> str:
+    """A coordinator's own records."""
+    where = replica(event.tp, event.broker)
+    return f"group {event.group} writes {records(len(event.values))} to {where}"
+
+
+def groups_loaded(event: events.GroupsLoaded) -> str:
+    """A new coordinator."""
+    found = some(event.groups) or "no groups"
+    return f"{replica(event.tp, event.broker)} coordinates {found}"
+
+
+def group_state_changed(event: events.GroupStateChanged) -> str:
+    """A step of the group's state machine."""
+    return f"group {event.group} {event.state}, generation {event.generation} ({event.broker})"
+
+
+def member_joined(event: events.MemberJoined) -> str:
+    """A new member."""
+    return f"{event.consumer} joined group {event.group} as {event.member}"
+
+
+def member_left(event: events.MemberLeft) -> str:
+    """A member gone, and how."""
+    return f"{event.consumer} is out of group {event.group}: {event.reason}"
+
+
+def assignment_changed(event: events.AssignmentChanged) -> str:
+    """Who reads what."""
+    what = some(event.partitions) or "nothing"
+    return f"{event.consumer} reads {what} for group {event.group}, generation {event.generation}"
+
+
+def offset_committed(event: events.OffsetCommitted) -> str:
+    """How far a group is."""
+    return f"group {event.group} committed {event.tp} {number(event.offset)}"
+
+
+def offset_expired(event: events.OffsetExpired) -> str:
+    """What is forgotten."""
+    return f"group {event.group} forgot {event.tp} {number(event.offset)}: committed too long ago"
+
+
+KINDS: Final[dict[type[Event], Kind]] = {
+    events.ClusterCreated: Kind("CLUSTR", cluster_created),
+    events.InputReceived: Kind("INPUT", input_received),
+    events.InputFinished: Kind("DONE", input_finished),
+    events.ExpectationChecked: Kind("EXPECT", expectation_checked),
+    events.BookmarkSet: Kind("MARK", bookmark_set),
+    events.TimerFired: Kind("TIMER", timer_fired),
+    events.TopicCreated: Kind("TOPIC", topic_created),
+    events.PartitionsAdded: Kind("TOPIC", partitions_added),
+    events.TopicDeleted: Kind("TOPIC", topic_deleted),
+    events.ReplicasAssigned: Kind("ASSIGN", replicas_assigned),
+    events.ConfigChanged: Kind("CONFIG", config_changed),
+    events.BrokerStateChanged: Kind("BROKER", broker_state_changed),
+    events.BrokerRegistered: Kind("BROKER", broker_registered),
+    events.LinkChanged: Kind("LINK", link_changed),
+    events.MessageSent: Kind("SEND", message_sent),
+    events.MessageLost: Kind("LOST", message_lost),
+    events.MessageHeld: Kind("HELD", message_held),
+    events.MessageReleased: Kind("FREED", message_released),
+    events.LogCreated: Kind("LOG", log_created),
+    events.LogDeleted: Kind("LOG", log_deleted),
+    events.LogLoaded: Kind("LOG", log_loaded),
+    events.ReplicaRoleChanged: Kind("ROLE", replica_role_changed),
+    events.RecordsAppended: Kind("APPEND", records_appended),
+    events.HighWatermarkChanged: Kind("HW", high_watermark_changed),
+    events.RemoteLogEndOffsetChanged: Kind("REMOTE", remote_leo_changed),
+    events.LogTruncated: Kind("TRUNC", log_truncated),
+    events.LogStartOffsetChanged: Kind("START", log_start_changed),
+    events.EpochCacheChanged: Kind("EPOCHS", epoch_cache_changed),
+    events.HighWatermarksCheckpointed: Kind("CHECK", checkpointed),
+    events.IsrChangeStarted: Kind("ISR?", isr_change_started),
+    events.IsrChanged: Kind("ISR", isr_changed),
+    events.ReplicaFetchPaused: Kind("FETCH", fetch_paused),
+    events.ZnodeCreated: Kind("ZK", znode_created),
+    events.ZnodeChanged: Kind("ZK", znode_changed),
+    events.ZnodeDeleted: Kind("ZK", znode_deleted),
+    events.SessionCreated: Kind("SESS", session_created),
+    events.SessionEnded: Kind("SESS", session_ended),
+    events.ZooKeeperRefused: Kind("ZK", zookeeper_refused),
+    events.WatchFired: Kind("WATCH", watch_fired),
+    events.ZkConnectionChanged: Kind("CONN", zk_connection_changed),
+    events.PartitionStateChanged: Kind("STATE", partition_state_changed),
+    events.PartitionStateRemoved: Kind("STATE", partition_state_removed),
+    events.ControllerElected: Kind("CTRL", controller_elected),
+    events.ControllerResigned: Kind("CTRL", controller_resigned),
+    events.ControllerStep: Kind("CTRL", controller_step),
+    events.PartitionCached: Kind("CACHE", partition_cached),
+    events.MetadataUpdated: Kind("META", metadata_updated),
+    events.LeaderElected: Kind("ELECT", leader_elected),
+    events.ElectionFailed: Kind("ELECT", election_failed),
+    events.ElectionHeld: Kind("ELECT", election_held),
+    events.RequestRefused: Kind("REFUSE", request_refused),
+    events.ProduceSent: Kind("PROD", produce_sent),
+    events.ProduceRetried: Kind("RETRY", produce_retried),
+    events.ProduceAcknowledged: Kind("ACK", produce_acknowledged),
+    events.ProduceFailed: Kind("FAIL", produce_failed),
+    events.RecordsConsumed: Kind("READ", records_consumed),
+    events.ConsumeFinished: Kind("READ", consume_finished),
+    events.ConsumerTruncationDetected: Kind("CUT", consumer_truncation_detected),
+    events.GroupRecordsWritten: Kind("GROUP", group_records_written),
+    events.GroupsLoaded: Kind("GROUP", groups_loaded),
+    events.GroupStateChanged: Kind("GROUP", group_state_changed),
+    events.MemberJoined: Kind("GROUP", member_joined),
+    events.MemberLeft: Kind("GROUP", member_left),
+    events.AssignmentChanged: Kind("GROUP", assignment_changed),
+    events.OffsetCommitted: Kind("COMMIT", offset_committed),
+    events.OffsetExpired: Kind("EXPIRE", offset_expired),
+    events.AuditChanged: Kind("AUDIT", audit_changed),
+    events.InvariantViolated: Kind("BROKEN", invariant_violated),
+}
+"""The words of every class of events."""
+
+UNKNOWN: Final = Kind("?", lambda event: type(event).__name__)

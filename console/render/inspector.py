@@ -5,22 +5,24 @@ Several truths stand side by side and may disagree: what the znode says, what th
 controller and the clients believe.
 """
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from console.model.partition_fields import leader_number
 from console.model.tape_window import EPOCH_ROLES
-from console.model.why import chain, chain_lines, state_path
+from console.model.why import chain, state_path
+from console.model.workspace import Stage
+from console.render.cause_chain import chain_lines
+from console.render.columns import rounded
 from console.render.lines import BLANK, Line, Span, cut, line
-from console.render.partition_columns import leader_number
 from console.render.state_words import STATE_WORDS, glyph_of
 from console.render.tapes import tape_order
+from sessions.model.states import PartitionState, ReplicaState
 from sessions.model.truths import truths
 from sessions.text import age, brackets, number, plain
 
-if TYPE_CHECKING:
-    from console.model.workspace import Stage
-    from sessions.model.states import PartitionState, ReplicaState
-
 EPOCHS_SHOWN_MAX: Final = 5
+ROOMY: Final = 46
+"""A narrower inspector leaves out the age of fetches."""
 TRUTH_WORDS: Final = {
     "leader": "leader",
     "leader_epoch": "epoch",
@@ -30,11 +32,11 @@ TRUTH_WORDS: Final = {
 """The fields in which somebody may disagree with the znode, and what they are called."""
 
 
-def partition_lines(stage: "Stage", partition: "PartitionState", width: int) -> list[Line]:
+def partition_lines(stage: Stage, partition: PartitionState, width: int) -> list[Line]:
     """The whole inspector for one partition."""
     sections = [
         heading(stage, partition),
-        replica_table(stage, partition),
+        replica_table(stage, partition, width),
         epoch_caches(partition),
         znode(stage, partition),
         disagreements(stage, partition),
@@ -48,7 +50,7 @@ def partition_lines(stage: "Stage", partition: "PartitionState", width: int) -> 
     return [cut(row, width, stage.glyphs.more) for row in rows]
 
 
-def heading(stage: "Stage", partition: "PartitionState") -> list[Line]:
+def heading(stage: Stage, partition: PartitionState) -> list[Line]:
     """State in words, leader and epochs, ISR and OSR as the znode says them."""
     severity = stage.index.severity.get(partition.name, len(STATE_WORDS) - 1)
     word = STATE_WORDS[severity]
@@ -96,21 +98,24 @@ def heading(stage: "Stage", partition: "PartitionState") -> list[Line]:
     return rows
 
 
-def replica_table(stage: "Stage", partition: "PartitionState") -> list[Line]:
+def replica_table(stage: Stage, partition: PartitionState, width: int) -> list[Line]:
     """One line a replica: role, LEO, HW, the leader's memory of it, its distance, its fetch."""
-    title = f"{'REPLICA':<13}{'LEO':>8}{'HW':>8}{'REMOTE':>8}{'BEHIND':>7}{'FETCH':>6}"
-    rows = [line(Span(title, "title"))]
+    fetches = width >= ROOMY
+    title = f"{'REPLICA':<13}{'LEO':>7}{'HW':>7}{'REMOTE':>7}{'LAG':>5}"
+    rows = [line(Span(title, "title"), Span(f"{'FETCH':>7}" if fetches else "", "title"))]
     for broker in tape_order(partition):
         replica = partition.replica_states.get(broker)
         if replica is None:
             rows.append(line(f"  {broker:>2} ", Span("no log here", "muted")))
         else:
-            rows.append(replica_line(stage, partition, replica))
+            rows.append(replica_line(stage, partition, replica, fetches=fetches))
     return rows
 
 
-def replica_line(stage: "Stage", partition: "PartitionState", replica: "ReplicaState") -> Line:
-    """One replica of the table."""
+def replica_line(
+    stage: Stage, partition: PartitionState, replica: ReplicaState, *, fetches: bool
+) -> Line:
+    """One replica of the table; ``fetches``: with the age of its last fetch."""
     glyphs = stage.glyphs
     leader = partition.leader_replica
     is_leader = leader is replica
@@ -124,30 +129,28 @@ def replica_line(stage: "Stage", partition: "PartitionState", replica: "ReplicaS
     )
     remembered = None if leader is None or is_leader else leader_memory(partition, replica.broker)
     behind = None if leader is None or is_leader else leader.log_end_offset - replica.log_end_offset
+    fetch_us = fetch_age(stage, partition, replica.broker)
     return line(
         Span(f"{mark}{replica.broker:>3} {word[:8]:<8}", role),
-        f"{number(replica.log_end_offset):>8}",
-        Span(f"{number(replica.high_watermark):>8}", "hw"),
-        Span(f"{'' if is_leader else _remote(remembered):>8}", "muted"),
-        Span(f"{'' if not behind else number(behind):>7}", "warning"),
-        Span(
-            f"{'' if is_leader or down else age(fetch_age(stage, partition, replica.broker)):>6}",
-            "muted",
-        ),
+        f"{rounded(number(replica.log_end_offset), 6):>7}",
+        Span(f"{rounded(number(replica.high_watermark), 6):>7}", "hw"),
+        Span(f"{'' if is_leader else _remote(remembered):>7}", "muted"),
+        Span(f"{'' if not behind else rounded(number(behind), 4):>5}", "warning"),
+        Span(f"{age(fetch_us):>7}" if fetches and not is_leader and not down else "", "muted"),
     )
 
 
 def _remote(remembered: int | None) -> str:
-    return "?" if remembered is None or remembered < 0 else number(remembered)
+    return "?" if remembered is None or remembered < 0 else rounded(number(remembered), 6)
 
 
-def leader_memory(partition: "PartitionState", follower: int) -> int | None:
+def leader_memory(partition: PartitionState, follower: int) -> int | None:
     """The LEO that the present leader remembers of a follower; None or -1: it does not know."""
     leader = partition.leader_replica
     return None if leader is None else leader.remote_leo.get(follower)
 
 
-def fetch_age(stage: "Stage", partition: "PartitionState", follower: int) -> int | None:
+def fetch_age(stage: Stage, partition: PartitionState, follower: int) -> int | None:
     """Microseconds since the follower last sent the leader a fetch; None if it never did."""
     broker = stage.view.state.brokers.get(follower)
     sent_us = None
@@ -156,7 +159,7 @@ def fetch_age(stage: "Stage", partition: "PartitionState", follower: int) -> int
     return None if sent_us is None else stage.source.time_us - sent_us
 
 
-def caught_up_age(stage: "Stage", partition: "PartitionState", follower: int) -> int | None:
+def caught_up_age(stage: Stage, partition: PartitionState, follower: int) -> int | None:
     """Microseconds since the follower was last caught up, as far as the leader knows.
 
     That is the last time at which the offset that it asked for was the leader's LEO or more: before
@@ -174,7 +177,7 @@ def caught_up_age(stage: "Stage", partition: "PartitionState", follower: int) ->
     return None if written is None else source.time_us - written.time_us
 
 
-def epoch_caches(partition: "PartitionState") -> list[Line]:
+def epoch_caches(partition: PartitionState) -> list[Line]:
     """Leader-epoch caches, epoch and start offset, one line a replica."""
     rows = [line(Span("LEADER-EPOCH CACHE", "title"), Span(" epoch:start", "muted"))]
     for broker in tape_order(partition):
@@ -192,7 +195,7 @@ def epoch_caches(partition: "PartitionState") -> list[Line]:
     return rows
 
 
-def znode(stage: "Stage", partition: "PartitionState") -> list[Line]:
+def znode(stage: Stage, partition: PartitionState) -> list[Line]:
     """The ``state`` znode: its version and data."""
     node = stage.view.state.znodes.get(state_path(partition))
     title = Span("ZNODE", "title")
@@ -207,7 +210,7 @@ def znode(stage: "Stage", partition: "PartitionState") -> list[Line]:
     return [head, line(*said, f" isr {brackets(partition.isr)}")]
 
 
-def disagreements(stage: "Stage", partition: "PartitionState") -> list[Line]:
+def disagreements(stage: Stage, partition: PartitionState) -> list[Line]:
     """Who takes the state to be another than the znode says; nothing while all agree."""
     rows: list[Line] = []
     for truth in truths(stage.view, partition):
@@ -231,7 +234,7 @@ def _word(value: int | list[int] | None) -> str:
     return "none" if value < 0 else str(value)
 
 
-def audit(partition: "PartitionState") -> list[Line]:
+def audit(partition: PartitionState) -> list[Line]:
     """What has been lost, duplicated or diverged; nothing while nothing has."""
     found = {
         "lost": partition.lost,
@@ -247,7 +250,7 @@ def audit(partition: "PartitionState") -> list[Line]:
     return [line(Span("AUDIT", "title"), *parts)] if parts else []
 
 
-def why(stage: "Stage", partition: "PartitionState", width: int) -> list[Line]:
+def why(stage: Stage, partition: PartitionState, width: int) -> list[Line]:
     """The chain of causes behind the state, the root first."""
     events = chain(stage.reader, stage.explainer.seq(stage.view.state, partition))
     title = line(Span("WHY", "title"), Span(" the root first", "muted"))

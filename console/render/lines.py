@@ -11,10 +11,14 @@ from sessions.text import clean
 
 
 class Span(NamedTuple):
-    """Text with one role (empty: as the surroundings)."""
+    """Text with one role (empty: as the surroundings).
+
+    ``action`` is the id of the action that a click on it does, if it does any.
+    """
 
     text: str
     role: str = ""
+    action: str = ""
 
 
 Line = tuple[Span, ...]
@@ -63,6 +67,25 @@ def fit(text: str, width: int, *, right: bool = False, more: str = "~") -> str:
         return ""
     kept = text if text.isascii() else _wide_head(text, width - 1)
     return kept[: width - 1] + more + " " * (width - 1 - cells(kept[: width - 1]))
+
+
+def fit_middle(text: str, width: int, more: str = "~", *, tail: int = 0) -> str:
+    """The text in at most ``width`` columns, shortened in its middle.
+
+    At least ``tail`` characters of its end stay, if there is any room for them at all.
+    """
+    if cells(text) <= width:
+        return text
+    end = max(tail, (width - 1) // 3)
+    end = min(end, max(0, width - 1))
+    head = fit(text, width - end, more=more) if width > end else ""
+    return head + (text[-end:] if end else "")
+
+
+def shorten_partition(text: str, width: int, more: str = "~") -> str:
+    """A topic-partition in ``width`` columns: its topic is shortened, never its number."""
+    number = text.rpartition("-")[2]
+    return fit_middle(text, width, more, tail=len(number) + 1)
 
 
 def _wide_head(text: str, width: int) -> str:

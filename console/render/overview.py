@@ -1,28 +1,16 @@
 """The overview's figures: every count with its last minute, control, audit, invariants."""
 
 from itertools import groupby
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from console.model.history import sparkline
+from console.model.workspace import Stage
 from console.render.lines import BLANK, Line, Span, cut, fit, line
-from console.render.state_words import RANKS, STATE_WORDS, glyph_of
+from console.render.state_words import WORD_OF, glyph_of
 from emulator.audit.invariants import INVARIANTS
+from sessions.model.health import COUNTED, Counts
 from sessions.text import clean, clock, number, plural
 
-if TYPE_CHECKING:
-    from console.model.workspace import Stage
-    from sessions.model.health import Counts
-
-COUNTED: Final = (
-    ("offline", "offline"),
-    ("under_min_isr", "under min ISR"),
-    ("unclean", "unclean leader"),
-    ("diverged", "diverged"),
-    ("at_min_isr", "at min ISR"),
-    ("under_replicated", "under-replicated"),
-    ("non_preferred", "not preferred"),
-)
-"""The counts, worst first, as the read model and as people call them."""
 BETTER_MORE: Final = frozenset({"brokers_up", "partitions"})
 """Counts whose lowest value is their worst."""
 LABEL_WIDTH: Final = 20
@@ -32,7 +20,7 @@ NARROW: Final = 60
 """Narrower panes say the same in fewer words."""
 
 
-def health_lines(stage: "Stage", width: int) -> list[Line]:
+def health_lines(stage: Stage, width: int) -> list[Line]:
     """Brokers and each count with a bar a second for the last minute."""
     counts = stage.view.counts()
     bars = max(10, min(MINUTE, width - LABEL_WIDTH - FIGURE_WIDTH - 6))
@@ -54,14 +42,14 @@ def health_lines(stage: "Stage", width: int) -> list[Line]:
             top=counts.brokers,
         ),
     ]
-    for name, label in COUNTED:
+    for _, name in COUNTED:
         value = getattr(counts, name)
-        word = STATE_WORDS[RANKS[name]]
+        word = WORD_OF[name]
         rows.append(
             _count_line(
                 stage,
                 name,
-                label,
+                word.label,
                 number(value),
                 bars,
                 word.role if value else "",
@@ -73,7 +61,7 @@ def health_lines(stage: "Stage", width: int) -> list[Line]:
 
 
 def _count_line(
-    stage: "Stage",
+    stage: Stage,
     name: str,
     label: str,
     figure: str,
@@ -103,7 +91,7 @@ def _bars(bars: str, zero: str, role: str) -> list[Span]:
     ]
 
 
-def control_lines(stage: "Stage", width: int) -> list[Line]:
+def control_lines(stage: Stage, width: int) -> list[Line]:
     """Controller, audit, expectations, clients, configuration."""
     state = stage.view.state
     controller = state.controller
@@ -127,7 +115,7 @@ def control_lines(stage: "Stage", width: int) -> list[Line]:
     return [cut(row, width, stage.glyphs.more) for row in rows]
 
 
-def audit_lines(stage: "Stage") -> list[Line]:
+def audit_lines(stage: Stage) -> list[Line]:
     """What the ground truth says of every acknowledged record."""
     lost, duplicated, diverged, read_and_lost = stage.index.audit
     return [
@@ -139,7 +127,7 @@ def audit_lines(stage: "Stage") -> list[Line]:
     ]
 
 
-def invariant_lines(stage: "Stage") -> list[Line]:
+def invariant_lines(stage: Stage) -> list[Line]:
     """How many of the invariants hold, and the last one that was broken."""
     broken = stage.view.state.invariants
     total = len(INVARIANTS)
@@ -156,7 +144,7 @@ def invariant_lines(stage: "Stage") -> list[Line]:
     ]
 
 
-def _expectations(stage: "Stage") -> Line:
+def _expectations(stage: Stage) -> Line:
     held = stage.view.state.expectations
     failed = len(held.failed)
     return _pair(
@@ -167,7 +155,7 @@ def _expectations(stage: "Stage") -> Line:
     )
 
 
-def _clients(stage: "Stage") -> Line:
+def _clients(stage: Stage) -> Line:
     state = stage.view.state
     failed = sum(producer.failed for producer in state.producers.values())
     pending = sum(producer.pending for producer in state.producers.values())
@@ -179,9 +167,9 @@ def _clients(stage: "Stage") -> Line:
     )
 
 
-def _links(stage: "Stage") -> list[Line]:
+def _links(stage: Stage) -> list[Line]:
     count = len(stage.view.state.links)
-    return [_pair("links", f"{count} not whole", "warning")] if count else []
+    return [_pair("links", f"{count} with faults", "warning")] if count else []
 
 
 def _pair(label: str, value: str, role: str = "", note: str = "") -> Line:
@@ -192,12 +180,12 @@ def _pair(label: str, value: str, role: str = "", note: str = "") -> Line:
     )
 
 
-def is_calm(counts: "Counts") -> bool:
+def is_calm(counts: Counts) -> bool:
     """Whether none of the counted states holds of any partition."""
-    return not any(getattr(counts, name) for name, _ in COUNTED)
+    return not any(getattr(counts, name) for _, name in COUNTED)
 
 
-def healthy_sentence(stage: "Stage") -> str:
+def healthy_sentence(stage: Stage) -> str:
     """What an empty list of faults says: how many are healthy, and since when.
 
     A dead broker is no partition's fault before ZooKeeper gives up its session, but no calm either.
@@ -210,4 +198,4 @@ def healthy_sentence(stage: "Stage") -> str:
     counts = stage.view.counts()
     down = counts.brokers - counts.brokers_up
     said = f"{plural(down, 'broker')} down." if down else "No faults."
-    return f"{said} {total:,} of {total:,} partitions healthy{since}."
+    return f"{said} {total - stage.index.faults:,} of {total:,} partitions healthy{since}."

@@ -1,107 +1,29 @@
-"""The partitions table's columns and its filter's fields: pure functions of one partition."""
+"""The partitions table's columns: pure functions of one partition."""
 
 from collections.abc import Callable, Mapping
 from operator import attrgetter
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from console.model.filters import NO_VALUE, Field
+from console.model.partition_fields import high_watermark, lag, leader_number, log_end_offset
+from console.model.severity import HEALTHY, RANKS
 from console.render.columns import Cell, Column
-from console.render.state_words import HEALTHY, STATE_WORDS, glyph_of
+from console.render.lines import shorten_partition
+from console.render.state_words import STATE_WORDS, glyph_of
+from console.styles.glyphs import Glyphs
+from sessions.model.states import PartitionState
 from sessions.text import brackets, broker_list, clean, number
-
-if TYPE_CHECKING:
-    from console.styles.glyphs import Glyphs
-    from sessions.model.states import PartitionState, ReplicaState
 
 LESS: Final = -2
 """What rows without a figure are sorted by: it is below every offset, epoch and broker."""
 
 
-def leader_number(partition: "PartitionState") -> int | None:
-    """The leader's id; None while there is none."""
-    return None if partition.leader is None or partition.leader < 0 else partition.leader
-
-
-def spokesman(partition: "PartitionState") -> "ReplicaState | None":
-    """The replica whose HW and LEO stand for the partition.
-
-    That is its leader, or while it is offline the fullest of the ISR.
-    """
-    states, leader = partition.replica_states, partition.leader
-    if leader is not None and leader in states:
-        return states[leader]
-    held = [states[broker] for broker in partition.isr if broker in states]
-    return max(held, key=lambda replica: replica.log_end_offset, default=None)
-
-
-# The next three are asked of every partition at once when a table is sorted by them: they look
-# for the leader's replica themselves, since that is the usual case and a call costs as much.
-
-
-def high_watermark(partition: "PartitionState") -> int | None:
-    """The partition's HW."""
-    states, leader = partition.replica_states, partition.leader
-    replica = states[leader] if leader in states else spokesman(partition)
-    return None if replica is None else replica.high_watermark
-
-
-def log_end_offset(partition: "PartitionState") -> int | None:
-    """The partition's LEO."""
-    states, leader = partition.replica_states, partition.leader
-    replica = states[leader] if leader in states else spokesman(partition)
-    return None if replica is None else replica.log_end_offset
-
-
-def lag(partition: "PartitionState") -> int:
-    """Records in the leader's log that are not committed yet."""
-    states, leader = partition.replica_states, partition.leader
-    replica = states[leader] if leader in states else spokesman(partition)
-    if replica is None:
-        return 0
-    behind = replica.log_end_offset - replica.high_watermark
-    return behind if behind > 0 else 0
-
-
-def _number(read: "Callable[[PartitionState], int | None]") -> "Field[PartitionState]":
-    """A number that there may not be."""
-
-    def number_or_none(partition: "PartitionState") -> float:
-        value = read(partition)
-        return NO_VALUE if value is None else value
-
-    return Field(number_or_none)
-
-
-FIELDS: "Final[Mapping[str, Field[PartitionState]]]" = {
-    "topic": Field(attrgetter("topic"), "word"),
-    "partition": Field(attrgetter("partition")),
-    "state": Field(attrgetter("state"), "word"),
-    "leader": _number(leader_number),
-    "epoch": _number(attrgetter("leader_epoch")),
-    "replicas": Field(attrgetter("replicas"), "list"),
-    "isr": Field(attrgetter("isr"), "list"),
-    "osr": Field(attrgetter("osr"), "list"),
-    "min": Field(attrgetter("min_isr")),
-    "hw": _number(high_watermark),
-    "leo": _number(log_end_offset),
-    "lag": Field(lag),
-    "version": _number(attrgetter("zk_version")),
-    "unclean": Field(lambda partition: int(partition.unclean)),
-    "preferred": Field(lambda partition: int([partition.leader] == partition.replicas[:1])),
-    "lost": Field(lambda partition: len(partition.lost)),
-    "duplicated": Field(lambda partition: len(partition.duplicated)),
-    "diverged": Field(lambda partition: len(partition.diverged)),
-}
-"""What a query such as ``isr<min and topic~orders`` can name."""
-
-
-def state_cell(severity: int, glyphs: "Glyphs") -> Cell:
+def state_cell(severity: int, glyphs: Glyphs) -> Cell:
     """The state's glyph and word."""
     word = STATE_WORDS[severity]
     return (f"{glyph_of(word, glyphs)} {word.word}", word.role)
 
 
-def columns(glyphs: "Glyphs", severity_of: Mapping[str, int]) -> "list[Column[PartitionState]]":
+def columns(glyphs: Glyphs, severity_of: Mapping[str, int]) -> list[Column[PartitionState]]:
     """The table's columns; blank OSR and the dot under LAG mean healthy."""
     return [
         *identity_columns(glyphs, severity_of),
@@ -112,28 +34,39 @@ def columns(glyphs: "Glyphs", severity_of: Mapping[str, int]) -> "list[Column[Pa
 
 
 def identity_columns(
-    glyphs: "Glyphs", severity_of: Mapping[str, int]
-) -> "list[Column[PartitionState]]":
+    glyphs: Glyphs, severity_of: Mapping[str, int]
+) -> list[Column[PartitionState]]:
     """Which partition, in which state, under whom."""
 
-    def severity(partition: "PartitionState") -> int:
+    def severity(partition: PartitionState) -> int:
         return severity_of.get(partition.name, HEALTHY)
 
-    def leader_cell(partition: "PartitionState") -> Cell:
+    def leader_cell(partition: PartitionState) -> Cell:
         leader = leader_number(partition)
-        return ("-", "error") if leader is None else (str(leader), "")
+        if leader is None:
+            return "-", "error"
+        is_dead = severity(partition) == RANKS["leaderless"]
+        return (f"{glyphs.leaderless}{leader}", "error") if is_dead else (str(leader), "")
 
-    name = Column["PartitionState"](
-        "name", "TOPIC-PART", 14, lambda p: (clean(p.name), "strong"), grows=True
+    name = Column[PartitionState](
+        "name",
+        "TOPIC-PART",
+        13,
+        lambda p: (clean(p.name), "strong"),
+        grows=True,
+        sticky=True,
+        shorten=shorten_partition,
     )
-    state = Column("state", "STAT", 6, lambda p: state_cell(severity(p), glyphs), severity)
+    state = Column(
+        "state", "STAT", 6, lambda p: state_cell(severity(p), glyphs), severity, sticky=True
+    )
     leader = Column(
-        "leader", "LDR", 3, leader_cell, lambda p: _or_less(leader_number(p)), right=True
+        "leader", "LDR", 4, leader_cell, lambda p: _or_less(leader_number(p)), right=True
     )
-    return [state, name, leader, _figure("epoch", "EP", 3, attrgetter("leader_epoch"), drop=4)]
+    return [state, name, leader, _figure("epoch", "EP", 3, attrgetter("leader_epoch"), drop=5)]
 
 
-def replica_columns() -> "list[Column[PartitionState]]":
+def replica_columns() -> list[Column[PartitionState]]:
     """Where it is, and who is out of sync."""
     return [
         Column(
@@ -142,7 +75,15 @@ def replica_columns() -> "list[Column[PartitionState]]":
             8,
             lambda p: (broker_list(p.replicas), "muted"),
             attrgetter("replicas"),
-            drop=5,
+            drop=3,
+        ),
+        Column(
+            "isr",
+            "ISR",
+            7,
+            lambda p: (broker_list(p.isr), ""),
+            lambda p: len(p.isr),
+            drop=4,
         ),
         Column(
             "osr",
@@ -151,23 +92,22 @@ def replica_columns() -> "list[Column[PartitionState]]":
             lambda p: (broker_list(p.osr), "warning"),
             lambda p: len(p.isr) - len(p.replicas),
         ),
-        _figure("min", "MIN", 3, attrgetter("min_isr"), role="muted", drop=3),
+        _figure("min", "MIN", 3, attrgetter("min_isr"), role="muted", drop=6),
     ]
 
 
-def offset_columns(quiet: str) -> "list[Column[PartitionState]]":
+def offset_columns(quiet: str) -> list[Column[PartitionState]]:
     """How far its log goes, and how much of it is not committed."""
     return [
-        _figure("hw", "HW", 9, high_watermark, drop=2),
-        _figure("leo", "LEO", 9, log_end_offset, drop=1),
+        _figure("hw", "HW", 8, high_watermark, drop=2),
+        _figure("leo", "LEO", 8, log_end_offset, drop=1),
         _count("lag", "LAG", 5, lag, quiet, role="warning"),
     ]
 
 
-def wide_columns(quiet: str) -> "list[Column[PartitionState]]":
-    """What only the wide view has room for: whole ISRs, versions, losses."""
+def wide_columns(quiet: str) -> list[Column[PartitionState]]:
+    """What only the wide view has room for: the leader's own ISR, versions, losses."""
     return [
-        Column("isr", "ISR", 9, lambda p: (brackets(p.isr), ""), lambda p: len(p.isr), wide=True),
         Column(
             "leader_isr",
             "LDR-ISR",
@@ -188,12 +128,12 @@ def _figure(
     id: str,
     title: str,
     width: int,
-    read: "Callable[[PartitionState], int | None]",
+    read: Callable[[PartitionState], int | None],
     *,
     role: str = "",
     drop: int = 0,
     wide: bool = False,
-) -> "Column[PartitionState]":
+) -> Column[PartitionState]:
     """A number; a dash where there is none."""
     return Column(
         id,
@@ -211,15 +151,15 @@ def _count(
     id: str,
     title: str,
     width: int,
-    read: "Callable[[PartitionState], int]",
+    read: Callable[[PartitionState], int],
     quiet: str,
     *,
     role: str = "error",
     wide: bool = False,
-) -> "Column[PartitionState]":
+) -> Column[PartitionState]:
     """How many of something that there should be none of; the most first."""
 
-    def cell(partition: "PartitionState") -> Cell:
+    def cell(partition: PartitionState) -> Cell:
         count = read(partition)
         return (number(count), role) if count else (quiet, "faint")
 
@@ -230,6 +170,6 @@ def _or_less(value: int | None) -> int:
     return LESS if value is None else value
 
 
-def _disagreement(partition: "PartitionState") -> str:
+def _disagreement(partition: PartitionState) -> str:
     """The ISR that the leader acts on may differ from what the znode says."""
     return "" if sorted(partition.leader_isr) == sorted(partition.isr) else "warning"

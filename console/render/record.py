@@ -5,12 +5,14 @@ record, as far as they have been found.
 """
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from console.model.links import Link
 from console.model.tape_window import EPOCH_ROLES
+from console.model.workspace import Stage
 from console.render.lines import BLANK, Line, Span, data, line
+from console.render.rows import Row
 from console.render.tapes import tape_order
-from console.widgets.links import Link, Row
 from emulator.events import (
     AuditChanged,
     Event,
@@ -24,11 +26,8 @@ from emulator.events import (
     RecordsAppended,
     RecordsConsumed,
 )
+from sessions.model.states import Batch, PartitionState, ReplicaState
 from sessions.text import clean, clock, number, plural
-
-if TYPE_CHECKING:
-    from console.model.workspace import Stage
-    from sessions.model.states import Batch, PartitionState, ReplicaState
 
 LABEL_WIDTH: Final = 12
 ACKS: Final = {0: "0", 1: "1", -1: "all"}
@@ -45,7 +44,7 @@ BELOW_HW: Final = ("  below its HW", "ok")
 ABOVE_HW: Final = ("  not below its HW", "warning")
 
 
-def offset_of(replica: "ReplicaState", record_id: int) -> int | None:
+def offset_of(replica: ReplicaState, record_id: int) -> int | None:
     """Where a replica holds a record; the newest place if it has it twice."""
     for run in reversed(replica.log):
         if run.first_record <= record_id < run.first_record + run.count:
@@ -53,7 +52,7 @@ def offset_of(replica: "ReplicaState", record_id: int) -> int | None:
     return None
 
 
-def record_at(replica: "ReplicaState", offset: int) -> int | None:
+def record_at(replica: ReplicaState, offset: int) -> int | None:
     """Which record a replica holds at an offset."""
     for run in reversed(replica.log):
         if run.base_offset <= offset < run.base_offset + run.count:
@@ -61,7 +60,7 @@ def record_at(replica: "ReplicaState", offset: int) -> int | None:
     return None
 
 
-def places_of(partition: "PartitionState", record_id: int) -> set[int]:
+def places_of(partition: PartitionState, record_id: int) -> set[int]:
     """All offsets at which replicas hold the record."""
     found = (offset_of(replica, record_id) for replica in partition.replica_states.values())
     return {offset for offset in found if offset is not None}
@@ -103,7 +102,7 @@ def _is_in(entries: Iterable[tuple[int, int]], record_id: int) -> bool:
 
 
 def story_rows(
-    stage: "Stage", partition: "PartitionState | None", record_id: int, events: Sequence[Event]
+    stage: Stage, partition: PartitionState | None, record_id: int, events: Sequence[Event]
 ) -> list[Row]:
     """Everything about the record; ``events`` are those about it up to the time cursor."""
     batch = stage.view.batch(record_id)
@@ -122,7 +121,7 @@ def _labelled(label: str, *parts: str | Span) -> Line:
     return line(Span(f"{label:<{LABEL_WIDTH}}", "muted"), *parts)
 
 
-def _content(batch: "Batch", record_id: int) -> list[Row]:
+def _content(batch: Batch, record_id: int) -> list[Row]:
     place = record_id - batch.first_record
     key = batch.keys[place] if batch.keys else None
     told = f"{clock(batch.sent_us)}  acks {ACKS.get(batch.acks, str(batch.acks))}"
@@ -135,7 +134,7 @@ def _content(batch: "Batch", record_id: int) -> list[Row]:
     ]
 
 
-def _fate(batch: "Batch", events: Sequence[Event]) -> list[Row]:
+def _fate(batch: Batch, events: Sequence[Event]) -> list[Row]:
     """What the producer was told, and who has read it."""
     retries = [event for event in events if isinstance(event, ProduceRetried)]
     rows = []
@@ -164,7 +163,7 @@ def _told(event: ProduceAcknowledged | ProduceFailed) -> Row:
     return Row(_labelled("told", Span("acknowledged", "ok"), when), link)
 
 
-def _audit(partition: "PartitionState | None", record_id: int) -> list[Row]:
+def _audit(partition: PartitionState | None, record_id: int) -> list[Row]:
     if partition is None:
         return []
     return [
@@ -175,8 +174,8 @@ def _audit(partition: "PartitionState | None", record_id: int) -> list[Row]:
 
 
 def _copy(
-    stage: "Stage",
-    partition: "PartitionState",
+    stage: Stage,
+    partition: PartitionState,
     broker: int,
     record_id: int,
     events: Sequence[Event],
@@ -209,7 +208,7 @@ def _copy(
 
 
 def _who(
-    stage: "Stage", partition: "PartitionState", broker: int, replica: "ReplicaState | None"
+    stage: Stage, partition: PartitionState, broker: int, replica: ReplicaState | None
 ) -> Line:
     down = replica is None or replica.role == "offline"
     glyph = stage.glyphs.offline if down else stage.glyphs.up
@@ -219,7 +218,7 @@ def _who(
 
 
 def _absence(
-    partition: "PartitionState", broker: int, record_id: int, events: Sequence[Event]
+    partition: PartitionState, broker: int, record_id: int, events: Sequence[Event]
 ) -> tuple[str, Link | None]:
     """Why a replica does not hold the record: cut off, deleted, or never written there."""
     wrote = False

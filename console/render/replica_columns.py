@@ -1,17 +1,18 @@
 """The table of one broker's replicas: rows, columns and fields."""
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from console.model.filters import NO_VALUE, Field
+from console.model.partition_fields import partition_fields
+from console.model.severity import HEALTHY
+from console.model.workspace import Stage
 from console.render.columns import Cell, Column
-from console.render.partition_columns import FIELDS, state_cell
-from console.render.state_words import HEALTHY, STATE_WORDS
+from console.render.lines import shorten_partition
+from console.render.partition_columns import state_cell
+from console.render.state_words import STATE_WORDS
+from sessions.model.states import PartitionState, ReplicaState
 from sessions.text import clean, number
-
-if TYPE_CHECKING:
-    from console.model.workspace import Stage
-    from sessions.model.states import PartitionState, ReplicaState
 
 PLACES = ("down", "OSR", "leader", "ISR")
 """What a replica can be, what is worth looking at first."""
@@ -20,23 +21,23 @@ PLACES = ("down", "OSR", "leader", "ISR")
 class ReplicaRows:
     """The partitions that a broker is assigned, or still holds, as rows of a table."""
 
-    def __init__(self, stage: "Stage", broker: int) -> None:
+    def __init__(self, stage: Stage, broker: int) -> None:
         self.stage = stage
         self.broker = broker
         self.columns: Sequence[Column[PartitionState]] = self._columns()
         self.fields: Mapping[str, Field[PartitionState]] = {
-            **FIELDS,
+            **partition_fields(stage.view_statuses),
             "place": Field(self.place, "word"),
             "leo": Field(lambda p: self._own(p, lambda replica: replica.log_end_offset)),
             "hw": Field(lambda p: self._own(p, lambda replica: replica.high_watermark)),
             "behind": Field(self.behind),
         }
 
-    def replica(self, partition: "PartitionState") -> "ReplicaState | None":
+    def replica(self, partition: PartitionState) -> ReplicaState | None:
         """The broker's own replica."""
         return partition.replica_states.get(self.broker)
 
-    def place(self, partition: "PartitionState") -> str:
+    def place(self, partition: PartitionState) -> str:
         """What the broker is to the partition."""
         replica = self.replica(partition)
         if replica is None or replica.role == "offline":
@@ -45,47 +46,55 @@ class ReplicaRows:
             return "leader"
         return "ISR" if self.broker in partition.isr else "OSR"
 
-    def behind(self, partition: "PartitionState") -> int:
+    def behind(self, partition: PartitionState) -> int:
         """How many records of the leader's log it lacks."""
         replica, leader = self.replica(partition), partition.leader_replica
         if replica is None or leader is None:
             return 0
         return max(0, leader.log_end_offset - replica.log_end_offset)
 
-    def _own(
-        self, partition: "PartitionState", read: "Callable[[ReplicaState], int]"
-    ) -> int | float:
+    def _own(self, partition: PartitionState, read: Callable[[ReplicaState], int]) -> int | float:
         replica = self.replica(partition)
         return NO_VALUE if replica is None else read(replica)
 
-    def _columns(self) -> "list[Column[PartitionState]]":
+    def _columns(self) -> list[Column[PartitionState]]:
         severity_of, glyphs = self.stage.index.severity, self.stage.glyphs
         quiet = glyphs.no_record
 
-        def severity(partition: "PartitionState") -> int:
+        def severity(partition: PartitionState) -> int:
             return severity_of.get(partition.name, HEALTHY)
 
-        def place_cell(partition: "PartitionState") -> Cell:
+        def place_cell(partition: PartitionState) -> Cell:
             place = self.place(partition)
             return place, {"down": "error", "OSR": "warning", "leader": "ok"}.get(place, "")
 
-        def behind_cell(partition: "PartitionState") -> Cell:
+        def behind_cell(partition: PartitionState) -> Cell:
             count = self.behind(partition)
             return (number(count), "warning") if count else (quiet, "faint")
 
-        def offset(read: "Callable[[ReplicaState], int]") -> "Callable[[PartitionState], Cell]":
-            def cell(partition: "PartitionState") -> Cell:
+        def offset(read: Callable[[ReplicaState], int]) -> Callable[[PartitionState], Cell]:
+            def cell(partition: PartitionState) -> Cell:
                 replica = self.replica(partition)
                 return number(None if replica is None else read(replica)), ""
 
             return cell
 
         return [
-            Column("state", "STAT", 6, lambda p: state_cell(severity(p), glyphs), severity),
-            Column("name", "TOPIC-PART", 14, lambda p: (clean(p.name), "strong"), grows=True),
+            Column(
+                "state", "STAT", 6, lambda p: state_cell(severity(p), glyphs), severity, sticky=True
+            ),
+            Column(
+                "name",
+                "TOPIC-PART",
+                13,
+                lambda p: (clean(p.name), "strong"),
+                grows=True,
+                sticky=True,
+                shorten=shorten_partition,
+            ),
             Column("place", "HERE", 6, place_cell, lambda p: PLACES.index(self.place(p))),
-            Column("hw", "HW", 9, offset(lambda r: r.high_watermark), right=True, drop=1),
-            Column("leo", "LEO", 9, offset(lambda r: r.log_end_offset), right=True, drop=2),
+            Column("hw", "HW", 8, offset(lambda r: r.high_watermark), right=True, drop=1),
+            Column("leo", "LEO", 8, offset(lambda r: r.log_end_offset), right=True, drop=2),
             Column("behind", "BEHIND", 6, behind_cell, lambda p: -self.behind(p), right=True),
         ]
 
@@ -105,11 +114,11 @@ class ReplicaRows:
         index = self.stage.index
         return index.generation, index.replicas[self.broker]
 
-    def row(self, key: str) -> "PartitionState":
+    def row(self, key: str) -> PartitionState:
         """The partition at the time cursor."""
         return self.stage.view.state.partitions[key]
 
-    def rows(self) -> "Sequence[PartitionState]":
+    def rows(self) -> Sequence[PartitionState]:
         """All of them."""
         return [self.row(key) for key in self.keys()]
 
@@ -130,11 +139,11 @@ class ReplicaRows:
         """Whether anything is wrong with it."""
         return self.stage.index.severity[key] < HEALTHY
 
-    def value_of(self, column: "Column[PartitionState]") -> Callable[[str], Any]:
+    def value_of(self, column: Column[PartitionState]) -> Callable[[str], Any]:
         """As the column says."""
         value = column.value
         return lambda key: 0 if value is None else value(self.row(key))
 
-    def values(self, column: "Column[PartitionState]") -> list[Any]:
+    def values(self, column: Column[PartitionState]) -> list[Any]:
         """The same of all."""
         return [self.value_of(column)(key) for key in self.keys()]

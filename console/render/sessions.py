@@ -1,22 +1,26 @@
 """Recordings as lines: one of a folder's list, and all that is known of one."""
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from console.render.lines import BLANK, Line, Span, data, fit, line, wrap
+from console.render.rows import Pick
 from console.render.time_bar import bar_spans, bars_of
-from console.widgets.pick_list import Pick
+from sessions.format.catalog import Listed
+from sessions.format.metadata import Origin, Outcome
 from sessions.text import clock, number, plural
-
-if TYPE_CHECKING:
-    from sessions.format.catalog import Listed
-    from sessions.format.metadata import Origin, Outcome
 
 STRIP: Final = 24
 """Columns of the strip that shows where it hurt."""
 ROOMY: Final = 100
 """A pane of so many columns has room for release, seed and events as well."""
 NAME_MIN: Final = 16
-ENDED: Final = {"ok": "ok", "damaged": "error", "unreadable": "error", "not closed": "warning"}
+ENDED: Final = {
+    "ok": "ok",
+    "damaged": "error",
+    "unreadable": "error",
+    "not closed": "warning",
+    "recording": "ok",
+}
 FAILURES: Final = ("failed", "fault")
 NAMES: Final = 11
 """Columns before a fact, with its name."""
@@ -47,24 +51,25 @@ def _name_width(width: int) -> int:
     return max(NAME_MIN, width - fixed - 1)
 
 
-def pick_of(listed: "Listed", width: int, sparks: str, more: str) -> Pick:
-    """One recording as a line of the list."""
+def pick_of(listed: Listed, width: int, sparks: str, more: str, *, recording: bool = False) -> Pick:
+    """One recording as a line of the list; ``recording``: it is being written just now."""
+    ended = "recording" if recording else listed.ended
     name = fit(listed.path.name, _name_width(width), more=more)
-    role = ENDED.get(listed.ended, "error" if listed.ended in FAILURES else "muted")
+    role = ENDED.get(ended, "error" if ended in FAILURES else "muted")
     origin = listed.origin
     parts: list[str | Span] = [data(name), f" {size_text(listed.size_bytes):>8} "]
     if origin is None:
-        parts += [Span(f"{listed.ended}: ", role), data(listed.problem, "muted")]
-        return Pick(str(listed.path), line(*parts), f"{listed.path.name} {listed.ended}")
+        parts += [Span(f"{ended}: ", role), data(listed.problem, "muted")]
+        return Pick(str(listed.path), line(*parts), f"{listed.path.name} {ended}")
     if width >= ROOMY:
         parts.append(f"{origin.version:>8} {origin.seed:>6} {number(listed.events):>10} ")
-    parts += [f"{clock(listed.time_us):>12} ", Span(fit(listed.ended, 11), role), " "]
+    parts += [f"{clock(listed.time_us):>12} ", Span(fit(ended, 11), role), " "]
     bars = bars_of(listed.alerts, STRIP, max(1, listed.time_us))
-    text = f"{listed.path.name} {listed.ended} {origin.version} {origin.script}"
+    text = f"{listed.path.name} {ended} {origin.version} {origin.script}"
     return Pick(str(listed.path), line(*parts, *bar_spans(bars, sparks)), text)
 
 
-def about_lines(listed: "Listed", width: int) -> list[Line]:
+def about_lines(listed: Listed, width: int) -> list[Line]:
     """All that a recording says of itself."""
     rows = [*_rows("file", str(listed.path), width), *_rows("ended", _ended(listed), width)]
     if listed.origin is not None:
@@ -74,7 +79,7 @@ def about_lines(listed: "Listed", width: int) -> list[Line]:
     return rows
 
 
-def _origin_lines(listed: "Listed", origin: "Origin", width: int) -> list[Line]:
+def _origin_lines(listed: Listed, origin: Origin, width: int) -> list[Line]:
     pairs = [
         ("release", f"{origin.version}, seed {origin.seed}"),
         ("script", origin.script or "none"),
@@ -86,7 +91,7 @@ def _origin_lines(listed: "Listed", origin: "Origin", width: int) -> list[Line]:
     return [row for name, text in pairs for row in _rows(name, text, width)]
 
 
-def _outcome_lines(outcome: "Outcome", width: int) -> list[Line]:
+def _outcome_lines(outcome: Outcome, width: int) -> list[Line]:
     held = f"{number(outcome.passed)} held, {number(outcome.failed)} failed"
     records = (
         f"{number(outcome.acked)} acknowledged, {number(outcome.lost)} lost, "
@@ -96,11 +101,11 @@ def _outcome_lines(outcome: "Outcome", width: int) -> list[Line]:
     return [row for name, text in pairs for row in _rows(name, text, width)]
 
 
-def _ended(listed: "Listed") -> str:
+def _ended(listed: Listed) -> str:
     return f"{listed.ended}. {listed.problem}" if listed.problem else listed.ended
 
 
-def _alerts(listed: "Listed") -> str:
+def _alerts(listed: Listed) -> str:
     bad = [counts for _, _, counts in listed.alerts if counts.offline or counts.under_min_isr]
     worst = max((counts.offline for counts in bad), default=0)
     if not bad:

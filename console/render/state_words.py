@@ -1,7 +1,7 @@
-"""The state words of a partition, most severe first: glyph, word, role, never a colour alone.
+"""How the states of a partition look: glyph, word, role and label, never a colour alone.
 
-The read model says which state holds (``ClusterView.status``); this table says how it looks. Its
-order is the default sort order.
+Which states there are, how severe they are and when each holds is said in one place,
+:mod:`sessions.model.health`; this adds what they look like.
 """
 
 from typing import Final
@@ -9,51 +9,50 @@ from typing import Final
 from msgspec import Struct
 
 from console.styles.glyphs import Glyphs
+from sessions.model.health import STATES
 
 
 class StateWord(Struct, frozen=True):
     """How one state is shown; ``status`` is the read model's name for it.
 
-    ``glyph`` is a field of :class:`console.styles.glyphs.Glyphs`.
+    ``word`` is for a column, ``label`` for a list, ``short`` for the header; ``glyph`` is one of
+    :class:`console.styles.glyphs.Glyphs`.
     """
 
     status: str
     word: str
     glyph: str
     role: str
+    label: str
+    short: str
     meaning: str
 
 
+_LOOKS: Final = {
+    "offline": ("OFFL", "offline", "offline"),
+    "leaderless": ("DEAD", "leaderless", "offline"),
+    "under_min_isr": ("<MIN", "under_min", "error"),
+    "unclean": ("UNCL", "unclean", "unclean"),
+    "diverged": ("DIVG", "diverged", "diverged"),
+    "lost": ("LOST", "lost", "error"),
+    "at_min_isr": ("=MIN", "at_min", "warning"),
+    "under_replicated": ("URP", "under_replicated", "caution"),
+    "hw_stalled": ("STAL", "stalled", "warning"),
+    "non_preferred": ("PREF", "not_preferred", "secondary"),
+    "reassigning": ("MOVE", "moving", "primary"),
+}
+"""Word, glyph and role of each state."""
 STATE_WORDS: Final = (
-    StateWord("offline", "OFFL", "offline", "offline", "no leader"),
-    StateWord(
-        "under_min_isr", "<MIN", "under_min", "error", "fewer in sync than min.insync.replicas"
+    *(
+        StateWord(state.name, word, glyph, role, state.label, word.lower(), state.meaning)
+        for state in STATES
+        for word, glyph, role in (_LOOKS[state.name],)
     ),
-    StateWord("unclean", "UNCL", "unclean", "unclean", "the leader was elected outside the ISR"),
-    StateWord(
-        "diverged",
-        "DIVG",
-        "diverged",
-        "diverged",
-        "two replicas hold different records at one offset",
-    ),
-    StateWord("at_min_isr", "=MIN", "at_min", "warning", "one more loss refuses acks=all"),
-    StateWord("under_replicated", "URP", "under_replicated", "caution", "a replica is out of sync"),
-    StateWord("hw_stalled", "STAL", "stalled", "warning", "records wait and the HW does not move"),
-    StateWord(
-        "non_preferred",
-        "PREF",
-        "not_preferred",
-        "secondary",
-        "led by another than the first replica",
-    ),
-    StateWord("reassigning", "MOVE", "moving", "primary", "replicas are being added or removed"),
-    StateWord("healthy", "", "", "muted", "every replica is in the ISR"),
+    StateWord("healthy", "", "", "muted", "healthy", "", "every replica is in the ISR"),
 )
-RANKS: Final = {word.status: rank for rank, word in enumerate(STATE_WORDS)}
-"""Severity by status, 0 the worst."""
-HEALTHY: Final = len(STATE_WORDS) - 1
-"""The rank from which on nothing is wrong."""
+"""All states, the most severe first."""
+WORD_OF: Final = {word.status: word for word in STATE_WORDS}
+"""How a state looks, by its name in the read model."""
 
 
 def glyph_of(word: StateWord, glyphs: Glyphs) -> str:

@@ -8,7 +8,7 @@ Instead of epochs the records' values can be shown, in the colours of their epoc
 """
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from msgspec import Struct
 
@@ -20,13 +20,11 @@ from console.model.tape_window import (
     records_in,
     window_of,
 )
-from console.render.lines import BLANK, Line, Span, cells, fit, line, width_of
+from console.render.lines import BLANK, Line, Span, cells, fit, fit_middle, line, width_of
 from console.styles.glyphs import Glyphs
 from emulator.events import Event, LogTruncated
+from sessions.model.states import PartitionState, ReplicaState
 from sessions.text import clean, number
-
-if TYPE_CHECKING:
-    from sessions.model.states import PartitionState, ReplicaState
 
 LABEL_WIDTH: Final = 16
 FIGURES_WIDTH: Final = 31
@@ -37,9 +35,12 @@ FIGURES_MIN_WIDTH: Final = 76
 """Narrower tapes leave the figures out."""
 MEMORY_MIN_WIDTH: Final = 110
 """Narrower tapes leave the leader's memory out."""
+VALUE_TAIL: Final = 4
+"""Columns of a value's end that stay when it is shortened: values that are numbered end so."""
 VALUE_WIDTH_MAX: Final = 8
 """Columns of a record's value that a cell shows."""
 RULER_STEP: Final = 5
+TAPE_ROLES: Final = {"leader": "leader", "follower": "follow"}
 
 
 class Drawing(Struct, frozen=True):
@@ -72,7 +73,7 @@ def room_for(width: int) -> int:
     return width - LABEL_WIDTH - figures - memory
 
 
-def tape_lines(partition: "PartitionState", width: int, drawing: Drawing) -> list[Line]:
+def tape_lines(partition: PartitionState, width: int, drawing: Drawing) -> list[Line]:
     """The ruler and one tape for each replica, the leader's first."""
     room = room_for(width)
     leader = partition.leader_replica
@@ -101,7 +102,7 @@ def tape_lines(partition: "PartitionState", width: int, drawing: Drawing) -> lis
 
 
 def fitted(
-    partition: "PartitionState", room: int, drawing: Drawing
+    partition: PartitionState, room: int, drawing: Drawing
 ) -> tuple[Window, dict[int, set[int]]]:
     """The window, and what differs in it; a column is kept for marks only where one is needed."""
     window = window_of(partition, room, drawing.pan)
@@ -120,21 +121,24 @@ def fitted(
     return window_of(partition, room, drawing.pan, marks=marks, text=text), foreign
 
 
-def tape_order(partition: "PartitionState") -> list[int]:
+def tape_order(partition: PartitionState) -> list[int]:
     """The leader, then the assigned replicas, then brokers that merely still hold a log."""
     first = [] if partition.leader is None or partition.leader < 0 else [partition.leader]
     return list(dict.fromkeys([*first, *partition.replicas, *sorted(partition.replica_states)]))
 
 
 def label(
-    partition: "PartitionState", broker: int, replica: "ReplicaState | None", glyphs: Glyphs
+    partition: PartitionState, broker: int, replica: ReplicaState | None, glyphs: Glyphs
 ) -> Span:
     """Who the tape belongs to, and whether it is in sync."""
     role = "-" if replica is None else replica.role
     place = "" if broker == partition.leader else "isr" if broker in partition.isr else "OSR"
     up = glyphs.offline if role == "offline" else glyphs.up
-    text = f"{broker:>3} {up} {'down' if role == 'offline' else role[:6]:<6} {place}"
-    shade = "error" if role == "offline" else "warning" if place == "OSR" else ""
+    is_paused = replica is not None and replica.paused and role == "follower"
+    word = "down" if role == "offline" else "paused" if is_paused else TAPE_ROLES.get(role, role)
+    text = f"{broker:>3} {up} {word:<6} {place}"
+    warns = place == "OSR" or is_paused
+    shade = "error" if role == "offline" else "warning" if warns else ""
     return Span(fit(text, LABEL_WIDTH), shade)
 
 
@@ -161,12 +165,12 @@ def ruler(window: Window) -> Line:
 
 
 def tape(
-    replica: "ReplicaState",
+    replica: ReplicaState,
     window: Window,
     drawing: Drawing,
     *,
     foreign: set[int],
-    leader: "ReplicaState | None",
+    leader: ReplicaState | None,
     tp: str,
 ) -> list[Span]:
     """One replica's cells: a boundary column, the record, and a mark where there are any."""
@@ -190,7 +194,7 @@ def tape(
 
 
 def boundary(
-    offset: int, replica: "ReplicaState", leader: "ReplicaState | None", glyphs: Glyphs
+    offset: int, replica: ReplicaState, leader: ReplicaState | None, glyphs: Glyphs
 ) -> Span:
     """The column before an offset: the replica's own HW, the leader's, or nothing."""
     if offset == replica.high_watermark:
@@ -200,20 +204,21 @@ def boundary(
     return Span(" ")
 
 
-def cell(
-    offset: int, record: Record, replica: "ReplicaState", width: int, drawing: Drawing
-) -> Span:
+def cell(offset: int, record: Record, replica: ReplicaState, width: int, drawing: Drawing) -> Span:
     """One record; dimmed while the replica does not know it as committed."""
     state = "epoch" if offset < replica.high_watermark else "pending"
     if drawing.cursor == (replica.broker, offset):
         state = "cursor"
-    shown = fit(drawing.text_of(record), width, right=True, more=drawing.glyphs.more)
+    more = drawing.glyphs.more
+    shown = fit(
+        fit_middle(drawing.text_of(record), width, more, tail=VALUE_TAIL), width, right=True
+    )
     return Span(shown, f"{state}{max(0, record[0]) % EPOCH_ROLES}")
 
 
 def no_record(
     offset: int,
-    replica: "ReplicaState",
+    replica: ReplicaState,
     width: int,
     glyphs: Glyphs,
     *,
@@ -227,7 +232,7 @@ def no_record(
     return Span((glyphs.no_record if missing else " ").rjust(width), "cursor0" if here else "faint")
 
 
-def figures_of(replica: "ReplicaState", leader: "ReplicaState | None") -> Line:
+def figures_of(replica: ReplicaState, leader: ReplicaState | None) -> Line:
     """HW and LEO of the replica, and how far its log ends from the leader's."""
     behind = "" if leader is None or replica is leader else _distance(replica, leader)
     return line(
@@ -239,7 +244,7 @@ def figures_of(replica: "ReplicaState", leader: "ReplicaState | None") -> Line:
     )
 
 
-def memory_of(replica: "ReplicaState", leader: "ReplicaState | None", drawing: Drawing) -> Line:
+def memory_of(replica: ReplicaState, leader: ReplicaState | None, drawing: Drawing) -> Line:
     """What the leader remembers of a follower's LEO, and when that follower was last caught up."""
     if leader is None or replica is leader:
         return ()
@@ -249,12 +254,12 @@ def memory_of(replica: "ReplicaState", leader: "ReplicaState | None", drawing: D
     return line(Span(" REM ", "muted"), f"{known:>7}", Span(f" level {lag:>4}", "muted"))
 
 
-def _distance(replica: "ReplicaState", leader: "ReplicaState") -> str:
+def _distance(replica: ReplicaState, leader: ReplicaState) -> str:
     distance = replica.log_end_offset - leader.log_end_offset
     return f"{distance:+,}" if distance else ""
 
 
-def epoch_cache_line(replica: "ReplicaState", window: Window) -> Line:
+def epoch_cache_line(replica: ReplicaState, window: Window) -> Line:
     """A replica's leader-epoch cache under its tape: each epoch where it starts.
 
     Of the epochs that start further left the newest stands at the window's left end.
@@ -284,7 +289,7 @@ def legend(glyphs: Glyphs, width: int) -> Line:
         (glyphs.leader_high_watermark, "leader's HW", "leader's", "hw-leader"),
         (glyphs.no_record, "not there", "not there", "faint"),
         (glyphs.different, "not the leader's record", "other", "diverged"),
-        (glyphs.truncated, "cut by this event", "cut now", "error"),
+        (glyphs.truncated, "truncated by this event", "truncated", "error"),
     )
     for words in (1, 2):
         spans = [Span(" ")]

@@ -7,50 +7,47 @@ by a column, so a long live session costs no more than a short one.
 from bisect import bisect_right
 from collections.abc import Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from msgspec import Struct
 
 from console.model.history import sparkline
+from console.model.workspace import Stage
 from console.render.lines import Line, Span, cells, line
+from console.render.state_words import WORD_OF
+from console.styles.glyphs import Glyphs
+from sessions.model.health import ALERTING, Counts
 from sessions.text import clean, short_clock
 
-if TYPE_CHECKING:
-    from console.model.workspace import Stage
-    from sessions.model.health import Counts
+Samples = Sequence[tuple[int, int, Counts]]
 
-    Samples = Sequence[tuple[int, int, Counts]]
 
-ROLES: Final = (
-    ("offline", "error"),
-    ("under_min_isr", "error"),
-    ("unclean", "unclean"),
-    ("diverged", "diverged"),
-    ("at_min_isr", "warning"),
-    ("under_replicated", "caution"),
-)
-"""Counts, worst first, with the role of a bar in which they are not zero."""
-LABEL: Final = " urp "
-"""What the bars count: under-replicated partitions."""
+LABEL: Final = " worst "
+"""What the bars show: how many partitions are in the worst state of their time, or in any."""
 MARGIN: Final = len(LABEL)
 """Columns before the bar."""
 
 
 class Bar(Struct, frozen=True):
-    """One column: how many partitions were under-replicated at worst, and the role of the worst."""
+    """One column: the worst state of its time, and how many partitions were in it at most.
+
+    ``glyph`` names the state's sign (empty: all was well), ``role`` its colour.
+    """
 
     height: int | None
     role: str
+    glyph: str = ""
 
 
-def worst_of(counts: "list[Counts]") -> Bar:
+def worst_of(counts: list[Counts]) -> Bar:
     """The worst of what held in a column's time; unknown before anything was."""
     if not counts:
         return Bar(None, "faint")
-    height = max(max(count.under_replicated, count.offline, count.diverged) for count in counts)
-    for name, role in ROLES:
-        if any(getattr(count, name) for count in counts):
-            return Bar(max(1, height), role)
+    for state in ALERTING:
+        worst = max(getattr(count, state.name) for count in counts)
+        if worst:
+            word = WORD_OF[state.name]
+            return Bar(worst, word.role, word.glyph)
     return Bar(0, "faint")
 
 
@@ -62,8 +59,8 @@ class TimeBar:
         self._bars: list[Bar] = []
         self.end_us = 0
 
-    def lines(self, stage: "Stage", width: int) -> list[Line]:
-        """The bars, and below them the ends, bookmarks and the cursor."""
+    def lines(self, stage: Stage, width: int, rows: int = 2) -> list[Line]:
+        """The bars, and below them the ends, bookmarks and the cursor; in one row, both in one."""
         columns = max(1, width - MARGIN - 1)
         end_us = max(1, stage.source.last_time_us)
         grown = end_us // max(1, self.end_us // columns)
@@ -71,6 +68,8 @@ class TimeBar:
             self.end_us = end_us
             self._key = (columns, end_us // max(1, end_us // columns))
             self._bars = bars_of(stage.source.samples(), columns, end_us)
+        if rows == 1:
+            return [self._bar_line(stage, self.column_of(stage.source.time_us, columns))]
         return [self._bar_line(stage), self._mark_line(stage, columns)]
 
     def column_of(self, time_us: int, columns: int) -> int:
@@ -82,10 +81,15 @@ class TimeBar:
         columns = max(1, width - MARGIN - 1)
         return max(0, column - MARGIN) * self.end_us // columns
 
-    def _bar_line(self, stage: "Stage") -> Line:
-        return line(Span(LABEL, "faint"), *bar_spans(self._bars, stage.glyphs.sparks))
+    def _bar_line(self, stage: Stage, cursor: int | None = None) -> Line:
+        spans = bar_spans(self._bars, stage.glyphs.sparks, stage.glyphs)
+        if cursor is not None:
+            row = [Span(sign, span.role) for span in spans for sign in span.text]
+            row[cursor] = Span(stage.glyphs.ascending, "here")
+            spans = row
+        return line(Span(LABEL, "muted"), *spans)
 
-    def _mark_line(self, stage: "Stage", columns: int) -> Line:
+    def _mark_line(self, stage: Stage, columns: int) -> Line:
         """Later names give way to earlier ones; the cursor gives way to nothing."""
         source, glyphs = stage.source, stage.glyphs
         row: list[Span] = [Span(" ")] * columns
@@ -97,7 +101,7 @@ class TimeBar:
             place(row, self.column_of(mark.time_us, columns), name, "secondary")
         if stage.mark_a is not None:
             row[self.column_of(stage.mark_a.time_us, columns)] = Span("A", "key")
-        row[self.column_of(source.time_us, columns)] = Span(glyphs.under_replicated, "here")
+        row[self.column_of(source.time_us, columns)] = Span(glyphs.ascending, "here")
         merged = groupby(row, key=lambda span: span.role)
         spans = [Span("".join(span.text for span in run), role) for role, run in merged]
         return line(" " * MARGIN, *spans)
@@ -111,14 +115,23 @@ def place(row: list[Span], column: int, text: str, role: str) -> None:
         row[column:end] = [Span(character, role) for character in text]
 
 
-def bar_spans(bars: "Sequence[Bar]", sparks: str) -> list[Span]:
-    """Bars as signs, one column each, in their roles."""
-    text = sparkline([bar.height for bar in bars], sparks)
+def bar_spans(bars: Sequence[Bar], sparks: str, glyphs: Glyphs | None = None) -> list[Span]:
+    """Bars as signs, one column each, in their roles.
+
+    With ``glyphs`` the sign of a state stands where it begins to be the worst: a colour alone says
+    nothing to some.
+    """
+    text = list(sparkline([bar.height for bar in bars], sparks))
+    before = ""
+    for column, bar in enumerate(bars):
+        if glyphs is not None and bar.glyph and bar.glyph != before:
+            text[column] = str(getattr(glyphs, bar.glyph))
+        before = bar.glyph
     runs = groupby(zip(text, bars, strict=True), key=lambda pair: pair[1].role)
     return [Span("".join(sign for sign, _ in run), role) for role, run in runs]
 
 
-def bars_of(samples: "Samples", columns: int, end_us: int) -> list[Bar]:
+def bars_of(samples: Samples, columns: int, end_us: int) -> list[Bar]:
     """The worst of each of ``columns`` equal parts of what exists."""
     times = [time_us for _, time_us, _ in samples]
     bars = []

@@ -6,15 +6,14 @@ they stand still.
 
 from collections.abc import Collection, Mapping
 from itertools import groupby
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from console.model.severity import HEALTHY
+from console.model.workspace import Stage
 from console.render.lines import Line, Span, cut, fit, line
-from console.render.state_words import HEALTHY, STATE_WORDS, glyph_of
+from console.render.state_words import STATE_WORDS, glyph_of
 from console.styles.glyphs import Glyphs
 from sessions.text import clean, number
-
-if TYPE_CHECKING:
-    from console.model.workspace import Stage
 
 NAME_WIDTH: Final = 20
 COUNT_WIDTH: Final = 7
@@ -28,7 +27,7 @@ class Topics:
         self._generation = -1
         self._turn = -1
 
-    def follow(self, stage: "Stage", changed: Collection[str]) -> None:
+    def follow(self, stage: Stage, changed: Collection[str]) -> None:
         """Take in changed partitions; all, if some were missed or came or went."""
         index = stage.index
         missed = stage.turn != self._turn + 1

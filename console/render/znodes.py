@@ -3,17 +3,14 @@
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from console.render.lines import BLANK, Line, Span, cut, data, line, wrap
 from console.styles.glyphs import Glyphs
 from emulator.zookeeper.zkcli import date_text
+from sessions.model.states import ZnodeState
 from sessions.text import clean, clock, hexadecimal
-
-if TYPE_CHECKING:
-    from sessions.model.states import ZnodeState
 
 ROOT = "/"
 DIGITS = re.compile(r"(\d+)")
@@ -46,16 +43,14 @@ def natural(name: str) -> list[tuple[int, int, str]]:
     return [(0, int(part), "") if part.isdigit() else (1, 0, part) for part in parts if part]
 
 
-def unfolded(
-    znodes: "Mapping[str, ZnodeState]", is_open: Callable[[str], bool]
-) -> Iterator[Branch]:
+def unfolded(znodes: Mapping[str, ZnodeState], is_open: Callable[[str], bool]) -> Iterator[Branch]:
     """The lines of the tree: the root's children and those of open branches, in natural order."""
     if ROOT in znodes:
         yield from _below(znodes, ROOT, 0, is_open)
 
 
 def _below(
-    znodes: "Mapping[str, ZnodeState]", parent: str, depth: int, is_open: Callable[[str], bool]
+    znodes: Mapping[str, ZnodeState], parent: str, depth: int, is_open: Callable[[str], bool]
 ) -> Iterator[Branch]:
     for name in sorted(znodes[parent].children, key=natural):
         path = child_path(parent, name)
@@ -67,13 +62,13 @@ def _below(
             yield from _below(znodes, path, depth + 1, is_open)
 
 
-def matching(znodes: "Mapping[str, ZnodeState]", wanted: Callable[[str], bool]) -> list[Branch]:
+def matching(znodes: Mapping[str, ZnodeState], wanted: Callable[[str], bool]) -> list[Branch]:
     """The znodes whose path is wanted, as a flat list."""
     found = sorted((path for path in znodes if path != ROOT and wanted(path)), key=natural)
     return [Branch(path, path, 0, len(znodes[path].children)) for path in found]
 
 
-def branch_line(branch: Branch, node: "ZnodeState", glyphs: Glyphs, *, is_open: bool) -> Line:
+def branch_line(branch: Branch, node: ZnodeState, glyphs: Glyphs, *, is_open: bool) -> Line:
     """One line: the branch's sign, its name, how many children, and the beginning of its data."""
     sign = glyphs.leaf if not branch.children else glyphs.expanded if is_open else glyphs.collapsed
     text = "" if node.data is None else " ".join(node.data.split())
@@ -91,7 +86,7 @@ def branch_line(branch: Branch, node: "ZnodeState", glyphs: Glyphs, *, is_open: 
     )
 
 
-def znode_lines(node: "ZnodeState", width: int, glyphs: Glyphs) -> list[Line]:
+def znode_lines(node: ZnodeState, width: int, glyphs: Glyphs) -> list[Line]:
     """The znode's data, pretty if it is JSON, and its Stat by zkCli's names."""
     rows = [
         line(Span("DATA", "title"), Span(f"  {_length(node)} bytes", "muted")),
@@ -106,7 +101,7 @@ def znode_lines(node: "ZnodeState", width: int, glyphs: Glyphs) -> list[Line]:
     return [cut(row, width, glyphs.more) for row in rows]
 
 
-def data_lines(node: "ZnodeState", width: int) -> list[Line]:
+def data_lines(node: ZnodeState, width: int) -> list[Line]:
     """The data in lines; ``null`` where there is none."""
     if node.data is None:
         return [line(Span(" null", "muted"))]
@@ -127,7 +122,7 @@ def _compact(value: object) -> str:
     return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
 
 
-def _length(node: "ZnodeState") -> int:
+def _length(node: ZnodeState) -> int:
     return 0 if node.data is None else len(node.data.encode())
 
 
@@ -135,7 +130,7 @@ def _date(time_us: int) -> str:
     return f"{date_text(time_us)}  {clock(time_us)}"
 
 
-def stat_of(node: "ZnodeState") -> list[tuple[str, str]]:
+def stat_of(node: ZnodeState) -> list[tuple[str, str]]:
     """The Stat as zkCli prints it, its dates also in virtual time."""
     return [
         ("cZxid", hexadecimal(node.czxid)),

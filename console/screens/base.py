@@ -1,23 +1,31 @@
 """What every screen has: bars, panes, the input line; and how keys move between panes."""
 
 from collections.abc import Collection, Iterator, Sequence
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import Any, ClassVar
 
 from textual import events
 from textual.app import ComposeResult
 from textual.containers import Container
 from textual.screen import Screen
 
+from console.model.links import Link
+from console.model.workspace import SIGN, Stage
 from console.render.bars import footer_line, header_line, tabs_line
 from console.render.lines import Span, line
+from console.screens.messages import (
+    ActionRequested,
+    CopyRequested,
+    OpenRequested,
+    RepaintRequested,
+    Request,
+    TimeRequested,
+    TroubleMet,
+)
+from console.widgets.event_log import EventView
 from console.widgets.pane import Pane
 from console.widgets.prompt import Prompt
 from console.widgets.text import LabelView, TimeBarView
 from console.widgets.virtual_view import VirtualView
-
-if TYPE_CHECKING:
-    from console.app import TidegaugeApp
-    from console.model.workspace import Stage
 
 PANE_KINDS = ("main", "side", "extra", "log")
 """What panes can be; the style sheet says which gives way to which."""
@@ -25,14 +33,14 @@ SIZE_NEEDED = (60, 15)
 """Columns and lines below which nothing useful fits."""
 
 
-class ConsoleScreen(Screen[None], inherit_bindings=False):
+class ConsoleScreen(Screen[Any], inherit_bindings=False):
     """A screen of panes. ``context`` is its name in the registry of actions."""
 
     context: ClassVar[str] = ""
     AUTO_FOCUS = ""
     """Each screen knows which pane has the keys first."""
 
-    def __init__(self, stage: "Stage") -> None:
+    def __init__(self, stage: Stage) -> None:
         super().__init__()
         self.stage = stage
         self.header = LabelView(stage, id="header")
@@ -51,10 +59,33 @@ class ConsoleScreen(Screen[None], inherit_bindings=False):
         """Whether the screen has not been brought to the time cursor yet."""
         return not self.stage.is_followed or self._shown_at != self.stage.turn
 
-    @property
-    def desk(self) -> "TidegaugeApp":
-        """The application that the screen is on."""
-        return cast("TidegaugeApp", self.app)
+    # ---- what it asks of the application
+
+    def request(self, message: Request) -> None:
+        """Post a request to the application: it is done before the next key."""
+        self.app.post_message(message)
+
+    def repaint(self) -> None:
+        """What is shown is out of date."""
+        self.request(RepaintRequested())
+
+    def open(self, kind: str, name: object) -> None:
+        """Open the object, event or moment of that name."""
+        self.request(OpenRequested(Link(kind, str(name))))
+
+    def follow_link(self, link: Link | None) -> None:
+        """Open what a line leads to; a line that leads nowhere says nothing."""
+        if link is not None:
+            self.request(OpenRequested(link))
+
+    def open_event_of(self, log: EventView) -> None:
+        """Open the event that is selected in a log."""
+        if (event := log.selected) is not None:
+            self.open("event", event.seq)
+
+    def copy(self, text: str) -> None:
+        """Give a text to the clipboard, and say so."""
+        self.request(CopyRequested(text))
 
     # ---- what a screen says
 
@@ -117,17 +148,17 @@ class ConsoleScreen(Screen[None], inherit_bindings=False):
     def on_screen_resume(self) -> None:
         """Whatever happened meanwhile is shown at once, and again for the panes' new sizes."""
         if self.is_ready:
-            self.desk.paint()
-        self.call_after_refresh(self.desk.paint)
+            self.repaint()
+        self.call_after_refresh(self.repaint)
 
     def on_resize(self, event: events.Resize) -> None:
         """Bars and titles are drawn for the new size; what had no room may have the keys now."""
         self.call_after_refresh(self._focus_current)
-        self.call_after_refresh(self.desk.paint)
+        self.call_after_refresh(self.repaint)
 
     def on_virtual_view_resized(self) -> None:
         """What was cut or placed for another size is drawn for this one."""
-        self.call_after_refresh(self.desk.paint)
+        self.call_after_refresh(self.repaint)
 
     # ---- painting
 
@@ -143,16 +174,19 @@ class ConsoleScreen(Screen[None], inherit_bindings=False):
         width, height = self.app.size
         stage = self.stage
         self.header.show([header_line(stage, width)])
-        self.tabs.show([tabs_line(stage, self.desk.mode_here, self.trail(), width)])
+        self.tabs.show(
+            [tabs_line(stage, self.app.current_mode.partition(SIGN)[0], self.trail(), width)]
+        )
         if self.time_bar.display:
-            self.time_bar.show(stage.time_bar.lines(stage, width))
+            rows = self.time_bar.size.height
+            self.time_bar.show(self.time_bar.bar.lines(stage, width, rows))
         context = "prompt" if self.prompt.is_open else self.context
         read_only = stage.read_only
         self.footer.show([footer_line(context, width, read_only=read_only, more=stage.glyphs.more)])
         if width < SIZE_NEEDED[0] or height < SIZE_NEEDED[1]:
             needed = f"needs {SIZE_NEEDED[0]}x{SIZE_NEEDED[1]}"
-            rows = ("tidegauge", needed, f"this is {width}x{height}")
-            self.too_small.show([line(Span(row, "strong")) for row in rows])
+            told = ("tidegauge", needed, f"this is {width}x{height}")
+            self.too_small.show([line(Span(row, "strong")) for row in told])
 
     def show_headings(self) -> None:
         """The titles of all panes."""
@@ -161,8 +195,15 @@ class ConsoleScreen(Screen[None], inherit_bindings=False):
 
     def on_time_bar_view_pointed(self, message: TimeBarView.Pointed) -> None:
         """A click on the time bar goes there."""
-        self.stage.pacer.seek_time(message.time_us)
-        self.desk.paint()
+        self.request(TimeRequested(message.time_us))
+
+    def on_virtual_view_unreadable(self, message: VirtualView.Unreadable) -> None:
+        """What was pointed at is damaged: say so, and stay."""
+        self.request(TroubleMet(message.reason))
+
+    def on_label_view_pressed(self, message: LabelView.Pressed) -> None:
+        """A click on a tab or a key of the footer does what the key does."""
+        self.request(ActionRequested(message.action))
 
     # ---- panes
 
@@ -190,7 +231,10 @@ class ConsoleScreen(Screen[None], inherit_bindings=False):
         self.update_classes(kinds, animate=False)
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
-        """A click gives the keys to a pane as well."""
+        """A click gives the keys to a pane as well, and ends what was being typed."""
+        is_elsewhere = self.focused is not self.prompt.input  # events may come late
+        if self.prompt.is_open and is_elsewhere and not self._entering:
+            self.prompt.abandon()
         for pane in self.panes:
             clicked = pane.view is event.widget and not self._entering
             if clicked and not pane.has_class("-current"):
@@ -218,7 +262,7 @@ class ConsoleScreen(Screen[None], inherit_bindings=False):
     # ---- what keys do in every screen
 
     def targets(self) -> Iterator[object]:
-        """Where an action's method is looked for, from what has the keys to the application."""
+        """Where an action's method is looked for first, from what has the keys outwards."""
         focused = None if self._entering else self.focused  # keys may be typed ahead of the focus
         if focused is not None:
             yield from focused.ancestors_with_self
@@ -227,7 +271,6 @@ class ConsoleScreen(Screen[None], inherit_bindings=False):
             yield current.view
         yield self
         yield from (pane.view for pane in self.panes)
-        yield self.app
 
     def _view_for_filter(self) -> VirtualView | None:
         current = self.current_pane
@@ -261,11 +304,9 @@ class ConsoleScreen(Screen[None], inherit_bindings=False):
     def do_copy_cell(self) -> None:
         """Copy what the selected line says."""
         if (pane := self.current_pane) is not None:
-            self.desk.copy(pane.view.cell_text())
+            self.copy(pane.view.cell_text())
 
     def do_copy_row(self) -> None:
         """Copy the selected thing as JSON; of text, the command line that comes back here."""
         if (pane := self.current_pane) is not None:
-            self.desk.copy(
-                pane.view.row_text() or self.stage.command_line() or pane.view.cell_text()
-            )
+            self.copy(pane.view.row_text() or self.stage.command_line() or pane.view.cell_text())

@@ -1,22 +1,22 @@
 """All bookmarks in order, with their notes: ``enter`` goes there."""
 
 from collections.abc import Collection
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
 
 from console.actions.bindings import bindings_for
+from console.model.links import Link
+from console.model.workspace import Stage
 from console.render.empty import nothing_lines
 from console.render.lines import Span, fit, line
+from console.render.rows import Row
 from console.screens.base import ConsoleScreen
-from console.widgets.links import Link, LinkView, Row
+from console.widgets.links import LinkView
 from sessions.format.errors import SessionError
+from sessions.model.states import Bookmark
 from sessions.text import clean, clock, number, plural
-
-if TYPE_CHECKING:
-    from console.model.workspace import Stage
-    from sessions.model.states import Bookmark
 
 NAME_WIDTH = 18
 NUMBER_WIDTH = 11
@@ -28,7 +28,7 @@ class BookmarksScreen(ConsoleScreen):
     context: ClassVar[str] = "bookmarks"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_for("bookmarks")]
 
-    def __init__(self, stage: "Stage") -> None:
+    def __init__(self, stage: Stage) -> None:
         super().__init__(stage)
         self.marks = LinkView(stage, id="marks")
 
@@ -48,7 +48,7 @@ class BookmarksScreen(ConsoleScreen):
         reason = "There are no bookmarks."
         self.marks.say_empty(nothing_lines(reason, "b sets one at the time cursor", 60))
 
-    def _row(self, mark: "Bookmark") -> Row:
+    def _row(self, mark: Bookmark) -> Row:
         glyphs, here = self.stage.glyphs, mark.seq == self.stage.source.seq
         shown = line(
             Span(f"{glyphs.here if here else ' '} ", "here"),
@@ -66,7 +66,7 @@ class BookmarksScreen(ConsoleScreen):
         """Go to the bookmark, and back to the screen before."""
         if (row := self.marks.selected) is not None:
             self.dismiss()
-            self.desk.open_link(row.link)
+            self.follow_link(row.link)
 
     def do_remove(self) -> None:
         """Take the bookmark away."""
@@ -74,4 +74,4 @@ class BookmarksScreen(ConsoleScreen):
             try:
                 self.stage.source.remove_bookmark(row.data.seq)
             except SessionError as error:
-                self.desk.tell(str(error), severity="warning")
+                self.notify(str(error), severity="warning")

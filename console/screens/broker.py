@@ -1,28 +1,26 @@
 """One broker: its replicas, its session, links and configuration, and its events."""
 
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal
 
 from console.actions.bindings import bindings_for
+from console.model.event_levels import CHANGE
+from console.model.workspace import Stage
 from console.render.broker_columns import broker_lines, broker_object
 from console.render.empty import nothing_lines
-from console.render.event_text import CHANGE
 from console.render.replica_columns import ReplicaRows
 from console.screens.base import ConsoleScreen
+from console.screens.page import choose_sort
 from console.widgets.event_log import EventView
 from console.widgets.pane import Pane
 from console.widgets.text import TextView
 from console.widgets.virtual_table import VirtualTable
 from sessions.model.states import PartitionState
 from sessions.text import number, plural
-
-if TYPE_CHECKING:
-    from console.model.workspace import Stage
-
 
 NOT_THERE = ("It does not exist at this time.", "> goes to its next event")
 
@@ -39,7 +37,7 @@ class BrokerScreen(ConsoleScreen):
     context: ClassVar[str] = "broker"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_for("broker")]
 
-    def __init__(self, stage: "Stage", broker: int) -> None:
+    def __init__(self, stage: Stage, broker: int) -> None:
         super().__init__(stage)
         self.broker = broker
         self.object = broker_object(str(broker))
@@ -108,9 +106,9 @@ class BrokerScreen(ConsoleScreen):
         """Open the selected partition; in the log, the event."""
         pane = self.current_pane
         if pane is not None and pane.view is self.log_view:
-            self.desk.open_selected(self.log_view)
+            self.open_event_of(self.log_view)
         elif self.table.selected is not None:
-            self.desk.open_partition(self.table.selected)
+            self.open("partition", self.table.selected)
 
     def do_why(self) -> None:
         """Open the last event that touched the broker."""
@@ -118,7 +116,7 @@ class BrokerScreen(ConsoleScreen):
 
     def do_sort_menu(self) -> None:
         """Choose a column."""
-        self.desk.choose_sort(self.table)
+        choose_sort(self, self.table)
 
 
 def open_last_touch(screen: ConsoleScreen, name: str) -> None:
@@ -126,6 +124,6 @@ def open_last_touch(screen: ConsoleScreen, name: str) -> None:
     source = screen.stage.source
     seq = source.touching([name], source.seq + 1, -1)
     if seq is None:
-        screen.desk.tell("nothing has happened to it yet")
+        screen.notify("nothing has happened to it yet")
     else:
-        screen.desk.open_event(seq)
+        screen.open("event", seq)

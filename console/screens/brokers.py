@@ -1,29 +1,27 @@
 """Screen 3, Brokers: who is to blame?"""
 
 from collections.abc import Callable, Collection, Hashable, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal
 
 from console.actions.bindings import bindings_for
+from console.model.event_levels import CHANGE
+from console.model.workspace import Stage
 from console.render.broker_columns import broker_lines, broker_object, columns, fields
 from console.render.columns import Column
 from console.render.empty import nothing_lines
-from console.render.event_text import CHANGE
 from console.screens.base import ConsoleScreen
 from console.screens.broker import open_last_touch
+from console.screens.page import choose_sort
 from console.widgets.event_log import EventView
 from console.widgets.heat_grid import HeatView
 from console.widgets.pane import Pane
 from console.widgets.text import TextView
 from console.widgets.virtual_table import VirtualTable
-
-if TYPE_CHECKING:
-    from console.model.workspace import Stage
-    from sessions.model.states import BrokerState
-
+from sessions.model.states import BrokerState
 
 HEAT_LINES_MAX = 13
 """Lines that the grid takes at most, with its titles."""
@@ -32,7 +30,7 @@ HEAT_LINES_MAX = 13
 class BrokerRows:
     """The brokers as rows of a table; keys are their ids as text."""
 
-    def __init__(self, stage: "Stage") -> None:
+    def __init__(self, stage: Stage) -> None:
         self.stage = stage
         self.columns: Sequence[Column[BrokerState]] = columns(stage)
         self.fields = fields(stage)
@@ -45,11 +43,11 @@ class BrokerRows:
         """Brokers are few: their order is worked out anew with every event."""
         return id(self.stage.view), self.stage.source.seq
 
-    def row(self, key: str) -> "BrokerState":
+    def row(self, key: str) -> BrokerState:
         """The broker at the time cursor."""
         return self.stage.view.state.brokers[int(key)]
 
-    def rows(self) -> "Sequence[BrokerState]":
+    def rows(self) -> Sequence[BrokerState]:
         """All brokers."""
         return [self.row(key) for key in self.keys()]
 
@@ -70,17 +68,17 @@ class BrokerRows:
         """Whether it does not run, or holds replicas that are out of sync."""
         return self.row(key).state != "running" or self.stage.index.out_of_sync[int(key)] > 0
 
-    def value_of(self, column: "Column[BrokerState]") -> Callable[[str], Any]:
+    def value_of(self, column: Column[BrokerState]) -> Callable[[str], Any]:
         """As the column says."""
         value = column.value
         return lambda key: 0 if value is None else value(self.row(key))
 
-    def values(self, column: "Column[BrokerState]") -> list[Any]:
+    def values(self, column: Column[BrokerState]) -> list[Any]:
         """The same of all brokers."""
         return [self.value_of(column)(key) for key in self.keys()]
 
 
-class BrokerTable(VirtualTable["BrokerState"]):
+class BrokerTable(VirtualTable[BrokerState]):
     """The brokers."""
 
     filter_hint: ClassVar[str] = (
@@ -99,7 +97,7 @@ class BrokersScreen(ConsoleScreen):
     context: ClassVar[str] = "brokers"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_for("brokers")]
 
-    def __init__(self, stage: "Stage") -> None:
+    def __init__(self, stage: Stage) -> None:
         super().__init__(stage)
         self.table = BrokerTable(stage, BrokerRows(stage), id="table")
         self.inspector = TextView(stage, id="inspector")
@@ -126,6 +124,7 @@ class BrokersScreen(ConsoleScreen):
             f"{counts.brokers_up}/{counts.brokers} up",
             "faults only" if self.table.faults_only else "",
             f"filter {self.table.filter.text}" if self.table.filter else "",
+            self.table.columns_shown(),
         ]
         table_pane.entitle("brokers", parts)
         key = self.table.selected
@@ -175,7 +174,7 @@ class BrokersScreen(ConsoleScreen):
 
     def on_virtual_view_selected(self) -> None:
         """Inspector and log follow the cursor at once."""
-        self.desk.paint()
+        self.repaint()
 
     def on_virtual_view_chosen(self) -> None:
         """A double click opens."""
@@ -185,12 +184,12 @@ class BrokersScreen(ConsoleScreen):
         """Open the broker; in the grid the partition, in the log the event."""
         view = None if self.current_pane is None else self.current_pane.view
         if view is self.log_view:
-            self.desk.open_selected(self.log_view)
+            self.open_event_of(self.log_view)
         elif view is self.heat:
             if self.heat.place is not None:
-                self.desk.open_partition(self.heat.place[1])
+                self.open("partition", self.heat.place[1])
         elif self.table.selected is not None:
-            self.desk.open_broker(int(self.table.selected))
+            self.open("broker", self.table.selected)
 
     def do_why(self) -> None:
         """Open the last event that touched what is selected."""
@@ -199,4 +198,4 @@ class BrokersScreen(ConsoleScreen):
 
     def do_sort_menu(self) -> None:
         """Choose a column."""
-        self.desk.choose_sort(self.table)
+        choose_sort(self, self.table)

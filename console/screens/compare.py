@@ -1,7 +1,7 @@
 """Side by side: the same done on two releases, stepping together, the first difference marked."""
 
 from collections.abc import Collection, Hashable, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
@@ -9,6 +9,7 @@ from textual.containers import Horizontal
 from textual.message import Message
 
 from console.actions.bindings import bindings_for
+from console.model.workspace import Stage
 from console.render.comparison import pair_line, state_lines, titles_line
 from console.render.lines import Line
 from console.screens.base import ConsoleScreen
@@ -16,9 +17,6 @@ from console.widgets.pane import Pane
 from console.widgets.text import TextView
 from console.widgets.virtual_view import VirtualView
 from sessions.sources.paired import TwinSource
-
-if TYPE_CHECKING:
-    from console.model.workspace import Stage
 
 
 class PairView(VirtualView):
@@ -33,7 +31,7 @@ class PairView(VirtualView):
             self.where = where
             super().__init__()
 
-    def __init__(self, stage: "Stage", twin: TwinSource) -> None:
+    def __init__(self, stage: Stage, twin: TwinSource) -> None:
         super().__init__(stage, id="pairs")
         self.twin = twin
 
@@ -94,7 +92,7 @@ class CompareScreen(ConsoleScreen):
     context: ClassVar[str] = "compare"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_for("compare")]
 
-    def __init__(self, stage: "Stage") -> None:
+    def __init__(self, stage: Stage) -> None:
         super().__init__(stage)
         assert isinstance(stage.source, TwinSource)
         self.twin = stage.source
@@ -154,7 +152,7 @@ class CompareScreen(ConsoleScreen):
 
     def on_virtual_view_selected(self) -> None:
         """Both states follow the cursor at once."""
-        self.desk.paint()
+        self.repaint()
 
     def on_virtual_view_chosen(self) -> None:
         """A double click opens."""
@@ -162,16 +160,16 @@ class CompareScreen(ConsoleScreen):
 
     def on_pair_view_missing(self, message: PairView.Missing) -> None:
         """Say so."""
-        self.desk.tell(f"no {message.where} difference")
+        self.notify(f"no {message.where} difference")
 
     def do_drill(self) -> None:
         """Open the front run's event."""
         place = self.pairs.cursor_index()
         left = None if place is None else self.twin.pairing.pairs[place].left
         if left is None:
-            self.desk.tell("the first run has no such event")
+            self.notify("the first run has no such event")
         else:
-            self.desk.open_event(left)
+            self.open("event", left)
 
     def _go(self, place: int) -> None:
         self.pairs.move_to(place)

@@ -1,21 +1,20 @@
 """What differs between A and the time cursor, object by object."""
 
 from collections.abc import Collection
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
 
 from console.actions.bindings import bindings_for
 from console.model.difference import Change, differences
+from console.model.workspace import Stage
 from console.render.empty import nothing_lines
 from console.render.lines import Line, Span, fit, line
+from console.render.rows import Row
 from console.screens.base import ConsoleScreen
-from console.widgets.links import LinkView, Row
+from console.widgets.links import LinkView
 from sessions.text import clean, clock, number, plural
-
-if TYPE_CHECKING:
-    from console.model.workspace import Stage
 
 OBJECT_WIDTH_MAX = 44
 WHAT_WIDTH = 17
@@ -31,7 +30,7 @@ class DifferenceScreen(ConsoleScreen):
     context: ClassVar[str] = "difference"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_for("difference")]
 
-    def __init__(self, stage: "Stage") -> None:
+    def __init__(self, stage: Stage) -> None:
         super().__init__(stage)
         self.changes = LinkView(stage, id="changes")
         self.hides_figures = False
@@ -79,7 +78,7 @@ class DifferenceScreen(ConsoleScreen):
     def do_drill(self) -> None:
         """Open the object that differs."""
         if (row := self.changes.selected) is not None:
-            self.desk.open_link(row.link)
+            self.follow_link(row.link)
 
 
 def change_row(change: Change, width: int) -> Row:

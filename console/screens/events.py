@@ -1,24 +1,23 @@
 """Screen 5, Events: what happened, and why; and one event with its causes and effects."""
 
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
 
 from console.actions.bindings import bindings_for
+from console.model.links import Link
+from console.model.workspace import Stage
 from console.render.event_text import describe, fields_of
 from console.render.lines import Span, cut, line, wrap
+from console.render.rows import Row
 from console.screens.base import ConsoleScreen
 from console.widgets.event_log import EventView
-from console.widgets.links import MARK_WIDTH, Link, LinkView, Row
+from console.widgets.links import MARK_WIDTH, LinkView
 from console.widgets.pane import Pane
+from emulator.events import Event
 from sessions.text import clock, number, plural
-
-if TYPE_CHECKING:
-    from console.model.workspace import Stage
-    from emulator.events import Event
-
 
 FIELD_WIDTH = 18
 
@@ -29,7 +28,7 @@ class EventsScreen(ConsoleScreen):
     context: ClassVar[str] = "events"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_for("events")]
 
-    def __init__(self, stage: "Stage") -> None:
+    def __init__(self, stage: Stage) -> None:
         super().__init__(stage)
         self.log_view = EventView(stage, id="log")
 
@@ -48,7 +47,7 @@ class EventsScreen(ConsoleScreen):
 
     def do_drill(self) -> None:
         """Open the selected event."""
-        self.desk.open_selected(self.log_view)
+        self.open_event_of(self.log_view)
 
     def do_why(self) -> None:
         """The same: the page shows its causes."""
@@ -57,7 +56,7 @@ class EventsScreen(ConsoleScreen):
     def do_cursor_here(self) -> None:
         """Bring the time cursor to the selected event."""
         if (event := self.log_view.selected) is not None:
-            self.desk.seek(event.seq)
+            self.open("moment", event.seq)
 
 
 class EventScreen(ConsoleScreen):
@@ -66,7 +65,7 @@ class EventScreen(ConsoleScreen):
     context: ClassVar[str] = "event"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_for("event")]
 
-    def __init__(self, stage: "Stage", seq: int) -> None:
+    def __init__(self, stage: Stage, seq: int) -> None:
         super().__init__(stage)
         self.seq = seq
         self.detail = LinkView(stage, id="detail")
@@ -110,7 +109,7 @@ class EventScreen(ConsoleScreen):
 
     def on_virtual_view_selected(self) -> None:
         """The fields follow the cursor at once."""
-        self.desk.paint()
+        self.repaint()
 
     def on_virtual_view_chosen(self) -> None:
         """A double click opens."""
@@ -120,22 +119,22 @@ class EventScreen(ConsoleScreen):
         """Open another event of the chain; among the fields, what one of them names."""
         pane, event, row = self.current_pane, self.chain.selected, self.detail.selected
         if pane is not None and pane.view is self.detail:
-            self.desk.open_link(None if row is None else row.link)
+            self.follow_link(None if row is None else row.link)
         elif event is not None and event.seq != self.seq:
-            self.desk.open_event(event.seq)
+            self.open("event", event.seq)
 
     def do_why(self) -> None:
         """Open what caused the selected event."""
         event = self.chain.selected
         if event is not None and event.cause:
-            self.desk.open_event(event.cause)
+            self.open("event", event.cause)
         else:
-            self.desk.tell("it is a root: nothing led to it")
+            self.notify("it is a root: nothing led to it")
 
     def do_cursor_here(self) -> None:
         """Bring the time cursor to the selected event."""
         if (event := self.chain.selected) is not None:
-            self.desk.seek(event.seq)
+            self.open("moment", event.seq)
 
 
 BROKER_FIELDS = ("broker", "follower", "leader", "controller", "host", "source", "destination")
@@ -144,7 +143,7 @@ EVENT_FIELDS = ("message", "request")
 """Fields that name an event."""
 
 
-def link_of(event: "Event", field: str) -> Link | None:
+def link_of(event: Event, field: str) -> Link | None:
     """What a field of an event names, to be opened."""
     value = getattr(event, field)
     if field == "tp" and value:
@@ -158,7 +157,7 @@ def link_of(event: "Event", field: str) -> Link | None:
     return Link("record", str(value)) if field == "first_record" else None
 
 
-def event_rows(event: "Event", width: int) -> list[Row]:
+def event_rows(event: Event, width: int) -> list[Row]:
     """One event with all its fields; those that name something lead there."""
     told = describe(event)
     head = [Span(f"{told.word} ", told.role), Span(told.text, "strong")]

@@ -1,22 +1,20 @@
 """The fault palette: what can be broken at the selected object, and what that would do."""
 
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
 
 from console.actions.bindings import bindings_for
-from console.actions.lookup import ACTIONS
+from console.model.faults import Fault
+from console.model.workspace import Stage
 from console.render.lines import Span, line, text_of, wrap
 from console.screens.base import ConsoleScreen
+from console.screens.messages import ActionRequested, FaultChosen
 from console.widgets.fault_list import FaultView
 from console.widgets.text import TextView
 from sessions.text import clock
-
-if TYPE_CHECKING:
-    from console.model.faults import Fault
-    from console.model.workspace import Stage
 
 
 class FaultsScreen(ConsoleScreen):
@@ -25,7 +23,7 @@ class FaultsScreen(ConsoleScreen):
     context: ClassVar[str] = "faults"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_for("faults")]
 
-    def __init__(self, stage: "Stage", subject: str, faults: "Sequence[Fault]") -> None:
+    def __init__(self, stage: Stage, subject: str, faults: Sequence[Fault]) -> None:
         super().__init__(stage)
         self.subject = subject
         self.list = FaultView(stage, id="faults")
@@ -67,19 +65,19 @@ class FaultsScreen(ConsoleScreen):
 
     def on_virtual_view_selected(self) -> None:
         """The one under the cursor is looked into first."""
-        self.desk.paint()
+        self.repaint()
 
     def on_virtual_view_chosen(self) -> None:
         """A double click chooses, through the same gate as a key."""
-        self.desk.dispatch(ACTIONS["faults.inflict"])
+        self.request(ActionRequested("faults.inflict"))
 
     def do_inflict(self) -> None:
         """Do what is under the cursor."""
-        self.desk.inflict(self.list, self.leave)
+        self.request(FaultChosen(self.list, self.leave))
 
     def leave(self) -> None:
         """It is done: back to the screen below, where it can be seen."""
-        self.desk.when_shown(self._leave)
+        self.call_after_refresh(self._leave)
 
     def _leave(self) -> None:
         """Waiting for its own end would hold everything up, so nothing is returned."""

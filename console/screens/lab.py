@@ -2,28 +2,27 @@
 
 import re
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import ClassVar, Final
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal
 
 from console.actions.bindings import bindings_for
-from console.actions.lookup import ACTIONS
 from console.model.faults import faults_of, subject_of
 from console.model.library import Bench, Card, Opened
+from console.model.workspace import Stage
 from console.render.lines import Line, Span, data, fit, line, wrap
+from console.render.rows import Pick
 from console.render.scenario_card import briefing_lines
 from console.screens.base import ConsoleScreen
+from console.screens.messages import ActionRequested, FaultChosen, SourceRequested
 from console.screens.page import MenuScreen
 from console.widgets.fault_list import FaultView
 from console.widgets.pane import Pane
-from console.widgets.pick_list import Pick, PickView
+from console.widgets.pick_list import PickView
 from console.widgets.text import TextView
 from sessions.text import clock, plural
-
-if TYPE_CHECKING:
-    from console.model.workspace import Stage
 
 NUMBER: Final = re.compile(r"[A-Z]\d+b?")
 NUMBER_WIDTH: Final = 4
@@ -50,7 +49,7 @@ class LabScreen(ConsoleScreen):
     context: ClassVar[str] = "lab"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_for("lab")]
 
-    def __init__(self, stage: "Stage") -> None:
+    def __init__(self, stage: Stage) -> None:
         super().__init__(stage)
         self.scenarios = ScenarioView(stage, id="scenarios")
         self.about = TextView(stage, id="about")
@@ -71,7 +70,7 @@ class LabScreen(ConsoleScreen):
 
     def begin(self) -> Pane:
         """The library has the keys; the scenario that is open is selected."""
-        bench = self.desk.bench
+        bench = self.stage.library
         self.cards = {} if bench is None else {card.name: card for card in bench.cards()}
         if self.stage.card is not None:
             self.scenarios.key = self.stage.card.name
@@ -127,7 +126,7 @@ class LabScreen(ConsoleScreen):
 
     def on_virtual_view_selected(self) -> None:
         """What is said of the selected line follows the cursor at once."""
-        self.desk.paint()
+        self.repaint()
 
     def on_virtual_view_chosen(self) -> None:
         """A double click opens."""
@@ -138,7 +137,7 @@ class LabScreen(ConsoleScreen):
         pane = self.current_pane
         view = self.scenarios if pane is None else pane.view
         if view is self.faults:
-            self.desk.dispatch(ACTIONS["faults.inflict"])
+            self.request(ActionRequested("faults.inflict"))
         elif view is self.given:
             self._take(self.given.selected)
         elif card := self.cards.get(self.scenarios.selected):
@@ -146,20 +145,20 @@ class LabScreen(ConsoleScreen):
 
     def _take(self, key: str) -> None:
         if key:
-            self.desk.dispatch(ACTIONS["act.command"])
+            self.request(ActionRequested("act.command"))
             if self.prompt.is_open:
                 self.prompt.input.value = self.stage.statements[-int(key)]
                 self.prompt.input.action_end()
 
     def do_inflict(self) -> None:
         """Do the fault under the cursor."""
-        self.desk.inflict(self.faults, lambda: None)
+        self.request(FaultChosen(self.faults, lambda: None))
 
     def _open(self, card: Card, version: str, against: str | None = None) -> None:
         def opener(bench: Bench) -> Opened:
             return bench.open_scenario(card.name, version, against)
 
-        self.desk.open_with(opener, "compare" if against else "partitions")
+        self.request(SourceRequested(opener, "compare" if against else "partitions"))
 
     def do_lab_version(self) -> None:
         """Choose the release that scenarios are opened on."""
@@ -167,15 +166,17 @@ class LabScreen(ConsoleScreen):
         if versions:
             choices = ["the newest that each is written for", *versions]
             place = choices.index(self.version) if self.version in versions else 0
-            self.desk.push_screen(
-                MenuScreen(self.stage, "release", choices, place, self._choose_version)
+            self.app.push_screen(
+                MenuScreen(self.stage, "release", choices, place), self._choose_version
             )
 
-    def _choose_version(self, index: int) -> None:
-        self.version = self._versions()[index - 1] if index else ""
+    def _choose_version(self, index: int | None) -> None:
+        if index is not None:
+            self.version = self._versions()[index - 1] if index else ""
+            self.repaint()
 
     def _versions(self) -> Sequence[str]:
-        bench = self.desk.bench
+        bench = self.stage.library
         return () if bench is None else bench.versions()
 
     def do_lab_compare(self) -> None:
@@ -194,7 +195,7 @@ class LabScreen(ConsoleScreen):
             return None
         match [word for word in words if word in self._versions()]:
             case [first, second] if len(words) == len((first, second)):
-                self.desk.call_after_refresh(self._open, card, first, second)
+                self.call_after_refresh(self._open, card, first, second)
                 return None
         return f"'{text}': two releases are needed, such as 0.10.2 0.11"
 
@@ -206,12 +207,14 @@ class LabScreen(ConsoleScreen):
         if names:
             chosen = self.stage.subject[0] if self.stage.subject else ""
             place = names.index(chosen) if chosen in names else 0
-            self.desk.push_screen(
-                MenuScreen(self.stage, "object", names, place, lambda n: self._choose(names[n]))
+            self.app.push_screen(
+                MenuScreen(self.stage, "object", names, place),
+                lambda n: None if n is None else self._choose(names[n]),
             )
 
     def _choose(self, name: str) -> None:
         self.stage.subject = (name,)
+        self.repaint()
 
 
 def picks_of(cards: Sequence[Card]) -> list[Pick]:

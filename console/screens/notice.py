@@ -1,16 +1,14 @@
 """A notice that stops the work: what has happened, what is as it was, and what helps."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual.binding import BindingType
 
 from console.actions.bindings import bindings_for
+from console.model.workspace import Stage
 from console.render.lines import BLANK, Line, Span, data, line, wrap
 from console.screens.page import PageScreen
-
-if TYPE_CHECKING:
-    from console.model.workspace import Stage
 
 WIDTH = 76
 """Columns of its text: it fits on a small screen."""
@@ -49,7 +47,7 @@ class NoticeScreen(PageScreen):
     context: ClassVar[str] = "notice"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_for("notice")]
 
-    def __init__(self, stage: "Stage", notice: Notice) -> None:
+    def __init__(self, stage: Stage, notice: Notice) -> None:
         super().__init__(stage, notice.title, notice.lines())
         self.notice = notice
 
@@ -57,8 +55,8 @@ class NoticeScreen(PageScreen):
         """Open the event in the notice's place."""
         self.dismiss()
         if self.notice.seq:
-            self.desk.open_event(self.notice.seq)
+            self.open("event", self.notice.seq)
 
     def do_copy_cell(self) -> None:
         """Copy the command line; where there is none, the notice."""
-        self.desk.copy(self.notice.command or self.text.cell_text())
+        self.copy(self.notice.command or self.text.cell_text())

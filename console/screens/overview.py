@@ -2,40 +2,30 @@
 
 from collections.abc import Collection
 from itertools import zip_longest
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal
 
 from console.actions.bindings import bindings_for
+from console.model.event_levels import CHANGE, FAULT
+from console.model.links import Link
+from console.model.workspace import Stage
 from console.render.empty import nothing_lines
-from console.render.event_text import CHANGE, FAULT
 from console.render.lines import Line, text_of
-from console.render.overview import COUNTED, control_lines, health_lines, healthy_sentence
+from console.render.overview import control_lines, health_lines, healthy_sentence
+from console.render.rows import Row
 from console.render.topics import Topics
 from console.screens.base import ConsoleScreen
 from console.widgets.event_log import EventView
-from console.widgets.links import MARK_WIDTH, Link, LinkView, Row
+from console.widgets.links import MARK_WIDTH, LinkView
 from console.widgets.pane import Pane
+from sessions.model.health import COUNTED
 from sessions.text import clock, plural
-
-if TYPE_CHECKING:
-    from console.model.workspace import Stage
-
 
 TOPICS_SHOWN_MAX = 9
 NO_TOPICS = ("There are no topics.", ": topic create T --partitions 3 --replication-factor 3")
-QUERIES = {
-    "offline": "state=offline",
-    "under_min_isr": "isr<min",
-    "unclean": "unclean=1",
-    "diverged": "diverged>0",
-    "at_min_isr": "isr=min osr>0",
-    "under_replicated": "osr>0",
-    "non_preferred": "preferred=0 state=online",
-}
-"""How the partitions behind each count are found on screen 2."""
 AUDITED = (
     ("lost", "lost>0"),
     ("duplicated", "duplicated>0"),
@@ -46,7 +36,7 @@ AUDITED = (
 HEALTH_LINKS: tuple[Link | None, ...] = (
     None,
     Link("mode", "brokers"),
-    *(Link("partitions", QUERIES[name]) for name, _ in COUNTED),
+    *(Link("partitions", f"state={name}") for _, name in COUNTED),
     Link("mode", "partitions"),
 )
 """Where the lines of the health pane lead."""
@@ -58,7 +48,7 @@ class OverviewScreen(ConsoleScreen):
     context: ClassVar[str] = "overview"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_for("overview")]
 
-    def __init__(self, stage: "Stage") -> None:
+    def __init__(self, stage: Stage) -> None:
         super().__init__(stage)
         self.health = LinkView(stage, id="health")
         self.health.index = 1  # the line below the titles
@@ -125,10 +115,10 @@ class OverviewScreen(ConsoleScreen):
         """Open what the line is about; in the log, the event."""
         view = None if self.current_pane is None else self.current_pane.view
         if isinstance(view, LinkView):
-            self.desk.open_link(None if view.selected is None else view.selected.link)
+            self.follow_link(None if view.selected is None else view.selected.link)
         else:
-            self.desk.open_selected(self.faults)
+            self.open_event_of(self.faults)
 
     def do_why(self) -> None:
         """Open the selected event, with its causes."""
-        self.desk.open_selected(self.faults)
+        self.open_event_of(self.faults)

@@ -1,25 +1,30 @@
 """Screens that lie over others: pages of text (help, output), and menus to choose from."""
 
-from collections.abc import Callable, Collection, Hashable, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Collection, Hashable, Sequence
+from typing import Any, ClassVar
 
+from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
+from textual.screen import ModalScreen
 
-from console.actions.bindings import bindings_for
+from console.actions.bindings import bindings_for, modal_bindings
 from console.actions.lookup import available, headings
+from console.model.workspace import Stage
 from console.render.bars import key_name
 from console.render.high_watermark_help import high_watermark_lines
-from console.render.lines import BLANK, Line, Span, fit, line
+from console.render.lines import BLANK, Line, Span, cells, data, fit, line
 from console.render.state_words import STATE_WORDS, glyph_of
 from console.screens.base import ConsoleScreen
 from console.widgets.text import TextView
+from console.widgets.virtual_table import VirtualTable
 from console.widgets.virtual_view import VirtualView
 
-if TYPE_CHECKING:
-    from console.model.workspace import Stage
-
 KEYS_WIDTH = 18
+MENU_WIDTH = 34
+"""The least width of a menu."""
+MENU_MARGIN = 8
+"""What a menu needs beside its widest line: the cursor's mark, the rule, the scrollbar."""
 
 
 class PageScreen(ConsoleScreen):
@@ -28,7 +33,7 @@ class PageScreen(ConsoleScreen):
     context: ClassVar[str] = "page"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_for("page")]
 
-    def __init__(self, stage: "Stage", title: str, lines: Sequence[Line]) -> None:
+    def __init__(self, stage: Stage, title: str, lines: Sequence[Line]) -> None:
         super().__init__(stage)
         self.title_ = title
         self.text = TextView(stage, id="text")
@@ -48,10 +53,15 @@ class PageScreen(ConsoleScreen):
         self.panes[0].entitle(self.title_, ["esc goes back"])
 
 
+def text_page(stage: Stage, title: str, text: str) -> PageScreen:
+    """Text on a page of its own."""
+    return PageScreen(stage, title, [line(data(row)) for row in text.splitlines()])
+
+
 class MenuView(VirtualView):
     """Lines to choose from."""
 
-    def __init__(self, stage: "Stage", choices: Sequence[str], chosen: int) -> None:
+    def __init__(self, stage: Stage, choices: Sequence[str], chosen: int) -> None:
         super().__init__(stage, id="menu")
         self.choices = list(choices)
         self.index = chosen
@@ -78,28 +88,28 @@ class MenuView(VirtualView):
         self.index = index
 
 
-class MenuScreen(ConsoleScreen):
-    """A list over the screen below; ``choose`` is called with the number of the chosen line."""
+class MenuScreen(ConsoleScreen, ModalScreen[int], inherit_bindings=False):
+    """A list over the screen below; it ends with the number of the chosen line, None if none was.
+
+    It is modal: keys of the application and of the screen below do nothing meanwhile.
+    """
 
     context: ClassVar[str] = "menu"
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings_for("menu")]
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings_for("menu"), *modal_bindings()]
 
-    def __init__(
-        self,
-        stage: "Stage",
-        title: str,
-        choices: Sequence[str],
-        chosen: int,
-        choose: Callable[[int], None],
-    ) -> None:
+    def __init__(self, stage: Stage, title: str, choices: Sequence[str], chosen: int) -> None:
         super().__init__(stage)
         self.title_ = title
         self.menu = MenuView(stage, choices, chosen)
-        self.choose = choose
 
     def compose_body(self) -> ComposeResult:
-        """One small pane."""
+        """One small pane, as wide as its widest line."""
+        widest = max(cells(each) for each in (self.title_, *self.menu.choices))
+        self.call_after_refresh(self._widen, max(MENU_WIDTH, widest + MENU_MARGIN))
         yield self.pane(self.menu, self.title_)
+
+    def _widen(self, width: int) -> None:
+        self.query_one("#body").styles.width = width
 
     def trail(self) -> str:
         """What is chosen."""
@@ -110,17 +120,35 @@ class MenuScreen(ConsoleScreen):
         self.menu.resize()
         self.panes[0].entitle(self.title_)
 
-    def on_virtual_view_chosen(self) -> None:
+    @on(VirtualView.Chosen)
+    def choose_clicked(self) -> None:
         """A double click chooses."""
         self.do_drill()
 
     def do_drill(self) -> None:
         """Choose this line."""
-        self.dismiss()
-        self.choose(self.menu.index)
+        self.dismiss(self.menu.index)
+
+    def do_go_back(self) -> None:
+        """Choose nothing."""
+        self.dismiss(None)
 
 
-def help_lines(stage: "Stage", context: str) -> list[Line]:
+def choose_sort(screen: ConsoleScreen, table: VirtualTable[Any]) -> None:
+    """Let a menu choose the column that a table is sorted by."""
+    columns = [placed.column for placed in table.placed]
+    titles = [column.title for column in columns]
+    place = titles.index(table.sorted_by.title) if table.sorted_by.title in titles else 0
+
+    def sort(index: int | None) -> None:
+        if index is not None:
+            table.sort_by(columns[index])
+            screen.repaint()
+
+    screen.app.push_screen(MenuScreen(screen.stage, "sort by", titles, place), sort)
+
+
+def help_lines(stage: Stage, context: str) -> list[Line]:
     """A screen's keys under their headings, what the state words mean, and what the HW is."""
     rows: list[Line] = []
     for heading, actions in headings(available(context)).items():

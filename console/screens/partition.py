@@ -1,24 +1,22 @@
 """One partition: a tape for every replica, all that is known of it, and its events."""
 
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal
 
 from console.actions.bindings import bindings_for
+from console.model.event_levels import CHANGE
+from console.model.workspace import Stage
 from console.render.empty import nothing_lines
-from console.render.event_text import CHANGE
 from console.render.inspector import partition_lines
 from console.screens.base import ConsoleScreen
 from console.widgets.event_log import EventView
 from console.widgets.pane import Pane
 from console.widgets.tapes import TapeView
 from console.widgets.text import TextView
-
-if TYPE_CHECKING:
-    from console.model.workspace import Stage
 
 
 class PartitionScreen(ConsoleScreen):
@@ -27,7 +25,7 @@ class PartitionScreen(ConsoleScreen):
     context: ClassVar[str] = "partition"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_for("partition")]
 
-    def __init__(self, stage: "Stage", tp: str) -> None:
+    def __init__(self, stage: Stage, tp: str) -> None:
         super().__init__(stage)
         self.tp = tp
         self.tapes = TapeView(stage, tp, id="tapes")
@@ -75,6 +73,10 @@ class PartitionScreen(ConsoleScreen):
         """The partition itself."""
         return (self.tp,)
 
+    def on_virtual_view_selected(self) -> None:
+        """The tapes follow their cursor at once."""
+        self.repaint()
+
     def on_virtual_view_chosen(self) -> None:
         """A double click opens."""
         self.do_drill()
@@ -83,9 +85,9 @@ class PartitionScreen(ConsoleScreen):
         """Open the record under the tapes' cursor; elsewhere the selected event."""
         pane = self.current_pane
         if pane is None or pane.view is not self.tapes:
-            self.desk.open_selected(self.log_view)
+            self.open_event_of(self.log_view)
         elif (record := self.tapes.record_id()) is not None:
-            self.desk.open_record(record)
+            self.open("record", record)
 
     def do_why(self) -> None:
         """Open the write of the record under the tapes' cursor; else what is behind the state."""
@@ -95,6 +97,6 @@ class PartitionScreen(ConsoleScreen):
         if pane is not None and pane.view is self.tapes and (place := self.tapes.place()):
             written = stage.writes.find(self.tp, *place, stage.source.seq)
             if written is not None:
-                self.desk.open_event(written.seq)
+                self.open("event", written.seq)
                 return
-        self.desk.open_event(stage.explainer.seq(stage.view.state, partition))
+        self.open("event", stage.explainer.seq(stage.view.state, partition))

@@ -1,29 +1,30 @@
 """Screen 2, Partitions: which partitions, how bad, and why."""
 
 from collections.abc import Callable, Collection, Hashable, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal
 
 from console.actions.bindings import bindings_for
+from console.model.event_levels import CHANGE
+from console.model.partition_fields import FIELDS, partition_fields
+from console.model.severity import HEALTHY
+from console.model.workspace import Stage
 from console.render.columns import Column
 from console.render.empty import nothing_lines
-from console.render.event_text import CHANGE
 from console.render.inspector import partition_lines
 from console.render.overview import healthy_sentence
-from console.render.partition_columns import FIELDS, columns
-from console.render.state_words import HEALTHY, STATE_WORDS
+from console.render.partition_columns import columns
+from console.render.state_words import STATE_WORDS
 from console.screens.base import ConsoleScreen
+from console.screens.page import choose_sort
 from console.widgets.event_log import EventView
 from console.widgets.text import TextView
 from console.widgets.virtual_table import VirtualTable
+from sessions.model.states import PartitionState
 from sessions.text import number
-
-if TYPE_CHECKING:
-    from console.model.workspace import Stage
-    from sessions.model.states import PartitionState
 
 STATE_COLUMN = "state"
 WORDS_LOWER = [word.word.lower() for word in STATE_WORDS]
@@ -32,10 +33,10 @@ WORDS_LOWER = [word.word.lower() for word in STATE_WORDS]
 class PartitionRows:
     """The partitions as rows of a table."""
 
-    def __init__(self, stage: "Stage") -> None:
+    def __init__(self, stage: Stage) -> None:
         self.stage = stage
         self.columns: Sequence[Column[PartitionState]] = columns(stage.glyphs, stage.index.severity)
-        self.fields = FIELDS
+        self.fields = partition_fields(stage.view_statuses)
         self._lowered: list[str] = []
         self._lowered_at = -1
 
@@ -47,11 +48,11 @@ class PartitionRows:
         """Changes when partitions come or go."""
         return self.stage.index.generation
 
-    def row(self, key: str) -> "PartitionState":
+    def row(self, key: str) -> PartitionState:
         """The partition at the time cursor."""
         return self.stage.view.state.partitions[key]
 
-    def rows(self) -> "Sequence[PartitionState]":
+    def rows(self) -> Sequence[PartitionState]:
         """All partitions."""
         return list(map(self.stage.view.state.partitions.__getitem__, self.stage.index.keys))
 
@@ -76,14 +77,14 @@ class PartitionRows:
         """Whether anything is wrong with it."""
         return self.stage.index.severity[key] < HEALTHY
 
-    def value_of(self, column: "Column[PartitionState]") -> Callable[[str], Any]:
+    def value_of(self, column: Column[PartitionState]) -> Callable[[str], Any]:
         """Severity and name are at hand; the rest is read from the partition."""
         if column.id == STATE_COLUMN:
             return self.stage.index.severity.__getitem__
         value = column.value
         return lambda key: 0 if value is None else value(self.row(key))
 
-    def values(self, column: "Column[PartitionState]") -> list[Any]:
+    def values(self, column: Column[PartitionState]) -> list[Any]:
         """The same of all partitions."""
         if column.id == STATE_COLUMN:
             return list(map(self.stage.index.severity.__getitem__, self.stage.index.keys))
@@ -92,11 +93,12 @@ class PartitionRows:
         return list(map(column.value, self.rows()))
 
 
-class PartitionTable(VirtualTable["PartitionState"]):
+class PartitionTable(VirtualTable[PartitionState]):
     """The partitions."""
 
     filter_hint: ClassVar[str] = (
-        f"words, re:pattern, !not, or isr<min and lag>10; fields: {' '.join(FIELDS)}"
+        f"words, re:pattern, or isr<min and not (lag>10 or leader=1,2); fields: "
+        f"{' '.join(FIELDS)} state"
     )
 
 
@@ -106,7 +108,7 @@ class PartitionsScreen(ConsoleScreen):
     context: ClassVar[str] = "partitions"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_for("partitions")]
 
-    def __init__(self, stage: "Stage") -> None:
+    def __init__(self, stage: Stage) -> None:
         super().__init__(stage)
         self.table = PartitionTable(stage, PartitionRows(stage), id="table")
         self.inspector = TextView(stage, id="inspector")
@@ -154,6 +156,7 @@ class PartitionsScreen(ConsoleScreen):
             f"{number(self.stage.index.faults)} faults" if self.stage.index.faults else "no faults",
             "faults only" if table.faults_only else "",
             f"sort {table.sorted_by.title} {arrow}",
+            table.columns_shown(),
         ]
 
     def _why_empty(self) -> str:
@@ -177,7 +180,7 @@ class PartitionsScreen(ConsoleScreen):
 
     def on_virtual_view_selected(self) -> None:
         """Inspector and log follow the cursor at once."""
-        self.desk.paint()
+        self.repaint()
 
     def on_virtual_view_chosen(self) -> None:
         """A double click opens."""
@@ -187,19 +190,19 @@ class PartitionsScreen(ConsoleScreen):
         """Open the partition; in the log, the event."""
         pane = self.current_pane
         if pane is not None and pane.view is self.log_view:
-            self.desk.open_selected(self.log_view)
+            self.open_event_of(self.log_view)
         elif self.table.selected is not None:
-            self.desk.open_partition(self.table.selected)
+            self.open("partition", self.table.selected)
 
     def do_why(self) -> None:
         """Open the event behind the cell in the sorted column; in the log, the selected one."""
         pane, tp, stage = self.current_pane, self.table.selected, self.stage
         if pane is not None and pane.view is self.log_view:
-            self.desk.open_selected(self.log_view)
+            self.open_event_of(self.log_view)
         elif tp is not None:
             partition = stage.view.state.partitions[tp]
             column = self.table.sorted_by.id
-            self.desk.open_event(stage.explainer.of_cell(stage.view.state, partition, column))
+            self.open("event", stage.explainer.of_cell(stage.view.state, partition, column))
 
     def narrow(self, text: str) -> None:
         """Show only what matches a filter, in its table."""
@@ -209,4 +212,4 @@ class PartitionsScreen(ConsoleScreen):
 
     def do_sort_menu(self) -> None:
         """Choose a column."""
-        self.desk.choose_sort(self.table)
+        choose_sort(self, self.table)

@@ -1,22 +1,20 @@
 """One record: its content, what its producer was told, where its copies are and were."""
 
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
 
 from console.actions.bindings import bindings_for
+from console.model.workspace import Stage
 from console.render.record import concerns, places_of, story_rows
 from console.screens.base import ConsoleScreen
 from console.widgets.event_log import EventView
 from console.widgets.links import LinkView
 from console.widgets.pane import Pane
+from emulator.events import Event
 from sessions.text import number
-
-if TYPE_CHECKING:
-    from console.model.workspace import Stage
-    from emulator.events import Event
 
 STORY_EVENTS_MAX = 512
 """How many of the record's events its story is told from."""
@@ -25,17 +23,17 @@ STORY_EVENTS_MAX = 512
 class RecordLog(EventView):
     """The events about one record, with the changes that led to them."""
 
-    def __init__(self, stage: "Stage", tp: str, record_id: int, *, id: str) -> None:
+    def __init__(self, stage: Stage, tp: str, record_id: int, *, id: str) -> None:
         super().__init__(stage, id=id)
         self.record_id = record_id
         self.objects = (tp,)
         partition = stage.view.state.partitions.get(tp)
         self.places = set() if partition is None else places_of(partition, record_id)
 
-    def _wanted(self, event: "Event") -> bool:
+    def _wanted(self, event: Event) -> bool:
         return concerns(event, self.record_id, self.places) and super()._wanted(event)
 
-    def told(self) -> "list[Event]":
+    def told(self) -> list[Event]:
         """The record's own events that have been found, up to the time cursor."""
         last = self.log_.index_of(self.stage.source.seq) + 1
         found = (self.event_at(index) for index in range(max(0, last - STORY_EVENTS_MAX), last))
@@ -52,7 +50,7 @@ class RecordScreen(ConsoleScreen):
     context: ClassVar[str] = "record"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_for("record")]
 
-    def __init__(self, stage: "Stage", tp: str, record_id: int) -> None:
+    def __init__(self, stage: Stage, tp: str, record_id: int) -> None:
         super().__init__(stage)
         self.tp = tp
         self.record_id = record_id
@@ -102,12 +100,12 @@ class RecordScreen(ConsoleScreen):
         """Open what the selected line is about."""
         pane = self.current_pane
         if pane is not None and pane.view is self.log_view:
-            self.desk.open_selected(self.log_view)
+            self.open_event_of(self.log_view)
         elif (row := self.story.selected) is not None:
-            self.desk.open_link(row.link)
+            self.follow_link(row.link)
 
     def do_why(self) -> None:
         """Open the first event about it: who sent it, and why."""
         log = self.log_view.log_
         if len(log):
-            self.desk.open_event(log.seq_at(max(0, log.index_of(self.stage.source.seq))))
+            self.open("event", log.seq_at(max(0, log.index_of(self.stage.source.seq))))

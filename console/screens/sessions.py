@@ -4,17 +4,20 @@ from collections.abc import Callable, Collection
 from functools import partial
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
+from textual.timer import Timer
 
 from console.actions.bindings import bindings_for
 from console.model.background_job import Job, Tell
 from console.model.library import Bench, Opened
+from console.model.workspace import Stage
 from console.render.lines import BLANK, Line, Span, data, line
 from console.render.sessions import about_lines, empty_lines, pick_of, size_text, titles_line
 from console.screens.base import ConsoleScreen
+from console.screens.messages import PageRequested, SourceRequested, WorkFailed
 from console.widgets.pane import Pane
 from console.widgets.pick_list import PickView
 from console.widgets.text import TextView
@@ -22,10 +25,9 @@ from sessions.format.catalog import Listed, list_sessions
 from sessions.format.errors import SessionError
 from sessions.text import plural
 
-if TYPE_CHECKING:
-    from console.model.workspace import Stage
-
 LISTING = "reading the folder"
+LOOK_SECONDS = 0.2
+"""How often work that goes on is looked at, whichever screen is shown."""
 
 
 class SessionView(PickView):
@@ -45,7 +47,7 @@ class SessionsScreen(ConsoleScreen):
     context: ClassVar[str] = "sessions"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_for("sessions")]
 
-    def __init__(self, stage: "Stage") -> None:
+    def __init__(self, stage: Stage) -> None:
         super().__init__(stage)
         self.list = SessionView(stage, id="sessions")
         self.about = TextView(stage, id="about")
@@ -55,6 +57,7 @@ class SessionsScreen(ConsoleScreen):
         self.job: Job | None = None
         self._ended: Callable[[Job], None] = lambda job: None
         self._began = 0.0
+        self._watch: Timer | None = None
 
     def compose_body(self) -> ComposeResult:
         """The list, and all about one below."""
@@ -69,7 +72,7 @@ class SessionsScreen(ConsoleScreen):
     @property
     def folder(self) -> Path:
         """Where recordings are looked for."""
-        bench = self.desk.bench
+        bench = self.stage.library
         return Path() if bench is None else bench.folder
 
     # ---- the folder
@@ -106,7 +109,12 @@ class SessionsScreen(ConsoleScreen):
         sessions, about = self.panes
         glyphs, width = self.stage.glyphs, self.list.columns
         known = list(self.listed.values())
-        self.list.offer([pick_of(each, width, glyphs.sparks, glyphs.more) for each in known])
+        self.list.offer(
+            [
+                pick_of(each, width, glyphs.sparks, glyphs.more, recording=self._is_recording(each))
+                for each in known
+            ]
+        )
         self.list.refresh_fixed()
         total = size_text(sum(each.size_bytes for each in known))
         folder = str(self.folder.resolve())
@@ -114,6 +122,11 @@ class SessionsScreen(ConsoleScreen):
         sessions.entitle("sessions", parts if known else [folder, self.working()])
         about.entitle("about", [Path(self.list.selected).name])
         self.about.show(self._about(self.about.columns))
+
+    def _is_recording(self, listed: Listed) -> bool:
+        """Whether this is the file that what is shown is being recorded in."""
+        path = self.stage.recording
+        return path is not None and listed.path.resolve() == path.resolve()
 
     def working(self) -> str:
         """What is being done, for how long, and how far it has come."""
@@ -140,37 +153,40 @@ class SessionsScreen(ConsoleScreen):
     def work(self, title: str, do: Callable[[Tell], str], ended: Callable[[Job], None]) -> None:
         """Begin something that takes long; one at a time."""
         if self.job is not None:
-            self.desk.tell(f"one at a time: {self.working()}", severity="warning")
+            self.notify(f"one at a time: {self.working()}", severity="warning")
             return
         self._ended, self._began = ended, monotonic()
         self.job = Job(title, do)
+        self._watch = self.set_interval(LOOK_SECONDS, self._look_at_job)
 
     def _look_at_job(self) -> None:
         job = self.job
         if job is not None and job.done:
             self.job = None
+            if self._watch is not None:
+                self._watch.stop()
             if job.failed:
-                self.desk.failed(job.title, job.outcome, "The recording is as it was.")
+                self.request(WorkFailed(job.title, job.outcome, "The recording is as it was."))
             else:
                 self._ended(job)
 
     def _selected(self) -> Listed | None:
         found = self.listed.get(self.list.selected)
         if found is None:
-            self.desk.tell("there is no recording here; r looks again")
+            self.notify("there is no recording here; r looks again")
         return found
 
     def _bench(self) -> Bench | None:
-        bench = self.desk.bench
+        bench = self.stage.library
         if bench is None:
-            self.desk.tell("nothing can be done with recordings here: there is no library")
+            self.notify("nothing can be done with recordings here: there is no library")
         return bench
 
     # ---- keys
 
     def on_virtual_view_selected(self) -> None:
         """What is said of the selected line follows the cursor at once."""
-        self.desk.paint()
+        self.repaint()
 
     def on_virtual_view_chosen(self) -> None:
         """A double click opens."""
@@ -185,7 +201,7 @@ class SessionsScreen(ConsoleScreen):
         def opener(bench: Bench) -> Opened:
             return bench.open_session(listed.path)
 
-        self.desk.open_with(opener, "overview")
+        self.request(SourceRequested(opener, "overview"))
 
     def do_session_verify(self) -> None:
         """Run the recording again and compare."""
@@ -224,7 +240,7 @@ class SessionsScreen(ConsoleScreen):
             self.work(
                 f"analysing {dataset}",
                 lambda tell: bench.analyse(dataset, out.strip(), tell),
-                lambda job: self.desk.open_page(f"analysis of {dataset}", job.outcome),
+                lambda job: self.request(PageRequested(f"analysis of {dataset}", job.outcome)),
             )
             return None
 
@@ -234,9 +250,9 @@ class SessionsScreen(ConsoleScreen):
     def _tell(self, job: Job) -> None:
         """A sentence is a toast, more than one a page."""
         if "\n" in job.outcome:
-            self.desk.open_page(job.title, job.outcome)
+            self.request(PageRequested(job.title, job.outcome))
         else:
-            self.desk.tell(job.outcome)
+            self.notify(job.outcome)
 
 
 def _verified(listed: Listed, tell: Tell) -> str:

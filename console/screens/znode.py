@@ -2,15 +2,16 @@
 
 import json
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal
 
 from console.actions.bindings import bindings_for
+from console.model.workspace import Stage
 from console.render.empty import nothing_lines
-from console.render.event_words import host
+from console.render.event_text import host
 from console.render.lines import BLANK, Line, Span, cut, data, fit, line
 from console.render.znodes import znode_lines
 from console.screens.base import ConsoleScreen
@@ -19,9 +20,6 @@ from console.widgets.pane import Pane
 from console.widgets.text import TextView
 from emulator.events import Event, WatchFired, ZnodeChanged, ZnodeCreated, ZnodeDeleted
 from sessions.text import clean, clock, hexadecimal, json_text, number, short_clock
-
-if TYPE_CHECKING:
-    from console.model.workspace import Stage
 
 NOT_THERE = ("It does not exist at this time.", "> goes to its next event")
 WATCHES_SHOWN_MAX = 12
@@ -127,7 +125,7 @@ class ZnodeScreen(ConsoleScreen):
     context: ClassVar[str] = "znode"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_for("znode")]
 
-    def __init__(self, stage: "Stage", path: str) -> None:
+    def __init__(self, stage: Stage, path: str) -> None:
         super().__init__(stage)
         self.path = path
         self.versions = VersionView(stage, id="versions")
@@ -196,8 +194,8 @@ class ZnodeScreen(ConsoleScreen):
     def do_drill(self) -> None:
         """Bring the time cursor to the selected version."""
         if (event := self.versions.selected) is not None:
-            self.desk.seek(event.seq)
+            self.open("moment", event.seq)
 
     def do_why(self) -> None:
         """Open the selected version's event with its causes."""
-        self.desk.open_selected(self.versions)
+        self.open_event_of(self.versions)

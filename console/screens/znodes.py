@@ -1,24 +1,22 @@
 """Screen 4, Znodes: what does ZooKeeper say?"""
 
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal
 
 from console.actions.bindings import bindings_for
+from console.model.event_levels import CHANGE
+from console.model.workspace import Stage
 from console.render.empty import nothing_lines
-from console.render.event_text import CHANGE
 from console.render.znodes import znode_lines
 from console.screens.base import ConsoleScreen
 from console.widgets.event_log import EventView
 from console.widgets.text import TextView
 from console.widgets.znode_tree import TreeView
 from sessions.text import plural
-
-if TYPE_CHECKING:
-    from console.model.workspace import Stage
 
 
 class ZnodesScreen(ConsoleScreen):
@@ -27,7 +25,7 @@ class ZnodesScreen(ConsoleScreen):
     context: ClassVar[str] = "znodes"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_for("znodes")]
 
-    def __init__(self, stage: "Stage") -> None:
+    def __init__(self, stage: Stage) -> None:
         super().__init__(stage)
         self.tree_view = TreeView(stage, id="tree")
         self.detail = TextView(stage, id="inspector")
@@ -71,7 +69,7 @@ class ZnodesScreen(ConsoleScreen):
 
     def on_virtual_view_selected(self) -> None:
         """The detail follows the cursor at once."""
-        self.desk.paint()
+        self.repaint()
 
     def on_virtual_view_chosen(self) -> None:
         """A double click opens."""
@@ -82,14 +80,14 @@ class ZnodesScreen(ConsoleScreen):
         pane, node = self.current_pane, self.tree_view.selected
         if pane is not None and pane.view is self.log_view:
             if (event := self.log_view.selected) is not None:
-                self.desk.seek(event.seq)
+                self.open("moment", event.seq)
         elif node is not None:
-            self.desk.open_znode(node.path)
+            self.open("znode", node.path)
 
     def do_why(self) -> None:
         """Open the last event that changed the znode; in its history, the selected one."""
         pane, node = self.current_pane, self.tree_view.selected
         if pane is not None and pane.view is self.log_view:
-            self.desk.open_selected(self.log_view)
+            self.open_event_of(self.log_view)
         elif node is not None and node.changed:
-            self.desk.open_event(node.changed)
+            self.open("event", node.changed)

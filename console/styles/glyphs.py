@@ -22,6 +22,8 @@ class Glyphs(Struct, frozen=True):
 
     name: str
     offline: str
+    leaderless: str
+    lost: str
     under_min: str
     unclean: str
     diverged: str
@@ -60,6 +62,8 @@ class Glyphs(Struct, frozen=True):
 UNICODE = Glyphs(
     name="unicode",
     offline="✖",
+    leaderless="†",
+    lost="∅",
     under_min="▼",
     unclean="↯",
     diverged="≠",
@@ -88,7 +92,7 @@ UNICODE = Glyphs(
     truncated="\u00d7",
     different="≠",
     mark="⚑",
-    pin="†",
+    pin="‡",
     in_sync="•",
     up="●",
     down="○",
@@ -98,6 +102,8 @@ UNICODE = Glyphs(
 ASCII = Glyphs(
     name="ascii",
     offline="x",
+    leaderless="X",
+    lost="0",
     under_min="v",
     unclean="!",
     diverged="#",

@@ -1,10 +1,11 @@
 """The names of what differs from plain text; ``console.tcss`` says what each looks like."""
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-if TYPE_CHECKING:
-    from rich.style import Style
-    from textual.css.styles import RenderStyles
+from rich.color import ColorSystem
+from rich.style import Style
+from textual.color import Color
+from textual.css.styles import RenderStyles
 
 SHADES: Final = ("cursor", "selected")
 """How a whole line is set off."""
@@ -51,16 +52,82 @@ def component(role: str) -> str:
 COMPONENTS: Final = {component(role) for role in (*ROLES, *SHADES)}
 
 
-def over(base: "Style", role: "RenderStyles") -> "Style":
-    """A role on top of a style; half-transparent colours are mixed with what is below them."""
-    from rich.style import Style
-    from textual.color import Color
+CONTRAST: Final = 4.5
+"""The least contrast between text and what is behind it (WCAG 2.2, 1.4.3, level AA)."""
+DRAWN: Final = frozenset({"rule"})
+"""Roles of lines and not of text: they may be as quiet as they like."""
+PLAIN: Final = {
+    "cursor": "reverse",
+    "selected": "underline",
+    "tab-here": "bold reverse",
+    "unclean": "bold underline",
+    "diverged": "underline",
+    "warning": "underline",
+    **{f"cursor{n}": "bold reverse" for n in range(6)},
+}
+"""How roles differ where a terminal has so few colours that one cannot rely on them."""
+FEW: Final = ("standard", "windows")
+"""Rich's names of colour systems with 16 colours."""
+STEPS: Final = 20
+LINEAR_MAX: Final = 0.04045
+"""Up to here sRGB is linear (IEC 61966-2-1)."""
 
+
+def over(
+    base: Style, role: RenderStyles, name: str = "", system: str | None = "truecolor"
+) -> Style:
+    """A role on top of a style, readable whatever is below it.
+
+    Half-transparent colours are mixed with what is below them. A colour whose contrast falls short
+    of :data:`CONTRAST` is moved towards white or black, as far as it has to be, and is judged as
+    the terminal shows it: ``system`` is Rich's name of its colours.
+    """
+    if base.bgcolor is None or base.bgcolor.is_default:  # the terminal's own: nobody knows them
+        return base + Style.parse(PLAIN.get(name, "")) + role.text_style
     below = Color.from_rich_color(base.bgcolor)
     background = below + role.background if role.has_rule("background") else None
-    color = (background or below) + role.color if role.has_rule("color") else None
+    behind = background or below
+    color = behind + role.color if role.has_rule("color") else None
+    if color is not None and name not in DRAWN:
+        color = readable(color, behind, system)
     mixed = Style.from_color(
         None if color is None else color.rich_color,
         None if background is None else background.rich_color,
     )
-    return base + mixed + role.text_style
+    plain = Style.parse(PLAIN.get(name, "")) if system in FEW else Style.null()
+    return base + mixed + role.text_style + plain
+
+
+def readable(color: Color, background: Color, system: str | None = "truecolor") -> Color:
+    """The colour nearest to this one that can be read on a background."""
+    behind = as_shown(background, system)
+    if contrast(as_shown(color, system), behind) >= CONTRAST:
+        return color
+    white, black = Color(255, 255, 255), Color(0, 0, 0)
+    goal = white if contrast(white, behind) >= contrast(black, behind) else black
+    tried = (color.blend(goal, step / STEPS) for step in range(1, STEPS + 1))
+    fits = (each for each in tried if contrast(as_shown(each, system), behind) >= CONTRAST)
+    return next(fits, goal)
+
+
+def as_shown(color: Color, system: str | None) -> Color:
+    """What a terminal of fewer colours makes of a colour."""
+    kinds = {"256": ColorSystem.EIGHT_BIT, "standard": ColorSystem.STANDARD}
+    kind = kinds.get(system or "")
+    if kind is None:
+        return color
+    return Color(*color.rich_color.downgrade(kind).get_truecolor())
+
+
+def contrast(one: Color, other: Color) -> float:
+    """The contrast of two colours, 1 to 21, as WCAG defines it."""
+    lighter, darker = sorted((_luminance(one), _luminance(other)), reverse=True)
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+def _luminance(color: Color) -> float:
+    red, green, blue = (
+        part / 12.92 if part <= LINEAR_MAX else ((part + 0.055) / 1.055) ** 2.4
+        for part in color.normalized
+    )
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue

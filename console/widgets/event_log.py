@@ -5,11 +5,13 @@ While the log follows, its own cursor stays with the time cursor.
 """
 
 from collections.abc import Hashable, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from msgspec import structs
+from textual import events
 from textual.message import Message
 
+from console.model.event_levels import CHANGE, FAULT, TRAFFIC, level_of
 from console.model.event_log import (
     AllEvents,
     EventLog,
@@ -19,16 +21,15 @@ from console.model.event_log import (
     TouchScan,
 )
 from console.model.filters import Filter
+from console.model.workspace import Stage
 from console.render.empty import nothing_lines
-from console.render.event_text import CHANGE, FAULT, TRAFFIC, describe, level_of
+from console.render.event_text import describe
 from console.render.lines import Line, Span, cut, fit, join_ends, line
 from console.widgets.filtered import Filtered
 from console.widgets.virtual_view import VirtualView
 from emulator.events import Event
+from sessions.format.errors import SessionError
 from sessions.text import json_text, number, plural, short_clock
-
-if TYPE_CHECKING:
-    from console.model.workspace import Stage
 
 CAUSE_MIN_WIDTH = 70
 """A narrower log leaves the cause column out."""
@@ -43,7 +44,7 @@ class EventView(Filtered, VirtualView):
     class Found(Message):
         """The log shows other events than before: titles around it may want to say so."""
 
-    def __init__(self, stage: "Stage", *, id: str | None = None) -> None:
+    def __init__(self, stage: Stage, *, id: str | None = None) -> None:
         super().__init__(stage, id=id)
         self.log_: EventLog = AllEvents(stage.source)
         self.objects: Sequence[str] = ()
@@ -92,7 +93,10 @@ class EventView(Filtered, VirtualView):
             self.log_ = FoundEvents(reader, PageScan(reader, self._wanted))
         else:
             self.log_ = AllEvents(self.stage.source)
-        self.log_.work()
+        try:
+            self.log_.work()
+        except SessionError as error:
+            self.post_message(self.Unreadable(self, str(error)))
         self._shown_anew()
 
     def _wanted(self, event: Event) -> bool:
@@ -190,6 +194,20 @@ class EventView(Filtered, VirtualView):
         self.following = True
         self._shown_anew()
 
+    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
+        """Who scrolls up wants to read what is there: the log follows no longer."""
+        self._hold()
+
+    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
+        """The same of who scrolls down."""
+        self._hold()
+
+    def _hold(self) -> None:
+        if self.following and len(self.log_):
+            self.seq = self.log_.seq_at(max(0, self.log_.index_of(self.stage.source.seq)))
+            self.following = False
+            self.post_message(self.Found())
+
     # ---- what keys do
 
     def do_faults(self) -> None:
@@ -237,7 +255,7 @@ def searched(event: Event) -> str:
     return f"{told.word}\n{told.text}".lower()
 
 
-def event_line(event: Event, stage: "Stage", width: int, *, here: bool = False) -> Line:
+def event_line(event: Event, stage: Stage, width: int, *, here: bool = False) -> Line:
     """One event as a line of at most ``width`` columns."""
     told = describe(event)
     glyphs = stage.glyphs

@@ -1,16 +1,15 @@
 """The fault palette as a list: each fault with the effect that it would have."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from console.model.faults import Fault
 from console.model.forecasts import Foresight
+from console.model.workspace import Stage
+from console.render.effects import effect_words, is_harmful
 from console.render.lines import Line, Span, fit, line
-from console.widgets.pick_list import Pick, PickView
-
-if TYPE_CHECKING:
-    from console.model.workspace import Stage
-    from console.widgets.prompt import Prompt
+from console.render.rows import Pick
+from console.widgets.pick_list import PickView
+from console.widgets.prompt import Prompt
 
 TITLE_WIDTH = 34
 UNKNOWN = "looking ahead on a copy"
@@ -21,7 +20,7 @@ MANY_PARTITIONS = 5_000
 class FaultView(PickView):
     """Faults; the effect of the one under the cursor is worked out first."""
 
-    def __init__(self, stage: "Stage", *, id: str) -> None:
+    def __init__(self, stage: Stage, *, id: str) -> None:
         super().__init__(stage, id=id)
         self.faults: dict[str, Fault] = {}
         self.foresight = Foresight(stage.source)
@@ -51,7 +50,7 @@ class FaultView(PickView):
             return line(Span(why, "muted"))
         known = self.foresight.known(fault.statement)
         if known is not None:
-            return line(Span(known, "muted" if known.startswith("0 partitions") else "warning"))
+            return line(Span(effect_words(known), "warning" if is_harmful(known) else "muted"))
         share = self.foresight.share(fault.statement)
         if share is None and self.is_large:
             return line(Span("foreseen when it is chosen", "faint"))
@@ -59,7 +58,8 @@ class FaultView(PickView):
 
     def warning(self, fault: Fault) -> str:
         """What is said while the fault's object has to be named."""
-        return f"{fault.title}: {self.foresight.known(fault.statement) or f'{UNKNOWN} ..'}"
+        known = self.foresight.known(fault.statement)
+        return f"{fault.title}: {UNKNOWN + ' ..' if known is None else effect_words(known)}"
 
     @property
     def fault(self) -> Fault | None:
@@ -94,7 +94,7 @@ class FaultView(PickView):
             self.foresight.go_on(statement)
             self.refresh_effects()
 
-    def warn(self, prompt: "Prompt") -> None:
+    def warn(self, prompt: Prompt) -> None:
         """Say above the line what the fault that is being confirmed would do, once it is known."""
         if self.asked is None or not prompt.is_open:
             self.asked, self.warned = None, ""

@@ -1,6 +1,6 @@
 """What the views have in common that hide the lines which do not match a filter."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from console.model.filters import Filter, FilterError
 
@@ -10,9 +10,9 @@ class Filtered:
 
     filter: Filter[Any]
 
-    if TYPE_CHECKING:
-
-        def wanted(self, pattern: str) -> Filter[Any]: ...
+    def wanted(self, pattern: str) -> Filter[Any]:
+        """What a pattern means in this view."""
+        return Filter(pattern)
 
     def choose(self) -> None:
         """Find out which lines match now."""

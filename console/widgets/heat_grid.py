@@ -4,16 +4,16 @@ Only the part in sight is looked at, so 100,000 partitions cost no more than a h
 """
 
 from collections.abc import Hashable
-from typing import TYPE_CHECKING
+from itertools import groupby
 
-from console.render.lines import Line, Span, fit, line
+from textual import events
+
+from console.model.workspace import Stage
+from console.render.lines import Line, Span, fit, fit_middle, line
+from console.styles.glyphs import Glyphs
 from console.widgets.virtual_view import VirtualView
+from sessions.model.states import PartitionState
 from sessions.text import clean
-
-if TYPE_CHECKING:
-    from console.model.workspace import Stage
-    from console.styles.glyphs import Glyphs
-    from sessions.model.states import PartitionState
 
 LABEL_WIDTH = 9
 """Columns before the grid, for the brokers' ids."""
@@ -21,7 +21,7 @@ PAGE = 16
 """Partitions that a page goes on by."""
 
 
-def sign(partition: "PartitionState", broker: int, glyphs: "Glyphs") -> tuple[str, str]:
+def sign(partition: PartitionState, broker: int, glyphs: Glyphs) -> tuple[str, str]:
     """What a broker is to a partition: its leader, in the ISR, out of it, down, or nothing."""
     replica = partition.replica_states.get(broker)
     if broker not in partition.replicas and replica is None:
@@ -38,7 +38,7 @@ def sign(partition: "PartitionState", broker: int, glyphs: "Glyphs") -> tuple[st
 class HeatView(VirtualView):
     """A line a broker; the cursor is a broker and a partition."""
 
-    def __init__(self, stage: "Stage", *, id: str | None = None) -> None:
+    def __init__(self, stage: Stage, *, id: str | None = None) -> None:
         super().__init__(stage, id=id)
         self.row = 0
         self.tp: str | None = None
@@ -97,13 +97,11 @@ class HeatView(VirtualView):
 
     def draw_fixed(self) -> list[Line]:
         """Each topic's name where its partitions begin."""
-        text = ""
-        before = None
-        for place, tp in enumerate(self.shown()):
-            topic = clean(tp.rpartition("-")[0])
-            if topic != before and place >= len(text):
-                text = text.ljust(place) + topic + " "
-            before = topic
+        text, more = "", self.stage.glyphs.more
+        topics = [clean(tp.rpartition("-")[0]) for tp in self.shown()]
+        for topic, run in groupby(topics):
+            width = len(list(run))
+            text += fit(fit_middle(topic, max(0, width - 1), more), width)
         return [line(Span(" " * LABEL_WIDTH), Span(text, "title"))]
 
     def count(self) -> int:
@@ -147,6 +145,20 @@ class HeatView(VirtualView):
         if index is None or not keys:
             return None
         return self.brokers()[index], self.keys[self.column]
+
+    def on_click(self, event: events.Click) -> None:
+        """Put the cursor on the cell under the mouse; a double click opens its partition."""
+        event.prevent_default()
+        row = self.top + event.y - self.gutter.top - self.fixed_lines
+        place = event.x - self.gutter.left - LABEL_WIDTH
+        shown = self.shown()
+        if not (0 <= row < self.count() and 0 <= place < len(shown)):
+            return
+        self.row, self.tp = row, shown[place]
+        self.follow()
+        self.post_message(self.Selected(self))
+        if event.chain > 1:
+            self.post_message(self.Chosen(self))
 
     def _sideways(self, step: int) -> None:
         if self.keys:

@@ -1,41 +1,18 @@
 """A list of lines that lead somewhere: ``enter`` opens what the line under the cursor names."""
 
 from collections.abc import Hashable, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import ClassVar
 
 from console.model.filters import Filter
+from console.model.workspace import Stage
 from console.render.lines import BLANK, Line, Span, line, text_of, width_of
+from console.render.rows import Row
 from console.widgets.filtered import Filtered
 from console.widgets.virtual_view import VirtualView
 from sessions.text import json_text
 
-if TYPE_CHECKING:
-    from console.model.workspace import Stage
-
 MARK_WIDTH = 2
 """Columns before each line, where the cursor's mark stands."""
-
-
-class Link(NamedTuple):
-    """What a line leads to: ``kind`` is one that :mod:`console.controllers.navigation` opens.
-
-    ``name`` is a topic-partition, a broker's id, a path, an event's number, ..
-    """
-
-    kind: str
-    name: str
-
-
-class Row(NamedTuple):
-    """One line, what it leads to, and what ``Y`` copies of it.
-
-    ``key`` keeps the cursor on the row when others come and go (None: its place does).
-    """
-
-    line: Line
-    link: Link | None = None
-    data: Any = None
-    key: Hashable = None
 
 
 class LinkView(Filtered, VirtualView):
@@ -44,7 +21,7 @@ class LinkView(Filtered, VirtualView):
     filter_hint: ClassVar[str] = "words, re:pattern or !not, in the line"
     filters_live: ClassVar[bool] = True
 
-    def __init__(self, stage: "Stage", *, id: str | None = None) -> None:
+    def __init__(self, stage: Stage, *, id: str | None = None) -> None:
         super().__init__(stage, id=id)
         self.all_rows: list[Row] = []
         self.rows: list[Row] = []

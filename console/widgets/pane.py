@@ -1,17 +1,14 @@
 """A titled pane: a rule with its name and state, and one view below it."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
 from textual.containers import Vertical
 
+from console.model.workspace import Stage
 from console.render.bars import rule_line
 from console.widgets.text import LabelView
 from console.widgets.virtual_view import VirtualView
-
-if TYPE_CHECKING:
-    from console.model.workspace import Stage
 
 
 class Pane(Vertical):
@@ -21,7 +18,7 @@ class Pane(Vertical):
     sheet's business.
     """
 
-    def __init__(self, stage: "Stage", view: VirtualView, title: str, kind: str) -> None:
+    def __init__(self, stage: Stage, view: VirtualView, title: str, kind: str) -> None:
         super().__init__(id=f"pane-{view.id}", classes=f"pane -{kind}")
         self.stage = stage
         self.view = view

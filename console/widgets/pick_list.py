@@ -1,19 +1,12 @@
 """A list to pick from: any lines, each with a key, narrowed by words while they are typed."""
 
 from collections.abc import Hashable, Sequence
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 from console.model.workspace import Stage
 from console.render.lines import Line, Span, line
+from console.render.rows import Pick
 from console.widgets.virtual_view import VirtualView
-
-
-class Pick(NamedTuple):
-    """One line: its key, what it says, and what filters and copying take for its text."""
-
-    key: str
-    shown: Line
-    text: str
 
 
 class PickView(VirtualView):

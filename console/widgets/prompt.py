@@ -1,21 +1,21 @@
 """The line at the bottom in which statements, filters, places and bookmarks are typed."""
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
+from textual import events
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
+from textual.message import Message
+from textual.widget import Widget
 from textual.widgets import Input
 
 from console.actions.bindings import bindings_for
+from console.model.workspace import Stage
 from console.render.lines import Span, data, line
 from console.widgets.text import LabelView
-
-if TYPE_CHECKING:
-    from textual.widget import Widget
-
-    from console.model.workspace import Stage
+from sessions.format.errors import SessionError
 
 Submit = Callable[[str], str | None]
 """Takes what was typed; answers with a sentence if it cannot."""
@@ -26,11 +26,26 @@ class PromptInput(Input):
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_for("prompt")]
 
+    class Pasted(Message):
+        """More than one line was pasted."""
+
+        def __init__(self, lines: Sequence[str]) -> None:
+            self.lines = lines
+            super().__init__()
+
+    def on_paste(self, event: events.Paste) -> None:
+        """One line goes in where the cursor is; several are not cut down to the first."""
+        lines = [row for row in event.text.splitlines() if row.strip()]
+        if len(lines) > 1:
+            event.prevent_default()
+            event.stop()
+            self.post_message(self.Pasted(lines))
+
 
 class Prompt(Vertical):
     """One line of input with a sign before it, and a line above for completions and complaints."""
 
-    def __init__(self, stage: "Stage") -> None:
+    def __init__(self, stage: Stage) -> None:
         super().__init__(id="prompt")
         self.stage = stage
         self.sign = LabelView(stage, id="prompt-sign")
@@ -42,6 +57,7 @@ class Prompt(Vertical):
         self._history: list[str] | None = None
         self._place = 0
         self._before = ""
+        self._hint = ""
         self._opener: Widget | None = None
 
     def compose(self) -> ComposeResult:
@@ -72,7 +88,7 @@ class Prompt(Vertical):
         ``live`` is told of every change, and of the old text if the line is closed without taking
         it.
         """
-        self._submit, self._live, self._before = submit, live, text
+        self._submit, self._live, self._before, self._hint = submit, live, text, hint
         self._history, self._complete = history, complete
         self._place = len(history or ())
         self._opener = self.screen.focused
@@ -100,14 +116,17 @@ class Prompt(Vertical):
         message.stop()
         if self.is_open and self._live is not None:
             complaint = self._live(message.value)
-            self.say(complaint or "", "warning")
+            self.say(complaint or self._hint, "warning" if complaint else "muted")
 
     def do_prompt_accept(self) -> None:
         """Take what was typed; a complaint keeps the line open."""
         if not self.is_open:
             return
         text = self.input.value.strip()
-        complaint = self._submit(text)
+        try:
+            complaint = self._submit(text)
+        except SessionError as error:
+            complaint = str(error)
         if complaint:
             self.say(complaint, "warning")
             return
@@ -120,6 +139,33 @@ class Prompt(Vertical):
         if self._live is not None and self.input.value != self._before:
             self._live(self._before)
         self.close()
+
+    def abandon(self) -> None:
+        """The keys went elsewhere: close the line as escape does, and leave them there."""
+        self._opener = None
+        self.do_prompt_cancel()
+
+    def on_prompt_input_pasted(self, message: PromptInput.Pasted) -> None:
+        """Several lines are given one after the other where statements are typed; else joined."""
+        message.stop()
+        if self._history is None:
+            self.input.insert_text_at_cursor(" ".join(message.lines))
+            return
+        first, *rest = message.lines
+        self.input.insert_text_at_cursor(first)
+        for following in rest:
+            before = self.input.value
+            self.do_prompt_accept()
+            if self.is_open and self.input.value == before and before.strip():
+                return  # it was not taken: what follows may depend on it
+            self.reopen(following)
+
+    def reopen(self, text: str) -> None:
+        """Go on with another text in the same line."""
+        self.add_class("-open")
+        self.input.value = text
+        self.input.action_end()
+        self.screen.set_focus(self.input)
 
     def do_prompt_older(self) -> None:
         """The statement before."""

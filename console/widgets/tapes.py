@@ -1,20 +1,25 @@
 """The tapes of one partition as a pane, with a cursor that goes from record to record."""
 
-from typing import TYPE_CHECKING
-
 from msgspec import structs
+from textual import events
 
 from console.model.tape_window import pan_to
+from console.model.workspace import Stage
 from console.render.inspector import caught_up_age
 from console.render.lines import BLANK, Line, Span, cut, data, line
 from console.render.record import ACKS, record_at
-from console.render.tapes import Drawing, fitted, legend, room_for, tape_lines, tape_order
+from console.render.tapes import (
+    LABEL_WIDTH,
+    Drawing,
+    fitted,
+    legend,
+    room_for,
+    tape_lines,
+    tape_order,
+)
 from console.widgets.text import TextView
+from sessions.model.states import PartitionState, ReplicaState
 from sessions.text import age, clock, json_text, number
-
-if TYPE_CHECKING:
-    from console.model.workspace import Stage
-    from sessions.model.states import PartitionState, ReplicaState
 
 PAGE_STEP = 8
 """Offsets that a page moves the cursor by."""
@@ -28,16 +33,17 @@ class TapeView(TextView):
 
     filter_hint = ""
 
-    def __init__(self, stage: "Stage", tp: str, *, id: str | None = None) -> None:
+    def __init__(self, stage: Stage, tp: str, *, id: str | None = None) -> None:
         super().__init__(stage, id=id)
         self.tp = tp
         self.pan = 0
         self.shows_values = False
         self.broker: int | None = None
         self.at: int | None = None
+        self._drawn = Drawing(stage.glyphs)
 
     @property
-    def partition(self) -> "PartitionState | None":
+    def partition(self) -> PartitionState | None:
         """The partition at the time cursor."""
         return self.stage.view.state.partitions.get(self.tp)
 
@@ -61,7 +67,7 @@ class TapeView(TextView):
         offset = end - 1 if self.at is None else self.at
         return broker, max(low, min(offset, high))
 
-    def _bounds(self, partition: "PartitionState") -> tuple[int, int]:
+    def _bounds(self, partition: PartitionState) -> tuple[int, int]:
         """The oldest and the newest offset that any replica holds."""
         replicas = partition.replica_states.values()
         low = min((replica.log_start for replica in replicas), default=0)
@@ -80,7 +86,7 @@ class TapeView(TextView):
 
     # ---- drawing
 
-    def show_partition(self, partition: "PartitionState") -> None:
+    def show_partition(self, partition: PartitionState) -> None:
         """Draw the tapes at the time cursor; what the event under it cut off is shown going."""
         stage, width = self.stage, self.columns
 
@@ -96,14 +102,14 @@ class TapeView(TextView):
             cursor=self.place() if self.has_focus else None,
             caches=True,
         )
-        drawing = structs.replace(drawing, pan=self._pan(partition, drawing))
+        self._drawn = drawing = structs.replace(drawing, pan=self._pan(partition, drawing))
         rows: list[Line] = tape_lines(partition, width, drawing)
         rows += [self._record_line(), legend(stage.glyphs, width)]
         if self.styles.height is None or self.styles.height.value != len(rows):
             self.styles.height = len(rows)
         self.show([cut(row, width, stage.glyphs.more) for row in rows])
 
-    def _pan(self, partition: "PartitionState", drawing: Drawing) -> int:
+    def _pan(self, partition: PartitionState, drawing: Drawing) -> int:
         """How far the window has to lie from the end to show the cursor.
 
         What is marked in it decides how much fits, so it is placed twice.
@@ -140,6 +146,21 @@ class TapeView(TextView):
             data(batch.values[index], "strong"),
             data(told, "muted"),
         )
+
+    def on_click(self, event: events.Click) -> None:
+        """Put the cursor on the record under the mouse; a double click opens it."""
+        event.prevent_default()
+        partition, tapes = self.partition, self.tapes()
+        index = (self.top + event.y - self.gutter.top - 1) // 2
+        if partition is None or not 0 <= index < len(tapes):
+            return
+        window, _ = fitted(partition, room_for(self.columns), self._drawn)
+        place = (event.x - self.gutter.left - LABEL_WIDTH) // window.cell
+        if 0 <= place < len(window.offsets):
+            self.broker, self.at = tapes[index], window.offsets[place]
+            self.post_message(self.Selected(self))
+            if event.chain > 1:
+                self.post_message(self.Chosen(self))
 
     # ---- what keys do
 
@@ -205,7 +226,7 @@ class TapeView(TextView):
         partition = self.partition
         return "" if partition is None else json_text(partition)
 
-    def replica(self) -> "ReplicaState | None":
+    def replica(self) -> ReplicaState | None:
         """The replica under the cursor."""
         place, partition = self.place(), self.partition
         if place is None or partition is None:

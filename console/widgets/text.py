@@ -1,17 +1,16 @@
 """Panes of ready-made lines: inspectors, tapes, help and output."""
 
 from collections.abc import Hashable, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual import events
 from textual.message import Message
 
 from console.model.filters import Filter, FilterError
-from console.render.lines import Line, text_of, width_of
+from console.model.workspace import Stage
+from console.render.lines import Line, cells, text_of, width_of
+from console.render.time_bar import TimeBar
 from console.widgets.virtual_view import VirtualView
-
-if TYPE_CHECKING:
-    from console.model.workspace import Stage
 
 
 class TextView(VirtualView):
@@ -20,17 +19,17 @@ class TextView(VirtualView):
     has_cursor: ClassVar[bool] = False
     filter_hint: ClassVar[str] = "words, re:pattern or !not; n and N go from line to line"
 
-    def __init__(
-        self, stage: "Stage", *, id: str | None = None, classes: str | None = None
-    ) -> None:
+    def __init__(self, stage: Stage, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(stage, id=id, classes=classes)
         self.lines: list[Line] = []
 
     def show(self, lines: Sequence[Line]) -> None:
         """Show these lines."""
         before, self.lines = self.lines, list(lines)
+        if before == self.lines:
+            return
+        self.resize()  # narrower lines may need no scrollbar any more
         if len(before) != len(self.lines):
-            self.resize()
             self.refresh()
             return
         changed = [
@@ -78,6 +77,25 @@ class LabelView(TextView, can_focus=False):
 
     filter_hint: ClassVar[str] = ""
 
+    class Pressed(Message):
+        """A part of the line was clicked that stands for an action of the registry."""
+
+        def __init__(self, action: str) -> None:
+            self.action = action
+            super().__init__()
+
+    def on_click(self, event: events.Click) -> None:
+        """Say which action the text under the mouse stands for."""
+        event.stop()
+        event.prevent_default()
+        end = 0
+        for span in self.lines[event.y] if event.y < len(self.lines) else ():
+            end += cells(span.text)
+            if event.x < end:
+                if span.action:
+                    self.post_message(self.Pressed(span.action))
+                return
+
 
 class TimeBarView(LabelView, can_focus=False):
     """The time bar; a click on it names a time."""
@@ -89,8 +107,12 @@ class TimeBarView(LabelView, can_focus=False):
             self.time_us = time_us
             super().__init__()
 
+    def __init__(self, stage: Stage, *, id: str) -> None:
+        super().__init__(stage, id=id)
+        self.bar = TimeBar()
+
     def on_click(self, event: events.Click) -> None:
         """Say which time is there."""
         event.stop()
         event.prevent_default()
-        self.post_message(self.Pointed(self.stage.time_bar.time_at(event.x, self.size.width)))
+        self.post_message(self.Pointed(self.bar.time_at(event.x, self.size.width)))

@@ -6,21 +6,19 @@ is moved it rests on the first row, which by default is the most severe.
 """
 
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, Protocol, TypeVar
+from typing import Any, ClassVar, Final, Generic, Protocol, TypeVar
 
 from textual.message import Message
 from textual.strip import Strip
 
 from console.model.filters import Field, Filter
 from console.model.row_order import RowOrder, everything
-from console.render.columns import Column, Placed, place, row_line, title_line, total_width
+from console.model.workspace import Stage
+from console.render.columns import Column, Placed, place, row_line, title_line
 from console.render.lines import Line, Span, line
 from console.widgets.filtered import Filtered
 from console.widgets.virtual_view import VirtualView
 from sessions.text import json_text
-
-if TYPE_CHECKING:
-    from console.model.workspace import Stage
 
 Row = TypeVar("Row")
 BEHIND: Final = -1
@@ -88,7 +86,7 @@ class VirtualTable(Filtered, VirtualView, Generic[Row]):
     class Arranged(Message):
         """Sort, filter or number of rows changed: titles around the table may want to say so."""
 
-    def __init__(self, stage: "Stage", rows: Rows[Row], *, id: str | None = None) -> None:
+    def __init__(self, stage: Stage, rows: Rows[Row], *, id: str | None = None) -> None:
         super().__init__(stage, id=id)
         self.rows = rows
         self.order: RowOrder[str] = RowOrder()
@@ -99,6 +97,8 @@ class VirtualTable(Filtered, VirtualView, Generic[Row]):
         self.key: str | None = None
         self.pins: list[str] = []
         self.placed: list[Placed[Row]] = []
+        self.first_column = 0
+        self._layout: tuple[tuple[str, int], ...] = ()
         self._generation: Hashable = None
         self._turn = BEHIND
 
@@ -125,10 +125,9 @@ class VirtualTable(Filtered, VirtualView, Generic[Row]):
         return len(self.order)
 
     def version(self, index: int) -> Hashable:
-        """The row, its content's version, and the layout."""
+        """The row, its content's version, and where which columns stand."""
         key = self.order[index]
-        layout = len(self.placed), self.sorted_by.id, key in self.pins
-        return key, self.rows.version(key), layout
+        return key, self.rows.version(key), self._layout, key in self.pins
 
     def draw(self, index: int) -> Line:
         """One row; the cursor's has a mark, because a colour alone says nothing to some."""
@@ -158,15 +157,48 @@ class VirtualTable(Filtered, VirtualView, Generic[Row]):
         titles = (Span(" " * MARK_WIDTH), *title_line(self.placed, self.sorted_by.id, arrow))
         return [titles, *(self._row_line(key, f" {glyphs.pin}") for key in self.pinned())]
 
-    def sideways(self) -> int:
-        """In the wide view the table may be wider than its pane."""
-        return MARK_WIDTH + total_width(self.rows.columns) if self.wide else 0
-
     def resize(self) -> None:
         """Choose the columns that fit."""
-        self.placed = place(self.rows.columns, self.columns - MARK_WIDTH, wide=self.wide)
+        columns, room = self.rows.columns, self.columns - MARK_WIDTH
+        self.first_column = max(0, min(self.first_column, self._last_first()))
+        self.placed = place(columns, room, wide=self.wide, first=self.first_column)
+        self._layout = tuple((one.column.id, one.width) for one in self.placed)
         self._fixed_shown = []
         super().resize()
+
+    def _last_first(self) -> int:
+        """How many columns can be passed over in the wide view until the last one is in sight."""
+        columns, room = self.rows.columns, self.columns - MARK_WIDTH
+        count = sum(not column.sticky for column in columns)
+        for first in range(count):
+            if place(columns, room, wide=True, first=first)[-1].column is columns[-1]:
+                return first
+        return max(0, count - 1)
+
+    def columns_shown(self) -> str:
+        """Which of all columns are in sight in the wide view; empty if all are."""
+        if not self.wide or len(self.placed) == len(self.rows.columns):
+            return ""
+        sticky = sum(column.sticky for column in self.rows.columns)
+        first = self.first_column + sticky + 1
+        last = self.first_column + len(self.placed)
+        return f"columns {first}-{last} of {len(self.rows.columns)}"
+
+    def _scroll_columns(self, step: int) -> None:
+        if self.wide:
+            self.first_column += step
+            self.resize()
+            self.refresh_fixed()
+            self.refresh()
+            self.post_message(self.Arranged())
+
+    def do_move_left(self) -> None:
+        """In the wide view, the columns further left; the row's name stays."""
+        self._scroll_columns(-1)
+
+    def do_move_right(self) -> None:
+        """In the wide view, the columns further right; the row's name stays."""
+        self._scroll_columns(1)
 
     # ---- the cursor is a key
 
@@ -270,7 +302,7 @@ class VirtualTable(Filtered, VirtualView, Generic[Row]):
     def do_wide(self) -> None:
         """Show all columns, or as many as fit."""
         self.wide = not self.wide
-        self.scroll_to(x=0, animate=False)
+        self.first_column = 0
         self.resize()
         self.refresh_fixed()
         self.refresh()

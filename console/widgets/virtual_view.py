@@ -8,7 +8,7 @@ style sheet alone knows colours.
 
 from collections.abc import Hashable
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
+from typing import Any, ClassVar, Final
 
 from rich.segment import Segment
 from rich.style import Style
@@ -21,13 +21,11 @@ from textual.scrollbar import ScrollBarRender
 from textual.strip import Strip
 
 from console.model.filters import Filter
-from console.render.lines import Line, cut, text_of, width_of
+from console.model.workspace import Stage
+from console.render.lines import Line, cut, data, line, text_of, width_of
 from console.styles.roles import component, over
 from console.widgets.export import Exportable
-
-if TYPE_CHECKING:
-    from console.app import TidegaugeApp
-    from console.model.workspace import Stage
+from sessions.format.errors import SessionError
 
 STRIPS_KEPT: Final = 1_024
 SIDEWAYS: Final = 8
@@ -74,12 +72,17 @@ class VirtualView(Exportable, ScrollView, can_focus=True, inherit_bindings=False
     class Chosen(Selected):
         """A line was double-clicked."""
 
+    class Unreadable(Selected):
+        """What was pointed at cannot be read."""
+
+        def __init__(self, view: "VirtualView", reason: str) -> None:
+            self.reason = reason
+            super().__init__(view)
+
     class Resized(Selected):
         """The pane has another size, for which some of it may have to be drawn anew."""
 
-    def __init__(
-        self, stage: "Stage", *, id: str | None = None, classes: str | None = None
-    ) -> None:
+    def __init__(self, stage: Stage, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
         self.stage = stage
         self._strips: LRUCache[Hashable, Strip] = LRUCache(STRIPS_KEPT)
@@ -88,11 +91,6 @@ class VirtualView(Exportable, ScrollView, can_focus=True, inherit_bindings=False
         self.pattern = ""
         self.found = -1
         self.empty: list[Line] = []
-
-    @property
-    def desk(self) -> "TidegaugeApp":
-        """The application that the pane is on."""
-        return cast("TidegaugeApp", self.app)
 
     def on_mount(self) -> None:
         """Draw scrollbars with nothing but blanks."""
@@ -188,10 +186,16 @@ class VirtualView(Exportable, ScrollView, can_focus=True, inherit_bindings=False
         if index >= self.count():
             return self.paint(self._empty_line(y), "", width)
         shade = self.shade(index)
-        key = (self.version(index), shade, width, self.scroll_offset.x)
+        try:
+            key = (self.version(index), shade, width, self.scroll_offset.x)
+        except SessionError as error:
+            return self.paint(line(data(f" {error}", "error")), shade, width)
         strip = self._strips.get(key)
         if strip is None:
-            strip = self._strips[key] = self.paint(self.draw(index), shade, width)
+            try:
+                strip = self._strips[key] = self.paint(self.draw(index), shade, width)
+            except SessionError as error:
+                return self.paint(line(data(f" {error}", "error")), shade, width)
         return strip
 
     def _empty_line(self, y: int) -> Line:
@@ -217,8 +221,8 @@ class VirtualView(Exportable, ScrollView, can_focus=True, inherit_bindings=False
         if not x:
             spans = cut(spans, width, self.stage.glyphs.more)
         segments = [Segment(span.text, self.style_of(span.role, shade)) for span in spans]
-        line, end = Strip(segments, width_of(spans)), x + width
-        return line.extend_cell_length(end, self.style_of("", shade)).crop(x, end)
+        strip, end = Strip(segments, width_of(spans)), x + width
+        return strip.extend_cell_length(end, self.style_of("", shade)).crop(x, end)
 
     def style_of(self, role: str, shade: str) -> Style:
         """The style of a role on a line that is set off."""
@@ -227,7 +231,8 @@ class VirtualView(Exportable, ScrollView, can_focus=True, inherit_bindings=False
             style = self.rich_style
             for name in (shade, role):
                 if name:
-                    style = over(style, self.app.get_component_styles(component(name)))
+                    role_style = self.app.get_component_styles(component(name))
+                    style = over(style, role_style, name, self.app.console.color_system)
             self._styles[role, shade] = style
         return style
 
@@ -242,7 +247,7 @@ class VirtualView(Exportable, ScrollView, can_focus=True, inherit_bindings=False
         self._strips.clear()
         self.refresh()
 
-    def refresh_lines_of(self, indexes: "list[int] | range") -> None:
+    def refresh_lines_of(self, indexes: list[int] | range) -> None:
         """Repaint some lines, as far as they are in sight."""
         width, sight = self.size.width, self.in_sight()
         above = sight.start - self.fixed_lines - self.gutter.top
@@ -339,7 +344,7 @@ class VirtualView(Exportable, ScrollView, can_focus=True, inherit_bindings=False
 
     def _find(self, step: int) -> None:
         if not self.pattern:
-            self.desk.tell("nothing to look for yet: / and some words, then n and N")
+            self.notify("nothing to look for yet: / and some words, then n and N")
             return
         wanted = self.wanted(self.pattern)
         count, deadline = self.count(), perf_counter() + FIND_SECONDS
@@ -353,9 +358,9 @@ class VirtualView(Exportable, ScrollView, can_focus=True, inherit_bindings=False
                 return
             if distance % FIND_LINES == 0 and perf_counter() > deadline:
                 self.show_found(index)
-                self.desk.tell(f"no match in {distance:,} lines; once more to look further")
+                self.notify(f"no match in {distance:,} lines; once more to look further")
                 return
-        self.desk.tell(f"no line matches {self.pattern}")
+        self.notify(f"no line matches {self.pattern}")
 
     def wanted(self, pattern: str) -> Filter[Any]:
         """What a pattern means in this pane."""
@@ -392,7 +397,11 @@ class VirtualView(Exportable, ScrollView, can_focus=True, inherit_bindings=False
             return
         index = self.top + y - self.fixed_lines
         if self.has_cursor and index < self.count():
-            self.move_to(index)
+            try:
+                self.move_to(index)
+            except SessionError as error:
+                self.post_message(self.Unreadable(self, str(error)))
+                return
             if event.chain > 1:
                 self.post_message(self.Chosen(self))
 

@@ -1,19 +1,17 @@
 """The znode tree: only open branches have lines, so a tree of 100,000 znodes opens at once."""
 
 from collections.abc import Hashable
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from console.model.filters import Filter
+from console.model.workspace import Stage
 from console.render.lines import Line, Span, line
 from console.render.znodes import Branch, branch_line, matching, parent_path, unfolded
 from console.widgets.filtered import Filtered
 from console.widgets.virtual_view import VirtualView
+from sessions.model.cluster_view import ClusterView
+from sessions.model.states import ZnodeState
 from sessions.text import json_text
-
-if TYPE_CHECKING:
-    from console.model.workspace import Stage
-    from sessions.model.cluster_view import ClusterView
-    from sessions.model.states import ZnodeState
 
 OPEN_AT_FIRST = ("/brokers", "/brokers/ids", "/brokers/topics")
 
@@ -24,7 +22,7 @@ class TreeView(Filtered, VirtualView):
     filter_hint: ClassVar[str] = "words, re:pattern or !not, in the path"
     filters_live: ClassVar[bool] = True
 
-    def __init__(self, stage: "Stage", *, id: str | None = None) -> None:
+    def __init__(self, stage: Stage, *, id: str | None = None) -> None:
         super().__init__(stage, id=id)
         self.open = set(OPEN_AT_FIRST)
         self.filter: Filter[str] = Filter()
@@ -35,7 +33,7 @@ class TreeView(Filtered, VirtualView):
         self._view: ClusterView | None = None
 
     @property
-    def znodes(self) -> "dict[str, ZnodeState]":
+    def znodes(self) -> dict[str, ZnodeState]:
         """The tree at the time cursor."""
         return self.stage.view.state.znodes
 
@@ -99,7 +97,7 @@ class TreeView(Filtered, VirtualView):
         self.path = self.branches[index].path
 
     @property
-    def selected(self) -> "ZnodeState | None":
+    def selected(self) -> ZnodeState | None:
         """The znode under the cursor."""
         index = self.cursor_index()
         return None if index is None else self.znodes.get(self.branches[index].path)

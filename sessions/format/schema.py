@@ -56,7 +56,8 @@ CREATE TABLE summary (
     seq INTEGER PRIMARY KEY, time_us INTEGER NOT NULL, brokers_up INTEGER NOT NULL,
     brokers INTEGER NOT NULL, partitions INTEGER NOT NULL, offline INTEGER NOT NULL,
     under_min_isr INTEGER NOT NULL, at_min_isr INTEGER NOT NULL, under_replicated INTEGER NOT NULL,
-    unclean INTEGER NOT NULL, diverged INTEGER NOT NULL, non_preferred INTEGER NOT NULL
+    unclean INTEGER NOT NULL, diverged INTEGER NOT NULL, non_preferred INTEGER NOT NULL,
+    leaderless INTEGER NOT NULL, lost INTEGER NOT NULL
 );
 CREATE TABLE bookmarks (
     seq INTEGER PRIMARY KEY, time_us INTEGER NOT NULL, name TEXT NOT NULL, note TEXT NOT NULL

@@ -63,7 +63,8 @@ class SessionWriter:
             reason = error.strerror or str(error)
             raise SessionMissingError(f"{path} cannot be written: {reason}.") from error
         self._begun = False
-        self._database = sqlite3.connect(path, isolation_level=None)
+        # The console opens a scenario in a thread and goes on with it in its own, one at a time.
+        self._database = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
         try:
             _make_tables(self._database, log_pages_max)
             self.put_meta("origin", origin)
@@ -118,9 +119,10 @@ class SessionWriter:
 
     def put_counts(self, changes: Iterable[tuple[int, int, Counts]]) -> None:
         """Store what the time bar draws: event, time and counts after it."""
+        places = ", ".join("?" * (2 + len(Counts.__struct_fields__)))
         for seq, time_us, counts in changes:
             self._execute(
-                "INSERT OR REPLACE INTO summary VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                f"INSERT OR REPLACE INTO summary VALUES ({places})",
                 (seq, time_us, *msgspec.structs.astuple(counts)),
             )
 

@@ -16,7 +16,7 @@ from emulator.events import Event, MessageSent
 from emulator.releases.profiles import PROFILES
 from sessions.model import copies
 from sessions.model.changes import Changes
-from sessions.model.health import COUNTED, Counts, flags_of
+from sessions.model.health import COUNTED, SERVING, Counts, flags_of, has_acting_leader
 from sessions.model.states import BrokerState, PartitionState, ReplicaState, ViewState, ZnodeState
 
 MIN_ISR: Final = "min.insync.replicas"
@@ -47,6 +47,8 @@ class Model:
         """Take over ``state``."""
         self._begin(state, {}, [0] * len(COUNTED), frozen=-1)
         for tp, partition in state.partitions.items():
+            # States that were written before there was a mark that a partition has been led.
+            partition.led = partition.led or has_acting_leader(partition, self.serving)
             self.judge(tp, partition)
 
     def _begin(
@@ -176,7 +178,7 @@ class Model:
 
     def judge(self, tp: str, partition: PartitionState) -> None:
         """Work out the flags of a partition anew, after a change that may matter to them."""
-        flags = flags_of(partition)
+        flags = flags_of(partition, self.serving)
         before = self._flags.get(tp)
         if before == flags:
             return
@@ -196,7 +198,9 @@ class Model:
     def count_brokers(self) -> None:
         """Count the running brokers anew."""
         self._counts_move()
-        self._brokers_up = sum(b.state == "running" for b in self.state.brokers.values())
+        brokers = self.state.brokers.values()
+        self._brokers_up = sum(broker.state == "running" for broker in brokers)
+        self.serving = {broker.id for broker in brokers if broker.state in SERVING}
 
     def _counts_move(self) -> None:
         """The counts are about to change: keep what the last event that moved them left."""

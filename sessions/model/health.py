@@ -1,5 +1,12 @@
-"""What is wrong with a partition, as flags, and how many partitions have each."""
+"""The states that a partition can be in, each defined once, and how many partitions are in each.
 
+Whoever shows, filters, counts or measures a state (tables, header, time bar, alerts, filters,
+forecasts, the Spark jobs) goes by :data:`STATES`. A state is a function of what a partition's znode
+says, of which brokers run, and of the audit. Only ``hw_stalled`` depends on the time as well, so
+it alone has no flag (see :meth:`sessions.model.cluster_view.ClusterView.hw_stalled`).
+"""
+
+from collections.abc import Callable, Collection
 from typing import Final
 
 from msgspec import Struct
@@ -14,31 +21,81 @@ AT_MIN_ISR: Final = 16
 UNDER_REPLICATED: Final = 32
 NON_PREFERRED: Final = 64
 REASSIGNING: Final = 128
+LEADERLESS: Final = 256
+LOST: Final = 512
 
-STATUSES: Final = (
-    "offline",
-    "under_min_isr",
-    "unclean",
-    "diverged",
-    "at_min_isr",
-    "under_replicated",
-    "hw_stalled",
-    "non_preferred",
-    "reassigning",
-    "healthy",
+SERVING: Final = frozenset({"running", "controlled_shutdown"})
+"""States of a broker process in which its replicas serve requests; a frozen one serves nobody."""
+
+
+class State(Struct, frozen=True):
+    """One state of partitions.
+
+    ``flag`` is 0 for a state that depends on the time. ``label`` is what people call it, and
+    ``meaning`` defines it in a sentence, with Kafka's names. ``is_counted``: :class:`Counts` has a
+    field of that name.
+    """
+
+    name: str
+    flag: int
+    label: str
+    meaning: str
+    is_counted: bool = True
+
+
+STATES: Final = (
+    State("offline", OFFLINE, "offline", "the state znode names no leader (-1)"),
+    State(
+        "leaderless",
+        LEADERLESS,
+        "leaderless",
+        "no running broker acts as leader any more",
+    ),
+    State(
+        "under_min_isr",
+        UNDER_MIN_ISR,
+        "under min ISR",
+        "the ISR is below min.insync.replicas",
+    ),
+    State("unclean", UNCLEAN, "unclean leader", "the leader was elected from outside the ISR"),
+    State("diverged", DIVERGED, "diverged", "two replicas hold different records at an offset"),
+    State("lost", LOST, "lost records", "an acknowledged record is not in the leader's log"),
+    State(
+        "at_min_isr",
+        AT_MIN_ISR,
+        "at min ISR",
+        "the ISR has shrunk to min.insync.replicas",
+    ),
+    State(
+        "under_replicated",
+        UNDER_REPLICATED,
+        "under-replicated",
+        "a replica is not in the ISR",
+    ),
+    State(
+        "hw_stalled",
+        0,
+        "HW stalled",
+        "records wait above an HW that does not move",
+        False,
+    ),
+    State(
+        "non_preferred",
+        NON_PREFERRED,
+        "not preferred",
+        "led by another than the preferred replica",
+    ),
+    State("reassigning", REASSIGNING, "reassigning", "replicas are being added or removed", False),
 )
+"""Every state that is not healthy, the most severe first. One partition may be in several."""
+
+STATUSES: Final = (*(state.name for state in STATES), "healthy")
 """A partition's states, most severe first."""
 
-BY_FLAG: Final = (
-    (OFFLINE, "offline"),
-    (UNDER_MIN_ISR, "under_min_isr"),
-    (UNCLEAN, "unclean"),
-    (DIVERGED, "diverged"),
-    (AT_MIN_ISR, "at_min_isr"),
-    (UNDER_REPLICATED, "under_replicated"),
-)
-"""The states that are worse than a HW that stands still, in order."""
-BY_MILD_FLAG: Final = ((NON_PREFERRED, "non_preferred"), (REASSIGNING, "reassigning"))
+_STALLED: Final = STATUSES.index("hw_stalled")
+BY_FLAG: Final = tuple((state.flag, state.name) for state in STATES[:_STALLED])
+"""The states that are worse than a high watermark that stands still, in order."""
+BY_MILD_FLAG: Final = tuple((state.flag, state.name) for state in STATES[_STALLED + 1 :])
 """Those that are milder."""
 
 
@@ -55,30 +112,47 @@ class Counts(Struct, frozen=True, array_like=True, gc=False):
     unclean: int = 0
     diverged: int = 0
     non_preferred: int = 0
+    leaderless: int = 0
+    lost: int = 0
 
 
-COUNTED: Final = (
-    (OFFLINE, "offline"),
-    (UNDER_MIN_ISR, "under_min_isr"),
-    (AT_MIN_ISR, "at_min_isr"),
-    (UNDER_REPLICATED, "under_replicated"),
-    (UNCLEAN, "unclean"),
-    (DIVERGED, "diverged"),
-    (NON_PREFERRED, "non_preferred"),
+COUNTED: Final = tuple((state.flag, state.name) for state in STATES if state.is_counted)
+"""The flags that are counted, with their field in :class:`Counts`, the most severe first."""
+ALERTING: Final = tuple(
+    state for state in STATES if state.is_counted and state.name != "non_preferred"
 )
-"""The flags that are counted, with their field in :class:`Counts`."""
+"""The counted states that call for attention, the most severe first."""
 
 
-def flags_of(partition: PartitionState) -> int:
-    """All that is wrong with a partition, as far as it does not depend on the time."""
+def flags_of(partition: PartitionState, serving: Collection[int]) -> int:
+    """All that is wrong with a partition, as far as it does not depend on the time.
+
+    ``serving`` are the brokers whose process serves requests (:data:`SERVING`).
+    """
     flags = DIVERGED if partition.diverged else 0
+    if partition.lost:
+        flags |= LOST
     if partition.adding or partition.removing:
         flags |= REASSIGNING
     if partition.state == "nonexistent":
         return flags
     if partition.state == "offline":
         flags |= OFFLINE
+    if partition.led and not has_acting_leader(partition, serving):
+        flags |= LEADERLESS
     return flags | _isr_flags(partition) | _leader_flags(partition)
+
+
+def has_acting_leader(partition: PartitionState, serving: Collection[int]) -> bool:
+    """Whether a broker whose process serves requests leads the partition in its own eyes.
+
+    For a moment after a failover that need not be the broker that the znode names.
+    """
+    states = partition.replica_states
+    named = states.get(-1 if partition.leader is None else partition.leader)
+    if named is not None and named.role == "leader" and named.broker in serving:
+        return True
+    return any(each.role == "leader" and each.broker in serving for each in states.values())
 
 
 def _isr_flags(partition: PartitionState) -> int:
@@ -99,3 +173,16 @@ def _leader_flags(partition: PartitionState) -> int:
     if partition.replicas and partition.leader != partition.replicas[0]:
         flags |= NON_PREFERRED
     return flags
+
+
+Holds = Callable[[PartitionState, Collection[int]], bool]
+
+
+def holds(name: str) -> Holds:
+    """The definition of one counted state, as a function of a partition and the serving brokers.
+
+    Raises:
+        KeyError: no counted state has that name.
+    """
+    flag = {counted: flag for flag, counted in COUNTED}[name]
+    return lambda partition, serving: bool(flags_of(partition, serving) & flag)

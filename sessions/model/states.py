@@ -74,7 +74,7 @@ class PartitionState(Struct, array_like=True, gc=False):
     on. ``unclean``: the present leader was elected outside the ISR. ``replicas`` holds the assigned
     brokers, the preferred leader first; ``replica_states`` every broker whose disk holds the
     partition. ``hw_moved_us``: since when the leader's HW has stood where it is with records above
-    it.
+    it. ``led``: a broker has acted as leader since the topic was created.
     """
 
     topic: str
@@ -99,6 +99,7 @@ class PartitionState(Struct, array_like=True, gc=False):
     hw_moved_us: int = 0
     created_us: int = 0
     changed: int = 0
+    led: bool = False
 
     @property
     def name(self) -> str:

@@ -28,8 +28,8 @@ class Effect(Struct, frozen=True):
     """What a statement changes, beside what would change without it.
 
     ``now`` are the counts before it; ``after`` those when ``seconds`` have passed; ``worst`` the
-    highest of each in between, as far as it lasted. ``unserved`` partitions have a leader that is
-    not running right after it, and none of them is left after ``unserved_us`` (None: some are to
+    highest of each in between, as far as it lasted. ``unserved`` partitions are leaderless
+    right after it, and none of them is left after ``unserved_us`` (None: some are to
     the end). ``moved`` change their leader. ``lost``, ``duplicated`` and ``diverged`` are numbers
     of records. ``controller`` is the broker that has the office afterwards, None if that does not
     change. ``refused`` is why the cluster would not do it at all.
@@ -92,11 +92,8 @@ class Copy:
         return {tp: each.leader for tp, each in self.view.state.partitions.items()}
 
     def unserved(self) -> int:
-        """How many partitions have a leader that is not running."""
-        state = self.view.state
-        running = {broker for broker, each in state.brokers.items() if each.state == "running"}
-        leaders = (each.leader for each in state.partitions.values())
-        return sum(leader is not None and 0 <= leader not in running for leader in leaders)
+        """How many partitions are leaderless, as :mod:`sessions.model.health` defines it."""
+        return self.view.counts().leaderless
 
 
 class Outlook:
@@ -132,7 +129,7 @@ class Forecast:
             outcome = self._tried.runner.submit(statement).outcome
             if outcome is not None and outcome.refused:
                 self._refused = outcome.message or outcome.error
-        self._unserved = self._tried.unserved()
+        self._unserved = max(0, self._tried.unserved() - self._now.leaderless)
 
     @property
     def share(self) -> float:

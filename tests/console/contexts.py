@@ -1,13 +1,14 @@
 """The way to every screen of the registry: which keys lead there from the overview."""
 
 from collections.abc import Callable
-from typing import Final
+from typing import Final, cast
 
 from console.app import MODE_SCREENS, TidegaugeApp
 from console.model.faults import faults_of
 from console.screens.faults import FaultsScreen
 from console.screens.notice import Notice, NoticeScreen
-from console.screens.partitions import PartitionTable
+from console.screens.page import choose_sort
+from console.screens.partitions import PartitionsScreen, PartitionTable
 from tests.console.driving import Console
 
 KEYS_TO: Final[dict[str, tuple[str, ...]]] = {
@@ -41,22 +42,24 @@ NOTICE: Final = Notice("test", ("It is one.",), 20, "true")
 
 def open_difference(app: TidegaugeApp) -> None:
     """The difference between here and here."""
-    app.do_mark_a()
-    app.do_mark_difference()
+    app.bookmarks.do_mark_a()
+    app.bookmarks.do_mark_difference()
 
 
 OPENED: Final[dict[str, Callable[[TidegaugeApp], object]]] = {
-    "partition": lambda app: app.open_partition("orders-1"),
-    "broker": lambda app: app.open_broker(2),
-    "znode": lambda app: app.open_znode("/controller"),
-    "event": lambda app: app.open_event(100),
-    "record": lambda app: app.open_record(72_004),
-    "bookmarks": lambda app: app.do_mark_list(),
+    "partition": lambda app: app.navigation.open_partition("orders-1"),
+    "broker": lambda app: app.navigation.open_broker(2),
+    "znode": lambda app: app.navigation.open_znode("/controller"),
+    "event": lambda app: app.navigation.open_event(100),
+    "record": lambda app: app.navigation.open_record(72_004),
+    "bookmarks": lambda app: app.bookmarks.do_mark_list(),
     "difference": open_difference,
     "faults": lambda app: app.push_screen(
         FaultsScreen(app.stage, "broker 2", faults_of(app.stage.view, ["broker.2"]))
     ),
-    "menu": lambda app: app.choose_sort(app.screen.query_one(PartitionTable)),
+    "menu": lambda app: choose_sort(
+        cast(PartitionsScreen, app.screen), app.screen.query_one(PartitionTable)
+    ),
     "page": lambda app: app.do_app_help(),
     "notice": lambda app: app.push_screen(NoticeScreen(app.stage, NOTICE)),
 }
@@ -68,7 +71,7 @@ async def open_context(driven: Console, context: str) -> None:
     app = driven.app
     while len(app.screen_stack) > 1:
         await app.pop_screen()
-    app.go(context if context in MODE_SCREENS else "partitions")
+    app.navigation.go(context if context in MODE_SCREENS else "partitions")
     await ready(driven)
     if context in OPENED:
         OPENED[context](app)

@@ -19,6 +19,8 @@ SIZES = (LARGE, SMALL)
 FRAME = 0.025
 """Seconds after which Textual has drawn what was asked of it."""
 SETTLED_MAX = 40
+OPENED_MAX = 2_400
+"""Frames that opening a scenario may take, in a thread beside many others."""
 
 
 class Console:
@@ -50,6 +52,10 @@ class Console:
     async def settle(self) -> None:
         """Let the console draw until it shows the same twice."""
         shown: list[str] = []
+        for _ in range(OPENED_MAX):
+            if not self.app.typeahead.requests:
+                break
+            await self.pilot.pause(FRAME)
         for _ in range(SETTLED_MAX):
             await self.pilot.pause(FRAME)
             self.app.paint()
@@ -117,7 +123,7 @@ async def console(
         try:
             yield driven
         finally:
-            app.close_desks()
+            app.sources.close()
 
 
 def toasts(driven: Console) -> list[str]:

@@ -290,9 +290,11 @@ async def test_escape_takes_back_zoom_then_filter_then_screen() -> None:
         assert driven.screen.context == "partitions"
 
 
-async def test_a_menu_closes_when_another_screen_is_shown() -> None:
-    async with console(None, "2", "s", "5", "2") as driven:
-        assert driven.screen.context == "partitions"
+async def test_a_menu_stays_until_something_is_chosen_or_it_is_left() -> None:
+    async with console(None, "2", "s", "5") as driven:
+        assert driven.screen.context == "menu"
+        await driven.press("escape", "5")
+        assert driven.app.sources.mode_here == "events"
 
 
 def test_the_app_starts_on_the_overview_with_its_own_pacer() -> None:

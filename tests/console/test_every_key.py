@@ -33,7 +33,7 @@ TEXTUAL_NAMES = {
     "+": "plus",
 }
 """What a terminal's key is called where it is no letter."""
-ENDS = {"app.quit"}
+ENDS = {"app.quit", "app.suspend"}
 """Actions after which there is no console to look at."""
 
 
@@ -126,7 +126,7 @@ async def test_every_key_of_the_input_line_does_its_action(
         monkeypatch.setattr(driven.app, "dispatch", note)
         for action in in_context(PROMPT):
             for key in action.keys:
-                driven.app.do_act_command()
+                driven.app.time_travel.do_act_command()
                 await driven.pilot.pause()
                 await send(driven, key, done)
                 assert done == [action.id]

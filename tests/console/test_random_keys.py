@@ -1,4 +1,4 @@
-"""Any keys in any order: nothing raises, and what is shown is the view at the time cursor.
+"""Any keys, clicks and sizes in any order: nothing raises, and what is shown is the view.
 
 Two things are compared after some keys. The read model is what folding the events up to the cursor
 gives, so no jump left it elsewhere. And drawing everything anew, with nothing kept, gives the same
@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from textual import events as keys
 from textual.keys import key_to_character
+from textual.pilot import Pilot
 
 from commands.runs.live import live_source
 from console.actions.lookup import ACTIONS
@@ -41,13 +42,15 @@ consume orders
 broker start 0
 wait 2s
 """
-NEVER: Final = {"app.quit", "app.export"}
+NEVER: Final = {"app.quit", "app.export", "app.suspend"}
 """Actions that leave something behind, or nothing to look at."""
 KEYS: Final = sorted(
     {called(action.keys[0]) for action in ACTIONS.values() if action.id not in NEVER}
     | {"x", "7", "backspace", "space"}
 )
 KEYS_BETWEEN_LOOKS: Final = 6
+Given = str | tuple[str, int, int]
+"""A key; or a click or a turn of the wheel at a place in percent; or a size."""
 
 
 @pytest.fixture(scope="module")
@@ -91,19 +94,45 @@ async def look(driven: Console, source: Source) -> None:
         assert clock(source.time_us) in header
 
 
-async def play(source: Source, pressed: list[str], size: tuple[int, int], *, paused: bool) -> None:
+async def do(app: TidegaugeApp, pilot: Pilot[None], given: Given) -> None:
+    """Press a key, click or turn the wheel somewhere, or give the terminal another size."""
+    match given:
+        case str():
+            app.post_message(keys.Key(given, key_to_character(given)))
+        case ("size", width, height):
+            await pilot.resize_terminal(width, height)
+        case (kind, x, y):
+            where = (x * app.size.width // 100, y * app.size.height // 100)
+            if kind == "click":
+                await pilot.click(offset=where)
+            else:
+                widget, _ = app.screen.get_widget_at(*where)
+                wheel = keys.MouseScrollUp if kind == "up" else keys.MouseScrollDown
+                widget.post_message(wheel(widget, 1, 1, 0, 1, 0, False, False, False))
+    await pilot.pause()
+
+
+async def play(
+    source: Source, pressed: list[Given], size: tuple[int, int], *, paused: bool
+) -> None:
     app = TidegaugeApp(source, paused=paused)
     async with app.run_test(size=size) as pilot:
         driven = Console(app, pilot, source)
         await driven.start()
-        for number, key in enumerate(pressed, start=1):
-            app.post_message(keys.Key(key, key_to_character(key)))
-            await pilot.pause()
+        for number, given in enumerate(pressed, start=1):
+            await do(app, pilot, given)
             if number % KEYS_BETWEEN_LOOKS == 0 or number == len(pressed):
                 await look(driven, source)
 
 
-PRESSED = st.lists(st.sampled_from(KEYS), min_size=12, max_size=30)
+PERCENT = st.integers(0, 99)
+MOUSE = st.tuples(st.sampled_from(["click", "up", "down"]), PERCENT, PERCENT)
+RESIZED = st.tuples(st.just("size"), st.integers(60, 200), st.integers(15, 60))
+PRESSED = st.lists(
+    st.one_of(st.sampled_from(KEYS), st.sampled_from(KEYS), MOUSE, RESIZED),
+    min_size=12,
+    max_size=30,
+)
 SIZES = st.sampled_from([LARGE, SMALL])
 FEW = settings(
     max_examples=5,
@@ -115,7 +144,7 @@ FEW = settings(
 @FEW
 @given(PRESSED, SIZES)
 def test_any_keys_on_a_recording_show_the_view_at_the_cursor(
-    session: Path, pressed: list[str], size: tuple[int, int]
+    session: Path, pressed: list[Given], size: tuple[int, int]
 ) -> None:
     source = ReplaySource(session)
     source.seek_seq(source.last_seq * 2 // 3)
@@ -127,7 +156,7 @@ def test_any_keys_on_a_recording_show_the_view_at_the_cursor(
 @given(PRESSED, SIZES, st.booleans())
 def test_any_keys_on_a_live_cluster_show_the_view_at_the_cursor(
     tmp_path_factory: pytest.TempPathFactory,
-    pressed: list[str],
+    pressed: list[Given],
     size: tuple[int, int],
     paused: bool,
 ) -> None:

@@ -105,9 +105,11 @@ def healthy() -> PartitionState:
 
 STATES: dict[str, PartitionState] = {
     "offline": structs.replace(healthy(), partition=0, state="offline", leader=-1, isr=[1, 2]),
+    "leaderless": structs.replace(healthy(), partition=10, led=True),
     "under_min_isr": structs.replace(healthy(), partition=1, isr=[1]),
     "unclean": structs.replace(healthy(), partition=2, unclean=True),
     "diverged": structs.replace(healthy(), partition=3, diverged=[(3, 7)]),
+    "lost": structs.replace(healthy(), partition=11, lost=[(3, 7)]),
     "at_min_isr": structs.replace(healthy(), partition=4, isr=[1, 2]),
     "under_replicated": structs.replace(healthy(), partition=5, isr=[1, 2], min_isr=1),
     "hw_stalled": structs.replace(
@@ -134,12 +136,12 @@ async def test_every_state_has_its_glyph_and_word_in_the_order_of_severity(
 ) -> None:
     async with console(every_state(), "2", size=size, ascii=ascii) as driven:
         glyphs = driven.app.stage.glyphs
-        rows = [row[2:].strip() for row in driven.lines()[4:14]]
+        rows = [row[2:].strip() for row in driven.lines()[4:16]]
         for word, row in zip(STATE_WORDS, rows, strict=True):
             said = f"{glyph_of(word, glyphs)} {word.word}".strip()
             assert row.startswith(f"{said} ".lstrip()), f"{word.status}: {row}"
             assert f"t-{STATES[word.status].partition} " in f"{row} "
         await driven.press("f")
-        assert "t-9" not in "\n".join(driven.lines()[3:14])
-        assert "9/10" in driven.text()
+        assert "t-9" not in "\n".join(driven.lines()[3:16])
+        assert "11/12" in driven.text()
         assert driven.text().isascii() is ascii

@@ -6,7 +6,7 @@ from emulator import events
 from emulator.releases.profiles import PROFILES
 from sessions.model.folding import Handlers, Model
 from sessions.model.handlers import cached_states
-from sessions.model.handlers.replicas import process_ended
+from sessions.model.handlers.replicas import process_ended, process_paused
 from sessions.model.states import BrokerState, LinkState
 
 
@@ -37,12 +37,14 @@ def broker_state_changed(model: Model, event: events.BrokerStateChanged) -> None
     """A process starts, runs, freezes or ends; at its end only its disk is left."""
     broker = model.broker(event.broker, event.seq)
     broker.state = event.state
+    model.count_brokers()
     if event.state in ("stopped", "crashed"):
         broker.zk_connection = "disconnected"
         broker.fetch_sent_us = {}
         process_ended(model, event.broker, event.seq)
         cached_states.forgotten(model, broker)
-    model.count_brokers()
+    else:
+        process_paused(model, event.broker, event.seq)
 
 
 def broker_registered(model: Model, event: events.BrokerRegistered) -> None:

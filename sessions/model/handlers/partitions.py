@@ -41,6 +41,7 @@ def topic_deleted(model: Model, event: events.TopicDeleted) -> None:
     for tp in [tp for tp, known in model.partitions.items() if known.topic == event.topic]:
         partition = model.partition(tp, event.seq)
         partition.replicas, partition.adding, partition.removing = [], [], []
+        partition.led = False
         _without_state(partition)
         if partition.replica_states:
             model.judge(tp, partition)

@@ -40,10 +40,13 @@ def log_loaded(model: Model, event: events.LogLoaded) -> None:
 
 def role_changed(model: Model, event: events.ReplicaRoleChanged) -> None:
     """A broker leads, follows or serves no longer; only a leader remembers followers."""
-    _, replica = model.replica(event.tp, event.broker, event.seq)
-    replica.role = event.role
+    partition, replica = model.replica(event.tp, event.broker, event.seq)
+    was, replica.role = replica.role, event.role
     replica.leader_epoch = event.leader_epoch
     replica.leader = event.leader
+    if "leader" in (was, event.role):
+        partition.led = True
+        model.judge(event.tp, partition)
     if event.role != "leader":
         if replica.remote_leo:
             replica.remote_leo = {}
@@ -160,12 +163,22 @@ def cut_start(replica: ReplicaState, log_start: int) -> None:
 def process_ended(model: Model, broker: int, seq: int) -> None:
     """A process is gone: its replicas are what its disk holds."""
     for tp in [tp for tp, p in model.partitions.items() if broker in p.replica_states]:
-        _, replica = model.replica(tp, broker, seq)
-        replica.role = "offline"
+        partition, replica = model.replica(tp, broker, seq)
+        led, replica.role = replica.role == "leader", "offline"
+        if led:
+            model.judge(tp, partition)
         replica.leader_epoch = replica.leader = -1
         replica.remote_leo = {}
         replica.isr = replica.zk_version = None
         replica.high_watermark = min(replica.checkpointed_hw, replica.log_end_offset)
+
+
+def process_paused(model: Model, broker: int, seq: int) -> None:
+    """A process froze or thawed: what it leads is served no longer, or again."""
+    for tp, partition in list(model.partitions.items()):
+        replica = partition.replica_states.get(broker)
+        if replica is not None and replica.role == "leader":
+            model.judge(tp, model.partition(tp, seq))
 
 
 HANDLERS: Final[Handlers] = {

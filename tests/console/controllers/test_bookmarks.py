@@ -2,7 +2,7 @@
 
 import pytest
 
-from console.controllers.bookmarks import MarkKeys
+from console.controllers.bookmarks import Bookmarks
 from console.screens.bookmarks import BookmarksScreen
 from emulator.events import BrokerStateChanged
 from tests.console.driving import LARGE, SMALL, Console, console
@@ -54,7 +54,7 @@ async def test_braces_go_from_one_alert_to_the_next(kind: str) -> None:
     source = source_of(kind, at=126)
     async with console(source, "right_curly_bracket") as driven:
         assert source.seq == 128
-        assert "00:00:00.128 broker down (before: all is well)" in toasts(driven)
+        assert "00:00:00.128 leaderless (before: all is well)" in toasts(driven)
         await driven.press("right_curly_bracket")
         after = source.seq
         assert after > 128
@@ -73,7 +73,7 @@ async def test_a_place_can_be_a_condition() -> None:
         assert f"#{source.seq}: offline>0" in toasts(driven)
         found = source.seq
         await ask(driven, "t", "when upr>1")
-        assert "did you mean 'urp'" in driven.text()
+        assert "did you mean 'urp>" in driven.text()
         await driven.press("escape")
         await ask(driven, "t", "when offline>5")
         assert "after this place it never comes to offline>5" in toasts(driven)
@@ -127,4 +127,4 @@ async def test_a_and_d_show_what_differs_and_lead_there(kind: str, size: tuple[i
 async def test_the_place_of_a_stands_on_the_time_bar() -> None:
     async with console(ListSource(failover(), at=126), "a", "L") as driven:
         assert "A" in driven.lines()[-2]
-        assert isinstance(driven.app, MarkKeys)
+        assert isinstance(driven.app.bookmarks, Bookmarks)

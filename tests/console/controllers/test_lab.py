@@ -1,7 +1,7 @@
 from pathlib import Path
 
 from commands.cli.main import run_program
-from console.controllers.lab import LabKeys
+from console.controllers.lab import Lab
 from tests.console.benches import SmallBench, failing_over
 from tests.console.driving import console, toasts
 from tests.console.fakes import ListSource, failover
@@ -34,7 +34,7 @@ async def test_what_nobody_knows_the_statements_of_cannot_be_saved(tmp_path: Pat
 async def test_without_a_bench_or_brokers_there_is_nothing_to_save_or_break() -> None:
     async with console(ListSource(failover(), "LIVE", at=0), "S", "x") as driven:
         assert not driven.screen.prompt.is_open
-        assert isinstance(driven.app, LabKeys)
-        assert driven.app.subject() == ()
+        assert isinstance(driven.app.lab, Lab)
+        assert driven.app.lab.subject() == ()
         assert any("scripts cannot be saved here" in toast for toast in toasts(driven))
         assert "there is no broker yet that could be broken" in toasts(driven)

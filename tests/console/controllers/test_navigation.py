@@ -1,7 +1,7 @@
 import pytest
 
-from console.controllers.navigation import Openers
-from console.widgets.links import Link
+from console.controllers.navigation import Navigation
+from console.model.links import Link
 from tests.console.driving import console
 from tests.console.fakes import ListSource, failover
 
@@ -16,9 +16,9 @@ LEADS = {
 
 async def test_a_link_leads_to_its_page() -> None:
     async with console(ListSource(failover())) as driven:
-        app: Openers = driven.app
+        navigation: Navigation = driven.app.navigation
         for link, trail in LEADS.items():
-            app.open_link(link)
+            navigation.open_link(link)
             await driven.settle()
             assert driven.screen.trail() == trail
         assert len(driven.app.screen_stack) == len(LEADS) + 1
@@ -29,11 +29,11 @@ async def test_a_link_leads_to_its_page() -> None:
 )
 async def test_what_leads_nowhere_leaves_one_where_one_is(link: Link | None) -> None:
     async with console() as driven:
-        driven.app.open_link(link)
+        driven.app.navigation.open_link(link)
         await driven.settle()
         assert driven.screen.context == "overview"
-        driven.app.open_link(Link("moment", "20"))
+        driven.app.navigation.open_link(Link("moment", "20"))
         assert driven.source.seq == 20
-        driven.app.open_link(Link("mode", "events"))
+        driven.app.navigation.open_link(Link("mode", "events"))
         await driven.settle()
         assert driven.app.current_mode == "events"

@@ -3,7 +3,7 @@
 import pytest
 
 from console.app import TidegaugeApp
-from console.controllers.notices import Alarms
+from console.controllers.notices import Notices
 from console.screens.notice import Notice, NoticeScreen
 from emulator import events
 from sessions.format.errors import SessionDamagedError
@@ -60,7 +60,7 @@ async def test_a_broken_invariant_freezes_the_run_and_names_itself(size: tuple[i
         await driven.press("escape", "space")
         await let_run(driven)
         assert source.at_tail
-        alarms: Alarms = driven.app
+        alarms: Notices = driven.app.notices
         assert alarms.alarmed_seqs == {171}
 
 
@@ -97,7 +97,7 @@ async def test_a_session_that_ends_in_damage_says_so_once(size: tuple[int, int])
         assert driven.screen.context == "partitions"
 
 
-async def test_a_part_that_cannot_be_read_is_a_notice_and_no_crash(
+async def test_a_part_that_cannot_be_read_is_a_complaint_and_no_crash(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     source = ListSource(failover())
@@ -110,7 +110,7 @@ async def test_a_part_that_cannot_be_read_is_a_notice_and_no_crash(
         await driven.press("t")
         await driven.type("#12")
         await driven.press("enter")
-        assert driven.screen.context == "notice"
+        assert driven.screen.prompt.is_open
         assert "run.tide.db has no event 12." in driven.text()
         assert source.seq == 170
 
@@ -122,9 +122,22 @@ async def test_a_notice_gives_its_command_line_to_the_clipboard(
         notice = Notice("test", ("It is one.", "It is two."), 20, "tidegauge run x")
         app: TidegaugeApp = driven.app
         copied: list[str] = []
-        monkeypatch.setattr(app, "copy", copied.append)
+        monkeypatch.setattr(app.terminal, "copy", copied.append)
         app.push_screen(NoticeScreen(app.stage, notice))
         await driven.settle()
         await driven.press("y")
         assert copied == ["tidegauge run x"]
         assert toasts(driven) == []
+
+
+async def test_a_notice_waits_until_what_is_being_typed_is_done() -> None:
+    async with console(ListSource(failover(), "LIVE"), "colon") as driven:
+        await driven.type("broker cra")
+        driven.app.notices.trouble(SENTENCE)
+        await driven.settle()
+        await driven.press("s", "h")
+        assert driven.screen.prompt.input.value == "broker crash"
+        await driven.press("escape")
+        await driven.pilot.pause(0.3)
+        await driven.settle()
+        assert "is damaged" in driven.text()

@@ -1,4 +1,4 @@
-from console.controllers.open_sources import SIGN
+from console.model.workspace import SIGN
 from tests.console.benches import SmallBench
 from tests.console.driving import console, toasts
 from tests.console.fakes import ListSource, failover
@@ -15,7 +15,7 @@ async def test_what_is_opened_lies_over_what_was_there_and_q_comes_back() -> Non
         assert driven.app.stage.source is not driven.source
         assert driven.app.stage.statements == ["broker crash 2"]
         await driven.press("5", "minus")
-        assert driven.app.mode_here == "partitions"
+        assert driven.app.sources.mode_here == "partitions"
         await driven.press("Q")
         assert driven.app.stage.source is driven.source
         assert driven.screen.context == "lab"

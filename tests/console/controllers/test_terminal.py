@@ -123,7 +123,7 @@ async def test_themes_go_round() -> None:
 
 async def test_a_signal_ends_the_console_with_its_status() -> None:
     async with console() as driven:
-        driven.app.end(signal.SIGTERM)
+        driven.app.terminal.end(signal.SIGTERM)
         await driven.pilot.pause()
         assert driven.app.return_code == SIGNALLED + signal.SIGTERM
 

@@ -1,5 +1,8 @@
 from console.controllers.time_travel import OUTPUT_TOAST_MAX, complaint
+from sessions.sources.paired import TwinSource
 from sessions.sources.source import Reply
+from tests.console.benches import SmallBench, failing_over
+from tests.console.driving import console
 
 
 def test_a_complaint_names_the_error_and_says_why() -> None:
@@ -9,3 +12,49 @@ def test_a_complaint_names_the_error_and_says_why() -> None:
 
 def test_only_short_output_is_a_toast() -> None:
     assert OUTPUT_TOAST_MAX < 10
+
+
+async def test_a_statement_in_the_past_asks_where_and_a_fork_leaves_the_first_run_alone() -> None:
+    with failing_over() as source:
+        last = source.last_seq
+        source.seek_seq(200)
+        async with console(source, "colon", bench=SmallBench()) as driven:
+            await driven.type("broker crash 3")
+            await driven.press("enter")
+            assert driven.screen.context == "menu"
+            assert "Fork from #200" in driven.text()
+            assert "Go to the live end" in driven.text()
+            await driven.press("enter")
+            for _ in range(100):
+                await driven.settle()
+                if driven.app.sources.mode_here == "compare":
+                    break
+            twin = driven.app.stage.source
+            assert isinstance(twin, TwinSource)
+            assert twin.behind is source
+            assert source.last_seq == last, "the first run is as it was"
+            crashed = [
+                b.id for b in twin.front.present.state.brokers.values() if b.state == "crashed"
+            ]
+            assert crashed == [3]
+            assert twin.pairing.first_difference is not None
+
+
+async def test_a_statement_in_the_past_can_be_given_at_the_live_end() -> None:
+    with failing_over() as source:
+        source.seek_seq(200)
+        async with console(source, "colon") as driven:
+            await driven.type("broker crash 3")
+            await driven.press("enter", "down", "enter")
+            assert source.at_tail
+            assert source.view.state.brokers[3].state == "crashed"
+
+
+async def test_staying_in_the_past_gives_nothing() -> None:
+    with failing_over() as source:
+        last = source.last_seq
+        source.seek_seq(200)
+        async with console(source, "colon") as driven:
+            await driven.type("broker crash 3")
+            await driven.press("enter", "escape")
+            assert (source.seq, source.last_seq) == (200, last)

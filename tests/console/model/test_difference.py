@@ -1,5 +1,5 @@
 from console.model.difference import Change, differences
-from console.widgets.links import Link
+from console.model.links import Link
 from sessions.model.cluster_view import ClusterView
 from tests.console.fakes import failover
 

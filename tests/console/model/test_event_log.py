@@ -3,9 +3,9 @@ from pathlib import Path
 
 import pytest
 
+from console.model.event_levels import CHANGE, FAULT, level_of
 from console.model.event_log import AllEvents, FixedEvents, FoundEvents, PageScan, TouchScan
 from console.model.reader import EventReader
-from console.render.event_text import CHANGE, FAULT, level_of
 from emulator import events
 from emulator.events import Event
 from sessions.format.file import SessionFile

@@ -4,6 +4,7 @@ from commands.runs.live import asked
 from console.model.faults import Fault, faults_of, subject_of
 from emulator import events
 from sessions.model.cluster_view import ClusterView
+from tests.console.benches import failing_over
 from tests.console.fakes import Script, failover
 
 
@@ -33,7 +34,7 @@ def test_a_running_broker_can_be_broken_in_every_way() -> None:
     assert found[:5] == [
         "crash broker 2",
         "power off broker 2",
-        "stop broker 2 in order",
+        "shut broker 2 down (controlled shutdown)",
         "freeze broker 2",
         "expire session of broker 2",
     ]
@@ -117,3 +118,15 @@ def test_what_may_cost_something_asks_for_the_objects_name(name: str) -> None:
     for fault in faults_of(view(), [name]):
         costs = not fault.title.startswith(harmless) or "empty" in fault.title
         assert bool(fault.confirm) == costs, fault.title
+
+
+def test_a_topic_whose_name_looks_like_an_option_can_be_broken() -> None:
+    odd = after(
+        (events.TopicCreated, "-foo", [[2, 3]], {}),
+        (events.PartitionStateChanged, "-foo-0", 2, 0, [2, 3], 1, 0),
+    )
+    found = {fault.statement for fault in faults_of(odd, ["-foo-0"])}
+    assert "topic config -- -foo unclean.leader.election.enable=true" in found
+    with failing_over() as source:
+        for statement in found:
+            assert source.statements_of(statement), statement

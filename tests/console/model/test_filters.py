@@ -3,9 +3,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from console.model.filters import Filter, FilterError
-from console.render.partition_columns import FIELDS
+from console.model.partition_fields import partition_fields
 from sessions.model.states import PartitionState, ReplicaState
 
+FIELDS = partition_fields(lambda partition: ["under_min_isr", "under_replicated"])
 PARTITION = PartitionState(
     "orders",
     3,
@@ -44,6 +45,26 @@ def matches(text: str) -> bool:
         "state=online",
         "hw!=leo",
         "leo>1,00",
+        "leo=130",
+        "ISR<Min AND Lag>10",
+        "pay or orders",
+        "leader=1 or leader=2",
+        "not pay",
+        "NOT (pay or users)",
+        "!(pay or users)",
+        "(pay or orders) and (lag>10 or lag<5)",
+        "pay and x or orders",
+        "leader=1,2",
+        "leader!=1,3",
+        "isr=1",
+        "osr=1,3",
+        "osr~1,9",
+        "state=under_min_isr",
+        "state~under_replicated,offline",
+        "state!=offline",
+        '"orders-3"',
+        '"<min"',
+        "re:^(orders|pay)-3$",
     ],
 )
 def test_these_match(text: str) -> None:
@@ -52,7 +73,24 @@ def test_these_match(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["payments", "!orders", "re:^x", "isr>=min", "lag>30", "osr~30", "leader=3", "orders !<min"],
+    [
+        "payments",
+        "!orders",
+        "re:^x",
+        "isr>=min",
+        "lag>30",
+        "osr~30",
+        "leader=3",
+        "orders !<min",
+        "not orders",
+        "leader=1,3",
+        "leader!=1,2",
+        "osr=1",
+        "state=unclean",
+        "state!=online",
+        "orders and (pay or users)",
+        '"not"',
+    ],
 )
 def test_these_do_not(text: str) -> None:
     assert not matches(text)
@@ -72,7 +110,13 @@ def test_a_number_is_not_compared_with_a_word() -> None:
         Filter("topic=isr", FIELDS)
 
 
-@given(st.lists(st.sampled_from(["ord", "!pay", "re:-3$", "isr<min", "lag>40", "!osr~3"])))
+@given(
+    st.lists(
+        st.sampled_from(
+            ["ord", "!pay", "re:-3$", "isr<min", "lag>40", "not osr~3", "(ord or lag>3)", "(a)"]
+        )
+    )
+)
 def test_selecting_from_many_rows_is_matching_each(words: list[str]) -> None:
     chosen = Filter(" ".join(words), FIELDS)
     rows = [PARTITION, PartitionState("pay", 3, [3, 1], isr=[1], min_isr=1)]
@@ -82,12 +126,12 @@ def test_selecting_from_many_rows_is_matching_each(words: list[str]) -> None:
 
 
 def test_an_unknown_field_is_answered_with_the_nearest() -> None:
-    with pytest.raises(FilterError, match=r"no field 'leadr'; did you mean 'leader'\?"):
+    with pytest.raises(FilterError, match=r"no field 'leadr'; did you mean 'leader=1'\?"):
         Filter("leadr=1", FIELDS)
 
 
 def test_a_broken_pattern_is_answered_with_why() -> None:
-    with pytest.raises(FilterError, match="re:\\( is no regular expression"):
+    with pytest.raises(FilterError, match="column 1: re:\\( is not a regular expression"):
         Filter("re:(")
 
 
@@ -98,3 +142,41 @@ def test_without_fields_operators_are_ordinary_text() -> None:
 def test_an_empty_filter_is_none() -> None:
     assert not Filter("  ")
     assert Filter("x")
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("isr<", r"column 5: a value is missing after 'isr<', such as isr<1"),
+        ("orders leadr=1", r"column 8: there is no field 'leadr'; did you mean 'leader=1'\?"),
+        ("zzz>1", "column 1: there is no field 'zzz'; fields are topic, "),
+        ("(isr<min", r"column 1: this '\(' is not closed"),
+        ("isr<min)", r"column 8: '\)' closes no '\('"),
+        ("or isr<min", "column 1: a term is missing before 'or'"),
+        ("isr<min and", "column 12: a term is missing at the end"),
+        ("isr<min && lag>1", "column 9: '&&' is written 'and' here"),
+        ("isr<min || lag>1", "column 9: .* is written 'or' here"),
+        ("state>offline", "state is a word: = != ~ and !~"),
+        ("re:(a+)+b", "repeats a repetition"),
+        ("re:(a|ab)*c", "repeats a repetition"),
+    ],
+)
+def test_what_is_not_understood_is_refused_with_its_place(text: str, says: str) -> None:
+    with pytest.raises(FilterError, match=says):
+        Filter(text, FIELDS)
+
+
+@given(st.text(max_size=30))
+def test_any_text_is_a_filter_or_refused_in_a_sentence(text: str) -> None:
+    try:
+        chosen = Filter(text, FIELDS)
+    except FilterError as error:
+        sentence = str(error)
+    else:
+        sentence = f"is {chosen.matches(TEXT, PARTITION)}"
+    assert " " in sentence
+
+
+@pytest.mark.parametrize("pattern", ["a+b", "(ab)+", "(foo|bar)*", r"\d+(\.\d+)?", "[+*]+x"])
+def test_ordinary_repetitions_are_allowed(pattern: str) -> None:
+    assert Filter(f"re:{pattern}").text

@@ -2,7 +2,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from console.model.partition_index import PartitionIndex
-from console.render.state_words import RANKS
+from console.model.severity import RANKS
 from tests.console.fakes import ListSource, failover
 
 HISTORY = failover()

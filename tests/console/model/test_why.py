@@ -1,5 +1,6 @@
 from console.model.reader import EventReader
-from console.model.why import SHOWN_MAX, Explainer, chain, chain_lines, moment, state_path
+from console.model.why import SHOWN_MAX, Explainer, chain, moment, state_path
+from console.render.cause_chain import chain_lines
 from console.render.lines import text_of
 from console.styles.glyphs import ASCII
 from emulator import events

@@ -52,7 +52,7 @@ def test_how_time_goes_is_a_word(kind: str, paused: bool, at: int | None, word: 
 
 def test_counts_become_terse_where_there_is_little_room() -> None:
     assert "x offl 1" in text_of(header_line(stage_of(), 140))
-    assert "brk 2/3  x1 v1 =5 ^5" in text_of(header_line(stage_of(), 80))
+    assert "brk 2/3  x1 X1 v1 =5 ^5" in text_of(header_line(stage_of(), 80))
 
 
 def test_the_end_of_what_exists_is_shown_while_behind() -> None:

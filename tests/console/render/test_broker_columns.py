@@ -44,8 +44,9 @@ def test_the_oldest_fetch_is_told_of_running_brokers() -> None:
     shared = stage()
     broker = shared.view.state.brokers[2]
     assert oldest_fetch_us(shared, broker) is None
-    broker.fetch_sent_us = {1: shared.source.time_us - 9_000, 3: shared.source.time_us}
-    assert oldest_fetch_us(shared, broker) == 9_000
+    now = shared.source.time_us
+    broker.fetch_sent_us = {1: now - 99_000, 3: now - 9_000}
+    assert oldest_fetch_us(shared, broker) == 9_000, "broker 1 is dead: nobody fetches from it"
 
 
 def test_links_and_configuration_stand_in_the_inspector() -> None:

@@ -41,7 +41,7 @@ def test_pairs_stand_under_their_titles(twin: TwinSource, width: int) -> None:
     row = pair_line(stage, twin, first, width)
     assert width_of(row) <= width
     assert "≠≠≠" in text_of(row)
-    assert "cut 1 record" in text_of(row)
+    assert "truncated 1 record" in text_of(row)
     titles = text_of(titles_line(twin, width))
     assert titles.index("V7-stale-hw-restart 0.11"[:20], 40) == text_of(row).index("≠≠≠") + 3
 

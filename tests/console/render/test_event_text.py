@@ -2,7 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from console.render.event_text import CHANGE, FAULT, KINDS, TRAFFIC, describe, fields_of, level_of
+from console.model.event_levels import CHANGE, FAULT, TRAFFIC, level_of
+from console.render.event_text import KINDS, describe, fields_of
 from emulator import events
 from emulator.events import Event
 from tests.console.fakes import failover
@@ -24,7 +25,7 @@ def test_kinds_fit_into_their_column() -> None:
         (events.RecordsAppended(1, 0, 0, "t-0", 1, 5, 3, -1, 9), "t-0@1 +3 at 5, LEO 8"),
         (
             events.LogTruncated(1, 0, 0, "t-0", 1, 5, 8, "hw"),
-            "t-0@1 cut 3 records: LEO 8 > 5 (hw)",
+            "t-0@1 truncated 3 records (offsets 5 to 7): LEO 8 > 5 (hw)",
         ),
         (
             events.PartitionStateChanged(1, 0, 0, "t-0", -1, 3, [2], 1, 7),
@@ -44,7 +45,7 @@ def test_kinds_fit_into_their_column() -> None:
         (events.ExpectationChecked(1, 0, 0, "hw == 2", 4, False, "1"), "hw == 2: FAILED, was 1"),
         (
             events.MessageSent(1, 0, 0, "FetchRequest", 2, 1, 0, [["t-0", 5]] * 6),
-            "2 > 1 FetchRequest t-0:5 t-0:5 t-0:5 t-0:5 and 2 more",
+            "2 > 1 FetchRequest t-0 offset=5 t-0 offset=5 t-0 offset=5 t-0 offset=5 and 2 more",
         ),
     ],
 )

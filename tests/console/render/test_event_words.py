@@ -2,8 +2,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 import pytest
 
-from console.render.event_text import KINDS
-from console.render.event_words import host, records, replica, some
+from console.render.event_text import KINDS, host, records, replica, some
 from emulator.events import Event
 
 

@@ -1,7 +1,7 @@
 """What is said of consumer groups."""
 
-from console.render.event_text import CHANGE, TRAFFIC, describe
-from console.render.group_words import groups_loaded
+from console.model.event_levels import CHANGE, TRAFFIC
+from console.render.event_text import describe, groups_loaded
 from emulator import events
 
 

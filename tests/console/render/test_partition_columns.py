@@ -1,12 +1,8 @@
+from console.model.partition_fields import high_watermark, lag, leader_number, spokesman
+from console.model.severity import HEALTHY, RANKS
 from console.render.columns import place, row_line
 from console.render.lines import text_of
-from console.render.partition_columns import (
-    columns,
-    high_watermark,
-    lag,
-    leader_number,
-    spokesman,
-)
+from console.render.partition_columns import columns
 from console.styles.glyphs import ASCII
 from sessions.model.states import PartitionState, ReplicaState
 
@@ -38,17 +34,21 @@ def cells(partition: PartitionState, severity: int, *, wide: bool = False) -> li
 
 
 def test_a_row_reads_like_the_table_in_the_design() -> None:
-    row = ["v", "<MIN", "orders-1", "1", "4", "1,2", "2", "2", "8,100", "8,131", "31"]
-    assert cells(ONLINE, 1) == row
+    row = ["v", "<MIN", "orders-1", "1", "4", "1,2", "1", "2", "2", "8,100", "8,131", "31"]
+    assert cells(ONLINE, RANKS["under_min_isr"]) == row
 
 
 def test_a_healthy_row_is_quiet() -> None:
     healthy = PartitionState("t", 0, [1], leader=1, leader_epoch=0, isr=[1], min_isr=1)
-    assert cells(healthy, 9) == ["t-0", "1", "0", "1", "1", "-", "-", "."]
+    assert cells(healthy, HEALTHY) == ["t-0", "1", "0", "1", "1", "1", "-", "-", "."]
+
+
+def test_a_dead_leader_has_a_mark() -> None:
+    assert cells(ONLINE, RANKS["leaderless"])[:4] == ["X", "DEAD", "orders-1", "X1"]
 
 
 def test_the_wide_row_adds_isr_versions_and_losses() -> None:
-    assert cells(ONLINE, 1, wide=True)[-7:] == ["[1]", "[]", "-", "-", ".", ".", "."]
+    assert cells(ONLINE, 1, wide=True)[-6:] == ["[]", "-", "-", ".", ".", "."]
 
 
 def test_an_offline_partition_speaks_through_its_isr() -> None:

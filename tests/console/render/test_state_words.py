@@ -1,4 +1,5 @@
-from console.render.state_words import HEALTHY, RANKS, STATE_WORDS, glyph_of
+from console.model.severity import HEALTHY, RANKS
+from console.render.state_words import STATE_WORDS, glyph_of
 from console.styles.glyphs import ASCII, UNICODE
 from console.styles.roles import ROLES
 from sessions.model.cluster_view import STATUSES

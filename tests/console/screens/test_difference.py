@@ -1,9 +1,9 @@
 import pytest
 
 from console.model.difference import Change
+from console.model.links import Link
 from console.render.lines import text_of, width_of
 from console.screens.difference import change_row
-from console.widgets.links import Link
 
 CHANGE = Change("orders-0", Link("partition", "orders-0"), "leader epoch", "0", "1")
 

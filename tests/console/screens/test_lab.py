@@ -28,7 +28,7 @@ async def test_the_library_is_listed_and_enter_opens_one_at_its_start(
         assert " PAUSED ‖ " in driven.lines()[0]
         assert driven.app.stage.view.state.partitions == {}
         await driven.press("escape")
-        assert driven.app.mode_here == "partitions"
+        assert driven.app.sources.mode_here == "partitions"
         await driven.press("i")
         assert "A fetch waits for records" in driven.text()
 
@@ -77,7 +77,7 @@ async def test_what_cannot_be_opened_says_why() -> None:
         assert isinstance(driven.screen, LabScreen)
         driven.screen._open(SmallBench().cards()[0], "3.9.99")
         await driven.settle()
-        assert driven.app.mode_here == "lab"
+        assert driven.app.sources.mode_here == "lab"
         assert driven.screen.context == "notice"
         assert "3.9.99" in driven.text()
 
@@ -95,7 +95,7 @@ async def test_two_releases_are_asked_for_those_on_which_it_differs_first() -> N
         await driven.settle()
         assert isinstance(driven.app.stage.source, TwinSource)
         await driven.press("escape")
-        assert driven.app.mode_here == "compare"
+        assert driven.app.sources.mode_here == "compare"
 
 
 async def test_faults_are_those_of_what_was_selected_last_or_is_chosen() -> None:

@@ -59,12 +59,12 @@ async def test_a_folders_recordings_are_listed_opened_and_left(
         assert ("0.9      1" in text) == (size == LARGE)
         assert ("records   4 acknowledged, 2 lost" in text) == (size == LARGE)
         await driven.press("enter")
-        assert driven.app.mode_here == "overview"
+        assert driven.app.sources.mode_here == "overview"
         assert " REPLAY ‖ " in driven.lines()[0]
         assert driven.app.stage.source.name == "V16-unclean"
         await driven.press("Q")
         assert driven.app.stage.source is driven.source
-        assert driven.app.mode_here == "sessions"
+        assert driven.app.sources.mode_here == "sessions"
         assert any("closed V16-unclean" in toast for toast in toasts(driven))
 
 
@@ -142,6 +142,6 @@ async def test_without_a_folder_or_a_bench_it_says_so(tmp_path: Path) -> None:
     async with console(None, "6", bench=SmallBench(tmp_path / "gone")) as driven:
         await driven.settle()
         assert "cannot be read" in driven.text()
-        driven.app.bench = None
+        driven.app.sources.bench = None
         await driven.press("R")
         assert any("there is no library" in toast for toast in toasts(driven))

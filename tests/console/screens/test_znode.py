@@ -17,7 +17,7 @@ def history() -> ListSource:
 
 
 async def opened(driven: Console) -> ZnodeScreen:
-    driven.app.open_znode(PATH)
+    driven.app.navigation.open_znode(PATH)
     await driven.settle()
     assert isinstance(driven.screen, ZnodeScreen)
     return driven.screen
@@ -65,7 +65,7 @@ async def test_enter_brings_the_time_cursor_to_the_version_in_all_kinds_of_time(
 
 async def test_what_zookeeper_began_with_has_no_version() -> None:
     async with console(history()) as driven:
-        driven.app.open_znode("/zookeeper")
+        driven.app.navigation.open_znode("/zookeeper")
         await driven.settle()
         assert "No version of it is recorded" in driven.text()
         await driven.press("Y", "y", "n")

@@ -1,6 +1,8 @@
+from console.model.links import Link
 from console.model.workspace import Stage
 from console.render.lines import Span, line
-from console.widgets.links import Link, LinkView, Row
+from console.render.rows import Row
+from console.widgets.links import LinkView
 from tests.console.fakes import ListSource, failover
 
 

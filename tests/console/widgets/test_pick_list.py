@@ -1,6 +1,7 @@
 from console.model.workspace import Stage
 from console.render.lines import line, text_of
-from console.widgets.pick_list import Pick, PickView
+from console.render.rows import Pick
+from console.widgets.pick_list import PickView
 from tests.console.fakes import ListSource, failover
 
 PICKS = [

@@ -1,3 +1,5 @@
+from textual import events
+
 from console.widgets.prompt import Prompt
 from tests.console.driving import console
 from tests.console.fakes import ListSource, failover
@@ -58,3 +60,30 @@ async def test_an_empty_line_is_closed_without_a_statement() -> None:
         assert driven.source.submitted == []
         assert isinstance(driven.screen.prompt, Prompt)
         assert not driven.screen.prompt.is_open
+
+
+async def test_the_hint_stays_while_a_filter_is_typed() -> None:
+    async with console(None, "2", "slash") as driven:
+        assert "isr<min" in driven.text()
+        await driven.type("orders")
+        assert "words, re:pattern" in driven.text()
+        await driven.type(" leadr=1")
+        assert "did you mean 'leader=1'?" in driven.text()
+
+
+async def test_several_pasted_statements_are_given_one_after_the_other() -> None:
+    source = ListSource(failover(), "LIVE")
+    async with console(source, "colon") as driven:
+        driven.screen.prompt.input.post_message(
+            events.Paste("broker crash 2\nbroker start 2\n\nshow brokers\n")
+        )
+        await driven.settle()
+        assert source.submitted == ["broker crash 2", "broker start 2"]
+        assert driven.screen.prompt.input.value == "show brokers"
+
+
+async def test_several_pasted_lines_are_one_filter() -> None:
+    async with console(None, "2", "slash") as driven:
+        driven.screen.prompt.input.post_message(events.Paste("isr<min\nor osr=1"))
+        await driven.settle()
+        assert driven.screen.prompt.input.value == "isr<min or osr=1"

@@ -139,7 +139,7 @@ async def test_a_screen_that_comes_back_may_be_drawn_at_once() -> None:
     async with console(ListSource(failover()), "2", "5") as driven:
         driven.source.seek_seq(1)
         await driven.settle()
-        driven.app.go("partitions")
+        driven.app.navigation.go("partitions")
         screen = driven.screen
         assert isinstance(screen, PartitionsScreen)
         assert screen.table.count()

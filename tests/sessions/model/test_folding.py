@@ -23,7 +23,7 @@ def test_counts_kept_along_equal_counts_made_anew() -> None:
     for event in story_events():
         view.apply(event)
         if event.seq % 50 == 0:
-            flags = [flags_of(partition) for partition in view.partitions.values()]
+            flags = [flags_of(partition, view.serving) for partition in view.partitions.values()]
             anew = {name: sum(bool(each & flag) for each in flags) for flag, name in COUNTED}
             kept = view.counts()
             assert {name: getattr(kept, name) for name in anew} == anew

@@ -1,0 +1,42 @@
+"""A cluster made again from a recording, up to any of its events: what a fork begins from."""
+
+from collections.abc import Callable
+
+from emulator.cluster import Cluster
+from emulator.events import Event
+from emulator.inputs.statements import Statement
+from emulator.scenario.runner import Advance, Runner
+from sessions.format.errors import SessionIncompleteError
+from sessions.format.file import SessionFile
+
+
+def rerun(
+    session: SessionFile,
+    seq: int,
+    observer: Callable[[Event], None],
+    announce: Callable[[Statement], None],
+) -> Runner:
+    """Run a session's statements again up to event ``seq``; ``observer`` is given every event.
+
+    The cluster stands after the step of the simulation in which that event happened. ``announce``
+    is told of each statement before it is given.
+
+    Raises:
+        SessionIncompleteError: the recording does not hold all statements up to there.
+    """
+    inputs = [given for given in session.inputs() if given.seq <= seq]
+    if not inputs or session.first_seq > 1:
+        raise SessionIncompleteError(f"{session.path} does not begin with its first statement.")
+    first = inputs[0]
+    if first.statement is not None:
+        announce(first.statement)
+    runner = Runner(Cluster(session.origin.cluster, (observer,), first.text, first.line))
+    for given in inputs[1:]:
+        if given.statement is None:
+            raise SessionIncompleteError(f"of the statement '{given.text}' only the text is known.")
+        runner.return_to(given.time_us, given.steps)
+        announce(given.statement)
+        runner.submit(given.statement)
+    while runner.cluster.sequence < seq and runner.advance(budget=1) is not Advance.IDLE:
+        pass
+    return runner

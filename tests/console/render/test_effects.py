@@ -1,0 +1,59 @@
+from console.render.effects import effect_words, is_harmful
+from sessions.model.health import Counts
+from sessions.sources.forecast import Effect
+
+NOW = Counts(brokers_up=3, brokers=3, partitions=9)
+
+
+def effect(**changes: object) -> Effect:
+    fields: dict[str, object] = {"now": NOW, "after": NOW, "worst": NOW, "seconds": 60, **changes}
+    return Effect(**fields)  # type: ignore[arg-type]
+
+
+def test_what_stays_as_it_is_goes_without_saying() -> None:
+    assert effect_words(effect()) == "no partition is affected"
+    assert not is_harmful(effect())
+
+
+def test_the_worst_counts_and_one_is_no_plural() -> None:
+    worst = Counts(brokers_up=2, brokers=3, partitions=9, under_min_isr=1, offline=2)
+    assert effect_words(effect(worst=worst)).startswith("1 partition loses min ISR, 2 go offline")
+    assert is_harmful(effect(worst=worst))
+
+
+def test_what_was_so_before_is_no_effect() -> None:
+    bad = Counts(brokers_up=3, brokers=3, partitions=9, under_min_isr=4, offline=1)
+    assert effect_words(effect(now=bad, after=bad, worst=bad)) == effect_words(effect())
+
+
+def test_everything_else_is_said_if_it_happens() -> None:
+    said = effect_words(
+        effect(
+            worst=Counts(under_replicated=3),
+            unserved=2,
+            unserved_us=13_400_000,
+            moved=2,
+            lost=1,
+            duplicated=2,
+            diverged=3,
+            controller=1,
+        )
+    )
+    assert said == (
+        "3 under-replicated, 2 change leader, 2 unserved for 13.4 s, controller moves to 1, "
+        "1 record lost, 2 records twice, 3 records diverged"
+    )
+
+
+def test_what_is_over_at_once_is_not_worth_a_word() -> None:
+    assert "unserved" not in effect_words(effect(unserved=2, unserved_us=400))
+    assert "unserved to the end" in effect_words(effect(unserved=2, unserved_us=None))
+
+
+def test_what_recovers_is_said() -> None:
+    bad = Counts(brokers_up=2, brokers=3, partitions=9, under_min_isr=4)
+    assert "4 recover" in effect_words(effect(now=bad, worst=bad))
+
+
+def test_a_refusal_is_told_with_its_reason() -> None:
+    assert effect_words(effect(refused="it is down")) == "the cluster would refuse it: it is down"
