@@ -147,7 +147,7 @@ def test_min_insync_replicas_counts_at_most_the_replicas_from_3_7(version: str) 
     assert effective == (3 if version in since("3.9") else 4)
 
 
-@pytest.mark.parametrize("version", since("seed", "3.5"))
+@pytest.mark.parametrize("version", since("documents", "3.5"))
 def test_too_small_an_isr_refuses_acks_all_only(version: str) -> None:
     lab = led_by_0(version, config=MIN_ISR_4)
     assert answer(lab, send(lab, 0, acks=-1)) == ["NOT_ENOUGH_REPLICAS", -1]

@@ -62,7 +62,7 @@ def expected_steps(version: str) -> list[str]:
         gone = gone if version in since("1.1") else [*gone, *SINCE_0_11[4:6]]
         return [name for name in SINCE_0_11 if name not in gone]
     order = list(BEFORE_0_11)
-    if version not in since("0.9"):
+    if version not in ("documents", *since("0.9")):
         order.remove("registerIsrChangeNotificationListener")
     if version == "0.8.1" or version in since("0.10.2"):
         order.remove("brokerState.newState(RunningAsController)")
@@ -96,7 +96,7 @@ def test_metadata_is_sent_before_the_state_machines_start_from_0_10_2(version: s
     assert (metadata < machines) == (version in since("0.10.2"))
 
 
-@pytest.mark.parametrize("version", ["seed", "0.10.2", "2.0.1"])
+@pytest.mark.parametrize("version", ["documents", "0.10.2", "2.0.1"])
 def test_the_epoch_is_read_and_incremented_before_all_else(version: str) -> None:
     lab = Lab(version)
     elected = lab.seen.of(ControllerElected)[0]
@@ -106,7 +106,7 @@ def test_the_epoch_is_read_and_incremented_before_all_else(version: str) -> None
     assert steps(lab)[len(before) - 1].seq < set_at.seq < elected.seq
 
 
-@pytest.mark.parametrize("version", ["seed", "0.10.2"])
+@pytest.mark.parametrize("version", ["documents", "0.10.2"])
 def test_a_broker_that_is_not_running_any_more_takes_no_office(version: str) -> None:
     lab = Lab(version)
     broker = lab.cluster.brokers[0]
@@ -137,7 +137,7 @@ def test_a_new_controller_watches_what_it_has_to_react_to(version: str) -> None:
     watches = lab.cluster.zookeeper.watches
     children = {path for path, hosts in watches.children.items() if 0 in hosts}
     assert {"/brokers/ids", "/brokers/topics", "/admin/delete_topics"} <= children
-    assert ("/isr_change_notification" in children) == (version in since("0.9"))
+    assert ("/isr_change_notification" in children) == (version in ("documents", *since("0.9")))
     data = {path for path, hosts in watches.data.items() if 0 in hosts}
     admin = {"/admin/preferred_replica_election", "/admin/reassign_partitions"}
     assert {"/controller", *admin} <= data

@@ -95,7 +95,7 @@ def test_a_fetch_at_the_log_end_is_caught_up(version: str) -> None:
     assert fetched(version, 10, 9, SECOND_US).last_caught_up_us == SECOND_US
 
 
-@pytest.mark.parametrize("version", versions("seed", "0.8.2"))
+@pytest.mark.parametrize("version", versions("documents", "0.8.2"))
 def test_up_to_0_8_any_fetch_counts_against_the_lag(version: str) -> None:
     assert fetched(version, 7, 9, SECOND_US).last_caught_up_us == SECOND_US
 
@@ -172,7 +172,7 @@ def test_a_member_leaves_once_it_has_lagged_for_longer_than_the_limit(version: s
     assert is_out(version, remote, 5, SECOND_US + LAG_US + 1)
 
 
-@pytest.mark.parametrize("version", versions("seed", "0.8.2"))
+@pytest.mark.parametrize("version", versions("documents", "0.8.2"))
 def test_up_to_0_8_a_member_leaves_that_is_more_than_4000_messages_behind(version: str) -> None:
     remote = RemoteReplica(leo=1000, last_caught_up_us=0)
     assert not is_out(version, remote, 5000, 0)
@@ -185,7 +185,7 @@ def test_from_0_9_no_number_of_messages_matters(version: str) -> None:
     assert not is_out(version, RemoteReplica(leo=1000, last_caught_up_us=0), 1_000_000, 0)
 
 
-@pytest.mark.parametrize("version", versions("seed", "0.8.2"))
+@pytest.mark.parametrize("version", versions("documents", "0.8.2"))
 def test_a_member_that_nothing_is_known_of_does_not_count_messages(version: str) -> None:
     assert not is_out(version, RemoteReplica(leo=UNKNOWN, last_caught_up_us=0), 5001, 0)
 
@@ -193,7 +193,7 @@ def test_a_member_that_nothing_is_known_of_does_not_count_messages(version: str)
 @pytest.mark.parametrize("version", VERSIONS)
 def test_a_silent_member_that_has_everything_stays_from_2_1(version: str) -> None:
     remote = RemoteReplica(leo=5, last_caught_up_us=0)
-    assert is_out(version, remote, 5, 60 * SECOND_US) == (version in versions("seed", "2.0.1"))
+    assert is_out(version, remote, 5, 60 * SECOND_US) == (version in versions("documents", "2.0.1"))
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -241,7 +241,7 @@ def test_joining_needs_the_high_watermark_and_not_the_log_end(
 @pytest.mark.parametrize("version", VERSIONS)
 def test_joining_needs_the_start_of_the_leaders_epoch_from_2_0_1(version: str) -> None:
     joins = in_sync_replicas.may_join_isr(PROFILES[version], 15, 15, 16)
-    assert joins == (version in versions("seed", "2.0.0"))
+    assert joins == (version in versions("documents", "2.0.0"))
     assert in_sync_replicas.may_join_isr(PROFILES[version], 16, 15, 16)
 
 

@@ -65,7 +65,7 @@ PATHS = (
     "/cluster/id",
 )
 """All that somebody reads, and names beside it that nobody writes."""
-VERSIONS = ("seed", "0.9", "0.10.2", "1.1", "2.1", "2.4", "3.9")
+VERSIONS = ("documents", "0.9", "0.10.2", "1.1", "2.1", "2.4", "3.9")
 NUMBERS = st.one_of(
     st.integers(-2, 4),
     st.sampled_from([-(1 << 31), (1 << 31) - 1, 1 << 31, 1 << 63, 1 << 90]),
