@@ -111,11 +111,11 @@ def rebuild(base: Snapshot, frames: Iterable[Keyframe]) -> ClusterView:
     for frame in frames:
         _lay_on(view, frame)
         touched.update(frame.state.partitions)
-    for tp in touched & view.partitions.keys():
-        view.judge(tp, view.partitions[tp])
     view.release_changed()
     view.believers_changed()
-    view.count_brokers()
+    view.count_brokers()  # which of them serve decides whether a partition is leaderless
+    for tp in touched & view.partitions.keys():
+        view.take_over(tp)
     view.start_noting()
     return view
 

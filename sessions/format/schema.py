@@ -40,6 +40,20 @@ CREATE TABLE inputs (
     line INTEGER NOT NULL, text TEXT NOT NULL, statement TEXT, checksum INTEGER NOT NULL
 );
 """
+_COUNTS_6: Final = """
+    seq INTEGER PRIMARY KEY, time_us INTEGER NOT NULL, brokers_up INTEGER NOT NULL,
+    brokers INTEGER NOT NULL, partitions INTEGER NOT NULL, offline INTEGER NOT NULL,
+    under_min_isr INTEGER NOT NULL, at_min_isr INTEGER NOT NULL, under_replicated INTEGER NOT NULL,
+    unclean INTEGER NOT NULL, diverged INTEGER NOT NULL, non_preferred INTEGER NOT NULL"""
+_SUMMARY_6: Final = f"""
+CREATE TABLE summary ({_COUNTS_6}
+);
+"""
+_SUMMARY: Final = f"""
+CREATE TABLE summary ({_COUNTS_6},
+    leaderless INTEGER NOT NULL, lost INTEGER NOT NULL
+);
+"""
 _OTHERS: Final = """
 CREATE TABLE chunks (
     first_seq INTEGER PRIMARY KEY, last_seq INTEGER NOT NULL,
@@ -52,18 +66,11 @@ CREATE TABLE keyframes (
     seq INTEGER PRIMARY KEY, base_seq INTEGER NOT NULL,
     checksum INTEGER NOT NULL, state BLOB NOT NULL
 );
-CREATE TABLE summary (
-    seq INTEGER PRIMARY KEY, time_us INTEGER NOT NULL, brokers_up INTEGER NOT NULL,
-    brokers INTEGER NOT NULL, partitions INTEGER NOT NULL, offline INTEGER NOT NULL,
-    under_min_isr INTEGER NOT NULL, at_min_isr INTEGER NOT NULL, under_replicated INTEGER NOT NULL,
-    unclean INTEGER NOT NULL, diverged INTEGER NOT NULL, non_preferred INTEGER NOT NULL,
-    leaderless INTEGER NOT NULL, lost INTEGER NOT NULL
-);
 CREATE TABLE bookmarks (
     seq INTEGER PRIMARY KEY, time_us INTEGER NOT NULL, name TEXT NOT NULL, note TEXT NOT NULL
 );
 """
-TABLES: Final = _META + _INPUTS + _OTHERS
+TABLES: Final = _META + _INPUTS + _SUMMARY + _OTHERS
 """Numbers are events' ``seq`` and microseconds of virtual time.
 
 ``inputs`` are the statements as JSON, each with the number of kernel events before it: enough to
@@ -81,6 +88,6 @@ CHECKSUMS_SINCE: Final = 7
 
 def tables_of(schema: int) -> dict[str, str]:
     """The statement by which each table of this schema was made, by its name; spaces are single."""
-    tables = TABLES if schema >= CHECKSUMS_SINCE else _META_6 + _INPUTS_6 + _OTHERS
+    tables = TABLES if schema >= CHECKSUMS_SINCE else _META_6 + _INPUTS_6 + _SUMMARY_6 + _OTHERS
     statements = [" ".join(each.split()) for each in tables.split(";") if each.strip()]
     return {each.split()[2]: each for each in statements}

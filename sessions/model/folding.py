@@ -46,10 +46,8 @@ class Model:
     def __init__(self, state: ViewState) -> None:
         """Take over ``state``."""
         self._begin(state, {}, [0] * len(COUNTED), frozen=-1)
-        for tp, partition in state.partitions.items():
-            # States that were written before there was a mark that a partition has been led.
-            partition.led = partition.led or has_acting_leader(partition, self.serving)
-            self.judge(tp, partition)
+        for tp in state.partitions:
+            self.take_over(tp)
 
     def _begin(
         self, state: ViewState, flags: dict[str, int], totals: list[int], frozen: int
@@ -175,6 +173,15 @@ class Model:
     def flags(self, tp: str) -> int:
         """The partition's flags of :mod:`sessions.model.health`."""
         return self._flags.get(tp, 0)
+
+    def take_over(self, tp: str) -> None:
+        """Work out the flags of a partition that was read from a file.
+
+        Up to schema 6 nothing said there whether it has been led.
+        """
+        partition = self.partitions[tp]
+        partition.led = partition.led or has_acting_leader(partition, self.serving)
+        self.judge(tp, partition)
 
     def judge(self, tp: str, partition: PartitionState) -> None:
         """Work out the flags of a partition anew, after a change that may matter to them."""
