@@ -1,6 +1,6 @@
 """``tidegauge campaign``: one script, many seeds, everything that is varied, on Spark."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -11,10 +11,16 @@ from commands.exits import ExitCode
 from commands.language import values
 from commands.language.ranges import Seeds, Variation, seeds, variation
 from commands.output import streams
-from commands.runs.chaos_kinds import chaos_kinds
-from sessions.campaign.chaos import Chaos
 
 app = typer.Typer()
+
+
+def chaos_of(words: str) -> Any:  # noqa: ANN401
+    """As :func:`commands.runs.chaos_kinds.chaos_kinds`."""
+    from commands.runs.chaos_kinds import chaos_kinds
+
+    return chaos_kinds(words)
+
 
 LIMIT_US = 60_000_000
 """How long a run may take on the wall unless it is told."""
@@ -67,12 +73,12 @@ def campaign(
     master: Master = None,
     remote: Remote = None,
     conf: SparkConf = None,
-    chaos: Annotated[
-        Chaos | None,
+    chaos: Annotated[  # noqa: ANN401 - its module need not be loaded to show help
+        Any,
         option(
             "--chaos",
             metavar="KIND,KIND:N,..",
-            parse=chaos_kinds,
+            parse=chaos_of,
             text="faults among the statements of each run, drawn from its seed, N of a kind (1): "
             "crash, stop, freeze, cut, delay",
         ),

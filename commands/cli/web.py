@@ -2,7 +2,6 @@
 
 import errno
 import shlex
-import socket
 from pathlib import Path
 from typing import Annotated
 
@@ -92,6 +91,8 @@ def page_command(arguments: list[str]) -> list[str]:
 
 def _need_port(port: int) -> None:
     """Refuse a port that another program has."""
+    import socket
+
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
-from rich.cells import cell_len
 
 from sessions.text import clean
 
@@ -58,6 +57,8 @@ def as_text(grids: Sequence[Grid]) -> str:
 
 
 def _lines(grid: Grid) -> Iterator[str]:
+    from rich.cells import cell_len
+
     yield clean(grid.heading)
     if not grid.rows:
         return
@@ -66,16 +67,15 @@ def _lines(grid: Grid) -> Iterator[str]:
     numeric = grid.numeric
     for row in table:
         cells = (
-            _padded(cell, width, is_number)
+            _padded(cell, width - cell_len(cell), is_number)
             for cell, width, is_number in zip(row, widths, numeric, strict=True)
         )
         yield GAP.join(cells).rstrip()
 
 
-def _padded(cell: str, width: int, is_number: bool) -> str:
-    """The cell in ``width`` columns of a terminal, of which some characters take two."""
-    space = " " * (width - cell_len(cell))
-    return space + cell if is_number else cell + space
+def _padded(cell: str, room: int, is_number: bool) -> str:
+    """The cell with what is left of its columns of the terminal: some characters take two."""
+    return " " * room + cell if is_number else cell + " " * room
 
 
 def for_terminal(grids: Sequence[Grid], width: int) -> str:

@@ -141,6 +141,7 @@ async def test_a_cluster_that_is_stepped_held_still_and_walked_back_verifies(
         await driven.press(*["full_stop"] * 9, *["comma"] * 4, "full_stop")
         stood = [driven.source.at_tail]
         await driven.line("produce orders --count 4 --value s --acks all")
+        await driven.press("enter")  # it is meant for the live end
         stood.append(driven.source.at_tail)
         assert stood == [False, True]
         await driven.press(*["full_stop"] * 25)
