@@ -98,7 +98,7 @@ def test_progress_is_of_what_was_missing(
 def test_a_campaign_that_is_stopped_says_how_to_go_on(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def stopped(*arguments: object) -> CampaignReport:
+    def stopped(*arguments: object, **_: object) -> CampaignReport:
         tell = arguments[-2]
         assert callable(tell)
         tell(Reached(9, 4))
@@ -112,7 +112,7 @@ def test_a_campaign_that_is_stopped_says_how_to_go_on(
 
 
 def test_a_damaged_dataset_has_a_status_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    def damaged(*_: object) -> CampaignReport:
+    def damaged(*_: object, **__: object) -> CampaignReport:
         raise DatasetUnreadable("it is damaged")
 
     monkeypatch.setattr(work, "run_campaign", damaged)
