@@ -310,10 +310,15 @@ class Dataset:
             raise SessionExists(f"session {there[0]}{more} is in {self} already")
 
     def enter(self, commit: Commit, folder: Path) -> None:
-        """Make the files in a staging folder part of the dataset, and drop what they replace."""
+        """Make the files in a staging folder part of the dataset, and drop what they replace.
+
+        Raises:
+            DatasetError: the dataset cannot be written to.
+        """
         staging = self.location / STAGING / commit.id
-        (staging / COMMIT).write(msgspec.json.encode(commit))
-        self._move_in(commit, folder)
+        with self._writing():
+            (staging / COMMIT).write(msgspec.json.encode(commit))
+            self._move_in(commit, folder)
 
     def _move_in(self, commit: Commit, folder: Path) -> None:
         for table, files in commit.files.items():

@@ -117,7 +117,7 @@ def test_at_a_limit_it_tells_what_is_known(
     ("words", "message"),
     [
         (["--spec", "Kip27"], "'Kip27' is not a specification; did you mean 'Kip279'?"),
-        (["--spec", "Kip279", "--property", "Weak"], "'Weak' is not a property; did you mean 'Weak"),
+        (["--spec", "Kip279", "--property", "Weak"], "'Weak' is not a property; did you mean "),
         (["--property", "Lost"], "'Lost' is not a property (AcknowledgedKept, "),
         (["--spec", "Kip279", "--constants", "3,2,2"], "(written 3,2,2,2: replicas, log size"),
         (["--spec", "Kip279", "--constants", "9,2,2,2"], "from 1 to 5"),

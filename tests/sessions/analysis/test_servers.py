@@ -26,6 +26,7 @@ from emulator.inputs.statements import (
 )
 from emulator.scenario.runner import Runner
 from sessions.analysis.jobs import JOBS
+from sessions.analysis.run import ANALYSED, NOTE
 from tests.conftest import SMALL
 from tests.sessions.dataset.reading import exported
 
@@ -100,7 +101,8 @@ def found(dataset: Path, out: Path, *where: str) -> Results:
     assert [line.partition(":")[0] for line in said[1 : 1 + len(JOBS)]] == list(JOBS)
     told = json.loads(done.stdout)
     assert told["sessions"] == 2
-    assert {path.name for path in out.iterdir()} == {*told["results"], "report.html"}
+    expected = {*told["results"], "report.html", NOTE, ANALYSED}
+    assert {path.name for path in out.iterdir()} == expected
     return {name: rows_in(out / name) for name in told["results"]}
 
 
