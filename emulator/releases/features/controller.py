@@ -55,7 +55,7 @@ CONTROLLER: Final = (
     ),
     Feature(
         "controlled_shutdown_one_by_one",
-        "seed",
+        "documents",
         "1.0",
         "KAFKA-340",
         "a broker that wants to go is relieved of one partition after another, in hash order",
@@ -63,7 +63,7 @@ CONTROLLER: Final = (
     ),
     Feature(
         "topic_deletion_in_hash_order",
-        "seed",
+        "documents",
         "1.0",
         "KAFKA-330",
         "the replicas of a topic that is deleted leave their ISRs in hash order, not by broker",

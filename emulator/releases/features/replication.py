@@ -216,7 +216,7 @@ REPLICATION: Final = (
     ),
     Feature(
         "isr_write_holds_partition_lock",
-        "seed",
+        "documents",
         "2.6",
         "KAFKA-46",
         "a leader that stores an ISR change keeps the partition's lock until ZooKeeper answers",

@@ -37,7 +37,7 @@ alter_isr_sent_periodically 2.7
 failed_isr_retry_ends_response 2.7..2.8
 unexpected_alter_isr_error_is_final 2.7..2.8
 epoch_cache_truncated_at_log_end 2.7..3.9
-isr_write_holds_partition_lock seed..2.5
+isr_write_holds_partition_lock documents..2.5
 reads_need_partition_lock 2.1..3.9
 truncate_on_fetch 2.8..3.9
 high_watermark_checked_after_alter_partition 3.5..3.9
@@ -52,8 +52,8 @@ empty_isr_on_unclean 0.8.1..0.11
 failover_checks_running documents..0.10.2
 running_as_controller documents 0.8.2..0.10.0
 controller_event_queue 0.11..3.9
-controlled_shutdown_one_by_one seed..0.11
-topic_deletion_in_hash_order seed..0.11
+controlled_shutdown_one_by_one documents..0.11
+topic_deletion_in_hash_order documents..0.11
 controller_awaits_send_threads 0.10.2..2.0.1
 live_brokers_change_with_their_procedures 2.2..3.9
 failover_deletes_notifications 1.1..3.9
