@@ -103,10 +103,10 @@ def test_what_the_second_process_cannot_write_or_read_is_told(
             other.rows()
 
 
-def test_the_second_process_ends_with_the_first(tmp_path: Path) -> None:
-    """It waits for a session that never comes, until its standard input is closed."""
-    os.mkfifo(tmp_path / "a.tide.db")
-    arguments = [str(tmp_path / "a.tide.db"), "1", "a", str(tmp_path / "staging"), "c"]
+def test_the_second_process_ends_with_the_first(recording: Path, tmp_path: Path) -> None:
+    """It waits for a library that never comes, until its standard input is closed."""
+    (tmp_path / "pyarrow.py").write_text("import threading; threading.Event().wait()")
+    arguments = [str(recording), "1", "a", str(tmp_path / "staging"), "c"]
     with subprocess.Popen(
         [sys.executable, "-m", parallel_export.__name__, *arguments],
         stdin=subprocess.PIPE,
