@@ -197,7 +197,7 @@ class TidegaugeApp(App[None], inherit_bindings=False):
             case OpenRequested():
                 self.navigation.open_link(request.link)
             case ActionRequested():
-                self.dispatch(ACTIONS[request.id])
+                self._act(request.id, request.text)
             case CopyRequested():
                 self.terminal.copy(request.text)
             case FaultChosen():
@@ -212,6 +212,13 @@ class TidegaugeApp(App[None], inherit_bindings=False):
                 self.stage.pacer.seek_time(request.time_us)
             case TroubleMet():
                 self.notices.trouble(request.reason)
+
+    def _act(self, id: str, text: str) -> None:
+        """Do an action; a text goes into the line that it opens."""
+        self.dispatch(ACTIONS[id])
+        screen = self.screen
+        if text and isinstance(screen, ConsoleScreen) and screen.prompt.is_open:
+            screen.prompt.reopen(text)
 
     def on_delivery_complete(self, event: events.DeliveryComplete) -> None:
         """A file is written."""

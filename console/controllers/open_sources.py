@@ -114,6 +114,7 @@ class OpenSources:
         stage.statements = self.stage.statements
         stage.pacer.speed = self.stage.pacer.speed
         stage.card = opened.card
+        stage.library = self.bench
         self._opened += 1
         opening = Opening(stage, f"{SIGN}{self._opened}", mode, opened.close)
         self.openings.append(opening)
@@ -121,7 +122,6 @@ class OpenSources:
         self._add_modes(opening)
         self.app.switch_mode(self.mode_of(mode))
         self.app.post_message(SourceShown())
-        stage.library = self.bench
         if opened.card is not None:
             self.brief()
 

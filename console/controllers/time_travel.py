@@ -38,6 +38,8 @@ class TimeTravel:
         self.sources = sources
         self.notices = notices
         self.bookmarks = bookmarks
+        self._menu: MenuScreen | None = None
+        self._held: list[str] = []
 
     @property
     def stage(self) -> Stage:
@@ -152,7 +154,14 @@ class TimeTravel:
         return not self.stage.read_only and not source.at_tail
 
     def _ask_where(self, text: str) -> None:
-        """A statement takes effect at the live end; who looks at the past may mean another."""
+        """A statement takes effect at the live end; who looks at the past may mean another.
+
+        Lines that are pasted come one after the other; they are asked about once.
+        """
+        if self._menu is not None and self.app.screen is self._menu:
+            self._held.append(text)
+            return
+        self._held = held = [text]
         source = self.stage.source
         here = f"#{number(source.seq)} ({clock(source.time_us)})"
         choices = [
@@ -163,17 +172,27 @@ class TimeTravel:
 
         def chosen(index: int | None) -> None:
             if index == 0:
-                self._fork(text)
+                self._fork(held)
             elif index == 1:
                 self.stage.pacer.live()
-                complaint = self.give(text)
-                if complaint:
-                    self.app.notify(complaint, severity="warning")
+                self._give_in_order(held)
 
-        self.app.push_screen(MenuScreen(self.stage, f"{text}: where?", choices, 0), chosen)
+        self._menu = MenuScreen(self.stage, f"{text}: where?", choices, 0)
+        self.app.push_screen(self._menu, chosen)
 
-    def _fork(self, text: str) -> None:
-        source, screen = self.stage.source, self.app.screen
+    def _give_in_order(self, texts: Sequence[str]) -> None:
+        """Give statements up to the first that is refused: what follows may depend on it."""
+        for text in texts:
+            complaint = self.give(text)
+            if complaint:
+                self.app.notify(complaint, severity="warning")
+                return
+
+    def _fork(self, texts: Sequence[str]) -> None:
+        """Fork with the first statement; lines pasted behind it are not given to anyone."""
+        source, screen, text = self.stage.source, self.app.screen, texts[0]
+        if texts[1:]:
+            self.app.notify(f"only '{text}' is given to the fork: give the other lines there")
         if isinstance(screen, ConsoleScreen):
             screen.request(SourceRequested(lambda bench: bench.fork(source, text), "compare"))
 

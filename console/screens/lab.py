@@ -145,10 +145,7 @@ class LabScreen(ConsoleScreen):
 
     def _take(self, key: str) -> None:
         if key:
-            self.request(ActionRequested("act.command"))
-            if self.prompt.is_open:
-                self.prompt.input.value = self.stage.statements[-int(key)]
-                self.prompt.input.action_end()
+            self.request(ActionRequested("act.command", self.stage.statements[-int(key)]))
 
     def do_inflict(self) -> None:
         """Do the fault under the cursor."""

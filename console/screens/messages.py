@@ -29,10 +29,14 @@ class OpenRequested(Request):
 
 
 class ActionRequested(Request):
-    """Do an action of the registry, through the same gate as its key."""
+    """Do an action of the registry, through the same gate as its key.
 
-    def __init__(self, id: str) -> None:
+    ``text`` is what the line that the action opens begins with.
+    """
+
+    def __init__(self, id: str, text: str = "") -> None:
         self.id = id
+        self.text = text
         super().__init__()
 
 

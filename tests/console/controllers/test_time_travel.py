@@ -1,3 +1,5 @@
+from textual import events
+
 from console.controllers.time_travel import OUTPUT_TOAST_MAX, complaint
 from sessions.sources.paired import TwinSource
 from sessions.sources.source import Reply
@@ -58,3 +60,19 @@ async def test_staying_in_the_past_gives_nothing() -> None:
             await driven.type("broker crash 3")
             await driven.press("enter", "escape")
             assert (source.seq, source.last_seq) == (200, last)
+
+
+async def test_lines_pasted_in_the_past_are_asked_about_once_and_given_in_their_order() -> None:
+    with failing_over() as source:
+        source.seek_seq(200)
+        async with console(source, "colon") as driven:
+            lines = "broker crash 3\nbroker start 3\nbroker crash 2\nshow brokers"
+            driven.screen.prompt.input.post_message(events.Paste(lines))
+            await driven.settle()
+            assert "broker crash 3: where?" in driven.text()
+            await driven.press("down", "enter")
+            assert source.at_tail
+            assert source.view.state.brokers[3].state != "crashed"
+            assert source.view.state.brokers[2].state == "crashed"
+            assert driven.screen.prompt.input.value == "show brokers"
+            assert driven.screen.prompt.is_open

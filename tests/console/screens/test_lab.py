@@ -85,7 +85,7 @@ async def test_what_cannot_be_opened_says_why() -> None:
 async def test_two_releases_are_asked_for_those_on_which_it_differs_first() -> None:
     async with console(live(), "7", "G", "c", bench=SmallBench()) as driven:
         assert driven.screen.prompt.input.value == "0.10.2 0.11"
-        assert "two of seed 0.8.1" in driven.text()
+        assert "two of documents 0.8.1" in driven.text()
         for wrong in ("0.11", "0.11 0.12", "one two three"):
             driven.screen.prompt.input.value = wrong
             await driven.press("enter")

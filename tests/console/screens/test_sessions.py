@@ -142,6 +142,6 @@ async def test_without_a_folder_or_a_bench_it_says_so(tmp_path: Path) -> None:
     async with console(None, "6", bench=SmallBench(tmp_path / "gone")) as driven:
         await driven.settle()
         assert "cannot be read" in driven.text()
-        driven.app.sources.bench = None
+        driven.app.stage.library = None
         await driven.press("R")
         assert any("there is no library" in toast for toast in toasts(driven))

@@ -26,4 +26,4 @@ def test_copying_gives_the_text_and_what_the_row_stands_for() -> None:
 
 
 def test_a_filter_that_makes_no_sense_is_answered_with_why() -> None:
-    assert "no regular expression" in str(view("a").set_filter("re:("))
+    assert "re:( is not a regular expression" in str(view("a").set_filter("re:("))
