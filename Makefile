@@ -38,6 +38,8 @@ imports: setup
 
 check: lint types imports ## what the gate checks besides the tests
 
+export NO_MKDOCS_2_WARNING = 1 # a notice about its successor
+
 docs: setup ## build the documentation into site/, and check its links
 	$(BIN)/mkdocs build --strict
 
