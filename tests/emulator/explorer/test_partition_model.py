@@ -148,7 +148,7 @@ def test_v10_v14_since_2_1_not_even_power_losses_leave_an_isr_member_short(versi
 def test_kip_903_a_member_is_let_in_that_has_lost_its_log_since_it_was_proposed(
     version: str,
 ) -> None:
-    """Here in every release with AlterPartition; in Kafka until 3.5."""
+    """In every release with AlterPartition: KIP-903 (3.5) protects KRaft mode only."""
     result = searched(version, ISR_HAS_COMMITTED, elections=0, crashes=1, power_losses=1)
     violation = shortest(result, ISR_HAS_COMMITTED)
     names = [action.name for action in violation.path]
