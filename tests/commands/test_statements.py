@@ -1,7 +1,7 @@
 """Every statement of the language, with every option, and the input that it builds."""
 
 import shlex
-from time import perf_counter
+from time import process_time
 from types import ModuleType
 
 import msgspec
@@ -315,8 +315,8 @@ def test_parsing_a_statement_is_quick_once_it_has_been_parsed() -> None:
     meaning(words)
     spent = []
     for _ in range(5):
-        started = perf_counter()
+        started = process_time()
         for _ in range(20):
             meaning(words)
-        spent.append((perf_counter() - started) / 20)
+        spent.append((process_time() - started) / 20)
     assert min(spent) < 0.001
