@@ -40,7 +40,7 @@ class PartitionCached(Event, frozen=True, gc=False):
     """The controller ``broker`` remembers another state of a partition, without an election.
 
     It wrote the ISR, or read what somebody else had written. (It remembers what it elects, and when
-    it takes office what the ``state`` znodes say.)
+    it becomes controller what the ``state`` znodes say.)
     """
 
     tp: str

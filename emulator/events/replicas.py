@@ -84,7 +84,7 @@ class RemoteLogEndOffsetChanged(Event, frozen=True, gc=False):
 
 
 class LogTruncated(Event, frozen=True, gc=False):
-    """A replica cut its log from LEO ``previous`` back to ``log_end_offset``.
+    """A replica truncated its log from LEO ``previous`` back to ``log_end_offset``.
 
     ``reason`` names the rule.
     """

@@ -371,7 +371,7 @@ SESSIONS: Final = Table(
         session_column(),
         Column("name", "string", "", "what people call it"),
         Column("version", "string", "", "release whose rules it ran by", "no cluster was made"),
-        Column("seed", "int64", "", "seed of its chances", "no cluster was made"),
+        Column("seed", "int64", "", "random seed", "no cluster was made"),
         Column(
             "brokers",
             "int32",
@@ -474,7 +474,7 @@ RUNS: Final = Table(
     (
         session_column(),
         Column("varied", "string", "JSON", "the combination of what is varied, an object by name"),
-        Column("seed", "int64", "", "seed of its chances"),
+        Column("seed", "int64", "", "random seed"),
         Column(
             "outcome",
             "string",
