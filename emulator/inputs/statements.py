@@ -23,12 +23,13 @@ class Input(Struct, frozen=True, tag=True, tag_field="input", omit_defaults=True
 class CreateCluster(Input, frozen=True, kw_only=True):
     """Make a cluster: brokers ``first_id ..`` of release ``version``.
 
-    ``racks`` is empty or has one name a broker.
+    ``racks`` and ``hosts`` are empty or have one name a broker.
     """
 
     brokers: Count = 3
     first_id: Natural = 0
     racks: list[str] = []
+    hosts: list[str] = []
     version: str = "3.9"
     seed: int = 1
     config: dict[str, str] = {}

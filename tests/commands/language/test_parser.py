@@ -179,6 +179,7 @@ def test_what_is_wrong_is_told_with_its_line_and_the_nearest_word(text: str, mes
             "x.tide:1:19: 'cluster' --version: '2.9' is not a version; did you",
         ),
         ("cluster --racks a", "x.tide:1:1: 'cluster': --racks names 1 racks for 3 brokers"),
+        ("cluster --hosts a", "x.tide:1:1: 'cluster': --hosts names 1 hosts for 3 brokers"),
         ("cluster --brokers 0", "x.tide:1:19: 'cluster' --brokers: '0' is not a count"),
         (
             "cluster --config min.insync.replica=2",
