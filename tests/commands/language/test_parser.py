@@ -87,6 +87,14 @@ BAD = [
         "'consume': takes --from-beginning or --offset, not both",
     ),
     (
+        "consume t --offset 1 --from-timestamp 2s",
+        "'consume': takes --from-timestamp, --from-beginning or --offset, only one of them",
+    ),
+    (
+        "consume t --min-bytes 100",
+        "'consume': takes --min-bytes and --max-wait only with --timeout",
+    ),
+    (
         "topic create t",
         "'topic create': needs --partitions and --replication-factor, or --replica-assignment",
     ),

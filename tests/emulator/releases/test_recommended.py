@@ -95,6 +95,7 @@ acks_all_by_default 3.5..3.9
 idempotence_by_default 3.5..3.9
 session_timeout_45s 3.5..3.9
 fetch_response_max_bytes 0.10.2..3.9
+offsets_for_times 0.10.2..3.9
 offset_not_available_error 2.2..3.9
 broker_endpoints documents 0.9..3.9
 generated_broker_ids documents 0.9..3.9
