@@ -196,7 +196,7 @@ class TimeTravel:
         if texts[1:]:
             self.app.notify(f"only '{text}' is given to the fork: give the other lines there")
         if isinstance(screen, ConsoleScreen):
-            screen.request(SourceRequested(lambda bench: bench.fork(source, text), "compare"))
+            screen.request(SourceRequested(lambda library: library.fork(source, text), "compare"))
 
     def give(self, text: str) -> str | None:
         """Give a statement at the end of what exists; a complaint says why it was refused."""
