@@ -13,6 +13,7 @@ from console.model.lookback import Writes
 from console.model.pacer import Pacer
 from console.model.partition_index import PartitionIndex
 from console.model.reader import EventReader
+from console.model.timeline import Timeline
 from console.model.why import Explainer
 from console.styles.glyphs import UNICODE, Glyphs
 from sessions.garbage_collection import collect_while_drawing
@@ -79,6 +80,7 @@ class Stage:
         self.pacer = Pacer(source, paused=paused)
         self.index = PartitionIndex()
         self.history = History(source)
+        self.timeline = Timeline(source)
         self.reader = EventReader(source)
         self.explainer = Explainer(self.reader)
         self.writes = Writes(self.reader)
