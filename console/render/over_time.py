@@ -32,7 +32,7 @@ PER_SECOND: Final = (
     ("acknowledged", "acknowledged/s", "ok"),
     ("consumed", "consumed/s", "ok"),
 )
-"""Records; the figure is that of the last whole second."""
+"""Records; the figure is that of the last whole second. Without consumers there is one."""
 IN_SIGHT: Final = (
     ("elected", "leaders elected", "accent"),
     ("isr", "ISR changes", "warning"),
@@ -63,6 +63,7 @@ class Strips:
             for topic, names in groupby(stage.index.keys, key=lambda tp: tp.rpartition("-")[0])
         }
         self.brokers = sorted(stage.view.state.brokers)[:BROKERS_MAX]
+        self.per_second = PER_SECOND if stage.view.state.consumers else PER_SECOND[:1]
 
     @property
     def height(self) -> int:
@@ -73,7 +74,7 @@ class Strips:
     def least_height(self) -> int:
         """How many lines it takes without the partitions' own."""
         others = len(("axis", "controller", "latency"))
-        return len(self.topics) + len(self.brokers) + len(PER_SECOND) + len(IN_SIGHT) + others
+        return len(self.topics) + len(self.brokers) + len(self.per_second) + len(IN_SIGHT) + others
 
     def rows(self, shown: Sequence[str], height: int) -> list[Row]:
         """The topics that are ``shown`` and the rest, as far as there is room."""
@@ -226,7 +227,7 @@ class Strips:
 
     def _rates(self) -> list[Row]:
         rows = []
-        for name, label, role in PER_SECOND:
+        for name, label, role in self.per_second:
             rows.append(self._rate(name, label, role, number(self._rate_at(name, -2))))
         latencies = [self._rate_at("latency", at) for at in range(-1, -len(self.seconds) - 1, -1)]
         slowest = next((latency for latency in latencies if latency), None)

@@ -60,6 +60,7 @@ class OverviewScreen(ConsoleScreen):
         self.control = LinkView(stage, id="control")
         self.topics = Topics()
         self.topic_view = LinkView(stage, id="topics")
+        self.topic_view.index = 1
         self.faults = EventView(stage, id="faults")
         self.faults.least = FAULT
         self.faults.levels = (FAULT, CHANGE)
