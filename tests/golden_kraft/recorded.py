@@ -47,7 +47,8 @@ def epoch_number(name: str) -> int:
 
 def _record(entry: dict[str, Any]) -> AnyRecord:
     kind = KINDS[entry["type"]]
-    values = {_snake_case(key): _value(key, value) for key, value in entry["data"].items()}
+    data: dict[str, Any] = entry["data"]
+    values: dict[str, Any] = {_snake_case(key): _value(key, value) for key, value in data.items()}
     for each in fields(kind):
         if each.required and each.name not in values:
             values[each.name] = None if kind.__name__ == "ConfigRecord" else "?"
