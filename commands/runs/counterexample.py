@@ -252,8 +252,7 @@ class _Staging:
         yield f"wait until zk./brokers/ids/{broker}.exists == false"
         yield "wait 100ms"
         # What was on its way to the process, or from it, is gone with it.
-        if self._decisions[broker] or self._stale[broker]:
-            yield from self._lose_all("0", broker)
+        yield from self._lose_all("0", broker)
         if self._queued[broker]:
             yield from self._lose_all("clients", broker)
         for follower in self.parts.brokers:
