@@ -2,10 +2,13 @@
 
 from emulator.inputs.conditions import Clause, Subject, Value
 from emulator.inputs.statements import (
+    OF_CONNECTIONS,
     Acks,
     AddPartitions,
+    AdvertiseListeners,
     AnyInput,
     CancelReassignment,
+    CloseConnection,
     ConfigureBroker,
     ConfigureTopic,
     Consume,
@@ -31,9 +34,11 @@ from emulator.inputs.statements import (
     IsolateBroker,
     Mark,
     Natural,
+    OpenConnection,
     PauseReplica,
     Produce,
     Reassign,
+    ReceiveRequest,
     ReleaseMessages,
     ResumeReplica,
     Settle,
@@ -48,11 +53,14 @@ from emulator.inputs.statements import (
 )
 
 __all__ = [
+    "OF_CONNECTIONS",
     "Acks",
     "AddPartitions",
+    "AdvertiseListeners",
     "AnyInput",
     "CancelReassignment",
     "Clause",
+    "CloseConnection",
     "ConfigureBroker",
     "ConfigureTopic",
     "Consume",
@@ -78,9 +86,11 @@ __all__ = [
     "IsolateBroker",
     "Mark",
     "Natural",
+    "OpenConnection",
     "PauseReplica",
     "Produce",
     "Reassign",
+    "ReceiveRequest",
     "ReleaseMessages",
     "ResumeReplica",
     "Settle",

@@ -9,7 +9,8 @@ class LedgerEntry(Struct, frozen=True, array_like=True, gc=False):
     """What one batch of records really was.
 
     Ids ``first_record ..``, its partition, keys and values, and when it was made (CreateTime), in
-    microseconds of virtual time.
+    microseconds of virtual time. Of a batch that came as bytes from a client outside there are
+    neither keys nor values here: ``encoded`` is how many records it has.
     """
 
     first_record: int
@@ -19,6 +20,12 @@ class LedgerEntry(Struct, frozen=True, array_like=True, gc=False):
     values: list[str]
     acks: int
     created_us: int = 0
+    encoded: int = 0
+
+    @property
+    def count(self) -> int:
+        """How many records the batch has."""
+        return self.encoded or len(self.values)
 
 
 class LedgerEntries(PackedList[LedgerEntry], kind=LedgerEntry):
@@ -28,16 +35,21 @@ class LedgerEntries(PackedList[LedgerEntry], kind=LedgerEntry):
 class RecordLedger:
     """Gives each record the id by which logs hold it, and knows what it was.
 
-    It stands for the bytes of a message, which the emulator does not carry around.
+    It stands for the bytes of a message, which brokers do not carry around: of clients outside it
+    has the bytes themselves, and they are decoded only for those who ask what they say.
     """
 
-    def __init__(self, entries: LedgerEntries) -> None:
-        """Write into ``entries``, which nobody else does."""
+    def __init__(self, entries: LedgerEntries, encoded: dict[int, bytes]) -> None:
+        """Write into ``entries`` and ``encoded``, which nobody else does.
+
+        ``encoded`` has the batches of clients outside by their first record's id.
+        """
         self.entries = entries
+        self.encoded = encoded
         self._next = 1
         if entries:
             last = entries[-1]
-            self._next = last.first_record + len(last.values)
+            self._next = last.first_record + last.count
 
     def enter(
         self,
@@ -55,6 +67,16 @@ class RecordLedger:
         self.entries.append(LedgerEntry(first, writer, tp, keys, values, acks, now_us))
         return first
 
+    def enter_encoded(
+        self, writer: str, tp: str, batch: bytes, count: int, *, acks: int, now_us: int
+    ) -> int:
+        """Enter a batch of ``count`` records as bytes; returns the id of the first."""
+        first = self._next
+        self._next = first + count
+        self.entries.append(LedgerEntry(first, writer, tp, [], [], acks, now_us, count))
+        self.encoded[first] = batch
+        return first
+
     def entry_of(self, record: int) -> LedgerEntry:
         """The entry that holds a record id."""
         return self.entries[self.entries.bisect_right(record, _first_record) - 1]
@@ -62,6 +84,8 @@ class RecordLedger:
     def value_of(self, record: int, /) -> str:
         """A record's value."""
         entry = self.entry_of(record)
+        if entry.encoded:
+            return text_of(self.decoded(entry.first_record)[record - entry.first_record].value)
         return entry.values[record - entry.first_record]
 
 
