@@ -125,7 +125,8 @@ class Cluster:
                 profile=self.profile,
                 ledger=self.ledger,
                 bootstrap=sorted(state.brokers),
-            )
+            ),
+            state.settings.racks,
         )
         self.kernel.actors = {
             **self.brokers,

@@ -48,3 +48,4 @@ class ExternalState(Struct, array_like=True):
     unanswered: dict[int, int] = field(default_factory=dict)
     in_doubt: dict[str, dict[str, int]] = field(default_factory=dict)
     injected: list[Injection] = field(default_factory=list)
+    topic_names: dict[str, str] = field(default_factory=dict)

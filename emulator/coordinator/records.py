@@ -75,9 +75,12 @@ def read(value: str) -> Record | None:
 
 
 def group_record(
-    group: Group, assignment: dict[str, list[str]], assignments: dict[str, bytes]
+    group: Group,
+    assignment: dict[str, list[str]],
+    assignments: dict[str, bytes] | None = None,
 ) -> GroupRecord:
     """A group's present generation with what its members are to read."""
+    encoded = assignments or {}
     members = {
         member.id: MemberRecord(
             member.consumer,
@@ -86,7 +89,7 @@ def group_record(
             member.session_timeout_us,
             member.rebalance_timeout_us,
             {each.name: each.metadata for each in member.protocols},
-            assignments.get(member.id, b""),
+            encoded.get(member.id, b""),
         )
         for member in group.members.values()
     }

@@ -17,9 +17,13 @@ class DescribeClusterResponse(Message, frozen=True):
 
 
 class ElectLeadersRequest(Message, frozen=True):
-    """Asks the controller for unclean elections (KIP-460, 2.4+)."""
+    """Asks the controller for elections, of preferred replicas unless ``unclean`` (KIP-460, 2.4+).
+
+    Without partitions it is about all of them.
+    """
 
     partitions: list[str]
+    unclean: bool = True
 
 
 class AlterPartitionReassignmentsRequest(Message, frozen=True):

@@ -86,6 +86,7 @@ _TABLE: Final = (
     KafkaError("INVALID_RECORD", 87),
     KafkaError("PRODUCER_FENCED", 90),
     KafkaError("INVALID_UPDATE_VERSION", 95),
+    KafkaError("UNKNOWN_TOPIC_ID", 100, retriable=True),
     KafkaError("INELIGIBLE_REPLICA", 107),
     KafkaError("NEW_LEADER_ELECTED", 108),
 )

@@ -146,6 +146,11 @@ class Kernel:
         """Whether anybody looks at events of that type (so that costly fields may be left out)."""
         return bool(self._observers) or kind in self._typed
 
+    @property
+    def is_recorded(self) -> bool:
+        """Whether somebody takes every event, with all that is in it."""
+        return bool(self._observers)
+
     def fired(self, host: int, task: str) -> None:
         """State that a timer of ``host`` had an effect; what follows is caused by it."""
         self.cause = self.emit(events.TimerFired, host, task)
