@@ -179,6 +179,11 @@ class Broker:
         self.zk.on_expired = self._session_expired
         self.controller.register_again = self.lifecycle.register_again
 
+    @property
+    def takes_requests(self) -> bool:
+        """Whether its sockets are open: from its first registration on, until it shuts down."""
+        return self._process.broker_epoch > 0 and not self.state.lifecycle.sockets_closed
+
     # ---- dispatch
 
     def handle(self, source: int, message: AnyMessage) -> None:

@@ -11,8 +11,8 @@ class Connection(Struct, array_like=True):
     A broker works on one request of a connection at a time, as Kafka's ``SocketServer`` does, which
     mutes a channel until it has answered: ``frame`` is that request (empty: there is none),
     ``waiting`` are those behind it. ``asked`` are the messages that it became, in order, and
-    ``answers`` what has come back so far, by message. ``entered`` are the first ids of the records
-    that it brought. ``client`` is the client id of its last request.
+    ``answers`` what has come back so far, by message. ``entered`` are first id and number of the
+    records of each batch that it brought. ``client`` is the client id of its last request.
     """
 
     broker: int
@@ -21,7 +21,7 @@ class Connection(Struct, array_like=True):
     frame: bytes = b""
     asked: list[int] = field(default_factory=list)
     answers: dict[int, AnyMessage] = field(default_factory=dict)
-    entered: list[int] = field(default_factory=list)
+    entered: list[tuple[int, int]] = field(default_factory=list)
 
 
 class Injection(Struct, array_like=True):

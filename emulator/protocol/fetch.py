@@ -114,6 +114,8 @@ LATEST: Final = -1
 """The timestamp that asks for the offset after the last record that may be read."""
 EARLIEST: Final = -2
 """The timestamp that asks for the offset of the first record."""
+MAX_TIMESTAMP: Final = -3
+"""The timestamp that asks for the record with the greatest one (3.0+, KIP-734)."""
 
 
 class ListOffsetsRequest(Message, frozen=True):

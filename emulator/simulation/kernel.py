@@ -38,6 +38,9 @@ ACTIVITY: frozenset[type[Event]] = frozenset(
 )
 """The events that `settle` waits to cease; all others are idle traffic."""
 
+STARTED_MS = 1_584_267_360_000
+"""The wall-clock time that virtual time 0 stands for where one is shown (15 March 2020)."""
+
 _MULTIPLIER = 6364136223846793005
 _INCREMENT = 1442695040888963407
 _MASK = (1 << 64) - 1

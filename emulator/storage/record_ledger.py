@@ -2,7 +2,12 @@
 
 from msgspec import Struct
 
+from emulator.protocol import RecordBatch
+from emulator.simulation.kernel import STARTED_MS
 from emulator.simulation.packed_list import PackedList
+from emulator.wire.exceptions import WireError
+from emulator.wire.records import memory_records
+from emulator.wire.records.record import Record
 
 
 class LedgerEntry(Struct, frozen=True, array_like=True, gc=False):
@@ -81,13 +86,46 @@ class RecordLedger:
         """The entry that holds a record id."""
         return self.entries[self.entries.bisect_right(record, _first_record) - 1]
 
+    def decoded(self, first_record: int) -> list[Record]:
+        """The records of a batch that came as bytes, by the id of its first.
+
+        Raises:
+            WireError: they are compressed with something that cannot be read here.
+        """
+        return memory_records.decode(self.encoded[first_record])
+
+    def texts_of(self, first_record: int) -> tuple[list[str | None], list[str]]:
+        """Keys and values of a batch that came as bytes, as text; no keys if none has one."""
+        try:
+            records = self.decoded(first_record)
+        except WireError as error:
+            count = self.entry_of(first_record).count
+            return [], [f"({error})"] * count
+        keys = [None if each.key is None else text_of(each.key) for each in records]
+        has_keys = any(key is not None for key in keys)
+        return keys if has_keys else [], [text_of(each.value) for each in records]
+
+    def timestamps_of(self, batch: RecordBatch) -> list[int]:
+        """When the records of a batch in a log were made, in milliseconds since 1970."""
+        entry = self.entry_of(batch.first_record)
+        if not entry.encoded:
+            return [STARTED_MS + entry.created_us // 1_000] * batch.count
+        begin = batch.first_record - entry.first_record
+        records = self.decoded(entry.first_record)[begin : begin + batch.count]
+        return [record.timestamp for record in records]
+
     def value_of(self, record: int, /) -> str:
         """A record's value."""
         entry = self.entry_of(record)
         if entry.encoded:
-            return text_of(self.decoded(entry.first_record)[record - entry.first_record].value)
+            return self.texts_of(entry.first_record)[1][record - entry.first_record]
         return entry.values[record - entry.first_record]
 
 
 def _first_record(entry: LedgerEntry) -> int:
     return entry.first_record
+
+
+def text_of(data: bytes | None) -> str:
+    """Bytes as text; what is no UTF-8 is escaped, and null is empty."""
+    return "" if data is None else data.decode("utf-8", "backslashreplace")

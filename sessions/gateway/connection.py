@@ -1,7 +1,6 @@
 """A connection of a client outside to a broker's port."""
 
 import asyncio
-from collections import deque
 from typing import TYPE_CHECKING, Final, cast
 
 from sessions.gateway.frames import LENGTH_BYTES, BadFrameError, FrameBuffer
@@ -28,8 +27,6 @@ class ClientConnection(asyncio.Protocol):
         self.peer = ""
         self._transport: asyncio.Transport | None = None
         self._frames = FrameBuffer(gateway.limit_bytes(broker))
-        self._under_way: deque[int] = deque()
-        self._bytes = 0
         self._takes_no_more = False
         self._is_paused = False
 
@@ -53,9 +50,7 @@ class ClientConnection(asyncio.Protocol):
             self.gateway.dropped(self, str(error))
             return
         for frame in frames:
-            if self.gateway.received(self, frame):
-                self._under_way.append(len(frame))
-                self._bytes += len(frame)
+            self.gateway.received(self, frame)
         self._pace()
 
     def pause_writing(self) -> None:
@@ -78,8 +73,6 @@ class ClientConnection(asyncio.Protocol):
 
     def respond(self, frame: bytes) -> None:
         """Send the response to the oldest request that is under way."""
-        if self._under_way:
-            self._bytes -= self._under_way.popleft()
         if self._transport is not None:
             self._transport.writelines((len(frame).to_bytes(LENGTH_BYTES), frame))
         self._pace()
@@ -94,17 +87,13 @@ class ClientConnection(asyncio.Protocol):
         self._takes_no_more = True
         self._pace()
 
-    @property
-    def is_waiting(self) -> bool:
-        """Whether a request of it has not been answered."""
-        return bool(self._under_way)
-
     def _pace(self) -> None:
         """Read on, or not for now."""
         transport = self._transport
         if transport is None or transport.is_closing():
             return
-        too_much = len(self._under_way) > REQUESTS_MAX or self._bytes > self._frames.limit_bytes
+        requests, size_bytes = self.gateway.backlog(self)
+        too_much = requests > REQUESTS_MAX or size_bytes > self._frames.limit_bytes
         wanted = self._takes_no_more or too_much
         if wanted and not self._is_paused:
             transport.pause_reading()

@@ -10,10 +10,9 @@ is done at once, and the loop need not wake up for each message between brokers.
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Final
 
-from emulator.broker.lifecycle import DOWN
 from emulator.clients.external.external_clients import Delivery
 from emulator.inputs.statements import (
     AdvertiseListeners,
@@ -103,7 +102,7 @@ class Gateway(Delivery):
             connection.stop_reading()
         loop = asyncio.get_running_loop()
         end = loop.time() + DRAIN_SECONDS
-        while loop.time() < end and any(each.is_waiting for each in self.connections.values()):
+        while loop.time() < end and any(self.backlog(each)[0] for each in self.connections.values()):
             await asyncio.sleep(0.01)
         for connection in list(self.connections.values()):
             connection.close()
@@ -153,16 +152,22 @@ class Gateway(Delivery):
         self._give(wanted, f"client {number} connects to broker {connection.broker}")
         return True
 
-    def received(self, connection: ClientConnection, frame: bytes) -> bool:
-        """A request has come; True if it has yet to be answered."""
+    def received(self, connection: ClientConnection, frame: bytes) -> None:
+        """A request has come."""
         number = connection.number
         if number not in self.connections:
-            return False
+            return
         api = APIS.get(int.from_bytes(frame[:2], signed=True))
         name = "an unknown request" if api is None else api.name
         wanted = ReceiveRequest(connection=number, frame=frame)
         self._give(wanted, f"client {number} sends {name}")
-        return number in self.cluster.clients.external.state.connections and not _is_silent(frame)
+
+    def backlog(self, connection: ClientConnection) -> tuple[int, int]:
+        """How many requests of a connection have not been answered, and how many bytes they are."""
+        found = self.cluster.clients.external.state.connections.get(connection.number)
+        if found is None or not found.frame:
+            return 0, 0
+        return 1 + len(found.waiting), len(found.frame) + sum(map(len, found.waiting))
 
     def closed(self, connection: ClientConnection) -> None:
         """A client has hung up."""
@@ -261,9 +266,7 @@ class Gateway(Delivery):
     # ---- brokers come and go
 
     def _takes_requests(self, broker: int) -> bool:
-        state = self.cluster.brokers[broker].state
-        is_up = state.state not in DOWN and self.cluster.state.kernel.hosts[broker].up
-        return is_up and state.broker_epoch > 0 and not state.lifecycle.sockets_closed
+        return self.cluster.brokers[broker].takes_requests
 
     def _see_to_brokers(self) -> None:
         """Open and shut ports as brokers come and go."""
@@ -282,12 +285,3 @@ class Gateway(Delivery):
             elif not takes and listener.is_open:
                 listener.shut()
 
-
-def _is_silent(frame: bytes) -> bool:
-    """Whether nobody answers a request: one to produce with acks=0."""
-    from emulator.wire.codec import decode_request  # noqa: F401
-
-    return False
-
-
-Parts = Sequence[object]

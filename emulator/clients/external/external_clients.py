@@ -9,7 +9,7 @@ time. Everything here follows from the inputs: connections, and the bytes that c
 from collections.abc import Mapping
 from typing import Final
 
-from emulator import events
+from emulator import events, protocol
 from emulator.clients.context import ClientContext
 from emulator.clients.external import admin, fetch, groups, metadata, produce, producer_ids
 from emulator.clients.external.call import Call, Translator
@@ -24,6 +24,7 @@ from emulator.protocol import (
     DescribeClusterRequest,
     DescribeClusterResponse,
 )
+from emulator.releases.profiles import Profile
 from emulator.wire import codec
 from emulator.wire.apis import API_VERSIONS, APIS
 from emulator.wire.exceptions import UnsupportedVersion, WireError
@@ -67,14 +68,15 @@ class ExternalClients:
         context = self.context
         addresses = metadata.Addresses(self.state)
         known_ids = metadata.TopicIds(self.state)
+        magic = _format_of_logs(context.profile)
         return {
             "ApiVersions": metadata.ApiVersions(self.versions),
             "Metadata": metadata.Metadata(addresses, racks, known_ids),
             "DescribeCluster": metadata.DescribeCluster(addresses, racks),
             "FindCoordinator": metadata.FindCoordinator(addresses),
-            "Produce": produce.Produce(context),
+            "Produce": produce.Produce(context, magic),
             "InitProducerId": producer_ids.InitProducerId(),
-            "Fetch": fetch.Fetch(context, EncodedRecords(context.ledger), known_ids),
+            "Fetch": fetch.Fetch(context, EncodedRecords(context.ledger, magic), known_ids),
             "ListOffsets": fetch.ListOffsets(),
             "OffsetForLeaderEpoch": fetch.OffsetForLeaderEpoch(),
             "JoinGroup": groups.JoinGroup(),
@@ -206,9 +208,8 @@ class ExternalClients:
                 unanswered[seq] = call.number
                 if len(unanswered) > UNANSWERED_MAX:
                     del unanswered[next(iter(unanswered))]
-            batch = getattr(each, "batch", None)
-            if batch is not None:
-                fields = (call.client, each.tp, next(entered), batch.count, -1)
+            if isinstance(each, protocol.ProduceRequest):
+                fields = (call.client, each.tp, *next(entered), -1)
                 self.kernel.emit(events.ProduceAcknowledged, *fields)
         connection.entered.clear()
 
@@ -269,3 +270,8 @@ class ExternalClients:
             self.delivery.close(number, reason)
 
 
+def _format_of_logs(profile: Profile) -> int:
+    """The format in which a release's brokers keep records (log.message.format.version)."""
+    if profile.has("idempotence"):
+        return 2
+    return 1 if profile.has("message_timestamps") else 0

@@ -7,6 +7,7 @@ record that only the second attempt brought as the one that was acknowledged.
 
 from collections.abc import Sequence
 from typing import Final
+from zlib import crc32
 
 from emulator import events
 from emulator.clients.context import ClientContext
@@ -14,9 +15,10 @@ from emulator.clients.external.call import Call
 from emulator.protocol import AnyMessage, ProduceRequest, ProduceResponse, RecordBatch
 from emulator.protocol.errors import ERRORS, NONE
 from emulator.protocol.names import is_topic_name
-from emulator.wire import records
-from emulator.wire.exceptions import WireError
+from emulator.wire.exceptions import InvalidRecords, WireError
 from emulator.wire.messages import produce as wire
+from emulator.wire.records import memory_records
+from emulator.wire.records.memory_records import Summary
 from emulator.wire.types import Message
 
 US_PER_MS: Final = 1_000
@@ -27,9 +29,10 @@ DOUBTS_MAX: Final = 1_000
 class Produce:
     """Produce: one request to the broker for each partition, and one answer to the client."""
 
-    def __init__(self, context: ClientContext) -> None:
-        """Enter records in the ledger of ``context``."""
+    def __init__(self, context: ClientContext, magic: int) -> None:
+        """Enter records in the ledger of ``context``; ``magic`` is the format of brokers' logs."""
         self.context = context
+        self.magic = magic
         self.kernel = context.kernel
         self.ledger = context.ledger
         self.in_doubt = context.state.external.in_doubt
@@ -52,42 +55,47 @@ class Produce:
         self, call: Call, request: wire.ProduceRequest, tp: str, data: bytes
     ) -> ProduceRequest | ProduceResponse:
         try:
-            header = records.only_batch(data)
+            found = memory_records.check_produced(data)
+            if found.magic < self.magic:
+                data = memory_records.convert(data, self.magic)
+        except InvalidRecords:
+            return ProduceResponse(0, tp, "INVALID_RECORD", -1)
         except WireError:
             return ProduceResponse(0, tp, "CORRUPT_MESSAGE", -1)
-        first = self._entered(call, request.acks, tp, data, header)
-        call.connection.entered.append(first)
+        first = self._entered(call, request.acks, tp, data, found)
+        call.connection.entered.append((first, found.count))
         batch = RecordBatch(
             0,
-            header.count,
+            found.count,
             -1,
             first,
-            header.producer_id,
-            header.producer_epoch,
-            header.base_sequence,
+            found.producer_id,
+            found.producer_epoch,
+            found.base_sequence,
             len(data),
         )
         timeout_us = max(0, request.timeout_ms) * US_PER_MS
         return ProduceRequest(tp, batch, request.acks, timeout_us, len(data))
 
     def _entered(
-        self, call: Call, acks: int, tp: str, data: bytes, header: records.BatchHeader
+        self, call: Call, acks: int, tp: str, data: bytes, found: Summary
     ) -> int:
         """The id of the first record: that of an earlier attempt, if this is another one."""
         doubts = self.in_doubt.setdefault(tp, {})
-        known = doubts.get(_mark(header))
+        mark = _mark(data, found)
+        known = doubts.get(mark)
         if known is not None:
             fields = (call.client, tp, known, "NETWORK_EXCEPTION", False)
             self.kernel.emit(events.ProduceRetried, *fields)
             return known
         first = self.ledger.enter_encoded(
-            call.client, tp, data, header.count, acks=acks, now_us=self.kernel.now
+            call.client, tp, data, found.count, acks=acks, now_us=self.kernel.now
         )
-        doubts[_mark(header)] = first
+        doubts[mark] = first
         if len(doubts) > DOUBTS_MAX:
             del doubts[next(iter(doubts))]
         if self.kernel.observed(events.ProduceSent):
-            keys, values = self._shown(first, header.count)
+            keys, values = self._shown(first, found.count)
             self.kernel.emit(events.ProduceSent, call.client, tp, first, keys, values, acks)
         return first
 
@@ -110,7 +118,7 @@ class Produce:
                 found = next(told)
                 assert isinstance(found, ProduceResponse)
                 if found.error not in UNENTERED:
-                    self._concluded(call, found, next(entered), each.records or b"")
+                    self._concluded(call, found, *next(entered))
                 rows.append(
                     wire.PartitionProduceResponse(
                         each.index,
@@ -120,27 +128,33 @@ class Produce:
                     )
                 )
             topics.append(wire.TopicProduceResponse(topic.name, topic.topic_id, rows))
-        return wire.ProduceResponse(topics) if request.acks else None
+        return wire.ProduceResponse(topics)
 
-    def _concluded(self, call: Call, found: ProduceResponse, first: int, data: bytes) -> None:
-        """One partition's batch: acknowledged, or refused."""
-        header = records.only_batch(data)
+    def _concluded(self, call: Call, found: ProduceResponse, first: int, count: int) -> None:
+        """One partition's batch: acknowledged, or refused; an error that passes says neither."""
         if found.error == NONE:
-            if header.producer_id < 0:
-                self.in_doubt.get(found.tp, {}).pop(_mark(header), None)
-            fields = (call.client, found.tp, first, header.count, found.base_offset)
+            self._no_more_in_doubt(found.tp, first)
+            fields = (call.client, found.tp, first, count, found.base_offset)
             self.kernel.emit(events.ProduceAcknowledged, *fields)
-        elif not ERRORS[found.error].retriable:  # or else it comes again
-            failed = (call.client, found.tp, first, header.count, found.error)
+        elif not ERRORS[found.error].retriable:
+            failed = (call.client, found.tp, first, count, found.error)
             self.kernel.emit(events.ProduceFailed, *failed)
 
+    def _no_more_in_doubt(self, tp: str, first: int) -> None:
+        """The producer knows; one that numbers its batches may still send this one again."""
+        doubts = self.in_doubt.get(tp, {})
+        mark = next((mark for mark, record in doubts.items() if record == first), None)
+        if mark is not None and mark.startswith(UNNUMBERED):
+            del doubts[mark]
 
-UNENTERED: Final = ("CORRUPT_MESSAGE", "INVALID_TOPIC_EXCEPTION")
+
+UNENTERED: Final = ("CORRUPT_MESSAGE", "INVALID_RECORD", "INVALID_TOPIC_EXCEPTION")
 """The errors of records that no broker has seen."""
+UNNUMBERED: Final = "bytes "
 
 
-def _mark(header: records.BatchHeader) -> str:
+def _mark(data: bytes, found: Summary) -> str:
     """What tells a batch from others: its producer's number of it, or else its bytes."""
-    if header.producer_id >= 0:
-        return f"{header.producer_id} {header.producer_epoch} {header.base_sequence}"
-    return f"{header.crc:08x} {header.count}"
+    if found.producer_id >= 0:
+        return f"{found.producer_id} {found.producer_epoch} {found.base_sequence}"
+    return f"{UNNUMBERED}{crc32(data):08x} {len(data)}"
