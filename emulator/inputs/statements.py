@@ -345,6 +345,14 @@ class Mark(Input, frozen=True, kw_only=True):
     note: str = ""
 
 
+class InjectError(Input, frozen=True, kw_only=True):
+    """Have the next ``times`` requests of an API by clients outside refused with an error."""
+
+    api: str
+    error: str
+    times: Count = 1
+
+
 class AdvertiseListeners(Input, frozen=True, kw_only=True):
     """Tell the brokers the addresses at which clients reach them (advertised.listeners).
 
@@ -415,6 +423,7 @@ AnyInput = (
     | ExpectError
     | ExpectEvents
     | Mark
+    | InjectError
     | AdvertiseListeners
     | OpenConnection
     | CloseConnection

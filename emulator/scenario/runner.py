@@ -341,6 +341,7 @@ class Runner:
             inputs.HoldMessages: processes.hold,
             inputs.ReleaseMessages: processes.release,
             inputs.Mark: self._mark,
+            inputs.InjectError: self._inject,
             inputs.ExpectError: self._expect_error,
             inputs.Expect: self._expect,
             inputs.ExpectEvents: self._expect_events,
@@ -357,6 +358,9 @@ class Runner:
 
     def _mark(self, wanted: inputs.Mark) -> None:
         self.kernel.emit(events.BookmarkSet, wanted.name, wanted.note)
+
+    def _inject(self, wanted: inputs.InjectError) -> None:
+        self.cluster.clients.external.inject(wanted.api, wanted.error, wanted.times)
 
     def _expect(self, wanted: inputs.Expect) -> Outcome:
         failure = conditions.first_failure(self.cluster, wanted.clauses)
