@@ -8,8 +8,10 @@
      │   └─ UnknownApiKey         no API has that key
      ├─ UnsupportedVersion        the API has no such version; only ApiVersions is answered then
      ├─ UnwritableMessage         a message that this version of its API cannot carry
-     ├─ CorruptRecords            a record batch whose length, magic byte or checksum is wrong
-     └─ CompressionUnavailable    a codec that is unknown, or whose library is not installed
+     ├─ CorruptRecords            records whose length, magic byte, checksum or encoding is wrong
+     ├─ InvalidRecords            whole records that a broker does not append for a producer
+     ├─ UnsupportedCompression    a codec that the format asked for does not have
+     └─ LibraryMissing            the extra ``serve`` is not installed
 """
 
 from emulator.wire.header import RequestHeader
@@ -50,3 +52,24 @@ class UnsupportedVersion(WireError):
 
 class UnwritableMessage(WireError):
     """A message with a value that a version of its API cannot carry."""
+
+
+class CorruptRecords(WireError):
+    """Records that cannot be read; a broker answers CORRUPT_MESSAGE."""
+
+
+class InvalidRecords(WireError):
+    """Records that can be read and may not be appended; INVALID_RECORD (KIP-467)."""
+
+
+class UnsupportedCompression(WireError):
+    """A codec that the format does not have; UNSUPPORTED_COMPRESSION_TYPE."""
+
+
+class LibraryMissing(WireError):
+    """A package that the extra ``serve`` brings is not installed."""
+
+    def __init__(self, purpose: str, package: str) -> None:
+        super().__init__(
+            f"{purpose} need the package {package}: pip install 'tidegauge[serve]' brings it"
+        )
