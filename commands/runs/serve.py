@@ -4,9 +4,10 @@ import asyncio
 import logging
 import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final
 
 import msgspec
@@ -43,6 +44,11 @@ from sessions.text import clock
 LATENCY: Final = "0.00002s"
 """How long messages take in a served cluster: clients outside bring a network of their own."""
 REPLICAS: Final = 3
+SHORT_TIMEOUTS: Final = {
+    "zookeeper.session.timeout.ms": "1000",
+    "replica.lag.time.max.ms": "2000",
+}
+"""How soon a test's cluster notices that a broker is gone, or that a follower lags."""
 
 Reply = dict[str, Any]
 
@@ -62,8 +68,11 @@ def served_script(
     seed: int | None = None,
     config: Sequence[Setting] = (),
     brokers: int | None = None,
+    defaults: Mapping[str, str] = MappingProxyType({}),
 ) -> Script:
     """The script of a cluster for clients: its links are fast, and its topics are replicated.
+
+    ``defaults`` are settings in place of the release's own, where ``config`` has no others.
 
     Raises:
         ScriptError: an option is wrong.
@@ -72,14 +81,14 @@ def served_script(
     first = parse_script("cluster", "-c", {}, options)
     spec = first.spec
     replicas = str(min(REPLICAS, spec.brokers))
-    defaults = {
+    wanted = {
         "default.replication.factor": replicas,
         "offsets.topic.replication.factor": replicas,
         "group.initial.rebalance.delay.ms": "0",
     }
     words = ["cluster", "--latency", LATENCY]
     known = _settings_of(spec.version)
-    for name, value in defaults.items():
+    for name, value in (wanted | dict(defaults)).items():
         if name not in spec.config and name in known:
             words += ["--config", f"{name}={value}"]
     return parse_script(" ".join(words), "-c", {}, options)
@@ -254,7 +263,9 @@ class Clusters:
 
     async def _open(self, wish: ClusterWish) -> Reply:
         config = [Setting(name, _word(value)) for name, value in wish.config.items()]
-        script = served_script(wish.version, wish.seed, config, wish.brokers)
+        script = served_script(
+            wish.version, wish.seed, config, wish.brokers, SHORT_TIMEOUTS
+        )
         cluster = self._make(script)
         await cluster.start(wish.port)
         number = self.add(cluster)

@@ -58,10 +58,13 @@ class ExternalClients:
         self.kernel = context.kernel
         self.network = context.network
         self.state = context.state.external
-        self.versions = versions_of(context.profile.version)
+        self.versions: dict[int, range] = {}
         self.delivery: Delivery | None = None
         self._calls: dict[int, Call] = {}
         self._translators = self._table(racks)
+        for key, versions in versions_of(context.profile.version).items():
+            if APIS[key].name in self._translators:
+                self.versions[key] = versions
 
     def _table(self, racks: dict[int, str]) -> Mapping[str, Translator]:
         """Who translates each API."""
@@ -156,7 +159,7 @@ class ExternalClients:
             return Call(number, connection, error.header, ApiVersionsRequest())
         api = APIS[header.api_key]
         known = self.versions.get(header.api_key)
-        if known is None or api.name not in self._translators:
+        if known is None:
             raise WireError(f"{api.name} is no request that this broker takes")
         if header.api_version not in known and header.api_key != API_VERSIONS:
             raise WireError(f"{api.name} {header.api_version} is no version that this broker takes")
