@@ -44,11 +44,12 @@ from sessions.text import clock
 LATENCY: Final = "0.00002s"
 """How long messages take in a served cluster: clients outside bring a network of their own."""
 REPLICAS: Final = 3
-SHORT_TIMEOUTS: Final = {
-    "zookeeper.session.timeout.ms": "1000",
+FOR_TESTS: Final = {
+    "offsets.topic.num.partitions": "5",
     "replica.lag.time.max.ms": "2000",
+    "zookeeper.session.timeout.ms": "1000",
 }
-"""How soon a test's cluster notices that a broker is gone, or that a follower lags."""
+"""Settings of a test's cluster: it begins at once, and soon notices that a broker is gone."""
 
 Reply = dict[str, Any]
 
@@ -263,9 +264,7 @@ class Clusters:
 
     async def _open(self, wish: ClusterWish) -> Reply:
         config = [Setting(name, _word(value)) for name, value in wish.config.items()]
-        script = served_script(
-            wish.version, wish.seed, config, wish.brokers, SHORT_TIMEOUTS
-        )
+        script = served_script(wish.version, wish.seed, config, wish.brokers, FOR_TESTS)
         cluster = self._make(script)
         await cluster.start(wish.port)
         number = self.add(cluster)
@@ -313,9 +312,7 @@ async def _serve(service: Service) -> ExitCode:
     _on_end(ended.set)
 
     def made(script: Script) -> ServedCluster:
-        return ServedCluster(
-            script, keeps_journal=True, speed=service.speed, host=service.host
-        )
+        return ServedCluster(script, keeps_journal=True, speed=service.speed, host=service.host)
 
     clusters = Clusters(made)
     control = None if service.control is None else ControlChannel(clusters.answer)
@@ -338,7 +335,7 @@ async def _serve(service: Service) -> ExitCode:
         message = f"cannot open the ports from {service.port} on: {reason}; name others by --port"
         raise CommandError(ExitCode.UNREACHABLE, message) from None
     _tell(service, cluster, address)
-    tasks = [asyncio.create_task(ended.wait())]
+    tasks: list[asyncio.Task[Any]] = [asyncio.create_task(ended.wait())]
     if cluster is not None:
         tasks.append(asyncio.create_task(cluster.gateway.wait_for_fault()))
         script_run = asyncio.create_task(cluster.run_script())
@@ -383,9 +380,7 @@ async def _end_of_input() -> None:
             pass
 
 
-def _tell(
-    service: Service, cluster: ServedCluster | None, control: tuple[str, int] | None
-) -> None:
+def _tell(service: Service, cluster: ServedCluster | None, control: tuple[str, int] | None) -> None:
     """The first line of standard output: where clients connect."""
     address = "" if control is None else f"{control[0]}:{control[1]}"
     if service.json:
@@ -411,5 +406,3 @@ def _tell_warnings() -> None:
     logger.setLevel(logging.WARNING)
     logger.handlers = [Narration()]
     logger.propagate = False
-
-

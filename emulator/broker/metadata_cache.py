@@ -77,9 +77,7 @@ class MetadataCache:
             error = "INVALID_TOPIC_EXCEPTION"
         self.context.respond(source, request, MetadataResponse(request, topic, error, partitions))
 
-    def describe_cluster(
-        self, source: int, request: int, message: ClusterMetadataRequest
-    ) -> None:
+    def describe_cluster(self, source: int, request: int, message: ClusterMetadataRequest) -> None:
         """Tell a client the brokers, the controller and topics (``KafkaApis.handleTopicMetadata``).
 
         Who asks for all topics is not told of those whose leaders nobody has announced yet.
@@ -113,9 +111,9 @@ class MetadataCache:
             topic_id = znodes.topic_id_in(None if node is None else node.data)
             return TopicDescription(NONE, topic_id, found)
         error = self._error_for_unknown(topic)
-        if creates and error != "LEADER_NOT_AVAILABLE" and self.context.zk.usable():
-            if self.context.config.auto_create_topics_enable:
-                error = self.create_topic(topic)
+        may_create = creates and self.context.config.auto_create_topics_enable
+        if may_create and error != "LEADER_NOT_AVAILABLE" and self.context.zk.usable():
+            error = self.create_topic(topic)
         return TopicDescription(error)
 
     def _partition(self, info: PartitionInfo) -> PartitionDescription:

@@ -2,11 +2,12 @@
 
 Topics are made and deleted by the controller alone; any other broker says NOT_CONTROLLER. It writes
 to ZooKeeper what Kafka's tools write, and answers when the change has reached its own metadata, or
-when the request's time is over. Source: ``kafka.server.ZkAdminManager`` (up to 2.7 ``AdminManager``)
-and ``DelayedCreatePartitions``, ``DelayedDeleteTopics`` 0.10.1 to 3.9.
+when the request's time is over. Source: ``kafka.server.ZkAdminManager`` (``AdminManager`` up to
+2.7), ``DelayedCreatePartitions`` and ``DelayedDeleteTopics`` 0.10.1 to 3.9.
 """
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Final
 
 from msgspec import Struct, field
@@ -111,10 +112,8 @@ class ZkAdminManager:
                 )
             if not self._exists(topic):
                 raise _unknown(topic)
-            try:
+            with suppress(errors.NodeExistsError):  # or else somebody is deleting it already
                 self.context.zk.create(znodes.delete_topic_path(topic), None)
-            except errors.NodeExistsError:
-                pass  # somebody else is deleting it: this request waits for the same
             return -1
 
         self._each(client, request, message.topics, message.timeout_us, delete)
@@ -299,9 +298,7 @@ class ZkAdminManager:
 
     # ---- configuration
 
-    def describe_configs(
-        self, client: int, request: int, message: DescribeConfigsRequest
-    ) -> None:
+    def describe_configs(self, client: int, request: int, message: DescribeConfigsRequest) -> None:
         """Tell the values of topics' configuration, or of this broker's own."""
         context = self.context
         defaults = {**context.settings.defaults, **context.settings.brokers.get(context.id, {})}

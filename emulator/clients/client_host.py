@@ -65,11 +65,10 @@ class ClientHost:
     def _table(self) -> dict[type, Callable[[int, Any], object]]:
         """Who takes each kind of message."""
         group_answers = dict.fromkeys(get_args(GroupResponse), self.members.answered)
-        of_nobody = dict.fromkeys(
-            (ClusterMetadataResponse, TopicsResponse, DescribeConfigsResponse), _too_late
-        )
         return {
-            **of_nobody,
+            ClusterMetadataResponse: _too_late,
+            TopicsResponse: _too_late,
+            DescribeConfigsResponse: _too_late,
             **group_answers,
             ProduceResponse: self.producers.answered,
             InitProducerIdResponse: self.producers.identified,

@@ -123,9 +123,7 @@ class GroupMetadataManager:
             OffsetRecord(group.name, tp, offset, now, epochs.get(tp, -1), notes.get(tp, ""))
             for tp, offset in offsets.items()
         ]
-        store = Store(
-            group.name, request, offsets=offsets, at_us=now, epochs=epochs, notes=notes
-        )
+        store = Store(group.name, request, offsets=offsets, at_us=now, epochs=epochs, notes=notes)
         self.write(store, records)
 
     def store_assignment(
@@ -136,9 +134,7 @@ class GroupMetadataManager:
     ) -> None:
         """Write a generation and who reads what in it."""
         encoded = assignments or {}
-        store = Store(
-            group.name, 0, group.generation, assignment=assignment, assignments=encoded
-        )
+        store = Store(group.name, 0, group.generation, assignment=assignment, assignments=encoded)
         self.write(store, [group_record(group, assignment, encoded)])
 
     def write(self, store: Store, records: Sequence[Record]) -> None:

@@ -13,8 +13,8 @@ from typing import Final
 from msgspec import Struct
 
 from emulator import events
-from emulator.zookeeper import errors, operations
 from emulator.simulation.kernel import STARTED_MS
+from emulator.zookeeper import errors, operations
 from emulator.zookeeper.environment import ZkEnvironment
 from emulator.zookeeper.hash_order import hash_order
 from emulator.zookeeper.operations import ANY_VERSION, Check, Create, Delete, Operation, SetData

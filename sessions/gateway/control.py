@@ -1,7 +1,7 @@
-"""The control channel: one JSON object a line in each direction, so that tests of any language can
-break the cluster and look into it.
+"""The control channel: one JSON object a line in each direction.
 
-A client may send the next line before the answer to the last one has come; answers keep the order.
+By it tests of any language can break the cluster and look into it. A client may send the next line
+before the answer to the last one has come; answers keep the order.
 """
 
 import asyncio

@@ -11,19 +11,24 @@ is done at once, and the loop need not wake up for each message between brokers.
 import asyncio
 import logging
 from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
 from typing import Final
 
 from emulator.clients.external.external_clients import Delivery
 from emulator.inputs.statements import (
     AdvertiseListeners,
+    AnyInput,
     CloseConnection,
-    Input,
     OpenConnection,
     ReceiveRequest,
     Statement,
 )
 from emulator.scenario.runner import Advance, Runner, Ticket
-from emulator.wire.apis import APIS
+from emulator.wire.apis import API_NAMED, APIS
+from emulator.wire.codec import encode_request
+from emulator.wire.header import RequestHeader
+from emulator.wire.messages.coordinator import FindCoordinatorRequest
 from sessions.gateway.clock import WallClock
 from sessions.gateway.connection import ClientConnection
 from sessions.gateway.listeners import Listener
@@ -35,6 +40,7 @@ SLICE_STEPS: Final = 512
 CONNECTIONS_MAX: Final = 10_000
 DRAIN_SECONDS: Final = 1.0
 """How long an orderly end waits for responses that are under way."""
+FIND_COORDINATOR: Final = API_NAMED["FindCoordinator"].key
 LOG: Final = logging.getLogger(__name__)
 
 Announce = Callable[[Statement], None]
@@ -61,6 +67,7 @@ class Gateway(Delivery):
         self._waiting: list[tuple[Ticket, asyncio.Future[Ticket]]] = []
         self._opening: set[asyncio.Task[None]] = set()
         self._is_stopping = False
+        self._drained = asyncio.Event()
         self._fault: asyncio.Future[None] | None = None
         self.cluster.clients.external.delivery = self
 
@@ -84,9 +91,25 @@ class Gateway(Delivery):
         addresses = {b: (self.host, each.port) for b, each in self.listeners.items()}
         self.clock = WallClock(self.runner.now_us, self.clock.speed)
         self._give(AdvertiseListeners(listeners=addresses), "clients are told addresses")
+        self._ask_for_coordinator()
         await self._follow_brokers()
         self._wake()
         return list(addresses.values())
+
+    def _ask_for_coordinator(self) -> None:
+        """Have __consumer_offsets made, as the first consumer of a real cluster has.
+
+        Who finds none waits for half a second or more before it asks again.
+        """
+        if not self.cluster.profile.has("consumer_groups"):
+            return
+        self._last_number += 1
+        number, broker = self._last_number, next(iter(self.cluster.brokers))
+        frame = encode_request(
+            RequestHeader(FIND_COORDINATOR, 0, 1, "tidegauge"), FindCoordinatorRequest("tidegauge")
+        )
+        self._give(OpenConnection(connection=number, broker=broker), "__consumer_offsets is made")
+        self._give(ReceiveRequest(connection=number, frame=frame), "__consumer_offsets is made")
 
     async def wait_for_fault(self) -> None:
         """Return never, but raise what went wrong inside the emulator."""
@@ -100,10 +123,9 @@ class Gateway(Delivery):
             listener.shut()
         for connection in self.connections.values():
             connection.stop_reading()
-        loop = asyncio.get_running_loop()
-        end = loop.time() + DRAIN_SECONDS
-        while loop.time() < end and any(self.backlog(each)[0] for each in self.connections.values()):
-            await asyncio.sleep(0.01)
+        self._wake()
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._drained.wait(), DRAIN_SECONDS)
         for connection in list(self.connections.values()):
             connection.close()
         await asyncio.sleep(0)
@@ -143,7 +165,11 @@ class Gateway(Delivery):
         if self._is_stopping or not self._takes_requests(connection.broker):
             return False
         if len(self.connections) >= CONNECTIONS_MAX:
-            LOG.warning("%s is turned away: there are %s connections", connection.peer, f"{CONNECTIONS_MAX:,}")
+            LOG.warning(
+                "%s is turned away: there are %s connections",
+                connection.peer,
+                f"{CONNECTIONS_MAX:,}",
+            )
             return False
         self._last_number += 1
         number = connection.number = self._last_number
@@ -162,6 +188,10 @@ class Gateway(Delivery):
         wanted = ReceiveRequest(connection=number, frame=frame)
         self._give(wanted, f"client {number} sends {name}")
 
+    def waits(self, connection: ClientConnection) -> bool:
+        """Whether a request of a connection has not been answered."""
+        return self.backlog(connection)[0] > 0
+
     def backlog(self, connection: ClientConnection) -> tuple[int, int]:
         """How many requests of a connection have not been answered, and how many bytes they are."""
         found = self.cluster.clients.external.state.connections.get(connection.number)
@@ -177,7 +207,9 @@ class Gateway(Delivery):
 
     def dropped(self, connection: ClientConnection, reason: str) -> None:
         """What a client sends is no request: its connection is closed."""
-        LOG.warning("%s is disconnected from broker %s: %s", connection.peer, connection.broker, reason)
+        LOG.warning(
+            "%s is disconnected from broker %s: %s", connection.peer, connection.broker, reason
+        )
         self.closed(connection)
         connection.close(abort=True)
 
@@ -204,7 +236,7 @@ class Gateway(Delivery):
 
     # ---- time
 
-    def _give(self, wanted: Input, text: str) -> None:
+    def _give(self, wanted: AnyInput, text: str) -> None:
         """Give an input at the time that has come."""
         self._catch_up()
         statement = Statement(wanted, text)
@@ -237,11 +269,13 @@ class Gateway(Delivery):
         try:
             is_more = self._advance(self.clock.now_us() + LOOKAHEAD_US)
             self._end_statements()
-        except Exception as error:  # noqa: BLE001 - a fault of the emulator ends the server
+        except Exception as error:
             if self._fault is not None and not self._fault.done():
                 self._fault.set_exception(error)
             return
         self._see_to_brokers()
+        if self._is_stopping and not any(map(self.waits, self.connections.values())):
+            self._drained.set()
         for look in self.looked:
             look()
         loop = asyncio.get_running_loop()
@@ -281,7 +315,6 @@ class Gateway(Delivery):
         for broker, listener in self.listeners.items():
             takes = self._takes_requests(broker) and not self._is_stopping
             if takes and not listener.is_open:
-                await listener.open(lambda broker=broker: ClientConnection(self, broker))
+                await listener.open(partial(ClientConnection, self, broker))
             elif not takes and listener.is_open:
                 listener.shut()
-

@@ -1,7 +1,7 @@
 """What was given to a served cluster, so that its recording can be written when it is asked for.
 
 While nothing is recorded no event is built for a recording, so a test pays nothing for one that it
-mostly does not need. What was asked is enough: a cluster that is asked the same again does the same.
+mostly does not need. What was asked is enough: a cluster that is asked the same does the same.
 """
 
 from pathlib import Path

@@ -24,9 +24,8 @@ class Listener:
             OSError: the host has no such address, or the port is taken.
         """
         self.host = host
-        family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        self._family = family
-        self._keeper = self._bound(address[:2], is_first=True)
+        self._family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
+        self._keeper = self._bound((host, port), is_first=True)
         self.port: int = self._keeper.getsockname()[1]
         self._server: asyncio.Server | None = None
 

@@ -20,10 +20,10 @@ class ServedView(ResultView):
     @property
     def by_type(self) -> dict[type[events.Event], Callable[[events.Event], None]]:
         """Who takes events of each type."""
-        counted = {events.ProduceSent: partial(sent, self)}
         found = super().by_type
         found.pop(events.GroupRecordsWritten)
-        return {**found, **counted}
+        found[events.ProduceSent] = partial(sent, self)
+        return found
 
 
 def _batch(ledger: RecordLedger, record: int) -> Batch | None:

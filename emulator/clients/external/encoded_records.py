@@ -4,10 +4,10 @@ from collections.abc import Iterable
 from typing import Final
 
 from emulator.protocol import RecordBatch
+from emulator.simulation.kernel import STARTED_MS
 from emulator.storage.record_ledger import RecordLedger
 from emulator.wire.records import memory_records
 from emulator.wire.records.record import Record
-from emulator.simulation.kernel import STARTED_MS
 
 US_PER_MS: Final = 1_000
 COUNT_AT: Final = slice(57, 61)

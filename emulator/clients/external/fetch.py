@@ -30,7 +30,9 @@ FINAL_EPOCH: Final = -1
 class Fetch:
     """Fetch, always without a session: a broker whose cache of sessions is full gives none."""
 
-    def __init__(self, context: ClientContext, encoded: EncodedRecords, known_ids: TopicIds):
+    def __init__(
+        self, context: ClientContext, encoded: EncodedRecords, known_ids: TopicIds
+    ) -> None:
         """Give out records by ``encoded``."""
         self.context = context
         self.kernel = context.kernel
@@ -168,9 +170,7 @@ class ListOffsets:
         return offsets.ListOffsetsResponse(topics=topics)
 
 
-def _old_style(
-    found: protocol.ListOffsetsResponse, timestamp: int, limit: int
-) -> list[int]:
+def _old_style(found: protocol.ListOffsetsResponse, timestamp: int, limit: int) -> list[int]:
     """Offsets as version 0 tells them, newest first: where segments begin, and the end."""
     if found.error != NONE or found.offset < 0:
         return []
@@ -207,8 +207,6 @@ class OffsetForLeaderEpoch:
             rows = []
             for each in topic.partitions:
                 error, epoch, end = found.partitions[f"{topic.topic}-{each.partition}"]
-                rows.append(
-                    offsets.EpochEndOffset(ERRORS[error].code, each.partition, epoch, end)
-                )
+                rows.append(offsets.EpochEndOffset(ERRORS[error].code, each.partition, epoch, end))
             topics.append(offsets.OffsetForLeaderTopicResult(topic.topic, rows))
         return offsets.OffsetForLeaderEpochResponse(topics=topics)

@@ -17,6 +17,8 @@ SESSION_TIMEOUT_MS: Final = range(6_000, 1_800_001)
 """group.min.session.timeout.ms to group.max.session.timeout.ms."""
 MEMBER_ID_SINCE: Final = 4
 """The version of JoinGroup from which on a member is given its id first (KIP-394)."""
+NULL_PROTOCOL_SINCE: Final = 7
+"""The version of JoinGroup from which on its response names no protocol with an error."""
 SEVERAL_SINCE: Final = 3
 """The version of LeaveGroup from which on several members may go at once (KIP-345)."""
 GROUPS_SINCE: Final = 8
@@ -61,11 +63,12 @@ class JoinGroup:
         (found,) = answers
         assert isinstance(found, protocol.JoinGroupResponse)
         is_in = found.error == NONE
+        may_be_null = call.header.api_version >= NULL_PROTOCOL_SINCE
         return wire.JoinGroupResponse(
             error_code=ERRORS[found.error].code,
             generation_id=found.generation,
             protocol_type=found.protocol_type if is_in else None,
-            protocol_name=found.protocol if is_in or call.header.api_version < 7 else None,
+            protocol_name=found.protocol if is_in or not may_be_null else None,
             leader=found.leader,
             member_id=found.member_id,
             members=[
@@ -109,9 +112,7 @@ class Heartbeat:
         request = call.message
         assert isinstance(request, wire.HeartbeatRequest)
         return [
-            protocol.HeartbeatRequest(
-                request.group_id, request.generation_id, request.member_id
-            )
+            protocol.HeartbeatRequest(request.group_id, request.generation_id, request.member_id)
         ]
 
     def answer(self, _call: Call, answers: Sequence[AnyMessage]) -> Message:

@@ -15,6 +15,8 @@ from emulator.wire.messages import coordinator as finding
 from emulator.wire.types import NO_UUID, Message
 
 INTERNAL: Final = ("__consumer_offsets", "__transaction_state")
+SEVERAL_SINCE: Final = 4
+"""The version of FindCoordinator from which on it asks for several groups."""
 GROUP: Final = 0
 """The type of a coordinator's key that is a group's name; 1 is a transactional id."""
 
@@ -155,9 +157,11 @@ class FindCoordinator:
 
     def ask(self, call: Call) -> list[AnyMessage]:
         """Ask for each group; there is no coordinator of transactions."""
+        request = call.message
+        assert isinstance(request, finding.FindCoordinatorRequest)
         return [
             protocol.FindCoordinatorRequest(key)
-            if call.message.key_type == GROUP
+            if request.key_type == GROUP
             else protocol.FindCoordinatorResponse(0, key, "COORDINATOR_NOT_AVAILABLE")
             for key in self._keys(call)
         ]
@@ -166,7 +170,9 @@ class FindCoordinator:
     def _keys(call: Call) -> list[str]:
         request = call.message
         assert isinstance(request, finding.FindCoordinatorRequest)
-        return request.coordinator_keys if call.header.api_version >= 4 else [request.key]
+        return (
+            request.coordinator_keys if call.header.api_version >= SEVERAL_SINCE else [request.key]
+        )
 
     def answer(self, call: Call, answers: Sequence[AnyMessage]) -> Message:
         """Tell where the coordinators are."""
@@ -178,7 +184,7 @@ class FindCoordinator:
             coordinators.append(
                 finding.Coordinator(key, found.coordinator, host, port, error, None)
             )
-        if call.header.api_version >= 4:
+        if call.header.api_version >= SEVERAL_SINCE:
             return finding.FindCoordinatorResponse(coordinators=coordinators)
         (only,) = coordinators
         return finding.FindCoordinatorResponse(

@@ -38,7 +38,7 @@ class Produce:
         self.in_doubt = context.state.external.in_doubt
 
     def ask(self, call: Call) -> list[AnyMessage]:
-        """Enter the batches; what is no batch is refused here, as a broker does before it writes."""
+        """Enter the batches; what is none is refused here, as a broker does before it writes."""
         request = call.message
         assert isinstance(request, wire.ProduceRequest)
         asked: list[AnyMessage] = []
@@ -77,9 +77,7 @@ class Produce:
         timeout_us = max(0, request.timeout_ms) * US_PER_MS
         return ProduceRequest(tp, batch, request.acks, timeout_us, len(data))
 
-    def _entered(
-        self, call: Call, acks: int, tp: str, data: bytes, found: Summary
-    ) -> int:
+    def _entered(self, call: Call, acks: int, tp: str, data: bytes, found: Summary) -> int:
         """The id of the first record: that of an earlier attempt, if this is another one."""
         doubts = self.in_doubt.setdefault(tp, {})
         mark = _mark(data, found)
