@@ -194,6 +194,7 @@ ACTIONS: Final[dict[str, Action]] = {
 FOOTER: Final = (
     "drill",
     "inflict",
+    "inflict.mark",
     "session.verify",
     "session.export",
     "session.analyse",
