@@ -29,6 +29,8 @@ class FaultView(PickView):
         self.foresight = Foresight(stage.source)
         self.asked: Fault | None = None
         self.warned = ""
+        self._is_unshown = False
+        """What comes to be known in the background is shown at the next look."""
 
     def show_faults(self, faults: Sequence[Fault]) -> None:
         """Show these, and begin to foresee what each would do."""
@@ -102,7 +104,7 @@ class FaultView(PickView):
 
     def is_busy(self) -> bool:
         """Whether there is more to foresee."""
-        return self.foresight.possible and self._next() is not None
+        return self.foresight.possible and (self._is_unshown or self._next() is not None)
 
     def _next(self) -> str | None:
         """The statement to be looked into next: the cursor's, then the others in order.
@@ -137,7 +139,9 @@ class FaultView(PickView):
         statement = self._next() if self.foresight.possible else None
         if statement is not None:
             self.foresight.go_on(statement)
+        if statement is not None or self._is_unshown:
             self.refresh_effects()
+        self._is_unshown = statement is not None and self.foresight.in_background
 
     def warn(self, prompt: Prompt) -> None:
         """Say above the line what the fault that is being confirmed would do, once it is known."""
