@@ -30,7 +30,7 @@ def test_a_message_is_an_arrow_from_host_to_host() -> None:
     there = drawn(DIAGRAM.row(message(1, 2), role=""))
     assert there.startswith(" 00:03.000   1,234 ")
     assert "o---FetchRequest--->|" in there
-    assert "|<---FetchRequest---o" in drawn(DIAGRAM.row(message(2, 1), role=""))
+    assert "|<--FetchRequest----o" in drawn(DIAGRAM.row(message(2, 1), role=""))
     assert "--x|" in drawn(DIAGRAM.row(message(1, 2), role="", lost=True))
 
 

@@ -19,7 +19,7 @@ async def test_messages_are_arrows() -> None:
     with failing_over() as source:
         async with console(source, "5", "slash") as driven:
             await driven.type("LeaderAndIsrRequest")
-            await driven.press("enter", "D")
+            await driven.press("enter", "g", "D")
             assert any("LeaderAndIsr" in row and "▶" in row for row in driven.lines())
 
 
