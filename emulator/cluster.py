@@ -318,6 +318,8 @@ def _fresh(spec: CreateCluster) -> ClusterState:
         raise ConfigError(f"Brokers have racks since {since}, not in {spec.version}.")
     if spec.racks and len(spec.racks) != len(ids):
         raise ConfigError(f"There are {len(spec.racks)} racks for {len(ids)} brokers.")
+    if spec.hosts and len(spec.hosts) != len(ids):
+        raise ConfigError(f"There are {len(spec.hosts)} hosts for {len(ids)} brokers.")
     hosts = {number: Host(number) for number in (*ids, ZOOKEEPER, CLIENTS)}
     kernel = KernelState(random_state=spec.seed * 2_654_435_761 + 88_172_645, hosts=hosts)
     settings = Settings(
@@ -325,6 +327,7 @@ def _fresh(spec: CreateCluster) -> ClusterState:
         spec.stepwise,
         dict(spec.config),
         racks=dict(zip(ids, spec.racks, strict=False)),
+        hosts=dict(zip(ids, spec.hosts, strict=False)),
     )
     return ClusterState(
         spec,

@@ -99,6 +99,7 @@ def cluster_text(spec: CreateCluster) -> str:
     words = ["cluster", "--brokers", str(spec.brokers), "--first-id", str(spec.first_id)]
     words += ["--version", spec.version, "--seed", str(spec.seed)]
     words += ["--racks", ",".join(spec.racks)] if spec.racks else []
+    words += ["--hosts", ",".join(spec.hosts)] if spec.hosts else []
     for key, value in spec.config.items():
         words += ["--config", f"{key}={value}"]
     words += ["--stepwise"] if spec.stepwise else []

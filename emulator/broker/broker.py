@@ -10,7 +10,8 @@ from typing import Any
 from msgspec import Struct, field
 
 from emulator import protocol as messages
-from emulator.broker.consumer_fetch import ConsumerFetches, ConsumerReads
+from emulator.broker.consumer_fetch import ConsumerReads
+from emulator.broker.delayed_produce import DelayedProduces
 from emulator.broker.dynamic_config import DynamicConfig
 from emulator.broker.fetch_round import SingleRounds
 from emulator.broker.fetch_session import FetchSessions, FetchSessionsState
@@ -20,7 +21,7 @@ from emulator.broker.lifecycle import Lifecycle, LifecycleState
 from emulator.broker.metadata_cache import MetadataCache
 from emulator.broker.partition_locks import BEHIND_LOCKS, LocksState, PartitionLocks
 from emulator.broker.producer_ids import ProducerIdBlock, ProducerIds
-from emulator.broker.purgatory import Purgatory, PurgatoryState
+from emulator.broker.purgatory import PurgatoryState
 from emulator.broker.replica import Replica, ReplicaIndex, Replicas
 from emulator.broker.replica_manager import ReplicaManager, ReplicaManagerState
 from emulator.broker_context import BrokerContext, ProcessState, Surroundings
@@ -30,13 +31,7 @@ from emulator.coordinator.group_coordinator import GroupCoordinator
 from emulator.coordinator.groups import CoordinatorState
 from emulator.events import ZOOKEEPER
 from emulator.protocol import AnyMessage
-from emulator.replication.partition import (
-    AnswerProduces,
-    BeginLeading,
-    End,
-    FailProduces,
-    StopLeading,
-)
+from emulator.replication.partition import BeginLeading, End, StopLeading
 from emulator.simulation.network import LATENCY_MIN_US
 
 Handler = Callable[[int, Any], None]
@@ -55,7 +50,7 @@ class BrokerState(Struct, array_like=True):
     clean_shutdown: bool = True
     index: ReplicaIndex = field(default_factory=ReplicaIndex)
     requests: ReplicaManagerState = field(default_factory=ReplicaManagerState)
-    purgatory: PurgatoryState = field(default_factory=PurgatoryState)
+    produces: PurgatoryState = field(default_factory=PurgatoryState)
     locks: LocksState = field(default_factory=LocksState)
     fetch_sessions: FetchSessionsState = field(default_factory=FetchSessionsState)
     fetchers: FetchersState = field(default_factory=FetchersState)
@@ -64,7 +59,7 @@ class BrokerState(Struct, array_like=True):
     producer_ids: ProducerIdBlock = field(default_factory=ProducerIdBlock)
     controllership: Controllership = field(default_factory=Controllership)
     coordinator: CoordinatorState = field(default_factory=CoordinatorState)
-    consumer_fetches: ConsumerFetches = field(default_factory=ConsumerFetches)
+    consumer_fetches: PurgatoryState = field(default_factory=PurgatoryState)
 
     @property
     def id(self) -> int:
@@ -104,7 +99,7 @@ class Broker:
         self.context = context = BrokerContext(state.process, surroundings)
         self.zk = context.zk
         self.replicas = Replicas(context, state.replicas, state.index)
-        self.purgatory = Purgatory(context, state.purgatory)
+        self.produces = DelayedProduces(context, state.produces, self.replicas)
         self.locks = PartitionLocks(context, state.locks, self._session_partitions)
         self.sessions = FetchSessions(context, state.fetch_sessions, self.replicas, self.locks)
         self.reads = ConsumerReads(context, self.replicas, self.sessions, state.consumer_fetches)
@@ -122,7 +117,7 @@ class Broker:
             context,
             state.requests,
             replicas=self.replicas,
-            purgatory=self.purgatory,
+            produces=self.produces,
             sessions=self.sessions,
             fetchers=self.fetchers,
             locks=self.locks,
@@ -158,8 +153,6 @@ class Broker:
     def _connect_parts(self) -> None:
         """Let the parts hear of what others bring about."""
         replicas, coordinator = self.replicas, self.coordinator
-        replicas.on(AnswerProduces, lambda replica, e: self.purgatory.complete(replica, e.error))
-        replicas.on(FailProduces, lambda replica, e: self.purgatory.fail(replica, e.error))
         replicas.on(BeginLeading, lambda replica, _: coordinator.leads(replica.tp))
         replicas.on(StopLeading, lambda replica, _: coordinator.leads_no_more(replica.tp))
         self.context.own_response = coordinator.offsets.stored
@@ -294,9 +287,9 @@ class Broker:
             "boot": self.lifecycle.boot,
             "register": self.lifecycle.register,
             "zk-ping": self.zk.ping,
-            "fetch-timeout": self.sessions.expire_parked,
-            "consumer-fetch-timeout": self.reads.expire,
-            "produce-timeout": self.purgatory.expire,
+            "fetch-timeout": self.sessions.parked.expire,
+            "consumer-fetch-timeout": self.reads.delayed.expire,
+            "produce-timeout": self.produces.purgatory.expire,
             "fetch-backoff": self.fetchers.resume,
             "socket-timeout": self.fetchers.check_timeouts,
             "isr-expiration": self._expire_isr,

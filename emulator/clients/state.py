@@ -150,8 +150,13 @@ class Reading(Struct, array_like=True):
 
     Since 2.1 (KIP-320) ``leader_epoch`` is the partition's epoch by the metadata, ``epochs`` those
     of the last record before each position (a partition is missing if that is not known), and
-    ``validating`` tells that the leader is asked where that epoch ends. ``resetting`` tells that it
-    is asked where its log begins, because the position is out of range.
+    ``validating`` tells that the leader is asked where that epoch ends. ``located_by`` is the
+    timestamp whose offset the leader is asked for (None: it is not): EARLIEST because the position
+    is out of range, or the time to begin at.
+
+    Once everything has been read, a statement with a timeout waits for more until ``idle_us``:
+    ``polls`` are the brokers whose responses it waits for, by request. Each has the partitions
+    that ``sources`` (broker and leader epoch) says are read from it.
     """
 
     id: int
@@ -172,7 +177,10 @@ class Reading(Struct, array_like=True):
     epochs: dict[int, int] = field(default_factory=dict)
     leader_epoch: int = -1
     validating: bool = False
-    resetting: bool = False
+    located_by: int | None = None
+    sources: dict[int, tuple[int, int]] = field(default_factory=dict)
+    polls: dict[int, int] = field(default_factory=dict)
+    idle_us: int = 0
 
 
 class Consumer(Struct, array_like=True):

@@ -23,12 +23,13 @@ class Input(Struct, frozen=True, tag=True, tag_field="input", omit_defaults=True
 class CreateCluster(Input, frozen=True, kw_only=True):
     """Make a cluster: brokers ``first_id ..`` of release ``version``.
 
-    ``racks`` is empty or has one name a broker.
+    ``racks`` and ``hosts`` are empty or have one name a broker.
     """
 
     brokers: Count = 3
     first_id: Natural = 0
     racks: list[str] = []
+    hosts: list[str] = []
     version: str = "3.9"
     seed: int = 1
     config: dict[str, str] = {}
@@ -104,6 +105,11 @@ class Consume(Input, frozen=True, kw_only=True):
     With a group the consumer is a member of it, ``then`` until it leaves (in order, or by dying);
     ``from_beginning``: a position out of range begins again at the log's start. ``rack`` is where
     the consumer is (KIP-392): a leader may send it to a replica there.
+
+    With ``timeout_us`` the consumer waits for more until nothing has come for so long. Its fetches
+    wait at the broker for ``min_bytes`` of records, at most for ``max_wait_us`` (None: the
+    release's fetch.min.bytes and fetch.max.wait.ms). ``from_timestamp_us`` begins at the first
+    record that is not older than that virtual time.
     """
 
     topic: str
@@ -116,6 +122,10 @@ class Consume(Input, frozen=True, kw_only=True):
     assignor: Literal["range", "roundrobin", "cooperative-sticky"] = "range"
     from_beginning: bool = False
     then: Literal["stay", "leave", "die"] = "stay"
+    timeout_us: Natural | None = None
+    min_bytes: Natural | None = None
+    max_wait_us: Natural | None = None
+    from_timestamp_us: Natural | None = None
 
 
 class FetchRound(Input, frozen=True, kw_only=True):

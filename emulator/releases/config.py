@@ -46,7 +46,8 @@ class Settings(Struct, array_like=True):
     """How the cluster is configured: plain data. Overrides are by Kafka's names.
 
     ``brokers`` holds each broker's own values: those of its file and, from 1.1 on, those that it
-    has read from its znode. ``assigned_by_kafka`` are the topics whose partitions were assigned by
+    has read from its znode. ``hosts`` are the names that brokers register (``broker-N`` where there
+    is none). ``assigned_by_kafka`` are the topics whose partitions were assigned by
     Kafka's own rule, which partitions added later go on by.
     """
 
@@ -55,6 +56,7 @@ class Settings(Struct, array_like=True):
     defaults: dict[str, str] = field(default_factory=dict)
     brokers: dict[int, dict[str, str]] = field(default_factory=dict)
     racks: dict[int, str] = field(default_factory=dict)
+    hosts: dict[int, str] = field(default_factory=dict)
     assigned_by_kafka: dict[str, None] = field(default_factory=dict)
 
 

@@ -428,7 +428,7 @@ class BeginLeading(Struct, frozen=True, gc=False):
 
 
 class StopLeading(Struct, frozen=True, gc=False):
-    """This broker leads the partition no longer: parked fetches of it are answered.
+    """This broker leads the partition no longer: what waits for it is answered with that.
 
     ``leader_epoch`` is the epoch in which it led.
     """
@@ -445,15 +445,7 @@ class OfferRecords(Struct, frozen=True, gc=False):
 
 
 class AnswerProduces(Struct, frozen=True, gc=False):
-    """Answer the acks=all requests that the HW has reached, with ``error``."""
-
-    error: str
-
-
-class FailProduces(Struct, frozen=True, gc=False):
-    """Answer all waiting acks=all requests with ``error``."""
-
-    error: str
+    """The HW has risen: acks=all requests that it has reached are answered."""
 
 
 class StartFetching(Struct, frozen=True, gc=False):
@@ -507,7 +499,6 @@ Effect = (
     | AnswerFetches
     | OfferRecords
     | AnswerProduces
-    | FailProduces
     | StartFetching
     | KeepFetching
     | StopFetching
@@ -523,8 +514,7 @@ RETRY_CHANGE: Final = RetryChange()
 BEGIN_LEADING: Final = BeginLeading()
 ANSWER_FETCHES: Final = AnswerFetches()
 OFFER_RECORDS: Final = OfferRecords()
-ANSWER_PRODUCES: Final = AnswerProduces(NONE)
-NOT_ENOUGH_AFTER_APPEND: Final = AnswerProduces("NOT_ENOUGH_REPLICAS_AFTER_APPEND")
+ANSWER_PRODUCES: Final = AnswerProduces()
 START_FETCHING: Final = StartFetching()
 KEEP_FETCHING: Final = KeepFetching()
 STOP_FETCHING: Final = StopFetching()
@@ -582,6 +572,22 @@ def produce_error(state: Partition | None, acks: int, rules: Rules, moment: Mome
     if acks == -1 and len(state.isr) < effective_min_isr(state, rules, moment):
         return "NOT_ENOUGH_REPLICAS"
     return NONE
+
+
+def acks_all_error(
+    state: Partition, required_offset: int, rules: Rules, moment: Moment
+) -> str | None:
+    """What an acks=all request whose records end at ``required_offset`` is told; None: not yet.
+
+    Its records are in the log. That too few replicas had them in time does not change that.
+    Source: Partition.checkEnoughReplicasReachOffset.
+    """
+    if state.role != LEADER:
+        return NOT_LEADER
+    if state.high_watermark < required_offset:
+        return None
+    enough = len(state.maximal_isr) >= effective_min_isr(state, rules, moment)
+    return NONE if enough else "NOT_ENOUGH_REPLICAS_AFTER_APPEND"
 
 
 def effective_min_isr(state: Partition, rules: Rules, moment: Moment) -> int:
@@ -720,7 +726,7 @@ def _become_follower(
     same_leader = followed and state.leader == command.leader
     goes_on = same_leader and not _truncates_again(state, command, rules)
     if state.role == LEADER:
-        effects += (FailProduces(NOT_LEADER), StopLeading(state.leader_epoch))
+        effects.append(StopLeading(state.leader_epoch))
     _take(state, command)
     state.role, state.leader = FOLLOWER, command.leader
     state.epoch_start = None
@@ -761,7 +767,7 @@ def _take(state: Partition, command: BecomeLeader | BecomeFollower) -> None:
 def _stop(state: Partition, _command: Stop, _rules: Rules, _moment: Moment) -> Effects:
     effects: Effects = []
     if state.role == LEADER:
-        effects += (FailProduces(NOT_LEADER), StopLeading(state.leader_epoch))
+        effects.append(StopLeading(state.leader_epoch))
         state.remotes = {}
     effects.append(STOP_FETCHING)
     if state.role != OFFLINE:
@@ -853,8 +859,7 @@ def _raise_high_watermark(
     if to == current:
         return
     _move_high_watermark(state, to, occasion, effects)
-    enough = len(members) >= min_isr
-    effects += (ANSWER_FETCHES, ANSWER_PRODUCES if enough else NOT_ENOUGH_AFTER_APPEND)
+    effects += (ANSWER_FETCHES, ANSWER_PRODUCES)
 
 
 def _holds_back(

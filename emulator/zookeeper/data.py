@@ -215,10 +215,11 @@ class _BrokerJson(Struct):
 _broker = _reader(_BrokerJson)
 
 
-def broker_json(profile: Profile, broker: int, rack: str | None, timestamp_ms: int) -> str:
+def broker_json(
+    profile: Profile, broker: int, host: str, rack: str | None, timestamp_ms: int
+) -> str:
     """The content of /brokers/ids/N (``BrokerIdZNode``)."""
     port = 9092 + broker
-    host = f"broker-{broker}"
     basic = {"jmx_port": -1, "timestamp": str(timestamp_ms), "host": host}
     if not profile.has("broker_endpoints"):
         return compact({**basic, "version": 1, "port": port})

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from sessions.analysis.examples import EXAMPLES
 from sessions.analysis.jobs import JOBS
 from sessions.dataset.document import page
 
@@ -38,6 +39,10 @@ everything is.
   follower: the fetch that brings the record; the next one tells the leader, which commits.
 - A column without a meaning for null always has a value.
 
+Below each table stands a query, which names tables by their names: after
+`CREATE VIEW outages AS SELECT * FROM 'DIR/outages/*.parquet'` DuckDB knows it, after
+`spark.read.parquet("DIR/outages").createOrReplaceTempView("outages")` Spark does.
+
 This page is rendered from the declarations (`python -m sessions.analysis > docs/analysis.md`).
 """
 
@@ -50,4 +55,4 @@ def analysis_page() -> str:
         links = ", ".join(f"[`{name}`](#{name})" for name in names)
         lines.append(f"| `{job.name}` | {job.question} | {links} |")
     tables = tuple(result.table for job in JOBS.values() for result in job.results)
-    return page("\n".join((HEAD, *lines, "")), tables)
+    return page("\n".join((HEAD, *lines, "")), tables, EXAMPLES)

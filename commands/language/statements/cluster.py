@@ -39,6 +39,15 @@ def cluster(
         values.Names | None,
         option("--racks", metavar="a,b,..", parse=values.names, text="one name a broker"),
     ] = None,
+    hosts: Annotated[
+        values.Names | None,
+        option(
+            "--hosts",
+            metavar="a,b,..",
+            parse=values.names,
+            text="the host name that each broker registers",
+        ),
+    ] = None,
     version: Annotated[
         str,
         option(
@@ -57,10 +66,13 @@ def cluster(
     """Create the cluster; always the first statement of a script."""
     if racks is not None and len(racks) != brokers:
         raise BadWord(f"--racks names {len(racks)} racks for {brokers} brokers")
+    if hosts is not None and len(hosts) != brokers:
+        raise BadWord(f"--hosts names {len(hosts)} hosts for {brokers} brokers")
     return CreateCluster(
         brokers=brokers,
         first_id=first_id,
         racks=list(racks or []),
+        hosts=list(hosts or []),
         version=version,
         seed=seed,
         config=dict(config or []),

@@ -4,8 +4,8 @@ from commands.runs.live import asked
 from console.model.faults import Fault, faults_of, subject_of
 from emulator import events
 from sessions.model.cluster_view import ClusterView
-from tests.console.benches import failing_over
 from tests.console.fakes import Script, failover
+from tests.console.libraries import failing_over
 
 
 def view() -> ClusterView:

@@ -1,9 +1,9 @@
 import pytest
 
 from sessions.sources.source import Reply
-from tests.console.benches import failing_over
 from tests.console.driving import SIZES, Console, console, toasts
 from tests.console.fakes import ListSource, failover
+from tests.console.libraries import failing_over
 
 
 def live() -> ListSource:

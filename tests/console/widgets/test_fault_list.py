@@ -4,8 +4,8 @@ from console.model.faults import Fault, faults_of
 from console.model.workspace import Stage
 from console.render.lines import text_of
 from console.widgets.fault_list import MANY_PARTITIONS, UNKNOWN, FaultView
-from tests.console.benches import failing_over
 from tests.console.fakes import ListSource, failover
+from tests.console.libraries import failing_over
 
 HARMLESS = Fault("delay", "network delay 2 3 500ms")
 
