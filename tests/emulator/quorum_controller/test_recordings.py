@@ -199,7 +199,10 @@ def altered(
     image = controller.image
     partition = image.partition(topic, number)
     assert partition is not None
-    checked = dict([numbers(given["--isr-epoch"], ":")]) if "--isr-epoch" in given else {}
+    checked: dict[int, int] = {}
+    if "--isr-epoch" in given:
+        member, difference = numbers(given["--isr-epoch"], ":")
+        checked[member] = difference
     item = AlterPartitionItem(
         image.topic_ids[topic],
         number,
