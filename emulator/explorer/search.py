@@ -291,7 +291,9 @@ class Search:
         self._arriving = {
             depth: each for depth, each in self._arriving.items() if depth >= last.depth
         }
-        self._result = Result(0, last.result_depth, last.generated, last.faults, complete=False, stopped="")
+        self._result = Result(
+            0, last.result_depth, last.generated, last.faults, complete=False, stopped=""
+        )
         for name, index, faults in last.broken:
             self._found(name, index, faults)
         self._kept_states = self._looked = len(self._states)
