@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from tests.golden_kraft.recorded import load
+from tests.golden_kraft.recorded import RECORDINGS, load
 
 PAGE = Path(__file__).parents[2] / "docs" / "kraft.md"
 QUOTATION = re.compile(r"```\n# (\S+) (\S+): (\S+)\n(.*?)```", re.DOTALL)
@@ -17,7 +17,8 @@ def test_every_quotation_is_what_was_recorded() -> None:
     quotations = QUOTATION.findall(PAGE.read_text())
     assert len(quotations) == PAGE.read_text().count("```\n#") > 10
     for release, script, mark, text in quotations:
-        recording = load(Path(__file__).parent / "recordings" / release / f"{script}.json")
+        (path,) = (each for each in RECORDINGS if each.match(f"{release}/{script}.json"))
+        recording = load(path)
         recorded = list(lines(recording["marks"][mark]["metadata_log"]))
         assert text.splitlines() == recorded, f"{release} {script}: {mark}"
 
