@@ -44,7 +44,7 @@ def all_in_sync(cluster: KafkaCluster) -> None:
 def leader_crash(cluster: KafkaCluster) -> None:
     victim = cluster.leader("orders")
     cluster.crash(victim)
-    cluster.wait_until(f"orders-0.leader not in [-1,{victim}]")
+    eventually(lambda: cluster.leader("orders") not in (-1, victim), "another leader")
     cluster.start(victim)
     all_in_sync(cluster)
 
