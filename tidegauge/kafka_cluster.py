@@ -190,8 +190,8 @@ class KafkaCluster:
         return int(self._partition(topic, partition)["leader"])
 
     def isr(self, topic: str, partition: int = 0) -> list[int]:
-        """The in-sync replicas of a partition."""
-        return list(self._partition(topic, partition)["isr"])
+        """The in-sync replicas of a partition, in order."""
+        return sorted(self._partition(topic, partition)["isr"])
 
     def high_watermark(self, topic: str, partition: int = 0) -> int:
         """The high watermark of a partition's leader."""

@@ -6,6 +6,7 @@ import signal
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from importlib.util import find_spec
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
@@ -303,6 +304,9 @@ def serve(service: Service) -> ExitCode:
     Raises:
         CommandError: a port cannot be opened, or the cluster's configuration is not valid.
     """
+    if find_spec("crc32c") is None:
+        message = "'tidegauge serve' needs crc32c: pip install 'tidegauge[serve]'"
+        raise CommandError(ExitCode.UNREACHABLE, message)
     _tell_warnings()
     return asyncio.run(_serve(service))
 

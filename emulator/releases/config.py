@@ -109,10 +109,10 @@ class BrokerConfig(Struct, frozen=True):
     replica_fetch_max_bytes: int
     replica_fetch_response_max_bytes: int
     fetch_max_bytes: int
-    socket_request_max_bytes: int
     auto_create_topics_enable: bool
     num_partitions: int
     default_replication_factor: int
+    socket_request_max_bytes: int
 
 
 class TopicValues(Struct, frozen=True):

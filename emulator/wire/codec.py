@@ -37,6 +37,9 @@ _NO_TAGS: Final = b"\0"
 def decode_request(frame: bytes) -> tuple[RequestHeader, Message]:
     """Return a request's header and body.
 
+    Bytes after the body are ignored, as Kafka's ``RequestContext.parseRequest`` does: librdkafka
+    (2.16) asks for all topics with three bytes too many.
+
     Raises:
         UnsupportedVersion: The API has no such version; the header is in ``header``.
         MalformedFrame: The bytes are no such request.
@@ -51,7 +54,8 @@ def decode_request(frame: bytes) -> tuple[RequestHeader, Message]:
     what = f"{api.name}Request {version}"
     if api.is_flexible(version):
         at = _after_tags(frame, at, what)
-    return header, _read(_reader(api.request, api, version), frame, at, what)
+    body, _ = _read(_reader(api.request, api, version), frame, at, what)
+    return header, body
 
 
 def encode_response(api_key: int, version: int, correlation_id: int, response: Message) -> bytes:
@@ -81,7 +85,12 @@ def encode_request(header: RequestHeader, request: Message) -> bytes:
 
 
 def decode_response(api_key: int, version: int, frame: bytes) -> tuple[int, Message]:
-    """Return a response's correlation id and body; the client knows what it had asked."""
+    """Return a response's correlation id and body; the client knows what it had asked.
+
+    Raises:
+        TrailingBytes: The frame is longer than the response.
+        MalformedFrame: The bytes are no such response.
+    """
     api = APIS[api_key]
     what = f"{api.name}Response {version}"
     if len(frame) < _INT32.size:
@@ -90,7 +99,10 @@ def decode_response(api_key: int, version: int, frame: bytes) -> tuple[int, Mess
     at = _INT32.size
     if api.has_flexible_response_header(version):
         at = _after_tags(frame, at, what)
-    return correlation_id, _read(_reader(api.response, api, version), frame, at, what)
+    body, end = _read(_reader(api.response, api, version), frame, at, what)
+    if end < len(frame):
+        raise TrailingBytes(f"{what}: {len(frame) - end} of {len(frame)} bytes are left over")
+    return correlation_id, body
 
 
 def read_request_header(frame: bytes) -> tuple[RequestHeader, int]:
@@ -125,7 +137,7 @@ def _after_tags(frame: bytes, at: int, what: str) -> int:
         raise MalformedFrame(f"{what}: the header ends too early") from error
 
 
-def _read(read: Reader, frame: bytes, at: int, what: str) -> Message:
+def _read(read: Reader, frame: bytes, at: int, what: str) -> tuple[Message, int]:
     try:
         message, end = read(frame, at)
     except (IndexError, struct.error) as error:
@@ -134,10 +146,7 @@ def _read(read: Reader, frame: bytes, at: int, what: str) -> Message:
         raise MalformedFrame(f"{what}: {error}") from error
     if end > len(frame):
         raise MalformedFrame(f"{what}: its {len(frame)} bytes end too early")
-    if end < len(frame):
-        raise TrailingBytes(f"{what}: {len(frame) - end} of {len(frame)} bytes are left over")
-    found: Message = message
-    return found
+    return message, end
 
 
 def _write(write: Writer, message: Message, version: int) -> bytes:

@@ -4,7 +4,7 @@
 
     WireError
      ├─ MalformedFrame            the bytes are no such message; a broker closes the connection
-     │   ├─ TrailingBytes         the message ends before the frame does
+     │   ├─ TrailingBytes         a response ends before the frame does
      │   └─ UnknownApiKey         no API has that key
      ├─ UnsupportedVersion        the API has no such version; only ApiVersions is answered then
      ├─ UnwritableMessage         a message that this version of its API cannot carry
@@ -26,7 +26,7 @@ class MalformedFrame(WireError):
 
 
 class TrailingBytes(MalformedFrame):
-    """A whole message was read, and bytes are left over."""
+    """A whole response was read, and bytes are left over."""
 
 
 class UnknownApiKey(MalformedFrame):

@@ -1,6 +1,7 @@
 """A connection of a client outside to a broker's port."""
 
 import asyncio
+from collections import deque
 from typing import TYPE_CHECKING, Final, cast
 
 from sessions.gateway.frames import LENGTH_BYTES, BadFrameError, FrameBuffer
@@ -9,14 +10,15 @@ if TYPE_CHECKING:
     from sessions.gateway.gateway import Gateway
 
 REQUESTS_MAX: Final = 64
-"""How many requests of a connection may be under way before no more are read from it."""
+"""How many requests of a connection may wait before no more are read from it."""
 
 
 class ClientConnection(asyncio.Protocol):
-    """Passes frames on to the gateway, and responses back.
+    """Passes requests on to the gateway, and responses back.
 
-    What a client may have in memory is bounded: it is read from no further while it has too many
-    requests under way, or too many bytes in them, or does not take its responses.
+    As in Kafka's ``SocketServer`` the next request is passed on when the last one has been answered
+    and its response was taken. So what a client may have in memory is bounded, however fast it asks
+    and however slowly it reads: one response, and as many requests as may wait.
     """
 
     def __init__(self, gateway: "Gateway", broker: int) -> None:
@@ -27,7 +29,11 @@ class ClientConnection(asyncio.Protocol):
         self.peer = ""
         self._transport: asyncio.Transport | None = None
         self._frames = FrameBuffer(gateway.limit_bytes(broker))
-        self._takes_no_more = False
+        self._waiting: deque[bytes] = deque()
+        self._waiting_bytes = 0
+        self._is_asked = False
+        self._is_taken = True
+        self._is_ending = False
         self._is_paused = False
 
     # ---- what asyncio says
@@ -49,19 +55,18 @@ class ClientConnection(asyncio.Protocol):
         except BadFrameError as error:
             self.gateway.dropped(self, str(error))
             return
-        for frame in frames:
-            self.gateway.received(self, frame)
-        self._pace()
+        self._waiting.extend(frames)
+        self._waiting_bytes += sum(map(len, frames))
+        self._pass_on()
 
     def pause_writing(self) -> None:
-        """The client does not take its responses."""
-        self._takes_no_more = True
-        self._pace()
+        """The client does not take its response."""
+        self._is_taken = False
 
     def resume_writing(self) -> None:
-        """It takes them again."""
-        self._takes_no_more = False
-        self._pace()
+        """It has taken it."""
+        self._is_taken = True
+        self._pass_on()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """The client has hung up, or the connection broke."""
@@ -72,10 +77,12 @@ class ClientConnection(asyncio.Protocol):
     # ---- what the gateway says
 
     def respond(self, frame: bytes) -> None:
-        """Send the response to the oldest request that is under way."""
+        """Send the response to the request that was passed on last."""
+        self._is_asked = False
         if self._transport is not None:
             self._transport.writelines((len(frame).to_bytes(LENGTH_BYTES), frame))
-        self._pace()
+        if self._waiting:  # not from here: the cluster is in the middle of something
+            asyncio.get_running_loop().call_soon(self._pass_on)
 
     def close(self, *, abort: bool = False) -> None:
         """Close the connection, after what was written or (``abort``) at once."""
@@ -84,7 +91,26 @@ class ClientConnection(asyncio.Protocol):
 
     def stop_reading(self) -> None:
         """Take no more requests: the server is about to end."""
-        self._takes_no_more = True
+        self._is_ending = True
+        self._pace()
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether a request that was passed on has not been answered."""
+        return self._is_asked
+
+    @property
+    def held_bytes(self) -> int:
+        """How much is kept of what the client has sent and of what it does not take."""
+        buffered = 0 if self._transport is None else self._transport.get_write_buffer_size()
+        return self._waiting_bytes + buffered
+
+    def _pass_on(self) -> None:
+        """Pass requests on, up to one that has to be answered first."""
+        while self._waiting and self._is_taken and not (self._is_asked or self._is_ending):
+            frame = self._waiting.popleft()
+            self._waiting_bytes -= len(frame)
+            self._is_asked = self.gateway.received(self, frame)
         self._pace()
 
     def _pace(self) -> None:
@@ -92,9 +118,8 @@ class ClientConnection(asyncio.Protocol):
         transport = self._transport
         if transport is None or transport.is_closing():
             return
-        requests, size_bytes = self.gateway.backlog(self)
-        too_much = requests > REQUESTS_MAX or size_bytes > self._frames.limit_bytes
-        wanted = self._takes_no_more or too_much
+        too_much = self._waiting_bytes > self._frames.limit_bytes
+        wanted = self._is_ending or too_much or len(self._waiting) > REQUESTS_MAX
         if wanted and not self._is_paused:
             transport.pause_reading()
         elif self._is_paused and not wanted:

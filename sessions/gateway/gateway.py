@@ -65,9 +65,11 @@ class Gateway(Delivery):
         self._last_number = 0
         self._wakes: asyncio.Handle | None = None
         self._waiting: list[tuple[Ticket, asyncio.Future[Ticket]]] = []
+        self._following = asyncio.Lock()
         self._opening: set[asyncio.Task[None]] = set()
         self._is_stopping = False
         self._drained = asyncio.Event()
+        self._deserted = asyncio.Event()
         self._fault: asyncio.Future[None] | None = None
         self.cluster.clients.external.delivery = self
 
@@ -119,6 +121,8 @@ class Gateway(Delivery):
     async def stop(self) -> None:
         """Take no more requests, send the responses to those that were taken, and close."""
         self._is_stopping = True
+        if not self.connections:
+            self._deserted.set()
         for listener in self.listeners.values():
             listener.shut()
         for connection in self.connections.values():
@@ -126,15 +130,23 @@ class Gateway(Delivery):
         self._wake()
         with suppress(TimeoutError):
             await asyncio.wait_for(self._drained.wait(), DRAIN_SECONDS)
-        for connection in list(self.connections.values()):
-            connection.close()
-        await asyncio.sleep(0)
+        await self._close_connections()
         if self._wakes is not None:
             self._wakes.cancel()
         for task in self._opening:
             task.cancel()
         self.cluster.clients.external.delivery = None
         self._close_listeners()
+
+    async def _close_connections(self) -> None:
+        """Close all; who does not take what was written is cut off."""
+        for connection in list(self.connections.values()):
+            connection.close()
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._deserted.wait(), DRAIN_SECONDS)
+        for connection in list(self.connections.values()):
+            connection.close(abort=True)
+        await asyncio.sleep(0)
 
     def _close_listeners(self) -> None:
         for listener in self.listeners.values():
@@ -178,32 +190,25 @@ class Gateway(Delivery):
         self._give(wanted, f"client {number} connects to broker {connection.broker}")
         return True
 
-    def received(self, connection: ClientConnection, frame: bytes) -> None:
-        """A request has come."""
+    def received(self, connection: ClientConnection, frame: bytes) -> bool:
+        """A request has come; True if it has yet to be answered."""
         number = connection.number
         if number not in self.connections:
-            return
+            return False
         api = APIS.get(int.from_bytes(frame[:2], signed=True))
         name = "an unknown request" if api is None else api.name
         wanted = ReceiveRequest(connection=number, frame=frame)
         self._give(wanted, f"client {number} sends {name}")
-
-    def waits(self, connection: ClientConnection) -> bool:
-        """Whether a request of a connection has not been answered."""
-        return self.backlog(connection)[0] > 0
-
-    def backlog(self, connection: ClientConnection) -> tuple[int, int]:
-        """How many requests of a connection have not been answered, and how many bytes they are."""
-        found = self.cluster.clients.external.state.connections.get(connection.number)
-        if found is None or not found.frame:
-            return 0, 0
-        return 1 + len(found.waiting), len(found.frame) + sum(map(len, found.waiting))
+        found = self.cluster.clients.external.state.connections.get(number)
+        return found is not None and bool(found.frame)
 
     def closed(self, connection: ClientConnection) -> None:
         """A client has hung up."""
         number = connection.number
         if self.connections.pop(number, None) is not None and not self._is_ended():
             self._give(CloseConnection(connection=number), f"client {number} hangs up")
+        if self._is_stopping and not self.connections:
+            self._deserted.set()
 
     def dropped(self, connection: ClientConnection, reason: str) -> None:
         """What a client sends is no request: its connection is closed."""
@@ -274,7 +279,7 @@ class Gateway(Delivery):
                 self._fault.set_exception(error)
             return
         self._see_to_brokers()
-        if self._is_stopping and not any(map(self.waits, self.connections.values())):
+        if self._is_stopping and not any(each.is_waiting for each in self.connections.values()):
             self._drained.set()
         for look in self.looked:
             look()
@@ -312,9 +317,10 @@ class Gateway(Delivery):
             task.add_done_callback(self._opening.discard)
 
     async def _follow_brokers(self) -> None:
-        for broker, listener in self.listeners.items():
-            takes = self._takes_requests(broker) and not self._is_stopping
-            if takes and not listener.is_open:
-                await listener.open(partial(ClientConnection, self, broker))
-            elif not takes and listener.is_open:
-                listener.shut()
+        async with self._following:  # opening takes a while, and is to happen once
+            for broker, listener in self.listeners.items():
+                takes = self._takes_requests(broker) and not self._is_stopping
+                if takes and not listener.is_open:
+                    await listener.open(partial(ClientConnection, self, broker))
+                elif not takes and listener.is_open:
+                    listener.shut()

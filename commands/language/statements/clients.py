@@ -1,4 +1,4 @@
-"""Producers and consumers: produce, consume."""
+"""Producers and consumers: produce, consume, inject."""
 
 from typing import Annotated, Literal, cast
 

@@ -196,6 +196,10 @@ class FindCoordinator:
         )
 
 
+_NAMES_ITSELF: Final = 3
+"""The version of ApiVersions since which a broker says which versions of it there are."""
+
+
 class ApiVersions:
     """ApiVersions: what the broker's release understands (KIP-35), and no features."""
 
@@ -208,11 +212,16 @@ class ApiVersions:
         return []
 
     def answer(self, call: Call, _answers: Sequence[AnyMessage]) -> Message:
-        """Tell the versions; who asked in one that is not known learns it by an error (KIP-511)."""
-        known = call.header.api_version in self.versions[API_VERSIONS]
-        keys = [
-            wire.ApiVersion(key, versions[0], versions[-1])
-            for key, versions in sorted(self.versions.items())
-        ]
-        error = NONE if known else "UNSUPPORTED_VERSION"
+        """Tell the versions; who asked in one that is not known learns it by an error.
+
+        Since 2.4, whose ApiVersions 3 came with this rule, the error names the versions of
+        ApiVersions (KIP-511); before that it names none.
+        """
+        understood = self.versions[API_VERSIONS]
+        if call.header.api_version in understood:
+            told, error = sorted(self.versions.items()), NONE
+        else:
+            told = [(API_VERSIONS, understood)] if _NAMES_ITSELF in understood else []
+            error = "UNSUPPORTED_VERSION"
+        keys = [wire.ApiVersion(key, versions[0], versions[-1]) for key, versions in told]
         return wire.ApiVersionsResponse(ERRORS[error].code, keys)
