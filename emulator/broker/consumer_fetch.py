@@ -18,7 +18,7 @@ from emulator.protocol import (
 )
 from emulator.protocol.errors import NONE, NOT_LEADER
 from emulator.protocol.fetch import EARLIEST, LATEST, MAX_TIMESTAMP
-from emulator.replication.partition import ChangeRole, MoveHighWatermark, epoch_error
+from emulator.replication.partition import MoveHighWatermark, StopLeading, epoch_error
 
 TIMEOUT = "consumer-fetch-timeout"
 
@@ -60,7 +60,7 @@ class ConsumerReads:
         self.in_sync_only = profile.has("preferred_read_replica_in_isr")
         self.gives_one_batch = profile.has("fetch_response_max_bytes")
         self.waits_for_epoch_start = profile.has("offset_not_available_error")
-        for effect in (MoveHighWatermark, ChangeRole):
+        for effect in (MoveHighWatermark, StopLeading):
             replicas.on(effect, self._changed)
 
     # ---- fetch
@@ -70,10 +70,9 @@ class ConsumerReads:
         delayed = DelayedFetch(request, client, message)
         self.delayed.try_complete_else_watch(delayed, message.max_wait_us)
 
-    def _changed(self, replica: Replica, _effect: MoveHighWatermark | ChangeRole) -> None:
-        """A replica's HW or role changed; a process that is ending answers nobody any more."""
-        if replica.is_known:
-            self.delayed.check_and_complete(replica.tp)
+    def _changed(self, replica: Replica, _effect: MoveHighWatermark | StopLeading) -> None:
+        """There may be more to read, or nothing any more."""
+        self.delayed.check_and_complete(replica.tp)
 
     def _enough(self, delayed: DelayedFetch) -> Rows | None:
         """What a fetch gets if it need not wait: min.bytes are there, or something else is up."""
