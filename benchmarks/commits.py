@@ -11,6 +11,7 @@ from pathlib import Path
 
 from emulator.cluster import Cluster
 from emulator.inputs.statements import CreateCluster, CreateTopic, Statement, Wait
+from emulator.protocol.groups import OffsetCommitRequest
 from emulator.scenario.runner import Runner
 
 TP = "__consumer_offsets-0"
@@ -41,7 +42,7 @@ def main() -> None:
     before = resident_bytes()
     for number in range(commits):
         positions = {f"orders-{partition}": number for partition in range(PARTITIONS)}
-        offsets.commit(group, 0, positions, {})
+        offsets.commit(group, 0, OffsetCommitRequest("g", -1, "", positions))
         while offsets.state.stores:
             cluster.step()
         if (number + 1) % (commits // STEPS) == 0:

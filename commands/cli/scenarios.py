@@ -147,18 +147,18 @@ def open_scenario(
     chosen = _judged_version(scenario, version)
     configuration = settings(theme=theme, ascii_only=ascii_only)
     need_terminal()
-    from commands.runs.console_library import Workbench
+    from commands.runs.console_library import ConsoleLibrary
     from console import run
 
-    bench = Workbench()
-    opened = bench.open_scenario(scenario.name, chosen, against)
+    library = ConsoleLibrary()
+    opened = library.open_scenario(scenario.name, chosen, against)
     try:
         return run(
             opened.source,
             paused=True,
             complete=opened.complete,
             configuration=configuration,
-            bench=bench,
+            library=library,
             card=opened.card,
         )
     finally:

@@ -75,11 +75,22 @@ class Fetcher(Struct, array_like=True, gc=False):
     session_open: bool = False
 
 
+class SingleRound(Struct, frozen=True, array_like=True, gc=False):
+    """A round of one partition (a `fetch` statement) that waits for the answer of ``source``."""
+
+    tp: str
+    source: int
+
+
 class FetchersState(Struct, array_like=True):
-    """The fetchers by source broker, and single rounds (`fetch` statements) by their request."""
+    """The fetchers by source broker, and single rounds by their request."""
 
     by_source: dict[int, Fetcher] = field(default_factory=dict)
-    single_rounds: dict[int, str] = field(default_factory=dict)
+    single_rounds: dict[int, SingleRound] = field(default_factory=dict)
+
+    def has_round(self, tp: str) -> bool:
+        """Whether a single round of a partition waits for an answer."""
+        return any(each.tp == tp for each in self.single_rounds.values())
 
 
 class FetcherManager:
@@ -143,7 +154,7 @@ class FetcherManager:
     def forget(self, tp: str) -> None:
         """The replica is deleted: whatever comes for a single round of it is nobody's."""
         rounds = self.state.single_rounds
-        self.state.single_rounds = {r: each for r, each in rounds.items() if each != tp}
+        self.state.single_rounds = {r: each for r, each in rounds.items() if each.tp != tp}
 
     def has_idle_request(self) -> bool:
         """Up to 1.0 shutdownIdleFetcherThreads waits for the last request of each idle fetcher."""

@@ -5,16 +5,20 @@ from collections.abc import Callable
 from emulator import events
 from emulator.broker_context import BrokerContext
 from emulator.protocol import (
+    ClusterMetadataRequest,
+    ClusterMetadataResponse,
     MetadataRequest,
     MetadataResponse,
+    PartitionDescription,
     PartitionInfo,
     PartitionMetadata,
+    TopicDescription,
     UpdateMetadataRequest,
     UpdateMetadataResponse,
 )
 from emulator.protocol.controller import DURING_DELETE
 from emulator.protocol.errors import NONE
-from emulator.protocol.names import is_topic_name
+from emulator.protocol.names import is_topic_name, split
 from emulator.zookeeper import data as znodes
 from emulator.zookeeper import errors
 
@@ -22,13 +26,20 @@ from emulator.zookeeper import errors
 class MetadataCache:
     """Takes the controller's UpdateMetadata, and answers clients from it."""
 
-    def __init__(self, context: BrokerContext, controller_known: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        context: BrokerContext,
+        controller_known: Callable[[], None],
+        create_topic: Callable[[str], str],
+    ) -> None:
         """Keep what is told in ``context``'s process.
 
-        ``controller_known`` is called when the controller has made itself heard.
+        ``controller_known`` is called when the controller has made itself heard; ``create_topic``
+        makes a topic that a client asks for, and returns what the client is told.
         """
         self.context = context
         self.controller_known = controller_known
+        self.create_topic = create_topic
         self.tells_epochs = context.profile.has("leader_epoch_fencing")
 
     def update(self, source: int, request: int, message: UpdateMetadataRequest) -> None:
@@ -66,6 +77,52 @@ class MetadataCache:
         if not is_topic_name(topic):
             error = "INVALID_TOPIC_EXCEPTION"
         self.context.respond(source, request, MetadataResponse(request, topic, error, partitions))
+
+    def describe_cluster(self, source: int, request: int, message: ClusterMetadataRequest) -> None:
+        """Tell a client the brokers, the controller and topics (``KafkaApis.handleTopicMetadata``).
+
+        Who asks for all topics is not told of those whose leaders nobody has announced yet.
+        """
+        process = self.context.process
+        names = message.topics
+        if names is None:
+            names = list(dict.fromkeys(split(tp)[0] for tp in process.metadata))
+        topics = {topic: self._description(topic, message.creates) for topic in names}
+        cluster = self.context.zk.zookeeper.find(znodes.CLUSTER_ID)
+        response = ClusterMetadataResponse(
+            request,
+            sorted(process.live_brokers),
+            process.known_controller if process.known_controller in process.live_brokers else -1,
+            znodes.cluster_id_in(None if cluster is None else cluster.data),
+            topics,
+        )
+        self.context.respond(source, request, response)
+
+    def _description(self, topic: str, creates: bool) -> TopicDescription:
+        if not is_topic_name(topic):
+            return TopicDescription("INVALID_TOPIC_EXCEPTION")
+        metadata = self.context.process.metadata
+        found = {
+            number: self._partition(info)
+            for number in self._partitions_of(topic)
+            if (info := metadata.get(f"{topic}-{number}")) is not None
+        }
+        if found:
+            node = self.context.zk.zookeeper.find(znodes.topic_path(topic))
+            topic_id = znodes.topic_id_in(None if node is None else node.data)
+            return TopicDescription(NONE, topic_id, found)
+        error = self._error_for_unknown(topic)
+        may_create = creates and self.context.config.auto_create_topics_enable
+        if may_create and error != "LEADER_NOT_AVAILABLE" and self.context.zk.usable():
+            error = self.create_topic(topic)
+        return TopicDescription(error)
+
+    def _partition(self, info: PartitionInfo) -> PartitionDescription:
+        """A partition with its replicas; of the ISR only who lives counts."""
+        told = self._describe(info)
+        return PartitionDescription(
+            told.error, told.leader, told.leader_epoch, info.replicas, info.isr
+        )
 
     def _describe(self, info: PartitionInfo) -> PartitionMetadata:
         """What clients are told of a partition; since 2.1 with its leader epoch."""

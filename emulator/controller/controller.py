@@ -531,7 +531,11 @@ class Controller:
     def _elect_leaders(self, source: int, request: int, message: ElectLeadersRequest) -> None:
         if self._lacks_zookeeper(source, request, message):
             return
-        error, errors = self._each(message.partitions, self.leader_rebalance.elect_unclean)
+        elect = self.leader_rebalance.elect_unclean
+        if not message.unclean:
+            elect = self.leader_rebalance.elect_preferred_one
+        wanted = message.partitions or list(self.state.assignments if self.state else ())
+        error, errors = self._each(wanted, elect)
         self.broker.respond(source, request, ElectLeadersResponse(request, error, errors))
 
     def alter_reassignments(

@@ -114,6 +114,19 @@ class LeaderRebalance:
 
     # ---- what is asked for by ElectLeaders
 
+    def elect_preferred_one(self, tp: str) -> str:
+        """Let a partition's preferred replica lead, if it is in sync; Kafka's error."""
+        state = self.state
+        if tp not in state.assignments or self.context.is_deleting(tp):
+            return "UNKNOWN_TOPIC_OR_PARTITION"
+        preferred, info = state.assignments[tp][0], state.infos.get(tp)
+        if info is None or preferred not in info.isr or preferred not in state.live:
+            return "PREFERRED_LEADER_NOT_AVAILABLE"
+        if info.leader == preferred:
+            return "ELECTION_NOT_NEEDED"
+        self.elect_preferred([tp])
+        return "NONE"
+
     def elect_unclean(self, tp: str) -> str:
         """Elect a live replica, in sync or not, for a partition without a leader; Kafka's error."""
         state = self.state

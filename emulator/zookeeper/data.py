@@ -258,6 +258,19 @@ def cluster_id_json(cluster_id: str) -> str:
     return compact({"version": "1", "id": cluster_id})
 
 
+class _ClusterIdJson(Struct):
+    id: str
+
+
+_cluster_id = _reader(_ClusterIdJson)
+
+
+def cluster_id_in(data: str | None) -> str:
+    """The cluster's id that /cluster/id names; empty if there is none."""
+    found = _cluster_id(data)
+    return "" if found is None else found.id
+
+
 # ---- topics
 
 
@@ -278,6 +291,7 @@ class _TopicJson(Struct):
     partitions: dict[str, list[Int]]
     adding_replicas: dict[str, list[Int]] = {}
     removing_replicas: dict[str, list[Int]] = {}
+    topic_id: str = ""
 
 
 _topic = _reader(_TopicJson)
@@ -317,6 +331,12 @@ def topic_in(data: str | None) -> TopicAssignment | None:
         _numbered(found.removing_replicas),
         data,
     )
+
+
+def topic_id_in(data: str | None) -> str:
+    """The id that a topic's znode gives it; empty before 2.8."""
+    found = _topic(data)
+    return "" if found is None else found.topic_id
 
 
 def _numbered(lists: Mapping[str, list[int]]) -> dict[int, list[int]]:
