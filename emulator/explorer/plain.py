@@ -33,7 +33,8 @@ class Plain:
 
     def decoded(self, content: bytes) -> Value:
         """The value of some bytes."""
-        return self._read(self._decoder.decode(content))
+        value: Value = self._read(self._decoder.decode(content))
+        return value
 
     def _written(self, value: Any) -> Any:  # noqa: ANN401 - any value
         if not isinstance(value, tuple):

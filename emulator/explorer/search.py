@@ -19,6 +19,8 @@ from emulator.explorer.symmetry import renamings
 
 CHUNK: Final = 5_000
 """How many states are expanded between two looks at the observer."""
+INTERRUPTED: Final = "it was interrupted"
+"""Why a search ended that somebody ended."""
 
 
 class Progress(Struct, frozen=True):
@@ -291,9 +293,9 @@ class Search:
         self._arriving = {
             depth: each for depth, each in self._arriving.items() if depth >= last.depth
         }
-        self._result = Result(
-            0, last.result_depth, last.generated, last.faults, complete=False, stopped=""
-        )
+        result = self._result
+        result.depth, result.faults = last.result_depth, last.faults
+        result.generated = last.generated
         for name, index, faults in last.broken:
             self._found(name, index, faults)
         self._kept_states = self._looked = len(self._states)

@@ -14,8 +14,13 @@ HEAD: Final = """\
 its worst rows are shown in the terminal. `--master` names a Spark master (this machine,
 `local[*]`, if left out), `--remote` a Spark Connect server (`sc://HOST:PORT`); both must see the
 two folders under the same paths or URIs (`s3a://BUCKET/..`). `--conf spark.K=V` sets what Spark
-knows. Inside `spark-submit` the submitter's master and settings count. `--job` chooses jobs; all
-of them run if it is left out.
+knows. `--job` chooses jobs; all of them run if it is left out.
+
+`spark-submit --master URL .../site-packages/tidegauge/__main__.py analyze DATASET --out DIR` runs
+it inside `spark-submit`, which takes Python files only. There the submitter's master and settings
+count, and a `--master` of the program does not. Spark puts the program's standard error on
+standard output, so the object of `--json` is the last line.
+
 `DIR/report.html` is [one page](report.md), made from these tables, that needs nothing else: charts,
 the worst rows, and for the number of an event the command that opens its session there.
 

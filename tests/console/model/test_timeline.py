@@ -99,7 +99,7 @@ def test_a_deleted_topic_is_gone_from_its_strip() -> None:
     history = failover()
     last = history[-1]
     numbers = range(6)
-    gone = [events.TopicDeleted(last.seq + 1, last.time_us + 1, 0, "orders")]
+    gone: list[events.Event] = [events.TopicDeleted(last.seq + 1, last.time_us + 1, 0, "orders")]
     gone += [
         events.LogDeleted(last.seq + 2 + 3 * n + at, last.time_us + 1, 0, f"orders-{n}", broker)
         for n in numbers
