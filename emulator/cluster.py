@@ -103,7 +103,7 @@ class Cluster:
         self.configuration = Configuration(state.settings)
         self.settings = state.settings
         self.profile = self.configuration.profile
-        self.ledger = RecordLedger(state.clients.ledger)
+        self.ledger = RecordLedger(state.clients.ledger, state.clients.encoded)
         self.server = ZooKeeperServer(
             state.server, self.zookeeper, self.environment, self.kernel, self.network
         )
@@ -125,7 +125,8 @@ class Cluster:
                 profile=self.profile,
                 ledger=self.ledger,
                 bootstrap=sorted(state.brokers),
-            )
+            ),
+            state.settings.racks,
         )
         self.kernel.actors = {
             **self.brokers,
@@ -332,7 +333,7 @@ def _fresh(spec: CreateCluster) -> ClusterState:
     return ClusterState(
         spec,
         kernel,
-        NetworkState(),
+        NetworkState(latency_us=spec.latency_us),
         ZooKeeper.fresh(has_config_node=profile.has("zookeeper_config_node")),
         ServerState(),
         settings,

@@ -103,6 +103,8 @@ def cluster_text(spec: CreateCluster) -> str:
     for key, value in spec.config.items():
         words += ["--config", f"{key}={value}"]
     words += ["--stepwise"] if spec.stepwise else []
+    if spec.latency_us is not None:
+        words += ["--latency", moment_text(spec.latency_us)]
     return " ".join(map(shlex.quote, words))
 
 

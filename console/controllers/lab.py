@@ -76,6 +76,7 @@ class Lab:
             self.app.notify(f"{fault.title}: {complaint}", severity="warning")
             return complaint
         self.stage.statements.append(fault.statement)
+        self.stage.marked.clear()
         self.app.notify(f"done: {fault.statement}")
         done()
         return None

@@ -7,6 +7,7 @@ from typing import Final
 from msgspec import Struct
 
 from console.model.conditions import Search
+from console.model.faults import Fault
 from console.model.history import History
 from console.model.library import Card, Library
 from console.model.lookback import Writes
@@ -59,6 +60,7 @@ class Stage:
     frame.
     ``library`` opens more to look at; without one there is only what is shown.
     ``subject`` are the names that were selected last, ``card`` is the scenario that is open.
+    ``marked`` are the faults that are to be done together, by their statements.
     """
 
     def __init__(
@@ -89,6 +91,7 @@ class Stage:
         self.search: Search | None = None
         self.subject: tuple[str, ...] = ()
         self.card: Card | None = None
+        self.marked: dict[str, Fault] = {}
         self.turn = 0
 
     @property

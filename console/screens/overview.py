@@ -29,7 +29,7 @@ TOPICS_SHOWN_MAX = 9
 READ_BUDGET_MS = 15.0
 """How long one frame may read what has not been read for the strips."""
 UPPER_HEIGHT = 13
-FAULTS_HEIGHT_MIN = 8
+FAULTS_HEIGHT_MIN = 7
 NO_TOPICS = ("There are no topics.", ": topic create T --partitions 3 --replication-factor 3")
 AUDITED = (
     ("lost", "lost>0"),

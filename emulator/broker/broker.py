@@ -24,6 +24,7 @@ from emulator.broker.producer_ids import ProducerIdBlock, ProducerIds
 from emulator.broker.purgatory import PurgatoryState
 from emulator.broker.replica import Replica, ReplicaIndex, Replicas
 from emulator.broker.replica_manager import ReplicaManager, ReplicaManagerState
+from emulator.broker.zk_admin_manager import AdminRequestsState, ZkAdminManager
 from emulator.broker_context import BrokerContext, ProcessState, Surroundings
 from emulator.controller.context import Controllership, ControllerState
 from emulator.controller.controller import Controller
@@ -60,6 +61,7 @@ class BrokerState(Struct, array_like=True):
     controllership: Controllership = field(default_factory=Controllership)
     coordinator: CoordinatorState = field(default_factory=CoordinatorState)
     consumer_fetches: PurgatoryState = field(default_factory=PurgatoryState)
+    admin_requests: AdminRequestsState = field(default_factory=AdminRequestsState)
 
     @property
     def id(self) -> int:
@@ -122,7 +124,12 @@ class Broker:
             fetchers=self.fetchers,
             locks=self.locks,
         )
-        self.metadata = MetadataCache(context, self.isr.controller_known)
+        self.admin = ZkAdminManager(
+            context, state.admin_requests, lambda: self.controller.state is not None
+        )
+        self.metadata = MetadataCache(
+            context, self.isr.controller_known, self.admin.create_automatically
+        )
         self.producer_ids = ProducerIds(context, state.producer_ids)
         self.controller = Controller(context, state.controllership, self.isr.controller_known)
         self.coordinator = GroupCoordinator(
@@ -164,6 +171,11 @@ class Broker:
         replicas.log_created = self.config.log_created
         self.zk.on_expired = self._session_expired
         self.controller.register_again = self.lifecycle.register_again
+
+    @property
+    def takes_requests(self) -> bool:
+        """Whether its sockets are open: from its first registration on, until it shuts down."""
+        return self._process.broker_epoch > 0 and not self.state.lifecycle.sockets_closed
 
     # ---- dispatch
 
@@ -250,7 +262,13 @@ class Broker:
             messages.MetadataRequest: request(self.metadata.describe_topic),
             messages.LeaderAndIsrRequest: request(replica_manager.leader_and_isr),
             messages.StopReplicaRequest: request(replica_manager.stop_replica),
-            messages.UpdateMetadataRequest: request(self.metadata.update),
+            messages.UpdateMetadataRequest: self._update_metadata,
+            messages.ClusterMetadataRequest: request(self.metadata.describe_cluster),
+            messages.CreateTopicsRequest: request(self.admin.create_topics),
+            messages.CreatePartitionsRequest: request(self.admin.create_partitions),
+            messages.DeleteTopicsRequest: request(self.admin.delete_topics),
+            messages.DescribeConfigsRequest: request(self.admin.describe_configs),
+            messages.AlterConfigsRequest: request(self.admin.alter_configs),
             messages.ControlledShutdownRequest: request(self.controller.controlled_shutdown),
             messages.AlterPartitionRequest: request(self.controller.alter_partition),
             messages.DescribeClusterRequest: request(self.controller.describe_cluster),
@@ -265,6 +283,8 @@ class Broker:
             messages.LeaveGroupRequest: request(coordinator.leave),
             messages.OffsetCommitRequest: request(coordinator.commit),
             messages.OffsetFetchRequest: request(coordinator.committed),
+            messages.DescribeGroupsRequest: request(coordinator.describe),
+            messages.DeleteGroupsRequest: request(coordinator.delete),
             messages.FetchResponse: self._fetched,
             messages.OffsetsForLeaderEpochResponse: self._epochs_answered,
             messages.ListOffsetsResponse: self._ends_answered,
@@ -307,6 +327,7 @@ class Broker:
             "control-timeout": self.controller.check_timeouts,
             "rebalance": self.controller.rebalance,
             "groups": self.coordinator.tick,
+            "admin-timeout": self.admin.expire,
         }
 
     def _timer(self, _source: int, message: messages.Timer) -> None:
@@ -323,6 +344,11 @@ class Broker:
         manager, reads = self.replica_manager, self.reads
         answer = reads.list_offsets if message.replica < 0 else manager.list_offsets
         answer(source, self.kernel.cause, message)
+
+    def _update_metadata(self, source: int, message: messages.UpdateMetadataRequest) -> None:
+        self.metadata.update(source, self.kernel.cause, message)
+        if self.state.admin_requests.delayed:
+            self.admin.metadata_changed()
 
     def _fetched(self, source: int, message: messages.FetchResponse) -> None:
         if message.request in self.state.fetchers.single_rounds:

@@ -17,8 +17,8 @@ from emulator.protocol import (
     ListOffsetsResponse,
 )
 from emulator.protocol.errors import NONE, NOT_LEADER
-from emulator.protocol.fetch import EARLIEST, LATEST
-from emulator.replication.partition import ChangeRole, MoveHighWatermark, epoch_error
+from emulator.protocol.fetch import EARLIEST, LATEST, MAX_TIMESTAMP
+from emulator.replication.partition import MoveHighWatermark, StopLeading, epoch_error
 
 TIMEOUT = "consumer-fetch-timeout"
 
@@ -60,7 +60,7 @@ class ConsumerReads:
         self.in_sync_only = profile.has("preferred_read_replica_in_isr")
         self.gives_one_batch = profile.has("fetch_response_max_bytes")
         self.waits_for_epoch_start = profile.has("offset_not_available_error")
-        for effect in (MoveHighWatermark, ChangeRole):
+        for effect in (MoveHighWatermark, StopLeading):
             replicas.on(effect, self._changed)
 
     # ---- fetch
@@ -70,10 +70,9 @@ class ConsumerReads:
         delayed = DelayedFetch(request, client, message)
         self.delayed.try_complete_else_watch(delayed, message.max_wait_us)
 
-    def _changed(self, replica: Replica, _effect: MoveHighWatermark | ChangeRole) -> None:
-        """A replica's HW or role changed; a process that is ending answers nobody any more."""
-        if replica.is_known:
-            self.delayed.check_and_complete(replica.tp)
+    def _changed(self, replica: Replica, _effect: MoveHighWatermark | StopLeading) -> None:
+        """There may be more to read, or nothing any more."""
+        self.delayed.check_and_complete(replica.tp)
 
     def _enough(self, delayed: DelayedFetch) -> Rows | None:
         """What a fetch gets if it need not wait: min.bytes are there, or something else is up."""
@@ -158,7 +157,7 @@ class ConsumerReads:
         if error != NONE or replica is None:
             answer = ListOffsetsResponse(request, tp, error, -1, -1)
         else:
-            offset, timestamp_ms = self._offset_for(replica, message.timestamp_ms)
+            offset, timestamp_ms = self._offset_for(replica, message)
             answer = ListOffsetsResponse(
                 request,
                 tp,
@@ -177,21 +176,38 @@ class ConsumerReads:
             return False
         return replica.epoch_start is not None and replica.high_watermark < replica.epoch_start
 
-    def _offset_for(self, replica: Replica, timestamp_ms: int) -> tuple[int, int]:
+    def _offset_for(self, replica: Replica, message: ListOffsetsRequest) -> tuple[int, int]:
         """The first offset below the HW that is not older than a time, and its time."""
         log, high_watermark = replica.log, replica.high_watermark
+        timestamp_ms = message.timestamp_ms
         if timestamp_ms == LATEST:
             return high_watermark, -1
         if timestamp_ms == EARLIEST:
             return log.start, -1
+        if timestamp_ms == MAX_TIMESTAMP:
+            return self._newest(replica)
         ledger = self.context.ledger
         for batch in log.batches:
             if batch.base_offset >= high_watermark:
                 break
+            if message.by_wall_clock:
+                for at, written_ms in enumerate(ledger.timestamps_of(batch)):
+                    if written_ms >= timestamp_ms and batch.base_offset + at >= log.start:
+                        return batch.base_offset + at, written_ms
+                continue
             made_ms = ledger.entry_of(batch.first_record).created_us // 1_000
             if made_ms >= timestamp_ms:
                 return max(batch.base_offset, log.start), made_ms
         return -1, -1
+
+    def _newest(self, replica: Replica) -> tuple[int, int]:
+        """The offset of the record with the greatest timestamp, and that (KIP-734)."""
+        ledger, found = self.context.ledger, (-1, -1)
+        for batch in replica.log.batches:
+            for at, written_ms in enumerate(ledger.timestamps_of(batch)):
+                if batch.base_offset + at < replica.high_watermark and written_ms > found[1]:
+                    found = batch.base_offset + at, written_ms
+        return found
 
     # ---- KIP-392
 

@@ -39,7 +39,11 @@ class SingleRounds:
             FetchRequest(
                 self.context.id,
                 self.context.config.replica_fetch_wait_max_us,
-                {replica.tp: fetchers.fetch_partition(replica)},
+                {
+                    replica.tp: fetchers.fetch_partition(
+                        replica, self.context.config.replica_fetch_max_bytes
+                    )
+                },
                 one_shot=True,
             ),
         )

@@ -204,14 +204,14 @@ class FetcherManager:
         return ListOffsetsRequest(self.context.id, tp, epoch)
 
     def _fetch(self, fetcher: Fetcher) -> None:
-        now = self.kernel.state.now_us
+        now, limit_bytes = self.kernel.state.now_us, self.context.config.replica_fetch_max_bytes
         asked: dict[str, FetchPartition] = {}
         later: dict[str, None] = {}
         for tp in fetcher.changed:
             fetch_state = fetcher.partitions[tp]
             if fetch_state.phase == FETCHING and fetch_state.resume_us <= now:
-                asked[tp] = self.fetch_partition(self.replicas.by_name[tp])
-                fetch_state.asked_offset = asked[tp].offset
+                asked[tp] = wanted = self.fetch_partition(self.replicas.by_name[tp], limit_bytes)
+                fetch_state.asked_offset = wanted.offset
                 fetcher.in_session[tp] = None
             else:
                 later[tp] = None
@@ -230,15 +230,13 @@ class FetcherManager:
         fetcher.session_open = True
         self._send(fetcher, request)
 
-    def fetch_partition(self, replica: Replica) -> FetchPartition:
-        """What a fetch asks for a replica."""
+    def fetch_partition(self, replica: Replica, limit_bytes: int) -> FetchPartition:
+        """What a fetch asks for a replica: at most ``limit_bytes`` (replica.fetch.max.bytes)."""
         epoch = replica.leader_epoch if self.rules.fencing else UNDEFINED
         last = UNDEFINED
         if self.rules.diverging_fetch and replica.epochs is not None:
             last = replica.epochs.latest
-        return FetchPartition(
-            replica.log_end, epoch, last, self.context.config.replica_fetch_max_bytes
-        )
+        return FetchPartition(replica.log_end, epoch, last, limit_bytes)
 
     def _send(self, fetcher: Fetcher, message: Question) -> None:
         context = self.context

@@ -2,6 +2,7 @@
 
 from msgspec import Struct, field
 
+from emulator.clients.external_state import ExternalState
 from emulator.clients.group_state import Membership
 from emulator.inputs.statements import Consume, Produce
 from emulator.protocol import AlterPartitionReassignmentsRequest, ElectLeadersRequest, RecordBatch
@@ -230,13 +231,16 @@ class ClientsState(Struct, array_like=True):
 
     ``finished`` maps the jobs whose ends somebody waits for to their errors, until that is read.
     ``unacknowledged`` tells which producer the last requests with acks=0 are of, oldest first:
-    nothing waits for them.
+    nothing waits for them. ``encoded`` are the batches of clients outside, as bytes, by the id of
+    their first record.
     """
 
     producers: dict[str, Producer] = field(default_factory=dict)
     consumers: dict[str, Consumer] = field(default_factory=dict)
     ledger: LedgerEntries = field(default_factory=LedgerEntries)
+    encoded: dict[int, bytes] = field(default_factory=dict)
     next_id: int = 1
     finished: dict[int, str] = field(default_factory=dict)
     unacknowledged: dict[int, str] = field(default_factory=dict)
     admin: AdminState = field(default_factory=AdminState)
+    external: ExternalState = field(default_factory=ExternalState)

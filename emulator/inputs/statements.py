@@ -23,7 +23,9 @@ class Input(Struct, frozen=True, tag=True, tag_field="input", omit_defaults=True
 class CreateCluster(Input, frozen=True, kw_only=True):
     """Make a cluster: brokers ``first_id ..`` of release ``version``.
 
-    ``racks`` and ``hosts`` are empty or have one name a broker.
+    ``racks`` and ``hosts`` are empty or have one name a broker. ``latency_us`` is how long each
+    message takes on a plain link; None: as long as in a data centre, with clients some milliseconds
+    away.
     """
 
     brokers: Count = 3
@@ -34,6 +36,7 @@ class CreateCluster(Input, frozen=True, kw_only=True):
     seed: int = 1
     config: dict[str, str] = {}
     stepwise: bool = False
+    latency_us: Natural | None = None
 
 
 class CreateTopic(Input, frozen=True, kw_only=True):
@@ -353,6 +356,46 @@ class Mark(Input, frozen=True, kw_only=True):
     note: str = ""
 
 
+class InjectError(Input, frozen=True, kw_only=True):
+    """Have the next ``times`` requests of an API by clients outside refused with an error."""
+
+    api: str
+    error: str
+    times: Count = 1
+
+
+class AdvertiseListeners(Input, frozen=True, kw_only=True):
+    """Tell the brokers the addresses at which clients reach them (advertised.listeners).
+
+    ``listeners`` has host and port of each broker; what is not in it keeps its old address.
+    """
+
+    listeners: dict[int, tuple[str, int]]
+
+
+class OpenConnection(Input, frozen=True, kw_only=True):
+    """A client outside the emulator connects to a broker; ``connection`` is a number of its own."""
+
+    connection: Count
+    broker: int
+
+
+class CloseConnection(Input, frozen=True, kw_only=True):
+    """A client outside the emulator closes a connection, or its end has broken it."""
+
+    connection: Count
+
+
+class ReceiveRequest(Input, frozen=True, kw_only=True):
+    """A request of a client outside the emulator, as it came by a connection.
+
+    ``frame`` is all of it but the length that goes before.
+    """
+
+    connection: Count
+    frame: bytes
+
+
 AnyInput = (
     CreateCluster
     | CreateTopic
@@ -391,8 +434,16 @@ AnyInput = (
     | ExpectError
     | ExpectEvents
     | Mark
+    | InjectError
+    | AdvertiseListeners
+    | OpenConnection
+    | CloseConnection
+    | ReceiveRequest
 )
 """Every input, as the type that codecs decode."""
+
+OF_CONNECTIONS = (AdvertiseListeners, OpenConnection, CloseConnection, ReceiveRequest)
+"""The inputs that are no statements: they come from clients outside, by the network."""
 
 
 class Statement(Struct, frozen=True, array_like=True):

@@ -7,12 +7,20 @@ data; messages in flight are part of the cluster's state.
 
 from emulator.protocol.admin import (
     AdminResponse,
+    AlterConfigsRequest,
     AlterPartitionReassignmentsRequest,
     AlterPartitionReassignmentsResponse,
+    CreatePartitionsRequest,
+    CreateTopicsRequest,
+    DeleteTopicsRequest,
     DescribeClusterRequest,
     DescribeClusterResponse,
+    DescribeConfigsRequest,
+    DescribeConfigsResponse,
     ElectLeadersRequest,
     ElectLeadersResponse,
+    NewTopic,
+    TopicsResponse,
 )
 from emulator.protocol.controller import (
     AlterIsrItem,
@@ -40,8 +48,13 @@ from emulator.protocol.fetch import (
     OffsetsForLeaderEpochResponse,
 )
 from emulator.protocol.groups import (
+    DeleteGroupsRequest,
+    DeleteGroupsResponse,
+    DescribeGroupsRequest,
+    DescribeGroupsResponse,
     FindCoordinatorRequest,
     FindCoordinatorResponse,
+    GroupDescription,
     GroupRequest,
     GroupResponse,
     HeartbeatRequest,
@@ -50,16 +63,26 @@ from emulator.protocol.groups import (
     JoinGroupResponse,
     LeaveGroupRequest,
     LeaveGroupResponse,
+    MemberDescription,
     OffsetCommitRequest,
     OffsetCommitResponse,
     OffsetFetchRequest,
     OffsetFetchResponse,
+    Protocol,
     Subscription,
     SyncGroupRequest,
     SyncGroupResponse,
 )
 from emulator.protocol.message import ConnectionLost, Detail, Message, Timer
-from emulator.protocol.metadata import MetadataRequest, MetadataResponse, PartitionMetadata
+from emulator.protocol.metadata import (
+    ClusterMetadataRequest,
+    ClusterMetadataResponse,
+    MetadataRequest,
+    MetadataResponse,
+    PartitionDescription,
+    PartitionMetadata,
+    TopicDescription,
+)
 from emulator.protocol.produce import (
     InitProducerIdRequest,
     InitProducerIdResponse,
@@ -82,6 +105,8 @@ AnyMessage = (
     | InitProducerIdResponse
     | MetadataRequest
     | MetadataResponse
+    | ClusterMetadataRequest
+    | ClusterMetadataResponse
     | GroupRequest
     | GroupResponse
     | LeaderAndIsrRequest
@@ -100,6 +125,13 @@ AnyMessage = (
     | DescribeClusterResponse
     | ElectLeadersRequest
     | ElectLeadersResponse
+    | AlterConfigsRequest
+    | CreatePartitionsRequest
+    | CreateTopicsRequest
+    | DeleteTopicsRequest
+    | DescribeConfigsRequest
+    | DescribeConfigsResponse
+    | TopicsResponse
     | ZkPing
     | ZkPong
     | ZkExpired
@@ -116,6 +148,7 @@ REQUESTS = (
     ProduceRequest,
     InitProducerIdRequest,
     MetadataRequest,
+    ClusterMetadataRequest,
     LeaderAndIsrRequest,
     StopReplicaRequest,
     UpdateMetadataRequest,
@@ -124,6 +157,11 @@ REQUESTS = (
     DescribeClusterRequest,
     ElectLeadersRequest,
     AlterPartitionReassignmentsRequest,
+    AlterConfigsRequest,
+    CreatePartitionsRequest,
+    CreateTopicsRequest,
+    DeleteTopicsRequest,
+    DescribeConfigsRequest,
     FindCoordinatorRequest,
     JoinGroupRequest,
     SyncGroupRequest,
@@ -131,24 +169,38 @@ REQUESTS = (
     LeaveGroupRequest,
     OffsetCommitRequest,
     OffsetFetchRequest,
+    DescribeGroupsRequest,
+    DeleteGroupsRequest,
 )
 """What a broker takes from others only while its sockets are open."""
 
 __all__ = [
     "REQUESTS",
     "AdminResponse",
+    "AlterConfigsRequest",
     "AlterIsrItem",
     "AlterPartitionReassignmentsRequest",
     "AlterPartitionReassignmentsResponse",
     "AlterPartitionRequest",
     "AlterPartitionResponse",
     "AnyMessage",
+    "ClusterMetadataRequest",
+    "ClusterMetadataResponse",
     "ConnectionLost",
     "ControlResponse",
     "ControlledShutdownRequest",
     "ControlledShutdownResponse",
+    "CreatePartitionsRequest",
+    "CreateTopicsRequest",
+    "DeleteGroupsRequest",
+    "DeleteGroupsResponse",
+    "DeleteTopicsRequest",
     "DescribeClusterRequest",
     "DescribeClusterResponse",
+    "DescribeConfigsRequest",
+    "DescribeConfigsResponse",
+    "DescribeGroupsRequest",
+    "DescribeGroupsResponse",
     "Detail",
     "ElectLeadersRequest",
     "ElectLeadersResponse",
@@ -158,6 +210,7 @@ __all__ = [
     "FetchedPartition",
     "FindCoordinatorRequest",
     "FindCoordinatorResponse",
+    "GroupDescription",
     "GroupRequest",
     "GroupResponse",
     "HeartbeatRequest",
@@ -172,19 +225,23 @@ __all__ = [
     "LeaveGroupResponse",
     "ListOffsetsRequest",
     "ListOffsetsResponse",
+    "MemberDescription",
     "Message",
     "MetadataRequest",
     "MetadataResponse",
+    "NewTopic",
     "OffsetCommitRequest",
     "OffsetCommitResponse",
     "OffsetFetchRequest",
     "OffsetFetchResponse",
     "OffsetsForLeaderEpochRequest",
     "OffsetsForLeaderEpochResponse",
+    "PartitionDescription",
     "PartitionInfo",
     "PartitionMetadata",
     "ProduceRequest",
     "ProduceResponse",
+    "Protocol",
     "RecordBatch",
     "StopReplicaRequest",
     "StopReplicaResponse",
@@ -192,6 +249,8 @@ __all__ = [
     "SyncGroupRequest",
     "SyncGroupResponse",
     "Timer",
+    "TopicDescription",
+    "TopicsResponse",
     "UpdateMetadataRequest",
     "UpdateMetadataResponse",
     "WatchEvent",

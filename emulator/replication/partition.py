@@ -553,7 +553,7 @@ def epoch_error(state: Partition | None, epoch: int, rules: Rules) -> str:
     """The error for a request to a leader that names ``epoch`` (-1: none), or NONE."""
     if state is None:
         return UNKNOWN_PARTITION
-    if state.is_known:
+    if epoch != state.leader_epoch and state.is_known:
         error = fencing_error(epoch, state.leader_epoch, rules)
         if error:
             return error
@@ -740,7 +740,7 @@ def _become_follower(
         effects.append(STOP_FETCHING)
     if not rules.leader_epochs:
         _truncate(state, state.high_watermark, "to high watermark", rules, effects)
-    elif state.epochs is None or state.epochs.latest < 0:
+    elif state.high_watermark < state.log_end and (state.epochs is None or state.epochs.latest < 0):
         _truncate(state, state.high_watermark, "no epoch: to high watermark", rules, effects)
     effects.append(START_FETCHING)
     return effects

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from emulator.zookeeper.environment import STARTED_MS
+from emulator.simulation.kernel import STARTED_MS
 from emulator.zookeeper.errors import (
     BadArgumentsError,
     BadVersionError,

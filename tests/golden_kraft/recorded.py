@@ -10,7 +10,10 @@ from msgspec.structs import fields
 
 from emulator.metadata_log.records import AnyRecord, type_of
 
-RECORDINGS = sorted((Path(__file__).parent / "recordings").glob("*/*.json"))
+FOLDERS = ("recordings", "own")
+RECORDINGS = sorted(
+    path for folder in FOLDERS for path in (Path(__file__).parent / folder).glob("*/*.json")
+)
 IDS = [f"{path.parent.name}/{path.stem}" for path in RECORDINGS]
 KINDS: dict[str, type[AnyRecord]] = {
     kind.__name__.removesuffix("Record").removesuffix("Message"): kind

@@ -1,13 +1,13 @@
-"""Producers and consumers: produce, consume."""
+"""Producers and consumers: produce, consume, inject."""
 
 from typing import Annotated, Literal, cast
 
 import click
 
 from commands.language import values
-from commands.language.declaration import flag, option, statement
+from commands.language.declaration import argument, flag, option, statement
 from commands.language.statements.parameters import Partition, Topic
-from emulator.inputs.statements import Acks, Consume, Produce
+from emulator.inputs.statements import Acks, Consume, InjectError, Produce
 from sessions.grammar.words import BadWord, duration
 
 app = click.Group()
@@ -261,3 +261,15 @@ def consume(
         max_wait_us=max_wait,
         from_timestamp_us=from_timestamp,
     )
+
+
+@statement(app, "inject")
+def inject(
+    api: Annotated[str, argument("API", values.refusable_api, "Produce, Fetch, JoinGroup, ..")],
+    error: Annotated[str, argument("ERROR", values.kafka_error, "NOT_ENOUGH_REPLICAS, ..")],
+    times: Annotated[
+        int, option("--times", metavar="N", parse=values.count, text="how many", default="1")
+    ] = 1,
+) -> InjectError:
+    """Answer the next requests of clients outside (`tidegauge serve`) with an error, undone."""
+    return InjectError(api=api, error=error, times=times)

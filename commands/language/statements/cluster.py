@@ -9,7 +9,7 @@ from commands.language import values
 from commands.language.declaration import argument, flag, option, statement
 from commands.language.statements.parameters import Settings
 from emulator.inputs.statements import CreateCluster
-from sessions.grammar.words import BadWord
+from sessions.grammar.words import BadWord, moment
 
 app = click.Group()
 
@@ -62,6 +62,16 @@ def cluster(
         bool,
         flag("--stepwise", text="fetches and periodic tasks run only by statements"),
     ] = False,
+    latency: Annotated[
+        int | None,
+        option(
+            "--latency",
+            metavar="TIME",
+            parse=moment,
+            text="how long each message takes: 0.00002s",
+            default="0.2 to 0.4 ms between brokers, 5 ms more from clients",
+        ),
+    ] = None,
 ) -> CreateCluster:
     """Create the cluster; always the first statement of a script."""
     if racks is not None and len(racks) != brokers:
@@ -77,6 +87,7 @@ def cluster(
         seed=seed,
         config=dict(config or []),
         stepwise=stepwise,
+        latency_us=latency,
     )
 
 

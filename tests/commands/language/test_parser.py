@@ -303,6 +303,15 @@ def test_a_single_line_needs_no_cluster() -> None:
     assert parse_line("settle") == [Statement(Settle(), "settle", 1)]
 
 
+def test_a_line_of_the_console_may_have_several_statements() -> None:
+    assert [each.text for each in parse_line("broker crash 1; settle;")] == [
+        "broker crash 1",
+        "settle",
+    ]
+    (mark,) = parse_line("mark 'a; b'")
+    assert mark.text == "mark 'a; b'"
+
+
 def test_an_empty_line_asks_nothing() -> None:
     assert parse_line("  # nothing") == []
 

@@ -190,7 +190,7 @@ def test_4_x_looks_for_stale_brokers_eight_times_a_session() -> None:
     assert Quorum("4.1.2").controller.next_fence_check_us(1_000) == 501_000
     assert Quorum("3.9.2").controller.next_fence_check_us(1_000) is None
     old = started("3.9.2")
-    assert old.controller.next_fence_check_us(1_000) == 4_000_000
+    assert old.controller.next_fence_check_us(1_000) == 4_000_001
 
 
 # ---- controlled shutdown

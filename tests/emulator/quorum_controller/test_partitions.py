@@ -141,6 +141,25 @@ def test_an_unclean_election_needs_a_request_or_the_configuration(
     assert quorum.partition("t").leader_recovery_state == 0
 
 
+@pytest.mark.parametrize(("release", "always"), [("3.9.2", False), ("4.0.2", True)])
+def test_up_to_3_9_the_periodic_checks_wait_for_something_to_do(
+    release: str, *, always: bool
+) -> None:
+    quorum = Quorum(release)
+    quorum.start(0, 1)
+    quorum.create("t", (0, 1))
+
+    def wanted() -> tuple[bool, bool]:
+        controller = quorum.controller
+        return controller.wants_balance_check, controller.wants_unclean_election_check
+
+    assert wanted() == (always, always)
+    quorum.let_pass(5, 1)
+    assert wanted() == (True, always)
+    quorum.let_pass(5)
+    assert wanted() == (True, True)
+
+
 def test_before_3_9_the_configuration_elects_nobody() -> None:
     quorum = Quorum("3.8.1", unclean_leader_election_enable=True)
     quorum.start(0, 1)
@@ -213,7 +232,7 @@ def test_another_minimum_empties_the_elr(with_elr: Quorum) -> None:
     change = {ConfigResource(4, ""): {"min.insync.replicas": "1"}}
     with_elr.append(with_elr.controller.incremental_alter_configs(change))
     after = with_elr.partition("t")
-    assert (after.elr, after.partition_epoch) == ((), before.partition_epoch)
+    assert (after.elr, after.partition_epoch) == ((), before.partition_epoch + 1)
     assert not with_elr.controller.state.partitions.in_elr
 
 

@@ -1,283 +1,233 @@
-"""The controller, given what happened to a real one, writes what that one wrote.
-
-What happened is read off the recorded log: who asked for what, or fell silent, shows in the records
-that follow. What they are is up to the rules, and compared record by record.
-"""
+"""The controller, given what happened to a real one, writes and answers what that one did."""
 
 import re
-from collections.abc import Callable, Iterator
-from itertools import groupby
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from emulator.metadata_log.image import MetadataImage
-from emulator.metadata_log.metadata_version import METADATA_VERSION
-from emulator.metadata_log.shown import LogNames, ShownRecord, show
 from emulator.quorum_controller.alter_partition import AlterPartitionItem
-from emulator.quorum_controller.cluster_control import BrokerRegistrationRequest
 from emulator.quorum_controller.configuration_control import ConfigResource
-from emulator.quorum_controller.heartbeats import Heartbeat
 from emulator.quorum_controller.partition_change_builder import Election
 from emulator.quorum_controller.quorum_controller import QuorumController
-from emulator.quorum_controller.result import Result
-from emulator.quorum_controller.settings import ControllerSettings
+from emulator.quorum_controller.result import ApiException, Result
 from emulator.quorum_controller.topics import CreatableTopic, CreatePartitionsTopic
-from emulator.releases.versions import numbers_of
-from tests.golden_kraft.recorded import IDS, RECORDINGS, epoch_number, load
+from tests.emulator.quorum_controller.replay import (
+    Record,
+    Replay,
+    replay_one,
+    requests,
+    without_elections,
+)
+from tests.golden_kraft.recorded import IDS, RECORDINGS, load
 
-SESSION_US = 4_000_000
 STOP = re.compile(r"^broker stop (\d+)", re.MULTILINE)
-Record = dict[str, Any]
-"""A recorded record: its type, version, data and batch."""
 
 
-class Replay:
-    """A controller that does what the recorded one was made to do, one request after another."""
-
-    def __init__(self, recording: dict[str, Any]) -> None:
-        settings = ControllerSettings(broker_session_timeout_us=SESSION_US)
-        self.features = recording["features"]
-        self.clean: dict[int, int] = {}
-        self.stopped: set[int] = set()
-        self.names = LogNames()
-        self.now_us = 0
-        self.controller = QuorumController.activate(
-            MetadataImage(), settings, numbers_of(recording["kafka"]), self.random_below, 0
-        )
-        self.drawn = 0
-
-    def random_below(self, limit: int) -> int:
-        self.drawn += 1
-        return self.drawn * 2654435761 % limit
-
-    def write(self, result: Result[Any], recorded: list[Record]) -> None:
-        """Take what the controller writes, which is to be what was recorded."""
-        first = self.controller.image.offset + 1
-        self.controller.appended(result, first, 1, self.now_us)
-        ours = [show(record, self.names) for record in result.records]
-        theirs = [ShownRecord(each["type"], each["version"], each["data"]) for each in recorded]
-        assert in_order(ours) == in_order(theirs)
-
-    # ---- what happened
-
-    def boot(self, recorded: list[Record]) -> None:
-        self.write(self.controller.bootstrap(self.features), recorded)
-
-    def register_controller(self, recorded: list[Record]) -> None:
-        data = recorded[0]["data"]
-        self.write(self.controller.register_controller(data["controllerId"], "i"), recorded)
-
-    def register_broker(self, recorded: list[Record]) -> None:
-        data = recorded[-1]["data"]
-        broker, epoch = data["brokerId"], epoch_number(data["brokerEpoch"])
-        # A broker that was shut down tells the epoch that it had; one that was killed does not.
-        previous = self.clean.pop(broker, -1)
-        self.let_session_end(broker)
-        request = BrokerRegistrationRequest(broker, data["brokerEpoch"], None, previous)
-        self.write(self.controller.register_broker(request, epoch, self.now_us), recorded)
-
-    def change_registration(self, recorded: list[Record]) -> None:
-        change = next(each for each in recorded if each["type"] == "BrokerRegistrationChange")
-        broker, fenced = change["data"]["brokerId"], change["data"]["fenced"]
-        registration = self.controller.image.brokers[broker]
-        is_stopping = broker in self.stopped and not registration.fenced
-        if fenced == 1 and not is_stopping:
-            self.let_session_end(broker)
-            self.write(self.controller.maybe_fence_one_stale_broker(self.now_us), recorded)
-        else:
-            self.heartbeat(broker, recorded, want_shut_down=fenced != -1)
-        if is_stopping:
-            self.clean[broker] = registration.epoch
-
-    def heartbeat(self, broker: int, recorded: list[Record], **wants: bool) -> None:
-        for each in self.controller.image.brokers.values():
-            others = each.is_active and each.id != broker
-            if others:  # they have read the whole log by now
-                self.beat(each.id, [])
-        self.beat(broker, recorded, **wants)
-
-    def beat(self, broker: int, recorded: list[Record], **wants: bool) -> None:
-        image = self.controller.image
-        result = self.controller.process_broker_heartbeat(
-            broker, image.brokers[broker].epoch, Heartbeat(image.offset, **wants), self.now_us
-        )
-        self.write(result, recorded)
-
-    def let_session_end(self, broker: int) -> None:
-        """Let time pass, with signs of life of all brokers but one."""
-        self.now_us += SESSION_US + 1
-        for each in self.controller.image.brokers.values():
-            state = self.controller.state.heartbeats.brokers[each.id]
-            if each.id != broker:
-                self.controller.state.heartbeats.track(each.id, each.epoch, self.now_us)
-                state.last_contact_us = self.now_us
-
-    def create_topic(self, recorded: list[Record]) -> None:
-        topic = recorded[0]["data"]["name"]
-        configs = {
-            each["data"]["name"]: each["data"]["value"] for each in of_type(recorded, "Config")
-        }
-        assignments = {
-            each["data"]["partitionId"]: tuple(each["data"]["replicas"])
-            for each in of_type(recorded, "Partition")
-        }
-        wanted = CreatableTopic(topic, assignments=assignments, configs=configs)
-        self.write(self.controller.create_topics([wanted]), recorded)
-
-    def create_partitions(self, recorded: list[Record]) -> None:
-        topic = recorded[0]["data"]["topicId"]
-        count = recorded[-1]["data"]["partitionId"] + 1
-        replicas = [tuple(each["data"]["replicas"]) for each in recorded]
-        wanted = CreatePartitionsTopic(topic, count, replicas)
-        self.write(self.controller.create_partitions([wanted]), recorded)
-
-    def delete_topic(self, recorded: list[Record]) -> None:
-        topic = self.topic_called(recorded[0]["data"]["topicId"])
-        self.write(self.controller.delete_topics([topic]), recorded)
-
-    def configure(self, recorded: list[Record]) -> None:
-        changes: dict[ConfigResource, dict[str, str | None]] = {}
-        for each in of_type(recorded, "Config"):
-            data = each["data"]
-            resource = ConfigResource(data["resourceType"], data["resourceName"])
-            changes.setdefault(resource, {})[data["name"]] = data.get("value")
-        self.write(self.controller.incremental_alter_configs(changes), recorded)
-
-    def change_partition(self, recorded: list[Record]) -> None:
-        (record,) = recorded
-        data = record["data"]
-        topic, number = self.topic_called(data["topicId"]), data["partitionId"]
-        partition = self.controller.image.partition(topic, number)
-        assert partition is not None
-        completes = "isr" in data and partition.is_reassigning
-        if "replicas" in data and not completes:
-            target: tuple[int, ...] | None = tuple(
-                each for each in data["replicas"] if each not in data.get("removingReplicas", ())
-            )
-            if data.get("addingReplicas") == [] and "leader" in data:
-                target = None  # cancelled
-            self.write(
-                self.controller.alter_partition_reassignments({(topic, number): target}), recorded
-            )
-        elif "leader" in data and not completes:
-            is_unclean = data.get("leaderRecoveryState") == 1
-            election = Election.UNCLEAN if is_unclean else Election.PREFERRED
-            self.write(self.controller.elect_leaders(election, [(topic, number)]), recorded)
-        else:
-            # What the leader asked for still had the replicas that a completed reassignment takes
-            # away.
-            isr = (*data["isr"], *(each for each in partition.removing_replicas if completes))
-            item = AlterPartitionItem(
-                self.controller.image.topic_ids[topic],
-                number,
-                partition.leader_epoch,
-                partition.partition_epoch,
-                tuple((member, -1) for member in isr),
-            )
-            epoch = self.controller.image.brokers[partition.leader].epoch
-            self.write(self.controller.alter_partition(partition.leader, epoch, [item]), recorded)
-
-    def topic_called(self, label: str) -> str:
-        """The name of the topic that is shown as ``t`` or ``t#2``."""
-        return label.partition("#")[0]
+def booted(recording: dict[str, Any]) -> Replay:
+    replay = Replay(recording)
+    for recorded in requests(without_elections(recording["boot_log"])):
+        replay_one(replay, recorded)
+    return replay
 
 
-DRIVERS: dict[str, Callable[[Replay, list[Record]], None]] = {
-    "BeginTransaction": Replay.boot,
-    "RegisterController": Replay.register_controller,
-    "RegisterBroker": Replay.register_broker,
-    "BrokerRegistrationChange": Replay.change_registration,
-    "Topic": Replay.create_topic,
-    "Partition": Replay.create_partitions,
-    "RemoveTopic": Replay.delete_topic,
-    "Config": Replay.configure,
-    "PartitionChange": Replay.change_partition,
-}
-
-
-def requests(log: list[Record]) -> Iterator[list[Record]]:
-    """Cut a log into what single requests wrote: a batch may hold the records of several."""
-    for _, together in groupby(log, key=lambda each: each["batch"]):
-        yield from cut(list(together))
-
-
-def cut(batch: list[Record]) -> Iterator[list[Record]]:
-    """Partition changes belong to the registration in whose batch they stand, if to any."""
-    while batch:
-        kinds = [each["type"] for each in batch]
-        length = 1
-        if kinds[0] == "BeginTransaction":
-            length = kinds.index("EndTransaction") + 1
-        elif kinds[0] == "Topic":
-            length += run(kinds[1:], "Config", "ClearElr", "Partition")
-        elif kinds[0] == "Config":
-            length += run(kinds[1:], "Config", "ClearElr")
-        elif kinds[0] == "Partition":
-            length += run(kinds[1:], "Partition")
-        elif kinds[0] == "BrokerRegistrationChange" and batch[0]["data"]["fenced"] != 1:
-            length += run(kinds[1:], "PartitionChange")
-        elif kinds[0] == "PartitionChange":
-            changes = run(kinds, "PartitionChange")
-            following = batch[changes : changes + 1]
-            if following and (
-                following[0]["type"] == "RegisterBroker" or following[0]["data"].get("fenced") == 1
-            ):
-                length = changes + 1
-        yield batch[:length]
-        batch = batch[length:]
-
-
-def run(kinds: list[str], *accepted: str) -> int:
-    """How many of the first are of accepted kinds."""
-    return next((index for index, kind in enumerate(kinds) if kind not in accepted), len(kinds))
-
-
-def of_type(recorded: list[Record], kind: str) -> list[Record]:
-    return [each for each in recorded if each["type"] == kind]
-
-
-def in_order(records: list[ShownRecord]) -> list[ShownRecord]:
-    """Records with those about partitions in one order: between topics theirs is chance."""
-    found: list[ShownRecord] = []
-    for is_change, them in groupby(records, key=lambda each: each.type == "PartitionChange"):
-        together = list(them)
-        found += sorted(together, key=str) if is_change else together
-    return [
-        ShownRecord(each.type, each.version, {**each.data, **sorted_members(each.data)})
-        for each in found
-    ]
-
-
-def sorted_members(data: dict[str, Any]) -> dict[str, Any]:
-    return {name: sorted(data[name]) for name in ("eligibleLeaderReplicas",) if name in data}
+def marks(recording: dict[str, Any]) -> Iterator[tuple[str, list[Record]]]:
+    """The statements up to each mark, and what was written meanwhile."""
+    script = recording["script"].replace("\\\n", " ")
+    for name, mark in recording["marks"].items():
+        statements, _, script = script.partition(f"\nmark {name}\n")
+        yield statements, without_elections(mark["metadata_log"])
 
 
 @pytest.mark.parametrize("path", RECORDINGS, ids=IDS)
 def test_the_controller_writes_what_was_recorded(path: Path) -> None:
     recording = load(path)
-    replay = Replay(recording)
-    assert recording["features"][METADATA_VERSION]
-    for recorded in requests(without_elections(recording["boot_log"])):
-        replay_one(replay, recorded)
-    script = recording["script"]
-    for name, mark in recording["marks"].items():
-        statements, _, script = script.partition(f"\nmark {name}\n")
+    replay = booted(recording)
+    for statements, log in marks(recording):
         replay.stopped = {int(broker) for broker in STOP.findall(statements)}
-        for recorded in requests(without_elections(mark["metadata_log"])):
+        for recorded in requests(log):
             replay_one(replay, recorded)
 
 
-def without_elections(log: list[Record]) -> list[Record]:
-    """A log without the records of the quorum itself."""
-    return [each for each in log if each["type"] != "LeaderChange"]
+@pytest.mark.parametrize("path", RECORDINGS, ids=IDS)
+def test_administrators_are_answered_as_recorded(path: Path) -> None:
+    recording = load(path)
+    replay = booted(recording)
+    outputs = [each for each in recording["outputs"] if is_for_the_controller(each["statement"])]
+    for statements, log in marks(recording):
+        replay.stopped = {int(broker) for broker in STOP.findall(statements)}
+        remaining = list(requests(log))
+        for line in statements.splitlines():
+            if outputs and " ".join(line.split()) == outputs[0]["statement"]:
+                answer_one(replay, line, outputs.pop(0), remaining)
+        for recorded in remaining:
+            replay_one(replay, recorded)
+    assert outputs == []
 
 
-def replay_one(replay: Replay, recorded: list[Record]) -> None:
-    kinds = {each["type"] for each in recorded}
-    for kind in ("RegisterBroker", "BrokerRegistrationChange"):
-        if kind in kinds:
-            DRIVERS[kind](replay, recorded)
+def is_for_the_controller(statement: str) -> bool:
+    """Whether the controller answers; a broker refuses another broker's configuration itself."""
+    kind, *rest = statement.split()
+    return kind != "describe" and (kind != "config" or rest[1] == "default")
+
+
+# ---- what administrators say, as requests
+
+Answered = tuple[Result[Any] | None, dict[str, str] | str]
+"""What the controller would write, and its answers as they are recorded."""
+
+
+def answer_one(
+    replay: Replay,
+    line: str,
+    output: dict[str, Any],
+    remaining: list[list[Record]],
+) -> None:
+    """Find the moment at which a statement is answered, and written, as recorded."""
+    while True:
+        result, answers = administered(replay, line)
+        count = 0 if result is None else len(result.records)
+        # Records about several partitions are one request here, and look like several.
+        recorded = [record for together in remaining[:count] for record in together][:count]
+        is_written = not count or (result is not None and replay.would_write(result, recorded))
+        if answers == output["result"] and is_written:
+            if count and result is not None:
+                replay.write(result, recorded)
+                while recorded:
+                    recorded = recorded[len(remaining.pop(0)) :]
             return
-    DRIVERS[recorded[0]["type"]](replay, recorded)
+        assert remaining, f"{line}: {answers}, recorded {output['result']}"
+        replay_one(replay, remaining.pop(0))
+
+
+def administered(replay: Replay, line: str) -> Answered:
+    words = line.split()
+    controller = replay.controller
+    options = [index for index, word in enumerate(words) if word.startswith("--")]
+    arguments = words[: options[0]] if options else words
+    given = [(words[index], words[index + 1]) for index in options]
+    try:
+        match arguments:
+            case ["topic", verb, *rest]:
+                return TOPIC[verb](controller, rest, given)
+            case ["config", "broker", "default", *values]:
+                return configured(controller, ConfigResource(4, ""), "default", values)
+            case ["election", kind, *partitions]:
+                return elected(controller, Election(kind), partitions)
+            case ["reassign", "cancel", tp]:
+                return reassigned(controller, tp, None)
+            case ["reassign", tp, replicas]:
+                return reassigned(controller, tp, numbers(replicas, ","))
+            case ["alterpartition", tp, broker, isr]:
+                return altered(replay, tp, int(broker), numbers(isr, ","), dict(given))
+    except ApiException as refused:
+        return None, refused.error
+    raise AssertionError(line)
+
+
+def created(
+    controller: QuorumController, words: list[str], given: list[tuple[str, str]]
+) -> Answered:
+    (name,) = words
+    options = dict(given)
+    configs = dict(value.split("=", 1) for option, value in given if option == "--config")
+    assignment = options.get("--replica-assignment")
+    if assignment is None:
+        wanted = CreatableTopic(
+            name, int(options["--partitions"]), int(options["--replication-factor"])
+        )
+        response = controller.create_topics([wanted], validate_only=True).response
+        return None, {name: response[name].error.error}  # where replicas go is chance
+    lists = dict(enumerate(numbers(each, ":") for each in assignment.split(",")))
+    result = controller.create_topics([CreatableTopic(name, assignments=lists, configs=configs)])
+    return result, {name: result.response[name].error.error}
+
+
+def grown(controller: QuorumController, words: list[str], given: list[tuple[str, str]]) -> Answered:
+    (name,) = words
+    options = dict(given)
+    assignment = options.get("--replica-assignment")
+    lists = [numbers(each, ":") for each in assignment.split(",")] if assignment else None
+    wanted = CreatePartitionsTopic(name, int(options["--partitions"]), lists)
+    result = controller.create_partitions([wanted])
+    answers = {name: result.response[name].error}
+    return (None if lists is None else result), answers
+
+
+def deleted(
+    controller: QuorumController, words: list[str], _given: list[tuple[str, str]]
+) -> Answered:
+    (name,) = words
+    result = controller.delete_topics([name])
+    return result, {name: result.response[name].error}
+
+
+def topic_configured(
+    controller: QuorumController, words: list[str], _given: list[tuple[str, str]]
+) -> Answered:
+    name, *values = words
+    return configured(controller, ConfigResource(2, name), name, values)
+
+
+TOPIC = {"create": created, "alter": grown, "delete": deleted, "config": topic_configured}
+
+
+def configured(
+    controller: QuorumController, resource: ConfigResource, name: str, values: list[str]
+) -> Answered:
+    pairs = [value.split("=", 1) for value in values]
+    changes: dict[str, str | None] = {key: value or None for key, value in pairs}
+    result = controller.incremental_alter_configs({resource: changes})
+    return result, {name: result.response[resource].error}
+
+
+def elected(controller: QuorumController, election: Election, words: list[str]) -> Answered:
+    partitions = [partition_in(tp) for tp in words] or None
+    result = controller.elect_leaders(election, partitions)
+    return result, {f"{t}-{p}": answer.error for (t, p), answer in result.response.items()}
+
+
+def reassigned(controller: QuorumController, tp: str, replicas: tuple[int, ...] | None) -> Answered:
+    key = partition_in(tp)
+    result = controller.alter_partition_reassignments({key: replicas})
+    return result, {tp: result.response[key].error}
+
+
+def altered(
+    replay: Replay, tp: str, broker: int, isr: tuple[int, ...], given: dict[str, str]
+) -> Answered:
+    topic, number = partition_in(tp)
+    image = replay.controller.image
+    partition = image.partition(topic, number)
+    assert partition is not None
+    checked: dict[int, int] = {}
+    if "--isr-epoch" in given:
+        member, difference = numbers(given["--isr-epoch"], ":")
+        checked[member] = difference
+    item = AlterPartitionItem(
+        image.topic_ids[topic],
+        number,
+        partition.leader_epoch + int(given.get("--leader-epoch", 0)),
+        # Whoever asked counted the records about the partition, which a ClearElr is not.
+        partition.partition_epoch - replay.emptied[tp] + int(given.get("--partition-epoch", 0)),
+        tuple((each, epoch_of(image.brokers, each, checked)) for each in isr),
+        int(given.get("--recovery", partition.leader_recovery_state)),
+    )
+    epoch = image.brokers[broker].epoch + int(given.get("--broker-epoch", 0))
+    result = replay.controller.alter_partition(broker, epoch, [item])
+    (answer,) = result.response.values()
+    return result, {tp: answer.error}
+
+
+def epoch_of(brokers: dict[int, Any], broker: int, checked: dict[int, int]) -> int:
+    return brokers[broker].epoch + checked[broker] if broker in checked else -1
+
+
+def numbers(text: str, separator: str) -> tuple[int, ...]:
+    return tuple(int(each) for each in text.split(separator))
+
+
+def partition_in(tp: str) -> tuple[str, int]:
+    topic, _, number = tp.rpartition("-")
+    return topic, int(number)
