@@ -158,7 +158,7 @@ class Cluster:
         kernel.start_host(CLIENTS)
         for broker in self.brokers.values():
             kernel.cause = root
-            broker.lifecycle.start()
+            broker.start()
             limit_us = kernel.now + BOOT_LIMIT_US
             while not broker.state.broker_epoch and kernel.now < limit_us:
                 self.step()

@@ -270,8 +270,6 @@ def version(word: str) -> str:
 
     if word in versions.RELEASE_OF:
         return word
-    if versions.has_no_zookeeper(word):
-        raise BadWord(f"'{word}' is not a version here: {versions.WITHOUT_ZOOKEEPER}")
     raise BadWord(f"'{word}' is not a version; did you mean '{versions.nearest(word)}'?")
 
 

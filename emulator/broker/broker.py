@@ -172,6 +172,16 @@ class Broker:
         self.zk.on_expired = self._session_expired
         self.controller.register_again = self.lifecycle.register_again
 
+    # ---- start and stop
+
+    def start(self) -> None:
+        """Start the process."""
+        self.lifecycle.start()
+
+    def stop(self) -> None:
+        """Begin a controlled shutdown."""
+        self.lifecycle.stop()
+
     # ---- dispatch
 
     def handle(self, source: int, message: AnyMessage) -> None:

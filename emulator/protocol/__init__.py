@@ -58,6 +58,25 @@ from emulator.protocol.groups import (
     SyncGroupRequest,
     SyncGroupResponse,
 )
+from emulator.protocol.kraft import (
+    AllocateProducerIdsRequest,
+    AllocateProducerIdsResponse,
+    BrokerHeartbeatRequest,
+    BrokerHeartbeatResponse,
+    BrokerRegistrationRequest,
+    BrokerRegistrationResponse,
+    ControllerRegistrationRequest,
+    ControllerRegistrationResponse,
+    CreatePartitionsRequest,
+    CreatePartitionsResponse,
+    CreateTopicsRequest,
+    CreateTopicsResponse,
+    DeleteTopicsRequest,
+    DeleteTopicsResponse,
+    IncrementalAlterConfigsRequest,
+    IncrementalAlterConfigsResponse,
+    NewTopic,
+)
 from emulator.protocol.message import ConnectionLost, Detail, Message, Timer
 from emulator.protocol.metadata import MetadataRequest, MetadataResponse, PartitionMetadata
 from emulator.protocol.produce import (
@@ -65,6 +84,17 @@ from emulator.protocol.produce import (
     InitProducerIdResponse,
     ProduceRequest,
     ProduceResponse,
+)
+from emulator.protocol.raft import (
+    BeginQuorumEpochRequest,
+    BeginQuorumEpochResponse,
+    EndQuorumEpochRequest,
+    EndQuorumEpochResponse,
+    MetadataBatch,
+    MetadataFetchRequest,
+    MetadataFetchResponse,
+    VoteRequest,
+    VoteResponse,
 )
 from emulator.protocol.record_batch import RecordBatch, up_to
 from emulator.protocol.zookeeper import WatchEvent, ZkExpired, ZkPing, ZkPong
@@ -100,6 +130,30 @@ AnyMessage = (
     | DescribeClusterResponse
     | ElectLeadersRequest
     | ElectLeadersResponse
+    | AllocateProducerIdsRequest
+    | AllocateProducerIdsResponse
+    | BrokerHeartbeatRequest
+    | BrokerHeartbeatResponse
+    | BrokerRegistrationRequest
+    | BrokerRegistrationResponse
+    | ControllerRegistrationRequest
+    | ControllerRegistrationResponse
+    | CreatePartitionsRequest
+    | CreatePartitionsResponse
+    | CreateTopicsRequest
+    | CreateTopicsResponse
+    | DeleteTopicsRequest
+    | DeleteTopicsResponse
+    | IncrementalAlterConfigsRequest
+    | IncrementalAlterConfigsResponse
+    | BeginQuorumEpochRequest
+    | BeginQuorumEpochResponse
+    | EndQuorumEpochRequest
+    | EndQuorumEpochResponse
+    | MetadataFetchRequest
+    | MetadataFetchResponse
+    | VoteRequest
+    | VoteResponse
     | ZkPing
     | ZkPong
     | ZkExpired
@@ -137,21 +191,39 @@ REQUESTS = (
 __all__ = [
     "REQUESTS",
     "AdminResponse",
+    "AllocateProducerIdsRequest",
+    "AllocateProducerIdsResponse",
     "AlterIsrItem",
     "AlterPartitionReassignmentsRequest",
     "AlterPartitionReassignmentsResponse",
     "AlterPartitionRequest",
     "AlterPartitionResponse",
     "AnyMessage",
+    "BeginQuorumEpochRequest",
+    "BeginQuorumEpochResponse",
+    "BrokerHeartbeatRequest",
+    "BrokerHeartbeatResponse",
+    "BrokerRegistrationRequest",
+    "BrokerRegistrationResponse",
     "ConnectionLost",
     "ControlResponse",
     "ControlledShutdownRequest",
     "ControlledShutdownResponse",
+    "ControllerRegistrationRequest",
+    "ControllerRegistrationResponse",
+    "CreatePartitionsRequest",
+    "CreatePartitionsResponse",
+    "CreateTopicsRequest",
+    "CreateTopicsResponse",
+    "DeleteTopicsRequest",
+    "DeleteTopicsResponse",
     "DescribeClusterRequest",
     "DescribeClusterResponse",
     "Detail",
     "ElectLeadersRequest",
     "ElectLeadersResponse",
+    "EndQuorumEpochRequest",
+    "EndQuorumEpochResponse",
     "FetchPartition",
     "FetchRequest",
     "FetchResponse",
@@ -162,6 +234,8 @@ __all__ = [
     "GroupResponse",
     "HeartbeatRequest",
     "HeartbeatResponse",
+    "IncrementalAlterConfigsRequest",
+    "IncrementalAlterConfigsResponse",
     "InitProducerIdRequest",
     "InitProducerIdResponse",
     "JoinGroupRequest",
@@ -173,8 +247,12 @@ __all__ = [
     "ListOffsetsRequest",
     "ListOffsetsResponse",
     "Message",
+    "MetadataBatch",
+    "MetadataFetchRequest",
+    "MetadataFetchResponse",
     "MetadataRequest",
     "MetadataResponse",
+    "NewTopic",
     "OffsetCommitRequest",
     "OffsetCommitResponse",
     "OffsetFetchRequest",
@@ -194,6 +272,8 @@ __all__ = [
     "Timer",
     "UpdateMetadataRequest",
     "UpdateMetadataResponse",
+    "VoteRequest",
+    "VoteResponse",
     "WatchEvent",
     "ZkExpired",
     "ZkPing",

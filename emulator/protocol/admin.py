@@ -15,9 +15,13 @@ class DescribeClusterResponse(Message, frozen=True):
 
 
 class ElectLeadersRequest(Message, frozen=True):
-    """Asks the controller for unclean elections (KIP-460, 2.4+)."""
+    """Asks the controller for elections, unclean or ``preferred`` ones (KIP-460, 2.4+).
+
+    No partitions: all.
+    """
 
     partitions: list[str]
+    preferred: bool = False
 
 
 class AlterPartitionReassignmentsRequest(Message, frozen=True):

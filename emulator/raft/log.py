@@ -43,6 +43,11 @@ class MetadataLog(Struct, array_like=True):
             return -1, 0
         return self.batches[at - 1].epoch, self.batches[at - 1].end_offset
 
+    def epoch_at(self, offset: int) -> int:
+        """The epoch of the record at ``offset``; -1: there is none."""
+        at = bisect_right(self.batches, offset, key=_end)
+        return self.batches[at].epoch if at < len(self.batches) else -1
+
     def diverging(self, offset: int, last_epoch: int) -> tuple[int, int] | None:
         """Where a log parts from this one that ends at ``offset``, in ``last_epoch``; None: nowhere.
 

@@ -93,7 +93,7 @@ class Processes:
             raise RefusedError(
                 "BROKER_NOT_AVAILABLE", f"Broker {broker.id} is frozen: thaw it first, or crash it."
             )
-        broker.lifecycle.stop()
+        broker.stop()
 
     def start(self, wanted: inputs.StartBroker) -> None:
         """Start a process that is down."""
@@ -105,7 +105,7 @@ class Processes:
             for tp in broker.state.replicas:
                 self.kernel.emit(events.LogDeleted, tp, broker.id)
             broker.state.replicas.clear()
-        broker.lifecycle.start()
+        broker.start()
 
     def freeze(self, wanted: inputs.FreezeBroker) -> None:
         """The process does nothing until it is thawed."""
