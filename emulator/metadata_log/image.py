@@ -85,6 +85,14 @@ class MetadataDelta(Struct):
         earlier = self.partitions.get(key)
         self.partitions[key] = Change(topic, earlier.before if earlier else before, after)
 
+    def add(self, later: "MetadataDelta") -> None:
+        """Take the changes that came after these."""
+        for key, change in later.partitions.items():
+            self.touch(key, change.topic, change.before, change.after)
+        self.brokers |= later.brokers
+        self.configs |= later.configs
+        self.features |= later.features
+
     def local_changes(self, broker: int) -> "LocalReplicaChanges":
         """Return what they mean for a broker's own replicas (``TopicsDelta.localChanges``)."""
         found = LocalReplicaChanges()

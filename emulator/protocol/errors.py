@@ -56,6 +56,7 @@ _TABLE: Final = (
     KafkaError("INVALID_REPLICA_ASSIGNMENT", 39),
     KafkaError("INVALID_CONFIG", 40),
     KafkaError("NOT_CONTROLLER", 41, retriable=True),
+    KafkaError("INVALID_REQUEST", 42),
     KafkaError("POLICY_VIOLATION", 44),
     KafkaError("OUT_OF_ORDER_SEQUENCE_NUMBER", 45),
     KafkaError("DUPLICATE_SEQUENCE_NUMBER", 46),
@@ -75,6 +76,9 @@ _TABLE: Final = (
     KafkaError("NO_REASSIGNMENT_IN_PROGRESS", 85),
     KafkaError("PRODUCER_FENCED", 90),
     KafkaError("INVALID_UPDATE_VERSION", 95),
+    KafkaError("UNKNOWN_TOPIC_ID", 100, retriable=True),
+    KafkaError("DUPLICATE_BROKER_REGISTRATION", 101),
+    KafkaError("BROKER_ID_NOT_REGISTERED", 102),
     KafkaError("INELIGIBLE_REPLICA", 107),
     KafkaError("NEW_LEADER_ELECTED", 108),
 )
