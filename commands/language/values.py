@@ -15,6 +15,7 @@ from sessions.text import clean
 LISTED_MAX: Final = 20
 """More known words than this are not listed in an error."""
 BROKERS_MAX: Final = 1_000
+CONTROLLERS_MAX: Final = 9
 BROKER_ID_MAX: Final = 999_999_999
 PARTITIONS_MAX: Final = 200_000
 """The partitions of one topic: as many as Kafka's largest clusters have in all."""
@@ -103,6 +104,11 @@ def port(word: str) -> int:
 def brokers(word: str) -> int:
     """How many brokers a cluster has."""
     return integer(word, 1, "count", BROKERS_MAX)
+
+
+def controllers(word: str) -> int:
+    """How many controllers a cluster in KRaft mode has."""
+    return integer(word, 1, "count", CONTROLLERS_MAX)
 
 
 def first_broker(word: str) -> int:

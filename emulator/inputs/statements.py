@@ -23,7 +23,9 @@ class Input(Struct, frozen=True, tag=True, tag_field="input", omit_defaults=True
 class CreateCluster(Input, frozen=True, kw_only=True):
     """Make a cluster: brokers ``first_id ..`` of release ``version``.
 
-    ``racks`` is empty or has one name a broker.
+    ``racks`` is empty or has one name a broker. ``mode`` is the release's own if it is empty; in
+    KRaft mode there are ``controllers`` with the ids 100, 101, .. and the ``features`` finalized
+    that the release formats a cluster with, with these levels in place of its own.
     """
 
     brokers: Count = 3
@@ -33,6 +35,9 @@ class CreateCluster(Input, frozen=True, kw_only=True):
     seed: int = 1
     config: dict[str, str] = {}
     stepwise: bool = False
+    mode: Literal["", "zk", "kraft"] = ""
+    controllers: Count = 1
+    features: dict[str, int] = {}
 
 
 class CreateTopic(Input, frozen=True, kw_only=True):

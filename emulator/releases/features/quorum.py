@@ -33,4 +33,18 @@ QUORUM: Final = (
         "KIP-1166",
         "fetches of the metadata log are answered as soon as the high watermark has risen",
     ),
+    Feature(
+        "controller_registration",
+        "3.7",
+        None,
+        "KIP-919",
+        "controllers register in the metadata log",
+    ),
+    Feature(
+        "features_chosen_at_format",
+        "4.0",
+        None,
+        "KIP-1022",
+        "clusters are formatted with levels of each feature that may be chosen",
+    ),
 )
