@@ -63,13 +63,15 @@ FIRST_CONTROLLER = 100
 class KRaftState(Struct, array_like=True):
     """What a cluster without ZooKeeper has in its place.
 
-    ``features`` are finalized by the first active controller.
+    ``features`` are finalized by the first active controller. ``meant`` is the controller that a
+    word such as ``active`` meant last (-1: none yet).
     """
 
     features: dict[str, int]
     controllers: dict[int, ControllerProcess]
     brokers: dict[int, KRaftBrokerState]
     committed: CommittedMetadata = field(default_factory=CommittedMetadata)
+    meant: int = -1
 
 
 class ClusterState(Struct, array_like=True):

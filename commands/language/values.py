@@ -162,6 +162,42 @@ def broker(word: str) -> int:
     raise BadWord(f"'{word}' is not a broker id (a number such as 0)")
 
 
+CONTROLLERS: Final = ("active", "standby", "any", "last")
+"""Words for a controller, beside its id."""
+
+
+def controller(word: str) -> str:
+    """A controller's id, or a word for one."""
+    if _DIGITS.fullmatch(word):
+        return word
+    return one_of(word, CONTROLLERS, "controller id (such as 100) or a word for one")
+
+
+def controller_or_all(word: str) -> str:
+    """A controller's id, a word for one, or ``all``."""
+    return word if word == "all" else controller(word)
+
+
+def broker_or_default(word: str) -> int | None:
+    """A broker id, or None for ``default``."""
+    return None if word == "default" else broker(word)
+
+
+def difference(word: str) -> int:
+    """A whole number that is added to a true value."""
+    if _INTEGER.fullmatch(word):
+        return int(word)
+    raise BadWord(f"'{word}' is not a difference (a whole number such as -1)")
+
+
+def broker_difference(word: str) -> tuple[int, int]:
+    """A broker and a difference: ``2:-1``."""
+    number, colon, added = word.partition(":")
+    if not colon:
+        raise BadWord(f"'{word}' is not a broker and a difference (written 2:-1)")
+    return broker(number), difference(added)
+
+
 def host(word: str) -> int:
     """A broker id, ``zk`` or ``clients``; the last two have the numbers that events give them."""
     if word in HOSTS:

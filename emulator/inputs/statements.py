@@ -52,10 +52,14 @@ class CreateTopic(Input, frozen=True, kw_only=True):
 
 
 class AddPartitions(Input, frozen=True, kw_only=True):
-    """Let a topic have ``partitions`` partitions in all."""
+    """Let a topic have ``partitions`` partitions in all.
+
+    ``assignment`` has the replicas of each new one; without it they are placed as the topic's are.
+    """
 
     topic: str
     partitions: Count
+    assignment: list[list[int]] = []
 
 
 class ConfigureTopic(Input, frozen=True, kw_only=True):
@@ -66,9 +70,12 @@ class ConfigureTopic(Input, frozen=True, kw_only=True):
 
 
 class ConfigureBroker(Input, frozen=True, kw_only=True):
-    """Set configuration values of one broker while it runs (an empty value removes one)."""
+    """Set configuration values of one broker while it runs (an empty value removes one).
 
-    broker: int
+    In KRaft mode None stands for the default of all.
+    """
+
+    broker: int | None
     config: dict[str, str]
 
 
@@ -171,11 +178,12 @@ class CrashBroker(Input, frozen=True, kw_only=True):
 class StartBroker(Input, frozen=True, kw_only=True):
     """Start a broker that is down (``clean``: with empty disks).
 
-    Done when it has registered in ZooKeeper.
+    Done when it has registered, and in KRaft mode is unfenced; with ``wait`` False at once.
     """
 
     broker: int
     clean: bool = False
+    wait: bool = True
 
 
 class FreezeBroker(Input, frozen=True, kw_only=True):
@@ -188,6 +196,20 @@ class ThawBroker(Input, frozen=True, kw_only=True):
     """Let a frozen process go on."""
 
     broker: int
+
+
+class ChangeController(Input, frozen=True, kw_only=True):
+    """Do something to a controller's process (KRaft).
+
+    ``which`` is an id, ``active`` (who leads the quorum), ``standby`` (the first that runs and does
+    not), ``any`` (the first that runs), ``last`` (whom such a word meant last), or with ``start``
+    ``all`` (those that are down). A start is done when there is an active controller; with ``wait``
+    False at once.
+    """
+
+    action: Literal["crash", "stop", "start", "freeze", "thaw"]
+    which: str
+    wait: bool = True
 
 
 class CutLink(Input, frozen=True, kw_only=True):
@@ -278,6 +300,28 @@ class ElectUnclean(Input, frozen=True, kw_only=True):
     tp: str
 
 
+class AlterPartition(Input, frozen=True, kw_only=True):
+    """Send the active controller an AlterPartitionRequest in ``broker``'s name (KRaft).
+
+    Epochs are the true ones with these differences added; those of ISR members are sent only for
+    the brokers in ``isr_epochs``.
+    """
+
+    tp: str
+    broker: int
+    isr: list[int]
+    leader_epoch: int = 0
+    partition_epoch: int = 0
+    broker_epoch: int = 0
+    isr_epochs: dict[int, int] = {}
+
+
+class DescribeTopic(Input, frozen=True, kw_only=True):
+    """Ask a broker for a topic's eligible leader replicas (DescribeTopicPartitions, KRaft)."""
+
+    topic: str
+
+
 class Reassign(Input, frozen=True, kw_only=True):
     """Write /admin/reassign_partitions: move one partition to ``replicas``."""
 
@@ -366,6 +410,9 @@ AnyInput = (
     | StartBroker
     | FreezeBroker
     | ThawBroker
+    | ChangeController
+    | AlterPartition
+    | DescribeTopic
     | CutLink
     | HealLinks
     | DelayLink

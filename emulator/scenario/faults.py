@@ -7,8 +7,9 @@ from emulator.broker.replica import FOLLOWER, LEADER, Replica
 from emulator.cluster import Cluster
 from emulator.events import ZOOKEEPER
 from emulator.inputs import statements as inputs
+from emulator.kraft.controller_server import ControllerServer
 from emulator.replication.partition import LoseTail
-from emulator.scenario.refusals import RefusedError, needs, needs_broker, needs_partition
+from emulator.scenario.refusals import NO_ZOOKEEPER, RefusedError, needs, needs_broker, needs_partition
 
 DOWN = ("stopped", "crashed")
 BROUGHT_BY = {
@@ -123,6 +124,77 @@ class Processes:
         self.kernel.emit(events.BrokerStateChanged, broker.id, broker.state.state)
         self.kernel.thaw_host(broker.id)
 
+    # ---- controllers
+
+    def controllers(self, which: str) -> list[ControllerServer]:
+        """The controllers that a word means; it is kept for ``last``."""
+        cluster = self.cluster
+        kraft = cluster.kraft
+        if kraft is None:
+            raise RefusedError(
+                "UNSUPPORTED_VERSION",
+                "There are no controllers of their own: the brokers elect one in ZooKeeper mode.",
+            )
+        found = cluster.controllers
+        if which == "all":
+            return [each for each in found.values() if each.state.status in DOWN]
+        if which.isdigit():
+            number = int(which)
+            if number not in found:
+                ids = ", ".join(map(str, found))
+                message = f"There is no controller {number}; there are {ids}."
+                raise RefusedError("BROKER_NOT_AVAILABLE", message)
+            return [found[number]]
+        if which != "last":
+            kraft.meant = self._meant(which)
+        if kraft.meant < 0:
+            message = f"No controller is meant by '{which}' now."
+            raise RefusedError("BROKER_NOT_AVAILABLE", message)
+        return [found[kraft.meant]]
+
+    def _meant(self, which: str) -> int:
+        cluster = self.cluster
+        active = cluster.active_controller()
+        running = [number for number in cluster.controllers if cluster.host_works(number)]
+        if which == "active":
+            return -1 if active is None else active
+        if which == "standby":
+            running = [number for number in running if number != active]
+        return min(running, default=-1)
+
+    def change_controller(self, wanted: inputs.ChangeController) -> list[int]:
+        """Crash, stop, start, freeze or thaw controllers; returns their ids."""
+        chosen = self.controllers(wanted.which)
+        for controller in chosen:
+            host = self.kernel.state.hosts[controller.id]
+            is_down = controller.state.status in DOWN
+            name = f"Controller {controller.id}"
+            if wanted.action == "start":
+                if not is_down:
+                    raise RefusedError("NONE", f"{name} is running already.")
+                controller.start()
+            elif is_down:
+                state = controller.state.status
+                raise RefusedError("BROKER_NOT_AVAILABLE", f"{name} is {state}: start it first.")
+            elif wanted.action == "crash":
+                controller.end_process("crashed")
+            elif wanted.action == "stop":
+                if host.frozen:
+                    message = f"{name} is frozen: thaw it first, or crash it."
+                    raise RefusedError("BROKER_NOT_AVAILABLE", message)
+                controller.stop()
+            elif wanted.action == "freeze":
+                if host.frozen:
+                    raise RefusedError("NONE", f"{name} is frozen already.")
+                self.kernel.freeze_host(controller.id)
+                self.kernel.emit(events.ControllerStateChanged, controller.id, "frozen")
+            else:
+                if not host.frozen:
+                    raise RefusedError("NONE", f"{name} is not frozen.")
+                self.kernel.emit(events.ControllerStateChanged, controller.id, "running")
+                self.kernel.thaw_host(controller.id)
+        return [each.id for each in chosen]
+
     def pause_replica(self, wanted: inputs.PauseReplica) -> None:
         """A follower stops fetching one partition."""
         broker = self.up(wanted.broker)
@@ -161,8 +233,10 @@ class Processes:
 
     def _both(self, source: int, destination: int, one_way: bool) -> list[tuple[int, int]]:
         for number in (source, destination):
-            if number >= 0:
+            if number >= 0 and number not in self.cluster.controllers:
                 self.broker(number)
+            if number == ZOOKEEPER and self.cluster.kraft is not None:
+                raise RefusedError("UNSUPPORTED_VERSION", NO_ZOOKEEPER)
         if source == destination:
             raise RefusedError("BROKER_NOT_AVAILABLE", "A link has two different ends.")
         pair = (source, destination)
@@ -185,11 +259,14 @@ class Processes:
 
     def isolate(self, wanted: inputs.IsolateBroker) -> None:
         """Cut a broker from all others and from ZooKeeper."""
-        broker = self.broker(wanted.broker)
-        for other in (*self.cluster.brokers, ZOOKEEPER):
-            if other != broker.id:
-                self.network.change(broker.id, other, cut=True)
-                self.network.change(other, broker.id, cut=True)
+        number = wanted.broker
+        if number not in self.cluster.controllers:
+            self.broker(number)
+        above = self.cluster.controllers or (ZOOKEEPER,)
+        for other in (*self.cluster.brokers, *above):
+            if other != number:
+                self.network.change(number, other, cut=True)
+                self.network.change(other, number, cut=True)
 
     def heal(self, wanted: inputs.HealLinks) -> None:
         """Make one link, or all, whole again."""
