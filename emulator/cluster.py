@@ -8,7 +8,6 @@ hashed. Everything outside learns what happens from the events that observers ar
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from hashlib import sha256
 
 import msgspec
@@ -235,17 +234,16 @@ class Cluster:
         kernel.emit(events.InputFinished, text, line, "NONE")
 
     def _boot_kraft(self, root: int) -> None:
-        """Start the controllers, and when one is active the brokers one after another."""
+        """Start the controllers, and when one is active the brokers."""
         kernel = self.kernel
         for controller in self.controllers.values():
             kernel.cause = root
             controller.start()
         self._step_until(lambda: self.active_controller() is not None)
-        for number, broker in self.brokers.items():
+        for broker in self.brokers.values():
             kernel.cause = root
             broker.start()
-            self._step_until(partial(self.is_up, number))
-        self._step_until(lambda: self._all_registered())
+        self._step_until(lambda: all(map(self.is_up, self.brokers)) and self._all_registered())
 
     def _step_until(self, holds: Callable[[], bool]) -> None:
         limit_us = self.kernel.now + BOOT_LIMIT_US

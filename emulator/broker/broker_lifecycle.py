@@ -30,8 +30,11 @@ from emulator.protocol.names import random_uuid
 from emulator.raft.client import RaftClient
 from emulator.replication.partition import Restart
 
-BOOT_US: Final = 200_000
-"""How long a process takes from its start to reaching for the quorum."""
+BOOT_US: Final = 2_500_000
+"""How long a process takes from its start to reaching for the quorum (seen: 2 to 4 s)."""
+SHUTDOWN_US: Final = 900_000
+"""How long a process takes to end once it may go (seen: about a second); until then it goes on
+reading the metadata log."""
 BACKOFF_US: Final = 100_000
 """The first pause after an attempt that failed (``resendExponentialBackoff``); then twice as long."""
 SOON_US: Final = 10_000
@@ -64,6 +67,7 @@ class BrokerLifecycle:
         self.raft = raft
         self.start_tasks = start_tasks
         self.end_process = end_process
+        self.on_close: Callable[[], None] = _nothing
         self.channel = ControllerChannel(
             context, state.heartbeats, TASK, self._try_us, self._answered
         )
@@ -163,7 +167,7 @@ class BrokerLifecycle:
                 life.state = RUNNING
         elif life.state == PENDING_CONTROLLED_SHUTDOWN:
             if response.should_shut_down:
-                self.end()
+                self.close()
                 return
             if not life.shutdown_answered:
                 life.shutdown_answered = True
@@ -187,10 +191,16 @@ class BrokerLifecycle:
         context, life = self.context, self.own.lifecycle
         context.set_status("controlled_shutdown")
         if not context.config.controlled_shutdown_enable or life.state != RUNNING:
-            self.end()
+            self.close()
             return
         life.state = PENDING_CONTROLLED_SHUTDOWN
         self.communicate()
+
+    def close(self) -> None:
+        """Take no more requests and fetch nothing; the process ends a little later."""
+        self.own.lifecycle.state = SHUTTING_DOWN
+        self.on_close()
+        self.context.later("end", SHUTDOWN_US)
 
     def end(self) -> None:
         """Logs are flushed, HWs written, and the clean-shutdown file with the broker epoch."""
@@ -200,8 +210,11 @@ class BrokerLifecycle:
         replicas.checkpoint_high_watermarks()
         for replica in replicas.by_name.values():
             replica.log.flushed = replica.log.end
-        self.own.lifecycle.state = SHUTTING_DOWN
         self.own.clean_shutdown_epoch = context.process.broker_epoch or -1
         self.end_process("stopped")
 
 
+
+
+def _nothing() -> None:
+    """Nobody has to close anything."""

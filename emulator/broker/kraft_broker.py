@@ -21,6 +21,7 @@ from emulator.broker_context import Surroundings
 from emulator.events import CLIENTS
 from emulator.raft.client import TASK as QUORUM
 from emulator.raft.client import RaftClient
+from emulator.simulation.network import LATENCY_MIN_US
 
 QuorumResponse = messages.MetadataFetchResponse
 ControllerResponse = (
@@ -74,6 +75,7 @@ class KRaftBroker(Broker):
         self.raft.member.on_commit = self.publisher.apply
         self.raft.on_leader = self._leader_changed
         self.isr.broker_epochs = self._broker_epochs
+        self.kraft_lifecycle.on_close = self._close
 
     # ---- what the parts ask
 
@@ -84,6 +86,27 @@ class KRaftBroker(Broker):
     def _broker_epochs(self, isr: list[int]) -> list[int]:
         brokers = self.own.image.brokers
         return [brokers[member].epoch if member in brokers else -1 for member in isr]
+
+    def _close(self) -> None:
+        """Take no more requests, and fetch nothing more: peers are told."""
+        self.state.lifecycle.sockets_closed = True
+        self._locks_changed()
+        for tp in list(self.replicas.by_name):
+            self.fetchers.remove(tp)
+        kernel = self.kernel
+        at_us = kernel.now + LATENCY_MIN_US
+        for peer in (*self._peers(), CLIENTS):
+            lost = messages.ConnectionLost(self.id)
+            kernel.schedule(at_us, peer, lost, kernel.cause, self.id)
+
+    def _peers(self) -> list[int]:
+        """The other brokers that run and can be reached."""
+        hosts, network = self.kernel.state.hosts, self.context.network
+        return [
+            b
+            for b in sorted(self.own.image.brokers)
+            if b != self.id and hosts[b].up and network.reachable(self.id, b)
+        ]
 
     # ---- start and end
 
@@ -126,6 +149,7 @@ class KRaftBroker(Broker):
         return super()._task_table() | {
             QUORUM: self.raft.tick,
             "boot": life.boot,
+            "end": life.end,
             HEARTBEAT: life.communicate,
             life.channel.retry_task: life.channel.pump,
             life.channel.timeout_task: life.channel.check_timeout,

@@ -244,7 +244,7 @@ class QuorumMember:
             return
         if epoch > state.epoch:
             self._become(FOLLOWER if leader not in (NOBODY, self.me) else UNATTACHED, epoch, leader)
-        elif leader not in (NOBODY, self.me) and state.role not in (FOLLOWER, LEADER):
+        elif leader != NOBODY and state.leader == NOBODY:
             self._become(FOLLOWER, epoch, leader)
 
     # ---- elections

@@ -72,7 +72,8 @@ class KRaftAdmin:
         if lists is None and topic is not None:
             have = len(topic.partitions)
             factor = len(topic.partitions[0].replicas)
-            lists = self._assigned(max(0, wanted.partitions - have), factor, have)
+            new = wanted.partitions - have
+            lists = self._assigned(new, factor, have) if new > 0 else []
         return self._ask(CreatePartitionsRequest(wanted.topic, wanted.partitions, lists))
 
     def configure_topic(self, wanted: inputs.ConfigureTopic) -> int:

@@ -203,8 +203,9 @@ def _admin_answered(
     if error != "NONE" or not errors:
         return Outcome(error, output=error, result=error)
     first = next((each for each in errors.values() if each != "NONE"), "NONE")
-    text = "\n".join(f"{name}: {each}" for name, each in errors.items())
-    return Outcome(first, output=text, result=dict(errors))
+    named = {name or "default": each for name, each in errors.items()}
+    text = "\n".join(f"{name}: {each}" for name, each in named.items())
+    return Outcome(first, output=text, result=named)
 
 
 def _controller_active(
