@@ -13,6 +13,7 @@ from commands.cli.options import (
     Seed,
     Settings,
     Variables,
+    Mode,
     Version,
     argument,
     flag,
@@ -48,6 +49,7 @@ def run(
         str | None, option("-c", metavar="TEXT", text="statements, separated by ;")
     ] = None,
     version: Version = None,
+    mode: Mode = None,
     config: Settings = None,
     variables: Variables = None,
     seed: Seed = None,
@@ -102,7 +104,7 @@ def run(
     if keep is not None and record is None:
         message = "'tidegauge run' --keep: it is the size of --record, which is missing"
         raise CommandError(ExitCode.USAGE, message)
-    script = _script(file, text, given, cluster_options(version, seed, config))
+    script = _script(file, text, given, cluster_options(version, seed, config, mode))
     ending = None if until is None else _ending(until, within or "60s")
     from commands.runs.driver import Pace
     from commands.runs.recording import recorder

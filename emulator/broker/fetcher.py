@@ -145,6 +145,13 @@ class FetcherManager:
         rounds = self.state.single_rounds
         self.state.single_rounds = {r: each for r, each in rounds.items() if each != tp}
 
+    def shut_down_idle(self) -> None:
+        """End the fetchers that have nothing left to fetch (shutdownIdleFetcherThreads)."""
+        fetchers = self.state.by_source
+        for source in [source for source, each in fetchers.items() if not each.partitions]:
+            del fetchers[source]
+            self.context.timers.clear_deadline(SOCKET_TIMEOUT, source)
+
     def has_idle_request(self) -> bool:
         """Up to 1.0 shutdownIdleFetcherThreads waits for the last request of each idle fetcher."""
         return self.waits_for_idle and any(

@@ -81,6 +81,7 @@ class MetadataPublisher:
             self._lead(key, change)
         for key, change in changes.followers.items():
             self._follow(key, change)
+        self.fetchers.shut_down_idle()
         self.state.published = True
         self.published()
 

@@ -391,9 +391,10 @@ class ControllerServer:
     def _arm_fencing(self) -> None:
         controller = self.controller
         if controller is not None:
-            due_us = controller.next_fence_check_us(self.kernel.now)
-            if due_us is not None:
-                self.timers.arm("fence", due_us)
+            now_us = self.kernel.now
+            due_us = controller.next_fence_check_us(now_us)
+            if due_us is not None:  # a session has run out once it is over, not at its last moment
+                self.timers.arm("fence", max(due_us, now_us + 1))
 
     def _fence(self) -> None:
         """Fence a broker that was silent for its whole session."""
