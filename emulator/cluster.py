@@ -18,7 +18,7 @@ from emulator.audit.ground_truth import Audit, AuditState
 from emulator.audit.invariants import Invariants, InvariantState
 from emulator.broker.broker import Broker, BrokerState
 from emulator.broker.kraft_broker import KRaftBroker
-from emulator.broker.kraft_state import KRaftBrokerState
+from emulator.broker.kraft_state import RUNNING, KRaftBrokerState
 from emulator.broker.replica import Replica
 from emulator.broker_context import ProcessState, Surroundings
 from emulator.clients.client_host import ClientHost
@@ -415,9 +415,10 @@ class Cluster:
         if self.kraft is None or not epoch:
             return bool(epoch)
         registration = self.kraft.committed.image.brokers.get(broker)
-        return (
+        is_unfenced = (
             registration is not None and registration.epoch == epoch and not registration.fenced
         )
+        return is_unfenced and self.kraft.brokers[broker].lifecycle.state == RUNNING
 
     def host_works(self, broker: int) -> bool:
         """Whether a broker's process is up and not frozen."""

@@ -15,7 +15,7 @@ from emulator.broker.broker_lifecycle import BrokerLifecycle
 from emulator.broker.forwarding import RESPONSES, ForwardingManager
 from emulator.broker.kraft_metadata import KRaftMetadata
 from emulator.broker.kraft_producer_ids import KRaftProducerIds
-from emulator.broker.kraft_state import KRaftBrokerState
+from emulator.broker.kraft_state import PENDING_CONTROLLED_SHUTDOWN, RUNNING, KRaftBrokerState
 from emulator.broker.metadata_publisher import FOLDERS_TASK, MetadataPublisher
 from emulator.broker_context import Surroundings
 from emulator.events import CLIENTS
@@ -90,7 +90,6 @@ class KRaftBroker(Broker):
     def _close(self) -> None:
         """Take no more requests, and fetch nothing more: peers are told."""
         self.state.lifecycle.sockets_closed = True
-        self._locks_changed()
         for tp in list(self.replicas.by_name):
             self.fetchers.remove(tp)
         kernel = self.kernel
@@ -124,6 +123,17 @@ class KRaftBroker(Broker):
         super().end_process(status)
 
     # ---- dispatch
+
+    def handle(self, source: int, message: messages.AnyMessage) -> None:
+        """Take one message; ports are open from the first unfencing on (``BrokerServer.startup``).
+
+        So a leader that is elected as its broker is unfenced refuses its followers at first.
+        """
+        is_open = self.own.lifecycle.state in (RUNNING, PENDING_CONTROLLED_SHUTDOWN)
+        if is_open or not isinstance(message, messages.REQUESTS):
+            self._handlers[type(message)](source, message)
+        else:
+            self._refuse(source, message)
 
     def _table(self) -> dict[type, Handler]:
         def request(method: Callable[[int, int, Any], None]) -> Handler:

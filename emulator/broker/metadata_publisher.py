@@ -10,7 +10,7 @@ from typing import Final
 
 from emulator import events
 from emulator.broker.fetcher import FetcherManager
-from emulator.broker.kraft_state import KRaftBrokerState
+from emulator.broker.kraft_state import SHUTTING_DOWN, KRaftBrokerState
 from emulator.broker.replica import LEADER, Replica, Replicas
 from emulator.broker_context import BrokerContext
 from emulator.metadata_log.image import Change, MetadataDelta, TopicIdPartition, config_key
@@ -55,6 +55,8 @@ class MetadataPublisher:
     def apply(self) -> None:
         """Take up what is committed and has not been applied."""
         state, image = self.state, self.state.image
+        if state.lifecycle.state == SHUTTING_DOWN:
+            return
         log, committed = state.quorum.log, state.quorum.high_watermark
         delta = MetadataDelta()
         is_news = False
