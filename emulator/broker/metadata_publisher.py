@@ -11,6 +11,7 @@ from typing import Final
 from emulator import events
 from emulator.broker.fetcher import FetcherManager
 from emulator.broker.kraft_state import SHUTTING_DOWN, KRaftBrokerState
+from emulator.broker.partition_order import map_order
 from emulator.broker.replica import LEADER, Replica, Replicas
 from emulator.broker_context import BrokerContext
 from emulator.metadata_log.image import Change, MetadataDelta, TopicIdPartition, config_key
@@ -81,8 +82,7 @@ class MetadataPublisher:
             self._delete(key, change)
         for key, change in changes.leaders.items():
             self._lead(key, change)
-        for key, change in changes.followers.items():
-            self._follow(key, change)
+        self._follow_all(changes.followers)
         self.fetchers.shut_down_idle()
         self.state.published = True
         self.published()
@@ -138,6 +138,14 @@ class MetadataPublisher:
             epoch = self.state.image.epoch
             command = BecomeLeader(after.leader_epoch, epoch, isr, assigned, after.partition_epoch)
             self.replicas.do(replica, command)
+
+    def _follow_all(self, followers: dict[TopicIdPartition, Change]) -> None:
+        """Take up new epochs of what is followed, then begin to fetch all of that together."""
+        named = {f"{change.topic}-{key.partition}": key for key, change in followers.items()}
+        self.fetchers.gather()
+        for tp in map_order(named):
+            self._follow(named[tp], followers[named[tp]])
+        self.fetchers.go_on()
 
     def _follow(self, key: TopicIdPartition, change: Change) -> None:
         """Follow the leader of a new epoch, or nobody."""
