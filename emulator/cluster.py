@@ -18,7 +18,7 @@ from emulator.audit.ground_truth import Audit, AuditState
 from emulator.audit.invariants import Invariants, InvariantState
 from emulator.broker.broker import Broker, BrokerState
 from emulator.broker.kraft_broker import KRaftBroker
-from emulator.broker.kraft_state import RUNNING, KRaftBrokerState
+from emulator.broker.kraft_state import KRaftBrokerState
 from emulator.broker.replica import Replica
 from emulator.broker_context import ProcessState, Surroundings
 from emulator.clients.client_host import ClientHost
@@ -26,10 +26,10 @@ from emulator.clients.context import ClientContext
 from emulator.clients.state import ClientsState
 from emulator.events import CLIENTS, ZOOKEEPER
 from emulator.inputs.statements import CreateCluster
-from emulator.protocol import PartitionInfo
 from emulator.kraft.controller_server import ControllerServer
 from emulator.kraft.facts import MetadataFacts
 from emulator.kraft.state import CommittedMetadata, ControllerProcess
+from emulator.protocol import PartitionInfo
 from emulator.quorum_controller.feature_control import default_features
 from emulator.quorum_controller.result import ApiException
 from emulator.raft.state import LEADER
@@ -418,7 +418,7 @@ class Cluster:
         is_unfenced = (
             registration is not None and registration.epoch == epoch and not registration.fenced
         )
-        return is_unfenced and self.kraft.brokers[broker].lifecycle.state == RUNNING
+        return is_unfenced and self.kraft.brokers[broker].lifecycle.is_open
 
     def host_works(self, broker: int) -> bool:
         """Whether a broker's process is up and not frozen."""

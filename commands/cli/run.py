@@ -9,11 +9,11 @@ import typer
 from commands.cli.examples import examples
 from commands.cli.options import (
     Keep,
+    Mode,
     Record,
     Seed,
     Settings,
     Variables,
-    Mode,
     Version,
     argument,
     flag,

@@ -36,9 +36,11 @@ SHUTDOWN_US: Final = 900_000
 """How long a process takes to end once it may go (seen: about a second); until then it goes on
 reading the metadata log."""
 BACKOFF_US: Final = 100_000
-"""The first pause after an attempt that failed (``resendExponentialBackoff``); then twice as long."""
+"""The first pause after an attempt that failed (``resendExponentialBackoff``); it doubles then."""
 SOON_US: Final = 10_000
 """How soon a broker that is catching up sends its next heartbeat."""
+OPEN_US: Final = 5_000
+"""How long a broker takes to open its ports once it knows that it is unfenced."""
 SHUTDOWN_SOON_US: Final = 50_000
 """How soon the second heartbeat of a controlled shutdown follows the first."""
 TASK: Final = "heartbeat"
@@ -165,6 +167,7 @@ class BrokerLifecycle:
         elif life.state == RECOVERY:
             if not response.is_fenced:
                 life.state = RUNNING
+                self.context.later("open", OPEN_US)
         elif life.state == PENDING_CONTROLLED_SHUTDOWN:
             if response.should_shut_down:
                 self.close()
@@ -173,6 +176,10 @@ class BrokerLifecycle:
                 life.shutdown_answered = True
                 next_us = SHUTDOWN_SOON_US
         self.context.later(TASK, next_us)
+
+    def open_ports(self) -> None:
+        """Take requests from here on (``BrokerServer.startup``: last of all)."""
+        self.own.lifecycle.is_open = True
 
     # ---- what came
 
@@ -212,8 +219,6 @@ class BrokerLifecycle:
             replica.log.flushed = replica.log.end
         self.own.clean_shutdown_epoch = context.process.broker_epoch or -1
         self.end_process("stopped")
-
-
 
 
 def _nothing() -> None:

@@ -84,9 +84,9 @@ class ControllerChannel:
     def connection_lost(self, message: ConnectionLost) -> None:
         """The connection to the controller broke, or was refused."""
         state = self.state
-        if state.request and message.peer == state.controller:
-            if not message.request or message.request == state.request:
-                self._look_again()
+        is_ours = message.request in (0, state.request)
+        if state.request and message.peer == state.controller and is_ours:
+            self._look_again()
 
     def check_timeout(self) -> None:
         """The controller has not answered in time."""

@@ -7,7 +7,6 @@ from emulator.broker.kraft_state import KRaftBrokerState, Pending
 from emulator.broker_context import BrokerContext
 from emulator.metadata_log.records import BROKER_RESOURCE
 from emulator.protocol import (
-    AdminResponse,
     AlterPartitionReassignmentsRequest,
     AlterPartitionReassignmentsResponse,
     AnyMessage,
@@ -29,7 +28,7 @@ PATIENCE_US: Final = 60_000_000
 TRY_US: Final = 30_000_000
 """How long one try may take (request.timeout.ms)."""
 
-RESPONSES: Final[dict[type, type[AdminResponse]]] = {
+RESPONSES: Final[dict[type, type[Any]]] = {
     CreateTopicsRequest: CreateTopicsResponse,
     DeleteTopicsRequest: DeleteTopicsResponse,
     CreatePartitionsRequest: CreatePartitionsResponse,

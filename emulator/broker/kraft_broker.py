@@ -15,7 +15,7 @@ from emulator.broker.broker_lifecycle import BrokerLifecycle
 from emulator.broker.forwarding import RESPONSES, ForwardingManager
 from emulator.broker.kraft_metadata import KRaftMetadata
 from emulator.broker.kraft_producer_ids import KRaftProducerIds
-from emulator.broker.kraft_state import PENDING_CONTROLLED_SHUTDOWN, RUNNING, KRaftBrokerState
+from emulator.broker.kraft_state import KRaftBrokerState
 from emulator.broker.metadata_publisher import FOLDERS_TASK, MetadataPublisher
 from emulator.broker_context import Surroundings
 from emulator.events import CLIENTS
@@ -129,8 +129,7 @@ class KRaftBroker(Broker):
 
         So a leader that is elected as its broker is unfenced refuses its followers at first.
         """
-        is_open = self.own.lifecycle.state in (RUNNING, PENDING_CONTROLLED_SHUTDOWN)
-        if is_open or not isinstance(message, messages.REQUESTS):
+        if self.own.lifecycle.is_open or not isinstance(message, messages.REQUESTS):
             self._handlers[type(message)](source, message)
         else:
             self._refuse(source, message)
@@ -155,10 +154,15 @@ class KRaftBroker(Broker):
         return super()._table() | mine
 
     def _task_table(self) -> dict[str, Callable[[], None]]:
-        life, forwarding, ids = self.kraft_lifecycle, self.forwarding.channel, self.id_blocks.channel
+        life, forwarding, ids = (
+            self.kraft_lifecycle,
+            self.forwarding.channel,
+            self.id_blocks.channel,
+        )
         return super()._task_table() | {
             QUORUM: self.raft.tick,
             "boot": life.boot,
+            "open": life.open_ports,
             "end": life.end,
             HEARTBEAT: life.communicate,
             life.channel.retry_task: life.channel.pump,
@@ -176,9 +180,8 @@ class KRaftBroker(Broker):
         if not taken:
             self.forwarding.take(request, message)
 
-    def _describe_cluster(self, source: int, message: messages.DescribeClusterRequest) -> None:
+    def _describe_cluster(self, source: int, _message: messages.DescribeClusterRequest) -> None:
         """Name itself: brokers forward to the controller, which clients do not reach."""
-        assert source == CLIENTS or message
         request = self.kernel.cause
         answer = messages.DescribeClusterResponse(request, self.id)
         self.context.respond(source, request, answer)

@@ -1,4 +1,4 @@
-"""What a broker in KRaft mode tells clients: its image (kafka.server.metadata.KRaftMetadataCache)."""
+"""What a broker in KRaft mode tells clients: its image (``KRaftMetadataCache``)."""
 
 from emulator.broker.kraft_state import KRaftBrokerState
 from emulator.broker_context import BrokerContext

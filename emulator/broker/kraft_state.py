@@ -43,7 +43,8 @@ class BrokerLifecycleState(Struct, array_like=True):
 
     ``previous_epoch`` is what the clean-shutdown file said when the process started.
     ``failures`` counts attempts in a row without success. ``ready`` is that it may be unfenced.
-    ``shutdown_answered``: the controller knows that it wants to go.
+    ``is_open``: its ports are, from the first unfencing on. ``shutdown_answered``: the controller
+    knows that it wants to go.
     """
 
     state: str = STARTING
@@ -51,6 +52,7 @@ class BrokerLifecycleState(Struct, array_like=True):
     previous_epoch: int = -1
     failures: int = 0
     ready: bool = False
+    is_open: bool = False
     shutdown_answered: bool = False
 
 

@@ -17,6 +17,7 @@ from emulator.broker_context import BrokerContext
 from emulator.metadata_log.image import Change, MetadataDelta, TopicIdPartition, config_key
 from emulator.metadata_log.records import BROKER_RESOURCE, NO_LEADER, NoOpRecord
 from emulator.metadata_log.registrations import PartitionRegistration
+from emulator.releases.config import known_settings
 from emulator.replication.partition import (
     BecomeFollower,
     BecomeLeader,
@@ -25,7 +26,6 @@ from emulator.replication.partition import (
     UpdateFollower,
     UpdateLeader,
 )
-from emulator.releases.config import known_settings
 
 DELETE_DELAY_US: Final = 60_000_000
 """How long a folder marked ``-delete`` stays (log.segment.delete.delay.ms)."""
@@ -72,7 +72,9 @@ class MetadataPublisher:
     def _publish(self, delta: MetadataDelta) -> None:
         process, image = self.context.process, self.state.image
         if delta.brokers:
-            process.live_brokers = [b for b, each in sorted(image.brokers.items()) if each.is_active]
+            process.live_brokers = [
+                b for b, each in sorted(image.brokers.items()) if each.is_active
+            ]
         if delta.configs or delta.partitions:
             self._publish_configs(delta)
         if not self.state.published:
@@ -228,4 +230,3 @@ class MetadataPublisher:
             del folders[name]
             self.context.emit(events.ReplicaFolderMoved, self.context.id, name, False)
         self._arm_folders()
-

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from emulator import protocol as messages
-from emulator.protocol import AdminResponse, AnyMessage
+from emulator.protocol import AnyMessage
 from emulator.protocol.names import split
 from emulator.quorum_controller.configuration_control import ConfigResource
 from emulator.quorum_controller.partition_change_builder import Election
@@ -19,7 +19,7 @@ Asked = tuple[Result[Any], Errors]
 
 def answer_admin(
     controller: QuorumController, request: int, message: AnyMessage
-) -> tuple[Result[Any], AdminResponse]:
+) -> tuple[Result[Any], AnyMessage]:
     """Have the controller decide on a request; the response is for when it is committed."""
     ask, kind = _REQUESTS[type(message)]
     try:
@@ -89,9 +89,7 @@ def _by_partition(errors: Mapping[tuple[str, int], Any]) -> Errors:
     return {f"{topic}-{number}": error.error for (topic, number), error in errors.items()}
 
 
-_REQUESTS: Final[
-    Mapping[type, tuple[Callable[[QuorumController, Any], Asked], type[AdminResponse]]]
-] = {
+_REQUESTS: Final[Mapping[type, tuple[Callable[[QuorumController, Any], Asked], type[Any]]]] = {
     messages.CreateTopicsRequest: (_create_topics, messages.CreateTopicsResponse),
     messages.DeleteTopicsRequest: (_delete_topics, messages.DeleteTopicsResponse),
     messages.CreatePartitionsRequest: (_create_partitions, messages.CreatePartitionsResponse),

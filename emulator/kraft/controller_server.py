@@ -39,42 +39,27 @@ REGISTER_US: Final = 100_000
 LEAVE_US: Final = 20_000
 """How long a controller that is stopped takes to tell the others that it no longer leads."""
 
-UNAVAILABLE: Final[Mapping[type, Callable[[int], AnyMessage]]] = {
-    messages.BrokerRegistrationRequest: lambda request: messages.BrokerRegistrationResponse(
-        request, NOT_CONTROLLER
-    ),
-    messages.BrokerHeartbeatRequest: lambda request: messages.BrokerHeartbeatResponse(
-        request, NOT_CONTROLLER
-    ),
-    messages.ControllerRegistrationRequest: lambda request: messages.ControllerRegistrationResponse(
-        request, NOT_CONTROLLER
-    ),
-    messages.AllocateProducerIdsRequest: lambda request: messages.AllocateProducerIdsResponse(
-        request, NOT_CONTROLLER
-    ),
-    messages.AlterPartitionRequest: lambda request: messages.AlterPartitionResponse(
-        request, NOT_CONTROLLER, {}
-    ),
-    messages.CreateTopicsRequest: lambda request: messages.CreateTopicsResponse(
-        request, NOT_CONTROLLER, {}
-    ),
-    messages.DeleteTopicsRequest: lambda request: messages.DeleteTopicsResponse(
-        request, NOT_CONTROLLER, {}
-    ),
-    messages.CreatePartitionsRequest: lambda request: messages.CreatePartitionsResponse(
-        request, NOT_CONTROLLER, {}
-    ),
-    messages.IncrementalAlterConfigsRequest: (
-        lambda request: messages.IncrementalAlterConfigsResponse(request, NOT_CONTROLLER, {})
-    ),
-    messages.ElectLeadersRequest: lambda request: messages.ElectLeadersResponse(
-        request, NOT_CONTROLLER, {}
-    ),
-    messages.AlterPartitionReassignmentsRequest: (
-        lambda request: messages.AlterPartitionReassignmentsResponse(request, NOT_CONTROLLER, {})
-    ),
+RESPONSES: Final[Mapping[type, type[Any]]] = {
+    messages.BrokerRegistrationRequest: messages.BrokerRegistrationResponse,
+    messages.BrokerHeartbeatRequest: messages.BrokerHeartbeatResponse,
+    messages.ControllerRegistrationRequest: messages.ControllerRegistrationResponse,
+    messages.AllocateProducerIdsRequest: messages.AllocateProducerIdsResponse,
+    messages.AlterPartitionRequest: messages.AlterPartitionResponse,
+    messages.CreateTopicsRequest: messages.CreateTopicsResponse,
+    messages.DeleteTopicsRequest: messages.DeleteTopicsResponse,
+    messages.CreatePartitionsRequest: messages.CreatePartitionsResponse,
+    messages.IncrementalAlterConfigsRequest: messages.IncrementalAlterConfigsResponse,
+    messages.ElectLeadersRequest: messages.ElectLeadersResponse,
+    messages.AlterPartitionReassignmentsRequest: messages.AlterPartitionReassignmentsResponse,
 }
-"""What a controller that is not active answers to each request."""
+"""What a controller is asked, and how that is answered."""
+WITHOUT_ROWS: Final = (
+    messages.BrokerRegistrationResponse,
+    messages.BrokerHeartbeatResponse,
+    messages.ControllerRegistrationResponse,
+    messages.AllocateProducerIdsResponse,
+)
+"""Responses that say nothing of single topics or partitions."""
 
 Answer = tuple[Result[Any], AnyMessage]
 """What a request comes to: records, and the response that is sent when they are committed."""
@@ -218,7 +203,7 @@ class ControllerServer:
                 self.raft.connection_lost(message)
             case messages.ControllerRegistrationResponse():
                 pass
-            case _ if type(message) in UNAVAILABLE:
+            case _ if type(message) in RESPONSES:
                 self._take_request(source, message)
             case _:
                 self.raft.handle(source, message)
@@ -228,7 +213,7 @@ class ControllerServer:
         request = self.kernel.cause
         controller = self.controller
         if controller is None:
-            self._respond(source, request, UNAVAILABLE[type(message)](request))
+            self._respond(source, request, _not_controller(RESPONSES[type(message)], request))
             return
         answer = self._requests.get(type(message))
         if answer is not None:
@@ -340,8 +325,8 @@ class ControllerServer:
         state.active, state.unwritten, self._controller = None, [], None
         deferred, state.deferred = state.deferred, []
         for due in deferred:
-            error = _without_success(due.response)
-            self._respond(due.destination, due.request, error)
+            response = _not_controller(type(due.response), due.request)
+            self._respond(due.destination, due.request, response)
         state.image = MetadataImage()
         self._apply()
         self.kernel.emit(events.ControllerResigned, self.id, state.quorum.epoch, "lost leadership")
@@ -411,7 +396,9 @@ class ControllerServer:
 
     def _rebalance(self) -> None:
         interval_us = self.config.leader_imbalance_check_interval_us
-        self._look_at_leaders("rebalance", QuorumController.maybe_balance_partition_leaders, interval_us)
+        self._look_at_leaders(
+            "rebalance", QuorumController.maybe_balance_partition_leaders, interval_us
+        )
 
     def _elect_uncleanly(self) -> None:
         interval_us = self.config.unclean_election_interval_us
@@ -524,14 +511,8 @@ def _nothing() -> Result[None]:
     return Result([], None)
 
 
-def _without_success(response: Any) -> AnyMessage:  # noqa: ANN401 - a response of any kind
-    """The same kind of response from one that is active no longer."""
-    kind = type(response)
-    made: AnyMessage
-    if kind in (messages.BrokerRegistrationResponse, messages.BrokerHeartbeatResponse):
-        made = kind(response.request, NOT_CONTROLLER)
-    elif kind in (messages.ControllerRegistrationResponse, messages.AllocateProducerIdsResponse):
-        made = kind(response.request, NOT_CONTROLLER)
-    else:
-        made = kind(response.request, NOT_CONTROLLER, {})
+def _not_controller(kind: type[Any], request: int) -> AnyMessage:
+    """A response of that kind from one that is not the active controller."""
+    has_rows = kind not in WITHOUT_ROWS
+    made: AnyMessage = kind(request, NOT_CONTROLLER, *([{}] if has_rows else []))
     return made

@@ -93,7 +93,9 @@ class MetadataFacts:
 
     def _state_topics(self, records: tuple[AnyRecord, ...], delta: MetadataDelta) -> None:
         """State new and deleted topics before what follows for their partitions."""
-        new = {record.topic_id: record.name for record in records if isinstance(record, TopicRecord)}
+        new = {
+            record.topic_id: record.name for record in records if isinstance(record, TopicRecord)
+        }
         added: dict[str, dict[int, list[int]]] = {}
         gone: dict[str, list[int]] = {}
         for key, change in delta.partitions.items():

@@ -52,4 +52,3 @@ class CommittedMetadata(Struct, array_like=True):
     image: MetadataImage = field(default_factory=MetadataImage)
     names: LogNames = field(default_factory=LogNames)
     epoch: int = 0
-

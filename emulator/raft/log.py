@@ -1,4 +1,4 @@
-"""The replicated log of ``__cluster_metadata``: batches of records, each with its leader's epoch."""
+"""The replicated log of ``__cluster_metadata``: batches of records, with their leaders' epochs."""
 
 from bisect import bisect_right
 
@@ -49,7 +49,7 @@ class MetadataLog(Struct, array_like=True):
         return self.batches[at].epoch if at < len(self.batches) else -1
 
     def diverging(self, offset: int, last_epoch: int) -> tuple[int, int] | None:
-        """Where a log parts from this one that ends at ``offset``, in ``last_epoch``; None: nowhere.
+        """Where a log that ends at ``offset`` of ``last_epoch`` parts from this one; None: nowhere.
 
         Source: ``RaftLog.validateOffsetAndEpoch``.
         """

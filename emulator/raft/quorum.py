@@ -296,7 +296,9 @@ class QuorumMember:
                 self._become(UNATTACHED, state.epoch, NOBODY)
             state.voted_for = message.candidate
             state.due_us = self.around.now_us() + self._election_timeout_us()
-        answer = VoteResponse(request, self.me, state.epoch, state.leader, granted, message.pre_vote)
+        answer = VoteResponse(
+            request, self.me, state.epoch, state.leader, granted, message.pre_vote
+        )
         self.around.send(source, answer, request)
 
     def _may_vote_for(self, message: VoteRequest) -> bool:
@@ -308,7 +310,7 @@ class QuorumMember:
             if state.role == FOLLOWER:
                 return is_up_to_date and not state.fetched_in_epoch
             return is_up_to_date and state.role not in (LEADER, RESIGNED)
-        if state.role == UNATTACHED or state.role == PROSPECTIVE:
+        if state.role in (UNATTACHED, PROSPECTIVE):
             if state.voted_for != NOBODY:
                 return state.voted_for == message.candidate
             return state.leader == NOBODY and is_up_to_date
@@ -465,7 +467,9 @@ class QuorumMember:
     def _answer_error(self, source: int, request: int, error: str) -> None:
         state = self.state
         leader = NOBODY if state.role == RESIGNED else state.leader
-        self.around.send(source, MetadataFetchResponse(request, error, state.epoch, leader), request)
+        self.around.send(
+            source, MetadataFetchResponse(request, error, state.epoch, leader), request
+        )
 
     def _note_progress(self, replica: int, offset: int, now_us: int) -> None:
         state = self.state

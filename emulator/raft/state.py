@@ -49,11 +49,11 @@ class QuorumState(Struct, array_like=True):
     """All that a member remembers.
 
     On disk are the log and the quorum-state file: ``epoch``, ``voted_for`` and ``leader`` (-1:
-    nobody). The rest ends with the process. ``due_us`` is when the role's time is up: an election's,
-    a fetch's, or (``backs_off``) the pause before the next candidacy; a leader's is when it resigns
-    unless a majority fetches. ``votes`` are the answers to a candidate. ``epoch_start`` is where a
-    leader's epoch begins in the log, ``progress`` what it knows of others, ``greeted`` which voters
-    know it; ``greets_us`` is when it next makes itself known.
+    nobody). The rest ends with the process. ``due_us`` is when the role's time is up: that of an
+    election, of fetching, or (``backs_off``) of the pause before the next candidacy; a leader
+    resigns then unless a majority fetches. ``votes`` are the answers to a candidate.
+    ``epoch_start`` is where a leader's epoch begins in the log, ``progress`` what it knows of
+    others, ``greeted`` which voters know it; ``greets_us`` is when it next makes itself known.
     """
 
     log: MetadataLog = field(default_factory=MetadataLog)

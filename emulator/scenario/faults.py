@@ -9,7 +9,13 @@ from emulator.events import ZOOKEEPER
 from emulator.inputs import statements as inputs
 from emulator.kraft.controller_server import ControllerServer
 from emulator.replication.partition import LoseTail
-from emulator.scenario.refusals import NO_ZOOKEEPER, RefusedError, needs, needs_broker, needs_partition
+from emulator.scenario.refusals import (
+    NO_ZOOKEEPER,
+    RefusedError,
+    needs,
+    needs_broker,
+    needs_partition,
+)
 
 DOWN = ("stopped", "crashed")
 BROUGHT_BY = {
@@ -166,34 +172,38 @@ class Processes:
         """Crash, stop, start, freeze or thaw controllers; returns their ids."""
         chosen = self.controllers(wanted.which)
         for controller in chosen:
-            host = self.kernel.state.hosts[controller.id]
-            is_down = controller.state.status in DOWN
-            name = f"Controller {controller.id}"
-            if wanted.action == "start":
-                if not is_down:
-                    raise RefusedError("NONE", f"{name} is running already.")
-                controller.start()
-            elif is_down:
-                state = controller.state.status
-                raise RefusedError("BROKER_NOT_AVAILABLE", f"{name} is {state}: start it first.")
-            elif wanted.action == "crash":
-                controller.end_process("crashed")
-            elif wanted.action == "stop":
-                if host.frozen:
-                    message = f"{name} is frozen: thaw it first, or crash it."
-                    raise RefusedError("BROKER_NOT_AVAILABLE", message)
-                controller.stop()
-            elif wanted.action == "freeze":
-                if host.frozen:
-                    raise RefusedError("NONE", f"{name} is frozen already.")
-                self.kernel.freeze_host(controller.id)
-                self.kernel.emit(events.ControllerStateChanged, controller.id, "frozen")
-            else:
-                if not host.frozen:
-                    raise RefusedError("NONE", f"{name} is not frozen.")
-                self.kernel.emit(events.ControllerStateChanged, controller.id, "running")
-                self.kernel.thaw_host(controller.id)
+            self._check_controller(controller, wanted.action)
+            match wanted.action:
+                case "start":
+                    controller.start()
+                case "crash":
+                    controller.end_process("crashed")
+                case "stop":
+                    controller.stop()
+                case "freeze":
+                    self.kernel.freeze_host(controller.id)
+                    self.kernel.emit(events.ControllerStateChanged, controller.id, "frozen")
+                case "thaw":
+                    self.kernel.emit(events.ControllerStateChanged, controller.id, "running")
+                    self.kernel.thaw_host(controller.id)
         return [each.id for each in chosen]
+
+    def _check_controller(self, controller: ControllerServer, action: str) -> None:
+        """Refuse what makes no sense in the state of a controller's process."""
+        status, name = controller.state.status, f"Controller {controller.id}"
+        frozen = self.kernel.state.hosts[controller.id].frozen
+        if action == "start":
+            if status not in DOWN:
+                raise RefusedError("NONE", f"{name} is running already.")
+        elif status in DOWN:
+            raise RefusedError("BROKER_NOT_AVAILABLE", f"{name} is {status}: start it first.")
+        elif action == "stop" and frozen:
+            message = f"{name} is frozen: thaw it first, or crash it."
+            raise RefusedError("BROKER_NOT_AVAILABLE", message)
+        elif action == "freeze" and frozen:
+            raise RefusedError("NONE", f"{name} is frozen already.")
+        elif action == "thaw" and not frozen:
+            raise RefusedError("NONE", f"{name} is not frozen.")
 
     def pause_replica(self, wanted: inputs.PauseReplica) -> None:
         """A follower stops fetching one partition."""

@@ -5,8 +5,8 @@ What the controller answers is a statement's result. Source: ``Admin`` of the Ja
 
 from typing import Final
 
-from emulator.cluster import Cluster
 from emulator.clients.state import AdminRequest
+from emulator.cluster import Cluster
 from emulator.inputs import statements as inputs
 from emulator.metadata_log.image import TopicImage
 from emulator.metadata_log.records import BROKER_RESOURCE, TOPIC_RESOURCE

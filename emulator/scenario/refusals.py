@@ -5,7 +5,6 @@ from difflib import get_close_matches
 from emulator.cluster import Cluster
 from emulator.releases.profiles import Profile
 
-
 NO_ZOOKEEPER = "There is no ZooKeeper in KRaft mode: the controllers keep a log of metadata."
 """Why a statement about ZooKeeper cannot be done."""
 

@@ -41,7 +41,12 @@ FIELDS: Final = {
     "cluster": ("under_replicated", "offline", "under_min_isr", "time"),
 }
 """What can be asked of each kind of subject."""
-CALLED: Final = {"zk": "a znode", "controller": "the controller", "quorum": "the quorum", "audit": "the audit"}
+CALLED: Final = {
+    "zk": "a znode",
+    "controller": "the controller",
+    "quorum": "the quorum",
+    "audit": "the audit",
+}
 """Kinds of subjects that are not called ``a KIND``."""
 WRITTEN: Final = {
     "broker": "broker.0.state",

@@ -287,8 +287,8 @@ class ViewState(Struct, array_like=True):
     ``sent`` is the last MessageSent as (seq, source, destination). ``beliefs`` holds, by partition,
     who takes its state to be another than its znode says (None: to have none): the metadata of a
     broker, and the controller's cache as broker -1. ``updates`` is what UpdateMetadataRequests
-    under way say. ``quorum`` is None where ZooKeeper keeps the metadata. ``batches`` may lack the older ones in a recording: ask
-    :meth:`sessions.model.cluster_view.ClusterView.batch`.
+    under way say. ``quorum`` is None where ZooKeeper keeps the metadata. ``batches`` may lack the
+    older ones in a recording: ask :meth:`sessions.model.cluster_view.ClusterView.batch`.
     """
 
     version: str = ""

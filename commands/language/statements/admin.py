@@ -75,7 +75,9 @@ def alter_partition(
     isr: Annotated[values.BrokerIds, argument("1,2,3", values.broker_ids, "the ISR")],
     leader_epoch: Annotated[
         int,
-        option("--leader-epoch", metavar="D", parse=values.difference, text="added to the true one"),
+        option(
+            "--leader-epoch", metavar="D", parse=values.difference, text="added to the true one"
+        ),
     ] = 0,
     partition_epoch: Annotated[
         int,
@@ -85,7 +87,9 @@ def alter_partition(
     ] = 0,
     broker_epoch: Annotated[
         int,
-        option("--broker-epoch", metavar="D", parse=values.difference, text="added to the true one"),
+        option(
+            "--broker-epoch", metavar="D", parse=values.difference, text="added to the true one"
+        ),
     ] = 0,
     isr_epochs: Annotated[
         list[tuple[int, int]] | None,
