@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
-from commands.runs.console_library import Workbench
+from commands.runs.console_library import ConsoleLibrary
 from commands.runs.live import live_source, replay_source
 from console.app import TidegaugeApp
 from sessions.sources.source import Source
@@ -76,7 +76,7 @@ SCENES = (
 
 
 async def _draw(source: Source, scene: Scene, size: tuple[int, int], folder: Path) -> Path:
-    app = TidegaugeApp(source, paused=True, bench=Workbench())
+    app = TidegaugeApp(source, paused=True, library=ConsoleLibrary())
     app.stage.settle()
     async with app.run_test(size=size) as pilot:
         await pilot.pause()

@@ -17,12 +17,12 @@ from emulator.releases.config import (
     resolve,
     resolve_topic,
 )
-from emulator.simulation.kernel import Kernel
+from emulator.simulation.kernel import STARTED_MS, Kernel
 from emulator.simulation.network import Network
 from emulator.simulation.timers import Timers, TimerState
 from emulator.storage.record_ledger import RecordLedger
 from emulator.zookeeper.client import ZkClient, ZkClientState
-from emulator.zookeeper.environment import STARTED_MS, Environment
+from emulator.zookeeper.environment import Environment
 from emulator.zookeeper.metadata import PartitionMetadata
 from emulator.zookeeper.tree import ZooKeeper
 

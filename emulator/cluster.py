@@ -136,7 +136,7 @@ class Cluster:
         self.configuration = Configuration(state.settings)
         self.settings = state.settings
         self.profile = self.configuration.profile
-        self.ledger = RecordLedger(state.clients.ledger)
+        self.ledger = RecordLedger(state.clients.ledger, state.clients.encoded)
         self.server = ZooKeeperServer(
             state.server, self.zookeeper, self.environment, self.kernel, self.network
         )
@@ -167,7 +167,8 @@ class Cluster:
                 profile=self.profile,
                 ledger=self.ledger,
                 bootstrap=sorted(state.brokers),
-            )
+            ),
+            state.settings.racks,
         )
         self.controllers: dict[int, ControllerServer] = {}
         if kraft is not None:
@@ -443,6 +444,8 @@ def _fresh(spec: CreateCluster) -> ClusterState:
         raise ConfigError(f"There are {len(spec.racks)} racks for {len(ids)} brokers.")
     kraft = _fresh_kraft(spec, profile, ids) if is_kraft(spec.version, spec.mode) else None
     controllers = [] if kraft is None else list(kraft.controllers)
+    if spec.hosts and len(spec.hosts) != len(ids):
+        raise ConfigError(f"There are {len(spec.hosts)} hosts for {len(ids)} brokers.")
     hosts = {number: Host(number) for number in (*ids, *controllers, ZOOKEEPER, CLIENTS)}
     kernel = KernelState(random_state=spec.seed * 2_654_435_761 + 88_172_645, hosts=hosts)
     settings = Settings(
@@ -450,11 +453,12 @@ def _fresh(spec: CreateCluster) -> ClusterState:
         spec.stepwise,
         dict(spec.config),
         racks=dict(zip(ids, spec.racks, strict=False)),
+        hosts=dict(zip(ids, spec.hosts, strict=False)),
     )
     return ClusterState(
         spec,
         kernel,
-        NetworkState(),
+        NetworkState(latency_us=spec.latency_us),
         ZooKeeper.fresh(has_config_node=profile.has("zookeeper_config_node")),
         ServerState(),
         settings,

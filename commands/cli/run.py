@@ -104,7 +104,7 @@ def run(
     if keep is not None and record is None:
         message = "'tidegauge run' --keep: it is the size of --record, which is missing"
         raise CommandError(ExitCode.USAGE, message)
-    script = _script(file, text, given, cluster_options(version, seed, config, mode))
+    script = _script(file, text, given, cluster_options(version, seed, config, mode=mode))
     ending = None if until is None else _ending(until, within or "60s")
     from commands.runs.driver import Pace
     from commands.runs.recording import recorder

@@ -101,6 +101,11 @@ def port(word: str) -> int:
     return integer(word, 1024, "port", 65_535)
 
 
+def port_or_any(word: str) -> int:
+    """As :func:`port`, or 0: the system chooses one."""
+    return 0 if word == "0" else port(word)
+
+
 def brokers(word: str) -> int:
     """How many brokers a cluster has."""
     return integer(word, 1, "count", BROKERS_MAX)
@@ -342,6 +347,20 @@ def choice(*known: str) -> Callable[[str], str]:
         return one_of(word, known, "choice here")
 
     return chosen
+
+
+def kafka_error(word: str) -> str:
+    """The name of a Kafka error."""
+    from emulator.protocol.errors import ERRORS
+
+    return one_of(word, [name for name in ERRORS if name != "NONE"], "error")
+
+
+def refusable_api(word: str) -> str:
+    """The name of an API whose requests by clients outside can be refused."""
+    from emulator.clients.external.injection import REFUSABLE
+
+    return one_of(word, REFUSABLE, "request that can be refused")
 
 
 def error_name(word: str) -> str:

@@ -61,6 +61,13 @@ SCREEN: Final = [
         "do it",
         writes=True,
     ),
+    *on(
+        ("faults",),
+        "inflict.mark",
+        "m",
+        "Mark it: what is marked is foreseen and done together, in this order",
+        "mark",
+    ),
     *on(("compare",), "drill", "enter", "Open the first run's event", "event"),
     *on(
         ("sessions", "lab", "faults"),

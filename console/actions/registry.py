@@ -23,6 +23,7 @@ SCREENS: Final = (
     "znode",
     "events",
     "event",
+    "diagram",
     "record",
     "bookmarks",
     "difference",
@@ -88,6 +89,15 @@ _TIME = [
         "goto",
     ),
     everywhere("time.live", "L", "To the end of what exists, and follow it", "live"),
+]
+
+_DIAGRAM = [
+    everywhere(
+        "diagram",
+        "D",
+        "Draw the selected event in space and time: what led to it, and what it led to",
+        "diagram",
+    ),
 ]
 
 _MARK = [
@@ -178,6 +188,7 @@ ACTIONS: Final[dict[str, Action]] = {
         *_MOVE,
         *_TIME,
         *_MARK,
+        *_DIAGRAM,
         *_FIND,
         *_ACT,
         *TABLE,
@@ -194,6 +205,7 @@ ACTIONS: Final[dict[str, Action]] = {
 FOOTER: Final = (
     "drill",
     "inflict",
+    "inflict.mark",
     "session.verify",
     "session.export",
     "session.analyse",
@@ -211,6 +223,7 @@ FOOTER: Final = (
     "cursor.here",
     "sort.menu",
     "why",
+    "diagram",
     "time.live",
     "pane.next",
     "time.slower",
@@ -245,6 +258,7 @@ GROUPS: Final = {
     "sort": "Sort",
     "drill": "Open",
     "why": "Open",
+    "diagram": "Open",
     "cursor": "Time",
     "copy": "Copy",
     "app": "Program",

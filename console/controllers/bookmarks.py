@@ -8,12 +8,12 @@ from console.controllers.open_sources import OpenSources
 from console.model.alerts import edges, nearest
 from console.model.conditions import Search
 from console.model.conditions import parse as parse_condition
-from console.model.filters import FilterError
 from console.model.workspace import Moment, Stage
 from console.screens.base import ConsoleScreen
 from console.screens.bookmarks import BookmarksScreen
 from console.screens.difference import DifferenceScreen
 from sessions.format.errors import SessionError
+from sessions.grammar.words import BadWord
 from sessions.model.states import Bookmark
 from sessions.text import clock, number
 
@@ -108,7 +108,7 @@ class Bookmarks:
         """Begin to look for the next event at which a condition begins to hold."""
         try:
             condition = parse_condition(text)
-        except FilterError as error:
+        except BadWord as error:
             return str(error)
         self.stage.search = Search(self.stage.source, condition)
         self.search_on()

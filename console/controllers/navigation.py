@@ -9,12 +9,15 @@ from console.controllers.lab import Lab
 from console.controllers.open_sources import OpenSources
 from console.model.links import Link
 from console.model.workspace import Stage
+from console.screens.base import ConsoleScreen
 from console.screens.broker import BrokerScreen
 from console.screens.events import EventScreen
 from console.screens.partition import PartitionScreen
 from console.screens.partitions import PartitionsScreen
 from console.screens.record import RecordScreen
+from console.screens.space_time import SpaceTimeScreen
 from console.screens.znode import ZnodeScreen
+from console.widgets.event_log import EventView
 from sessions.sources.paired import TwinSource
 
 
@@ -95,6 +98,8 @@ class Navigation:
                 self.open_znode(path)
             case Link("event", seq):
                 self.open_event(int(seq))
+            case Link("diagram", seq):
+                self.open_diagram(int(seq))
             case Link("moment", seq):
                 self.stage.pacer.seek_seq(int(seq))
             case Link("record", record_id):
@@ -129,6 +134,21 @@ class Navigation:
         """Drill into an event."""
         if self.stage.reader.get(seq) is not None:
             self.app.push_screen(EventScreen(self.stage, seq))
+
+    def open_diagram(self, seq: int) -> None:
+        """Draw what led to an event and what it led to."""
+        if self.stage.reader.get(seq) is None:
+            self.app.notify("nothing has happened yet")
+        else:
+            self.app.push_screen(SpaceTimeScreen(self.stage, seq))
+
+    def do_diagram(self) -> None:
+        """Draw the selected event, or the one at the time cursor."""
+        screen = self.app.screen
+        pane = screen.current_pane if isinstance(screen, ConsoleScreen) else None
+        view = None if pane is None else pane.view
+        event = view.selected if isinstance(view, EventView) else None
+        self.open_diagram(self.stage.source.seq if event is None else event.seq)
 
     def open_partitions(self, text: str) -> None:
         """Screen 2, with a filter."""

@@ -1,4 +1,4 @@
-"""The overview's figures: every count with its last minute, control, audit, invariants."""
+"""The overview's figures: every count over time, control, audit, invariants."""
 
 from itertools import groupby
 from typing import Final
@@ -15,15 +15,15 @@ BETTER_MORE: Final = frozenset({"brokers_up", "partitions"})
 """Counts whose lowest value is their worst."""
 LABEL_WIDTH: Final = 20
 FIGURE_WIDTH: Final = 9
-MINUTE: Final = 60
+SECONDS_MAX: Final = 120
 NARROW: Final = 60
 """Narrower panes say the same in fewer words."""
 
 
 def health_lines(stage: Stage, width: int) -> list[Line]:
-    """Brokers and each count with a bar a second for the last minute."""
+    """Brokers and each count with a bar a second for the last two minutes at most."""
     counts = stage.view.counts()
-    bars = max(10, min(MINUTE, width - LABEL_WIDTH - FIGURE_WIDTH - 6))
+    bars = max(10, min(SECONDS_MAX, width - LABEL_WIDTH - FIGURE_WIDTH - 6))
     down = counts.brokers - counts.brokers_up
     rows = [
         line(

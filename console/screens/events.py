@@ -8,6 +8,7 @@ from textual.binding import BindingType
 
 from console.actions.bindings import bindings_for
 from console.model.links import Link
+from console.model.why import Fold, folded
 from console.model.workspace import Stage
 from console.render.event_text import describe, fields_of
 from console.render.lines import Span, cut, line, wrap
@@ -81,10 +82,15 @@ class EventScreen(ConsoleScreen):
         reader = self.stage.reader
         causes = reader.causes(self.seq)
         effects = reader.effects(self.seq)
-        self.chain.show_fixed([event.seq for event in (*causes, *effects)])
+        folds = [each.events for each in folded(causes) if isinstance(each, Fold)]
+        self.chain.show_fixed(
+            [event.seq for event in (*causes, *effects)],
+            [[event.seq for event in fold] for fold in folds],
+        )
         self.chain.seq = self.seq
         title = f"{plural(len(causes) - 1, 'cause')}, {plural(len(effects), 'effect')}"
-        self.panes[0].entitle("causes, this event, effects", [title])
+        hint = "enter unfolds" if folds else ""
+        self.panes[0].entitle("causes, this event, effects", [title, hint])
         return self.panes[0]
 
     def trail(self) -> str:
@@ -120,6 +126,8 @@ class EventScreen(ConsoleScreen):
         pane, event, row = self.current_pane, self.chain.selected, self.detail.selected
         if pane is not None and pane.view is self.detail:
             self.follow_link(None if row is None else row.link)
+        elif self.chain.unfold():
+            self.repaint()
         elif event is not None and event.seq != self.seq:
             self.open("event", event.seq)
 

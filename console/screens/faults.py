@@ -9,6 +9,7 @@ from textual.binding import BindingType
 from console.actions.bindings import bindings_for
 from console.model.faults import Fault
 from console.model.workspace import Stage
+from console.render.effects import change_rows
 from console.render.lines import Span, line, text_of, wrap
 from console.screens.base import ConsoleScreen
 from console.screens.messages import ActionRequested, FaultChosen
@@ -60,6 +61,9 @@ class FaultsScreen(ConsoleScreen):
         rows += [line(f" {row}") for row in wrap(effect, width)]
         if fault.confirm:
             rows.append(line(Span(f" asks for its name first: {fault.confirm}", "muted")))
+        known = self.list.foresight.known(fault.statement)
+        changes = [] if known is None else change_rows(known)
+        rows += [line(Span(f" {row}", "muted")) for row in changes]
         self.panes[1].entitle(fault.title)
         self.effect.show(rows)
 
@@ -70,6 +74,11 @@ class FaultsScreen(ConsoleScreen):
     def on_virtual_view_chosen(self) -> None:
         """A double click chooses, through the same gate as a key."""
         self.request(ActionRequested("faults.inflict"))
+
+    def do_inflict_mark(self) -> None:
+        """Take the fault under the cursor together with others that are marked."""
+        self.list.mark()
+        self.repaint()
 
     def do_inflict(self) -> None:
         """Do what is under the cursor."""

@@ -10,7 +10,7 @@ from textual.containers import Horizontal
 
 from console.actions.bindings import bindings_for
 from console.model.faults import faults_of, subject_of
-from console.model.library import Bench, Card, Opened
+from console.model.library import Card, Library, Opened
 from console.model.workspace import Stage
 from console.render.lines import Line, Span, data, fit, line, wrap
 from console.render.rows import Pick
@@ -70,8 +70,8 @@ class LabScreen(ConsoleScreen):
 
     def begin(self) -> Pane:
         """The library has the keys; the scenario that is open is selected."""
-        bench = self.stage.library
-        self.cards = {} if bench is None else {card.name: card for card in bench.cards()}
+        library = self.stage.library
+        self.cards = {} if library is None else {card.name: card for card in library.cards()}
         if self.stage.card is not None:
             self.scenarios.key = self.stage.card.name
         self.scenarios.offer(picks_of(list(self.cards.values())))
@@ -152,8 +152,8 @@ class LabScreen(ConsoleScreen):
         self.request(FaultChosen(self.faults, lambda: None))
 
     def _open(self, card: Card, version: str, against: str | None = None) -> None:
-        def opener(bench: Bench) -> Opened:
-            return bench.open_scenario(card.name, version, against)
+        def opener(library: Library) -> Opened:
+            return library.open_scenario(card.name, version, against)
 
         self.request(SourceRequested(opener, "compare" if against else "partitions"))
 
@@ -173,8 +173,8 @@ class LabScreen(ConsoleScreen):
             self.repaint()
 
     def _versions(self) -> Sequence[str]:
-        bench = self.stage.library
-        return () if bench is None else bench.versions()
+        library = self.stage.library
+        return () if library is None else library.versions()
 
     def do_lab_compare(self) -> None:
         """Type two releases, and open the scenario on both."""

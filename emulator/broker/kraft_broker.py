@@ -12,7 +12,7 @@ from emulator import protocol as messages
 from emulator.broker.broker import Broker, BrokerState, Handler
 from emulator.broker.broker_lifecycle import TASK as HEARTBEAT
 from emulator.broker.broker_lifecycle import BrokerLifecycle
-from emulator.broker.forwarding import RESPONSES, ForwardingManager
+from emulator.broker.forwarding import FORWARDED, ForwardingManager
 from emulator.broker.kraft_metadata import KRaftMetadata
 from emulator.broker.kraft_producer_ids import KRaftProducerIds
 from emulator.broker.kraft_state import KRaftBrokerState
@@ -28,6 +28,7 @@ ControllerResponse = (
     messages.BrokerRegistrationResponse
     | messages.BrokerHeartbeatResponse
     | messages.AllocateProducerIdsResponse
+    | messages.EnvelopeResponse
 )
 
 
@@ -145,12 +146,12 @@ class KRaftBroker(Broker):
         mine: dict[type, Handler] = {
             QuorumResponse: of_the_quorum,
             messages.MetadataRequest: request(self.image_cache.describe_topic),
+            messages.ClusterMetadataRequest: request(self.image_cache.describe_cluster),
             messages.DescribeClusterRequest: self._describe_cluster,
             messages.InitProducerIdRequest: request(self.id_blocks.give_out),
         }
         mine |= dict.fromkeys(get_args(ControllerResponse), self._controller_answered)
-        mine |= dict.fromkeys(RESPONSES, request(self.forwarding.forward))
-        mine |= dict.fromkeys(RESPONSES.values(), self._controller_answered)
+        mine |= dict.fromkeys(FORWARDED, request(self.forwarding.forward))
         return super()._table() | mine
 
     def _task_table(self) -> dict[str, Callable[[], None]]:

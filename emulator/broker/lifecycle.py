@@ -163,8 +163,14 @@ class Lifecycle:
         if node is not None and node.ephemeral_owner != context.session:
             return False
         if node is None:
-            rack = self.context.settings.racks.get(context.id)
-            data = znodes.broker_json(self.profile, context.id, rack, self.context.timestamp_ms)
+            settings = context.settings
+            data = znodes.broker_json(
+                self.profile,
+                context.id,
+                settings.hosts.get(context.id, f"broker-{context.id}"),
+                settings.racks.get(context.id),
+                context.timestamp_ms,
+            )
             if self.profile.has("broker_registration_multi"):
                 operations: list[Operation] = [
                     Create(path, None, ephemeral=True),

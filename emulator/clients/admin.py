@@ -13,6 +13,7 @@ from emulator.protocol import (
     ConnectionLost,
     DescribeClusterRequest,
     DescribeClusterResponse,
+    TopicsResponse,
 )
 
 API_TIMEOUT_US = 60_000_000
@@ -73,7 +74,9 @@ class AdminClient:
         self.context.later(TASK, "request", job, REQUEST_TIMEOUT_US)
 
     def told(
-        self, source: int, message: DescribeClusterResponse | AdminResponse | AlterPartitionResponse
+        self,
+        source: int,
+        message: DescribeClusterResponse | AdminResponse | AlterPartitionResponse | TopicsResponse,
     ) -> None:
         """A broker answered."""
         self.connections.answered(self.state.connections, source)
@@ -82,6 +85,8 @@ class AdminClient:
         elif isinstance(message, AlterPartitionResponse):
             errors = {tp: error for tp, (error, _) in message.partitions.items()}
             self._answered(AdminResponse(message.request, message.error, errors))
+        elif isinstance(message, TopicsResponse):
+            self._answered(AdminResponse(message.request, "NONE", message.errors))
         else:
             self._answered(message)
 

@@ -23,14 +23,17 @@ class Input(Struct, frozen=True, tag=True, tag_field="input", omit_defaults=True
 class CreateCluster(Input, frozen=True, kw_only=True):
     """Make a cluster: brokers ``first_id ..`` of release ``version``.
 
-    ``racks`` is empty or has one name a broker. ``mode`` is the release's own if it is empty; in
-    KRaft mode there are ``controllers`` with the ids 100, 101, .. and the ``features`` finalized
-    that the release formats a cluster with, with these levels in place of its own.
+    ``racks`` and ``hosts`` are empty or have one name a broker. ``latency_us`` is how long each
+    message takes on a plain link; None: as long as in a data centre, with clients some milliseconds
+    away. ``mode`` is the release's own if it is empty; in KRaft mode there are ``controllers`` with
+    the ids 100, 101, .. and the ``features`` that the release formats a cluster with are finalized,
+    with these levels in place of its own.
     """
 
     brokers: Count = 3
     first_id: Natural = 0
     racks: list[str] = []
+    hosts: list[str] = []
     version: str = "3.9"
     seed: int = 1
     config: dict[str, str] = {}
@@ -38,6 +41,7 @@ class CreateCluster(Input, frozen=True, kw_only=True):
     mode: Literal["", "zk", "kraft"] = ""
     controllers: Count = 1
     features: dict[str, int] = {}
+    latency_us: Natural | None = None
 
 
 class CreateTopic(Input, frozen=True, kw_only=True):
@@ -116,6 +120,11 @@ class Consume(Input, frozen=True, kw_only=True):
     With a group the consumer is a member of it, ``then`` until it leaves (in order, or by dying);
     ``from_beginning``: a position out of range begins again at the log's start. ``rack`` is where
     the consumer is (KIP-392): a leader may send it to a replica there.
+
+    With ``timeout_us`` the consumer waits for more until nothing has come for so long. Its fetches
+    wait at the broker for ``min_bytes`` of records, at most for ``max_wait_us`` (None: the
+    release's fetch.min.bytes and fetch.max.wait.ms). ``from_timestamp_us`` begins at the first
+    record that is not older than that virtual time.
     """
 
     topic: str
@@ -128,6 +137,10 @@ class Consume(Input, frozen=True, kw_only=True):
     assignor: Literal["range", "roundrobin", "cooperative-sticky"] = "range"
     from_beginning: bool = False
     then: Literal["stay", "leave", "die"] = "stay"
+    timeout_us: Natural | None = None
+    min_bytes: Natural | None = None
+    max_wait_us: Natural | None = None
+    from_timestamp_us: Natural | None = None
 
 
 class FetchRound(Input, frozen=True, kw_only=True):
@@ -392,6 +405,46 @@ class Mark(Input, frozen=True, kw_only=True):
     note: str = ""
 
 
+class InjectError(Input, frozen=True, kw_only=True):
+    """Have the next ``times`` requests of an API by clients outside refused with an error."""
+
+    api: str
+    error: str
+    times: Count = 1
+
+
+class AdvertiseListeners(Input, frozen=True, kw_only=True):
+    """Tell the brokers the addresses at which clients reach them (advertised.listeners).
+
+    ``listeners`` has host and port of each broker; what is not in it keeps its old address.
+    """
+
+    listeners: dict[int, tuple[str, int]]
+
+
+class OpenConnection(Input, frozen=True, kw_only=True):
+    """A client outside the emulator connects to a broker; ``connection`` is a number of its own."""
+
+    connection: Count
+    broker: int
+
+
+class CloseConnection(Input, frozen=True, kw_only=True):
+    """A client outside the emulator closes a connection, or its end has broken it."""
+
+    connection: Count
+
+
+class ReceiveRequest(Input, frozen=True, kw_only=True):
+    """A request of a client outside the emulator, as it came by a connection.
+
+    ``frame`` is all of it but the length that goes before.
+    """
+
+    connection: Count
+    frame: bytes
+
+
 AnyInput = (
     CreateCluster
     | CreateTopic
@@ -433,8 +486,16 @@ AnyInput = (
     | ExpectError
     | ExpectEvents
     | Mark
+    | InjectError
+    | AdvertiseListeners
+    | OpenConnection
+    | CloseConnection
+    | ReceiveRequest
 )
 """Every input, as the type that codecs decode."""
+
+OF_CONNECTIONS = (AdvertiseListeners, OpenConnection, CloseConnection, ReceiveRequest)
+"""The inputs that are no statements: they come from clients outside, by the network."""
 
 
 class Statement(Struct, frozen=True, array_like=True):

@@ -45,21 +45,14 @@ RESPONSES: Final[Mapping[type, type[Any]]] = {
     messages.ControllerRegistrationRequest: messages.ControllerRegistrationResponse,
     messages.AllocateProducerIdsRequest: messages.AllocateProducerIdsResponse,
     messages.AlterPartitionRequest: messages.AlterPartitionResponse,
-    messages.CreateTopicsRequest: messages.CreateTopicsResponse,
-    messages.DeleteTopicsRequest: messages.DeleteTopicsResponse,
-    messages.CreatePartitionsRequest: messages.CreatePartitionsResponse,
-    messages.IncrementalAlterConfigsRequest: messages.IncrementalAlterConfigsResponse,
-    messages.ElectLeadersRequest: messages.ElectLeadersResponse,
-    messages.AlterPartitionReassignmentsRequest: messages.AlterPartitionReassignmentsResponse,
+    messages.EnvelopeRequest: messages.EnvelopeResponse,
 }
 """What a controller is asked, and how that is answered."""
-WITHOUT_ROWS: Final = (
-    messages.BrokerRegistrationResponse,
-    messages.BrokerHeartbeatResponse,
-    messages.ControllerRegistrationResponse,
-    messages.AllocateProducerIdsResponse,
-)
-"""Responses that say nothing of single topics or partitions."""
+ROWS: Final[Mapping[type, int]] = {
+    messages.AlterPartitionResponse: 1,
+    messages.EnvelopeResponse: 2,
+}
+"""How many tables of single topics or partitions a response has, if any."""
 
 Answer = tuple[Result[Any], AnyMessage]
 """What a request comes to: records, and the response that is sent when they are committed."""
@@ -122,6 +115,7 @@ class ControllerServer:
             messages.ControllerRegistrationRequest: self._register_controller,
             messages.AllocateProducerIdsRequest: self._allocate_producer_ids,
             messages.AlterPartitionRequest: self._alter_partition,
+            messages.EnvelopeRequest: self._forwarded,
         }
 
     @property
@@ -215,11 +209,7 @@ class ControllerServer:
         if controller is None:
             self._respond(source, request, _not_controller(RESPONSES[type(message)], request))
             return
-        answer = self._requests.get(type(message))
-        if answer is not None:
-            result, response = answer(message)
-        else:
-            result, response = answer_admin(controller, request, message)
+        result, response = self._requests[type(message)](message)
         self._write(result, source, request, response)
 
     def _respond(self, destination: int, request: int, response: AnyMessage) -> None:
@@ -469,6 +459,9 @@ class ControllerServer:
             request, "NONE", block.first, block.size
         )
 
+    def _forwarded(self, message: messages.EnvelopeRequest) -> Answer:
+        return answer_admin(self._active(), self.kernel.cause, message.wanted)
+
     def _alter_partition(self, message: messages.AlterPartitionRequest) -> Answer:
         request = self.kernel.cause
         controller = self._active()
@@ -513,6 +506,6 @@ def _nothing() -> Result[None]:
 
 def _not_controller(kind: type[Any], request: int) -> AnyMessage:
     """A response of that kind from one that is not the active controller."""
-    has_rows = kind not in WITHOUT_ROWS
-    made: AnyMessage = kind(request, NOT_CONTROLLER, *([{}] if has_rows else []))
+    rows = ROWS.get(kind, 0)
+    made: AnyMessage = kind(request, NOT_CONTROLLER, *([{}] * rows))
     return made

@@ -82,11 +82,11 @@ class PartitionRegistration(Struct, frozen=True, array_like=True, gc=False):
     def without_elr(self) -> "PartitionRegistration":
         """Return the partition after a ClearElrRecord (KIP-966).
 
-        The partition epoch stays, since it counts the records about this partition and that one is
-        about a topic. Inside Kafka the controller and the brokers both add one to theirs, so they
-        agree as well (``ReplicationControlManager.removeTopicElrs``, ``TopicDelta.maybeClearElr``).
+        This raises the partition epoch too, although no record names the partition
+        (``ReplicationControlManager.removeTopicElrs``, ``TopicDelta.maybeClearElr``).
         """
-        return replace(self, elr=(), last_known_elr=())
+        epoch = self.partition_epoch + 1
+        return replace(self, elr=(), last_known_elr=(), partition_epoch=epoch)
 
 
 def partition_of(record: PartitionRecord) -> PartitionRegistration:

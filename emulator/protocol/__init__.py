@@ -7,12 +7,20 @@ data; messages in flight are part of the cluster's state.
 
 from emulator.protocol.admin import (
     AdminResponse,
+    AlterConfigsRequest,
     AlterPartitionReassignmentsRequest,
     AlterPartitionReassignmentsResponse,
+    CreatePartitionsRequest,
+    CreateTopicsRequest,
+    DeleteTopicsRequest,
     DescribeClusterRequest,
     DescribeClusterResponse,
+    DescribeConfigsRequest,
+    DescribeConfigsResponse,
     ElectLeadersRequest,
     ElectLeadersResponse,
+    NewTopic,
+    TopicsResponse,
 )
 from emulator.protocol.controller import (
     AlterIsrItem,
@@ -40,8 +48,13 @@ from emulator.protocol.fetch import (
     OffsetsForLeaderEpochResponse,
 )
 from emulator.protocol.groups import (
+    DeleteGroupsRequest,
+    DeleteGroupsResponse,
+    DescribeGroupsRequest,
+    DescribeGroupsResponse,
     FindCoordinatorRequest,
     FindCoordinatorResponse,
+    GroupDescription,
     GroupRequest,
     GroupResponse,
     HeartbeatRequest,
@@ -50,10 +63,12 @@ from emulator.protocol.groups import (
     JoinGroupResponse,
     LeaveGroupRequest,
     LeaveGroupResponse,
+    MemberDescription,
     OffsetCommitRequest,
     OffsetCommitResponse,
     OffsetFetchRequest,
     OffsetFetchResponse,
+    Protocol,
     Subscription,
     SyncGroupRequest,
     SyncGroupResponse,
@@ -67,18 +82,21 @@ from emulator.protocol.kraft import (
     BrokerRegistrationResponse,
     ControllerRegistrationRequest,
     ControllerRegistrationResponse,
-    CreatePartitionsRequest,
-    CreatePartitionsResponse,
-    CreateTopicsRequest,
-    CreateTopicsResponse,
-    DeleteTopicsRequest,
-    DeleteTopicsResponse,
+    EnvelopeRequest,
+    EnvelopeResponse,
     IncrementalAlterConfigsRequest,
     IncrementalAlterConfigsResponse,
-    NewTopic,
 )
 from emulator.protocol.message import ConnectionLost, Detail, Message, Timer
-from emulator.protocol.metadata import MetadataRequest, MetadataResponse, PartitionMetadata
+from emulator.protocol.metadata import (
+    ClusterMetadataRequest,
+    ClusterMetadataResponse,
+    MetadataRequest,
+    MetadataResponse,
+    PartitionDescription,
+    PartitionMetadata,
+    TopicDescription,
+)
 from emulator.protocol.produce import (
     InitProducerIdRequest,
     InitProducerIdResponse,
@@ -112,6 +130,8 @@ AnyMessage = (
     | InitProducerIdResponse
     | MetadataRequest
     | MetadataResponse
+    | ClusterMetadataRequest
+    | ClusterMetadataResponse
     | GroupRequest
     | GroupResponse
     | LeaderAndIsrRequest
@@ -138,12 +158,8 @@ AnyMessage = (
     | BrokerRegistrationResponse
     | ControllerRegistrationRequest
     | ControllerRegistrationResponse
-    | CreatePartitionsRequest
-    | CreatePartitionsResponse
-    | CreateTopicsRequest
-    | CreateTopicsResponse
-    | DeleteTopicsRequest
-    | DeleteTopicsResponse
+    | EnvelopeRequest
+    | EnvelopeResponse
     | IncrementalAlterConfigsRequest
     | IncrementalAlterConfigsResponse
     | BeginQuorumEpochRequest
@@ -154,6 +170,13 @@ AnyMessage = (
     | MetadataFetchResponse
     | VoteRequest
     | VoteResponse
+    | AlterConfigsRequest
+    | CreatePartitionsRequest
+    | CreateTopicsRequest
+    | DeleteTopicsRequest
+    | DescribeConfigsRequest
+    | DescribeConfigsResponse
+    | TopicsResponse
     | ZkPing
     | ZkPong
     | ZkExpired
@@ -170,6 +193,7 @@ REQUESTS = (
     ProduceRequest,
     InitProducerIdRequest,
     MetadataRequest,
+    ClusterMetadataRequest,
     LeaderAndIsrRequest,
     StopReplicaRequest,
     UpdateMetadataRequest,
@@ -178,6 +202,11 @@ REQUESTS = (
     DescribeClusterRequest,
     ElectLeadersRequest,
     AlterPartitionReassignmentsRequest,
+    AlterConfigsRequest,
+    CreatePartitionsRequest,
+    CreateTopicsRequest,
+    DeleteTopicsRequest,
+    DescribeConfigsRequest,
     FindCoordinatorRequest,
     JoinGroupRequest,
     SyncGroupRequest,
@@ -185,6 +214,8 @@ REQUESTS = (
     LeaveGroupRequest,
     OffsetCommitRequest,
     OffsetFetchRequest,
+    DescribeGroupsRequest,
+    DeleteGroupsRequest,
 )
 """What a broker takes from others only while its sockets are open."""
 
@@ -193,6 +224,7 @@ __all__ = [
     "AdminResponse",
     "AllocateProducerIdsRequest",
     "AllocateProducerIdsResponse",
+    "AlterConfigsRequest",
     "AlterIsrItem",
     "AlterPartitionReassignmentsRequest",
     "AlterPartitionReassignmentsResponse",
@@ -205,6 +237,8 @@ __all__ = [
     "BrokerHeartbeatResponse",
     "BrokerRegistrationRequest",
     "BrokerRegistrationResponse",
+    "ClusterMetadataRequest",
+    "ClusterMetadataResponse",
     "ConnectionLost",
     "ControlResponse",
     "ControlledShutdownRequest",
@@ -212,24 +246,30 @@ __all__ = [
     "ControllerRegistrationRequest",
     "ControllerRegistrationResponse",
     "CreatePartitionsRequest",
-    "CreatePartitionsResponse",
     "CreateTopicsRequest",
-    "CreateTopicsResponse",
+    "DeleteGroupsRequest",
+    "DeleteGroupsResponse",
     "DeleteTopicsRequest",
-    "DeleteTopicsResponse",
     "DescribeClusterRequest",
     "DescribeClusterResponse",
+    "DescribeConfigsRequest",
+    "DescribeConfigsResponse",
+    "DescribeGroupsRequest",
+    "DescribeGroupsResponse",
     "Detail",
     "ElectLeadersRequest",
     "ElectLeadersResponse",
     "EndQuorumEpochRequest",
     "EndQuorumEpochResponse",
+    "EnvelopeRequest",
+    "EnvelopeResponse",
     "FetchPartition",
     "FetchRequest",
     "FetchResponse",
     "FetchedPartition",
     "FindCoordinatorRequest",
     "FindCoordinatorResponse",
+    "GroupDescription",
     "GroupRequest",
     "GroupResponse",
     "HeartbeatRequest",
@@ -246,6 +286,7 @@ __all__ = [
     "LeaveGroupResponse",
     "ListOffsetsRequest",
     "ListOffsetsResponse",
+    "MemberDescription",
     "Message",
     "MetadataBatch",
     "MetadataFetchRequest",
@@ -259,10 +300,12 @@ __all__ = [
     "OffsetFetchResponse",
     "OffsetsForLeaderEpochRequest",
     "OffsetsForLeaderEpochResponse",
+    "PartitionDescription",
     "PartitionInfo",
     "PartitionMetadata",
     "ProduceRequest",
     "ProduceResponse",
+    "Protocol",
     "RecordBatch",
     "StopReplicaRequest",
     "StopReplicaResponse",
@@ -270,6 +313,8 @@ __all__ = [
     "SyncGroupRequest",
     "SyncGroupResponse",
     "Timer",
+    "TopicDescription",
+    "TopicsResponse",
     "UpdateMetadataRequest",
     "UpdateMetadataResponse",
     "VoteRequest",

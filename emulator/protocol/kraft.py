@@ -1,11 +1,17 @@
 """What brokers and administrators ask the active controller in KRaft mode.
 
-A broker forwards what administrators ask to the controller as it is (KIP-590).
+A broker forwards what administrators ask to the controller in an envelope (KIP-590).
 """
 
-from msgspec import Struct
-
-from emulator.protocol.admin import AdminResponse
+from emulator.protocol.admin import (
+    AdminResponse,
+    AlterConfigsRequest,
+    AlterPartitionReassignmentsRequest,
+    CreatePartitionsRequest,
+    CreateTopicsRequest,
+    DeleteTopicsRequest,
+    ElectLeadersRequest,
+)
 from emulator.protocol.message import Message
 
 
@@ -79,48 +85,6 @@ class AllocateProducerIdsResponse(Message, frozen=True):
     length: int = 0
 
 
-class NewTopic(Struct, frozen=True, array_like=True):
-    """A topic that is to be made: by counts, or by the replicas of each partition."""
-
-    name: str
-    partitions: int
-    replication_factor: int
-    assignments: list[list[int]]
-    config: dict[str, str]
-
-
-class CreateTopicsRequest(Message, frozen=True):
-    """Asks for new topics."""
-
-    topics: list[NewTopic]
-
-
-class CreateTopicsResponse(AdminResponse, frozen=True):
-    """The answer to a :class:`CreateTopicsRequest`, by topic."""
-
-
-class DeleteTopicsRequest(Message, frozen=True):
-    """Asks for topics to be deleted."""
-
-    topics: list[str]
-
-
-class DeleteTopicsResponse(AdminResponse, frozen=True):
-    """The answer to a :class:`DeleteTopicsRequest`, by topic."""
-
-
-class CreatePartitionsRequest(Message, frozen=True):
-    """Asks for a topic to have ``count`` partitions; ``assignments`` are those of the new ones."""
-
-    topic: str
-    count: int
-    assignments: list[list[int]] | None
-
-
-class CreatePartitionsResponse(AdminResponse, frozen=True):
-    """The answer to a :class:`CreatePartitionsRequest`, by topic."""
-
-
 class IncrementalAlterConfigsRequest(Message, frozen=True):
     """Asks for configuration values of a topic or broker; None takes one away.
 
@@ -134,3 +98,33 @@ class IncrementalAlterConfigsRequest(Message, frozen=True):
 
 class IncrementalAlterConfigsResponse(AdminResponse, frozen=True):
     """The answer to an :class:`IncrementalAlterConfigsRequest`, by resource name."""
+
+
+AdminRequest = (
+    CreateTopicsRequest
+    | DeleteTopicsRequest
+    | CreatePartitionsRequest
+    | AlterConfigsRequest
+    | IncrementalAlterConfigsRequest
+    | ElectLeadersRequest
+    | AlterPartitionReassignmentsRequest
+)
+"""What brokers forward to the active controller."""
+
+
+class EnvelopeRequest(Message, frozen=True):
+    """A broker forwards what somebody asked of it (KIP-590)."""
+
+    wanted: AdminRequest
+
+
+class EnvelopeResponse(Message, frozen=True):
+    """The controller's answer: an error for the whole, or errors by what they are about.
+
+    ``messages`` say of some errors in a sentence what is wrong.
+    """
+
+    request: int
+    error: str
+    errors: dict[str, str]
+    messages: dict[str, str]

@@ -21,7 +21,7 @@ from emulator.quorum_controller.isr_changes import (
     broker_unfenced,
     broker_unregistered,
 )
-from emulator.quorum_controller.result import ApiException, Result
+from emulator.quorum_controller.result import ApiException, Result, user_operation
 
 
 class BrokerRegistrationRequest(Struct, frozen=True):
@@ -97,14 +97,15 @@ def unregister_broker(context: Context, broker: int) -> Result[None]:
     """Forget a broker for good.
 
     Raises:
-        ApiException: BROKER_ID_NOT_REGISTERED if it is not registered.
+        ApiException: BROKER_ID_NOT_REGISTERED if it is not registered; POLICY_VIOLATION if more
+            than 10,000 partitions would change.
     """
     if broker not in context.image.brokers:
         raise ApiException(
             "BROKER_ID_NOT_REGISTERED",
             f"Broker {broker} is not registered; {_known(context)}.",
         )
-    return Result(broker_unregistered(context, broker), None)
+    return user_operation(broker_unregistered(context, broker), None, is_atomic=False)
 
 
 def register_controller(context: Context, controller: int, incarnation_id: str) -> Result[None]:

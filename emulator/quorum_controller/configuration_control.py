@@ -16,7 +16,7 @@ from emulator.metadata_log.records import (
     ConfigRecord,
 )
 from emulator.quorum_controller.context import MIN_INSYNC_REPLICAS, Context
-from emulator.quorum_controller.result import ApiError, ApiException, Result
+from emulator.quorum_controller.result import ApiError, ApiException, Result, user_operation
 from emulator.releases.config import ConfigError, check_topic_config
 
 MAX_VALUE_LENGTH: Final = 32_767
@@ -83,7 +83,7 @@ def incremental_alter_configs(
             response[resource] = refused.as_error()
         else:
             response[resource] = ApiError()
-    return Result(_with_cleared_elrs(context, records), response, is_atomic=True)
+    return user_operation(_with_cleared_elrs(context, records), response)
 
 
 def alter_new_topic(context: Context, topic: str, values: Mapping[str, str]) -> list[AnyRecord]:

@@ -11,7 +11,7 @@ from emulator.metadata_log.image import TopicIdPartition, TopicImage
 from emulator.metadata_log.records import AnyRecord, PartitionChangeRecord
 from emulator.quorum_controller.context import Context
 from emulator.quorum_controller.partition_change_builder import Election, PartitionChangeBuilder
-from emulator.quorum_controller.result import ApiError, ApiException, Result
+from emulator.quorum_controller.result import ApiError, ApiException, Result, user_operation
 
 MAX_ELECTIONS_PER_IMBALANCE: Final = 1_000
 """How many leaders a periodic check changes at most; then it is run again at once."""
@@ -40,7 +40,7 @@ def elect_leaders(
                 response[key] = refused.as_error()
         else:
             response[key] = ApiError()
-    return Result(records, response)
+    return user_operation(records, response, is_atomic=False)
 
 
 def maybe_elect_unclean_leaders(context: Context) -> Result[bool]:

@@ -143,7 +143,8 @@ class BrokerHeartbeats(Struct):
         if self.by_epoch:
             return now_us + max(1_000, self.session_timeout_us // FENCE_CHECKS_PER_SESSION)
         heard = [heard_us for heard_us, _, _ in self._sessions()]
-        return max(now_us, min(heard) + self.session_timeout_us) if heard else None
+        # At its last moment a session is still valid.
+        return max(now_us, min(heard) + self.session_timeout_us + 1) if heard else None
 
     def begin_controlled_shutdown(self, broker: int, offset: int) -> None:
         """Take note of the end of the batch that moved a broker's leaders away, if it is the first.

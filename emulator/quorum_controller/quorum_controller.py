@@ -228,6 +228,24 @@ class QuorumController:
         """
         return elections.maybe_balance_partition_leaders(self.context)
 
+    @property
+    def wants_unclean_election_check(self) -> bool:
+        """Whether :meth:`maybe_elect_unclean_leaders` is to run an interval from now.
+
+        To be asked when the controller becomes active and after it wrote something, unless the
+        check is pending already. From 4.0 on it always is; before, if a partition has no leader.
+        """
+        return self.context.rules.leader_checks_periodic or bool(self.state.partitions.leaderless)
+
+    @property
+    def wants_balance_check(self) -> bool:
+        """Whether :meth:`maybe_balance_partition_leaders` is to run an interval from now.
+
+        As :attr:`wants_unclean_election_check`; before 4.0, if another than its preferred replica
+        leads a partition.
+        """
+        return self.context.rules.leader_checks_periodic or bool(self.state.partitions.imbalanced)
+
     def write_no_op_record(self) -> Result[None]:
         """Write a record that says nothing, so that the log's end moves."""
         return Result([NoOpRecord()], None)

@@ -12,7 +12,7 @@ from emulator.metadata_log.registrations import PartitionRegistration
 from emulator.quorum_controller import reassignment
 from emulator.quorum_controller.context import Context
 from emulator.quorum_controller.partition_change_builder import Election, PartitionChangeBuilder
-from emulator.quorum_controller.result import ApiError, ApiException, Result
+from emulator.quorum_controller.result import ApiError, ApiException, Result, user_operation
 from emulator.quorum_controller.topics import check_manual_assignment
 
 TopicPartition = tuple[str, int]
@@ -42,7 +42,7 @@ def alter_partition_reassignments(
             response[key] = ApiError()
             if record is not None:
                 records.append(record)
-    return Result(records, response, is_atomic=True)
+    return user_operation(records, response)
 
 
 def list_partition_reassignments(

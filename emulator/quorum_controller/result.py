@@ -8,7 +8,10 @@ from emulator.metadata_log.records import AnyRecord
 from emulator.protocol.errors import NONE
 
 MAX_RECORDS_PER_BATCH: Final = 10_000
-"""How many records are written as one batch at most (``QuorumController``)."""
+"""How many records are written as one batch at most (``QuorumController``).
+
+What an administrator asks for may take no more either (``MAX_RECORDS_PER_USER_OP``).
+"""
 
 ResponseT = TypeVar("ResponseT")
 
@@ -30,6 +33,23 @@ class Result(Struct, Generic[ResponseT]):
         size = len(self.records) if self.is_atomic else MAX_RECORDS_PER_BATCH
         starts = range(0, len(self.records), size or 1)
         return [self.records[start : start + size] for start in starts]
+
+
+def user_operation(
+    records: list[AnyRecord], response: ResponseT, *, is_atomic: bool = True
+) -> Result[ResponseT]:
+    """Return the outcome of what an administrator asked for.
+
+    Raises:
+        ApiException: POLICY_VIOLATION if it takes more than 10,000 records.
+    """
+    if len(records) > MAX_RECORDS_PER_BATCH:
+        raise ApiException(
+            "POLICY_VIOLATION",
+            f"That takes {len(records)} records, and one request may write"
+            f" {MAX_RECORDS_PER_BATCH}: ask for fewer partitions at a time.",
+        )
+    return Result(records, response, is_atomic)
 
 
 class ApiError(Struct, frozen=True):

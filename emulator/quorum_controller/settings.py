@@ -27,6 +27,7 @@ class ReleaseRules(Struct, frozen=True):
     """What a release's controller does, each named in :mod:`emulator.releases.features.kraft`."""
 
     contact_times_by_broker_epoch: bool
+    leader_checks_periodic: bool
     contact_times_of_fenced_brokers: bool
     registration_handles_shutdown: bool
     kraft_unclean_election_by_config: bool

@@ -24,6 +24,7 @@ from emulator.quorum_controller.result import (
     ApiError,
     ApiException,
     Result,
+    user_operation,
 )
 
 DEFAULT: Final = -1
@@ -67,7 +68,7 @@ def create_topics(
     """Create topics, each or not: the records of all of them are one batch.
 
     Raises:
-        ApiException: POLICY_VIOLATION for more than 10,000 partitions in one request.
+        ApiException: POLICY_VIOLATION for more than 10,000 partitions, or records, in one request.
     """
     wanted = sum(_partitions_wanted(context, topic) for topic in topics)
     if wanted > MAX_RECORDS_PER_BATCH:
@@ -85,7 +86,7 @@ def create_topics(
         else:
             records += created
             response[topic.name] = answer
-    return Result([] if validate_only else records, response, is_atomic=True)
+    return user_operation([] if validate_only else records, response)
 
 
 def delete_topics(context: Context, names: Iterable[str]) -> Result[dict[str, ApiError]]:
@@ -99,7 +100,7 @@ def delete_topics(context: Context, names: Iterable[str]) -> Result[dict[str, Ap
             response[name] = refused.as_error()
         else:
             response[name] = ApiError()
-    return Result(records, response, is_atomic=True)
+    return user_operation(records, response)
 
 
 def create_partitions(
@@ -115,7 +116,7 @@ def create_partitions(
             response[topic.name] = refused.as_error()
         else:
             response[topic.name] = ApiError()
-    return Result(records, response, is_atomic=True)
+    return user_operation(records, response)
 
 
 def check_manual_assignment(
@@ -240,12 +241,6 @@ def _create_partitions(
         raise ApiException(
             "INVALID_PARTITIONS",
             f"Topic {wanted.name!r} has {existing} partition(s); {wanted.count} are no more.",
-        )
-    if additional > MAX_RECORDS_PER_BATCH:
-        raise ApiException(
-            "POLICY_VIOLATION",
-            f"{additional} partitions in one request are too many: at most"
-            f" {MAX_RECORDS_PER_BATCH}.",
         )
     replication_factor = len(topic.partitions[0].replicas)
     if wanted.assignments is None:

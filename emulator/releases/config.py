@@ -14,6 +14,8 @@ from emulator.releases.config_names import (
     PRODUCERS,
     SELECTORS,
     SETTINGS,
+    TOPIC_DEFAULTS,
+    TOPICS,
     WITHOUT_EFFECT,
     Kind,
     Parsed,
@@ -40,7 +42,8 @@ class Settings(Struct, array_like=True):
     """How the cluster is configured: plain data. Overrides are by Kafka's names.
 
     ``brokers`` holds each broker's own values: those of its file and, from 1.1 on, those that it
-    has read from its znode. ``assigned_by_kafka`` are the topics whose partitions were assigned by
+    has read from its znode. ``hosts`` are the names that brokers register (``broker-N`` where there
+    is none). ``assigned_by_kafka`` are the topics whose partitions were assigned by
     Kafka's own rule, which partitions added later go on by.
     """
 
@@ -49,6 +52,7 @@ class Settings(Struct, array_like=True):
     defaults: dict[str, str] = field(default_factory=dict)
     brokers: dict[int, dict[str, str]] = field(default_factory=dict)
     racks: dict[int, str] = field(default_factory=dict)
+    hosts: dict[int, str] = field(default_factory=dict)
     assigned_by_kafka: dict[str, None] = field(default_factory=dict)
 
 
@@ -99,6 +103,9 @@ class BrokerConfig(Struct, frozen=True):
     replica_fetch_max_bytes: int
     replica_fetch_response_max_bytes: int
     fetch_max_bytes: int
+    auto_create_topics_enable: bool
+    num_partitions: int
+    default_replication_factor: int
     socket_request_max_bytes: int
     broker_session_timeout_us: int
     broker_heartbeat_interval_us: int
@@ -241,6 +248,29 @@ def resolve_topic(config: BrokerConfig, overrides: Mapping[str, str]) -> TopicVa
             values[name] = _parse(_find_for_topic(name), text)
     min_isr, unclean, largest = values.values()
     return TopicValues(int(min_isr), bool(unclean), int(largest))
+
+
+def topic_config_names() -> frozenset[str]:
+    """Return the names that a topic's configuration may have, those without effect here as well."""
+    per_topic = {each.topic_name or each.name for each in SETTINGS if each.per_topic}
+    return TOPICS | per_topic
+
+
+def topic_values(version: str, overrides: Mapping[str, str]) -> dict[str, str]:
+    """Return what topics without values of their own go by, by the names that topics have.
+
+    ``overrides`` are the broker's own values.
+    """
+    values = broker_values(version, overrides)
+    found = {each.topic_name or each.name: values[each.name] for each in SETTINGS if each.per_topic}
+    return TOPIC_DEFAULTS | found
+
+
+def broker_values(version: str, overrides: Mapping[str, str]) -> dict[str, str]:
+    """Return the value of each of a broker's settings, as it is written."""
+    numbers = profile_of(version).numbers
+    defaults = {each.name: _spelled(each.default(numbers)) for each in SETTINGS}
+    return defaults | {name: value for name, value in overrides.items() if value}
 
 
 def producer_defaults(version: str) -> ProducerDefaults:

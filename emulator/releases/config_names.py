@@ -269,6 +269,29 @@ SETTINGS: Final = (
         since="2.5",
     ),
     Setting(
+        "auto.create.topics.enable",
+        "auto_create_topics_enable",
+        "boolean",
+        ((_SINCE_EVER, True),),
+        "a topic that a client of the wire protocol asks for is made if there is none",
+    ),
+    Setting(
+        "num.partitions",
+        "num_partitions",
+        "integer",
+        ((_SINCE_EVER, 1),),
+        "how many partitions a topic gets for which nobody says it",
+        minimum=1,
+    ),
+    Setting(
+        "default.replication.factor",
+        "default_replication_factor",
+        "integer",
+        ((_SINCE_EVER, 1),),
+        "how many replicas its partitions get",
+        minimum=1,
+    ),
+    Setting(
         "socket.request.max.bytes",
         "socket_request_max_bytes",
         "integer",
@@ -363,15 +386,12 @@ SELECTORS: Final = {"LeaderSelector": False, "RackAwareReplicaSelector": True}
 
 WITHOUT_EFFECT: Final = frozenset(
     {
-        "auto.create.topics.enable",
         "controller.socket.timeout.ms",
-        "default.replication.factor",
         "log.flush.interval.messages",
         "log.flush.interval.ms",
         "queued.max.requests",
         "log.flush.offset.checkpoint.interval.ms",
         "log.flush.start.offset.checkpoint.interval.ms",
-        "num.partitions",
         "num.replica.fetchers",
         "replica.fetch.min.bytes",
         "reserved.broker.max.id",
@@ -395,3 +415,42 @@ PRODUCERS: Final = frozenset(
     }
 )
 """Names that belong to producers, which take options of ``produce`` instead."""
+
+TOPIC_DEFAULTS: Final = {
+    "cleanup.policy": "delete",
+    "compression.type": "producer",
+    "message.timestamp.type": "CreateTime",
+    "retention.bytes": "-1",
+    "retention.ms": "604800000",
+    "segment.bytes": "1073741824",
+}
+"""Names that topics have without any effect here, and the values that clients read of them."""
+
+TOPICS: Final = frozenset(
+    {
+        *TOPIC_DEFAULTS,
+        "delete.retention.ms",
+        "file.delete.delay.ms",
+        "flush.messages",
+        "flush.ms",
+        "follower.replication.throttled.replicas",
+        "index.interval.bytes",
+        "leader.replication.throttled.replicas",
+        "local.retention.bytes",
+        "local.retention.ms",
+        "max.compaction.lag.ms",
+        "message.downconversion.enable",
+        "message.format.version",
+        "message.timestamp.after.max.ms",
+        "message.timestamp.before.max.ms",
+        "message.timestamp.difference.max.ms",
+        "min.cleanable.dirty.ratio",
+        "min.compaction.lag.ms",
+        "preallocate",
+        "remote.storage.enable",
+        "segment.index.bytes",
+        "segment.jitter.ms",
+        "segment.ms",
+    }
+)
+"""Names that a real broker takes for a topic and that nothing here depends on (``LogConfig``)."""

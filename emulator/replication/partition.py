@@ -458,7 +458,7 @@ class BeginLeading(Struct, frozen=True, gc=False):
 
 
 class StopLeading(Struct, frozen=True, gc=False):
-    """This broker leads the partition no longer: parked fetches of it are answered.
+    """This broker leads the partition no longer: what waits for it is answered with that.
 
     ``leader_epoch`` is the epoch in which it led.
     """
@@ -475,15 +475,7 @@ class OfferRecords(Struct, frozen=True, gc=False):
 
 
 class AnswerProduces(Struct, frozen=True, gc=False):
-    """Answer the acks=all requests that the HW has reached, with ``error``."""
-
-    error: str
-
-
-class FailProduces(Struct, frozen=True, gc=False):
-    """Answer all waiting acks=all requests with ``error``."""
-
-    error: str
+    """The HW has risen: acks=all requests that it has reached are answered."""
 
 
 class StartFetching(Struct, frozen=True, gc=False):
@@ -537,7 +529,6 @@ Effect = (
     | AnswerFetches
     | OfferRecords
     | AnswerProduces
-    | FailProduces
     | StartFetching
     | KeepFetching
     | StopFetching
@@ -553,8 +544,7 @@ RETRY_CHANGE: Final = RetryChange()
 BEGIN_LEADING: Final = BeginLeading()
 ANSWER_FETCHES: Final = AnswerFetches()
 OFFER_RECORDS: Final = OfferRecords()
-ANSWER_PRODUCES: Final = AnswerProduces(NONE)
-NOT_ENOUGH_AFTER_APPEND: Final = AnswerProduces("NOT_ENOUGH_REPLICAS_AFTER_APPEND")
+ANSWER_PRODUCES: Final = AnswerProduces()
 START_FETCHING: Final = StartFetching()
 KEEP_FETCHING: Final = KeepFetching()
 STOP_FETCHING: Final = StopFetching()
@@ -593,7 +583,7 @@ def epoch_error(state: Partition | None, epoch: int, rules: Rules) -> str:
     """The error for a request to a leader that names ``epoch`` (-1: none), or NONE."""
     if state is None:
         return UNKNOWN_PARTITION
-    if state.is_known:
+    if epoch != state.leader_epoch and state.is_known:
         error = fencing_error(epoch, state.leader_epoch, rules)
         if error:
             return error
@@ -612,6 +602,22 @@ def produce_error(state: Partition | None, acks: int, rules: Rules, moment: Mome
     if acks == -1 and len(state.isr) < effective_min_isr(state, rules, moment):
         return "NOT_ENOUGH_REPLICAS"
     return NONE
+
+
+def acks_all_error(
+    state: Partition, required_offset: int, rules: Rules, moment: Moment
+) -> str | None:
+    """What an acks=all request whose records end at ``required_offset`` is told; None: not yet.
+
+    Its records are in the log. That too few replicas had them in time does not change that.
+    Source: Partition.checkEnoughReplicasReachOffset.
+    """
+    if state.role != LEADER:
+        return NOT_LEADER
+    if state.high_watermark < required_offset:
+        return None
+    enough = len(state.maximal_isr) >= effective_min_isr(state, rules, moment)
+    return NONE if enough else "NOT_ENOUGH_REPLICAS_AFTER_APPEND"
 
 
 def effective_min_isr(state: Partition, rules: Rules, moment: Moment) -> int:
@@ -750,7 +756,7 @@ def _become_follower(
     same_leader = followed and state.leader == command.leader
     goes_on = same_leader and not _truncates_again(state, command, rules)
     if state.role == LEADER:
-        effects += (FailProduces(NOT_LEADER), StopLeading(state.leader_epoch))
+        effects.append(StopLeading(state.leader_epoch))
     _take(state, command)
     state.role, state.leader = FOLLOWER, command.leader
     state.epoch_start = None
@@ -764,7 +770,7 @@ def _become_follower(
         effects.append(STOP_FETCHING)
     if not rules.leader_epochs:
         _truncate(state, state.high_watermark, "to high watermark", rules, effects)
-    elif state.epochs is None or state.epochs.latest < 0:
+    elif state.high_watermark < state.log_end and (state.epochs is None or state.epochs.latest < 0):
         _truncate(state, state.high_watermark, "no epoch: to high watermark", rules, effects)
     effects.append(START_FETCHING)
     return effects
@@ -814,7 +820,7 @@ def _follow_nobody(
     """Lead and fetch no longer; the next leader will be followed from where the log ends."""
     effects: Effects = []
     if state.role == LEADER:
-        effects += (FailProduces(NOT_LEADER), StopLeading(state.leader_epoch))
+        effects.append(StopLeading(state.leader_epoch))
     effects.append(STOP_FETCHING)
     _take(state, command)
     state.role, state.leader, state.epoch_start = FOLLOWER, -1, None
@@ -836,7 +842,7 @@ def _take(state: Partition, command: BecomeLeader | BecomeFollower | FollowNobod
 def _stop(state: Partition, _command: Stop, _rules: Rules, _moment: Moment) -> Effects:
     effects: Effects = []
     if state.role == LEADER:
-        effects += (FailProduces(NOT_LEADER), StopLeading(state.leader_epoch))
+        effects.append(StopLeading(state.leader_epoch))
         state.remotes = {}
     effects.append(STOP_FETCHING)
     if state.role != OFFLINE:
@@ -928,8 +934,7 @@ def _raise_high_watermark(
     if to == current:
         return
     _move_high_watermark(state, to, occasion, effects)
-    enough = len(members) >= min_isr
-    effects += (ANSWER_FETCHES, ANSWER_PRODUCES if enough else NOT_ENOUGH_AFTER_APPEND)
+    effects += (ANSWER_FETCHES, ANSWER_PRODUCES)
 
 
 def _holds_back(

@@ -295,6 +295,8 @@ class Admin:
         profile = self.cluster.profile
         if wanted.rack:
             needs(profile, "fetch_from_followers", "Consumers name racks")
+        if wanted.from_timestamp_us is not None:
+            needs(profile, "offsets_for_times", "Consumers find offsets by timestamp")
         if wanted.group is not None:
             needs(profile, "consumer_groups", "Consumer groups exist")
             if wanted.assignor == COOPERATIVE:

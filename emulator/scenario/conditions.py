@@ -13,6 +13,7 @@ from emulator.coordinator import offsets_topic
 from emulator.inputs.conditions import Clause, Subject, Value
 from emulator.protocol import PartitionInfo
 from emulator.storage.log import Log
+from emulator.zookeeper.zkcli import stat_fields
 
 NOTHING: Final = None
 UNORDERED: Final = frozenset(("isr", "osr", "elr", "last_known_elr", "adding", "removing"))
@@ -256,13 +257,11 @@ def _zk(cluster: Cluster, path: str, field: str) -> Value:
         return sorted({*watches.data.get(path, ()), *watches.children.get(path, ())})
     if node is None:
         return NOTHING
-    values: dict[str, Value] = {
-        "data": node.data or "",
-        "version": node.version,
-        "children": sorted(node.children or ()),
-        "owner": node.ephemeral_owner,
-    }
-    return values[field]
+    if field == "data":
+        return node.data or ""
+    if field == "children":
+        return sorted(node.children or ())
+    return stat_fields(node.stat())[field]
 
 
 def _producer(cluster: Cluster, name: str, field: str) -> Value:

@@ -54,10 +54,10 @@ class KRaftAdmin:
         lists = wanted.assignment
         if not lists and wanted.policy == "seed":
             lists = self._assigned(wanted.partitions, wanted.replication_factor, 0)
-        topic = NewTopic(
-            wanted.topic, wanted.partitions, wanted.replication_factor, lists, dict(wanted.config)
-        )
-        return self._ask(CreateTopicsRequest([topic]))
+        assigned = dict(enumerate(lists))
+        numbers = (wanted.partitions, wanted.replication_factor)
+        topic = NewTopic(*numbers, assigned, dict(wanted.config))
+        return self._ask(CreateTopicsRequest({wanted.topic: topic}, TIMEOUT_US))
 
     def _assigned(self, partitions: int, factor: int, first: int) -> list[list[int]]:
         try:
@@ -67,14 +67,16 @@ class KRaftAdmin:
 
     def add_partitions(self, wanted: inputs.AddPartitions) -> int:
         """Let a topic grow; new replicas go on as those of a new topic would."""
-        lists: list[list[int]] | None = wanted.assignment or None
+        lists = wanted.assignment
         topic = self._topic(wanted.topic)
-        if lists is None and topic is not None:
+        if not lists and topic is not None:
             have = len(topic.partitions)
             factor = len(topic.partitions[0].replicas)
             new = wanted.partitions - have
             lists = self._assigned(new, factor, have) if new > 0 else []
-        return self._ask(CreatePartitionsRequest(wanted.topic, wanted.partitions, lists))
+        return self._ask(
+            CreatePartitionsRequest({wanted.topic: (wanted.partitions, lists)}, TIMEOUT_US)
+        )
 
     def configure_topic(self, wanted: inputs.ConfigureTopic) -> int:
         """Set values of a topic."""
@@ -91,7 +93,7 @@ class KRaftAdmin:
 
     def delete_topic(self, wanted: inputs.DeleteTopic) -> int:
         """Delete a topic."""
-        return self._ask(DeleteTopicsRequest([wanted.topic]))
+        return self._ask(DeleteTopicsRequest([wanted.topic], TIMEOUT_US))
 
     def describe_topic(self, wanted: inputs.DescribeTopic) -> Outcome:
         """Tell a topic's ELRs as a live broker knows them (DescribeTopicPartitions, KIP-966)."""
@@ -119,7 +121,7 @@ class KRaftAdmin:
 
     def elect_preferred(self, wanted: inputs.ElectPreferred) -> int:
         """Elect preferred leaders."""
-        return self._ask(ElectLeadersRequest(wanted.partitions, preferred=True))
+        return self._ask(ElectLeadersRequest(wanted.partitions, unclean=False))
 
     def elect_unclean(self, wanted: inputs.ElectUnclean) -> int:
         """Elect a leader outside the ISR."""

@@ -237,7 +237,7 @@ REFUSALS: Final = {
 def _fetch_rounds(cluster: Cluster, pending: FetchRounds, is_up: bool) -> Outcome | FetchRounds:
     """Look whether the round is over, and begin the next one."""
     broker = cluster.brokers[pending.broker]
-    if pending.tp in broker.state.fetchers.single_rounds.values():
+    if broker.state.fetchers.has_round(pending.tp):
         if _is_stuck(cluster, pending):
             return Outcome()
         return _late("The fetch") if is_up else pending

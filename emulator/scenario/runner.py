@@ -179,6 +179,10 @@ class Runner:
         given = (statement.text, statement.line, self.cluster.steps)
         root = kernel.cause = kernel.emit(events.InputReceived, *given)
         ticket = Ticket(statement, root)
+        if isinstance(statement.input, inputs.OF_CONNECTIONS):
+            self._take(statement.input)
+            ticket.outcome = Outcome()
+            return ticket
         try:
             begun = self._table[type(statement.input)](statement.input) or Outcome()
         except RefusedError as error:
@@ -192,6 +196,22 @@ class Runner:
         self._look()
         self.cluster.look()
         return ticket
+
+    def _take(self, wanted: inputs.Input) -> None:
+        """Take what comes from a client outside: no statement ends by it, nor begins."""
+        external = self.cluster.clients.external
+        match wanted:
+            case inputs.ReceiveRequest(connection=connection, frame=frame):
+                external.receive(connection, frame)
+            case inputs.OpenConnection(connection=connection, broker=broker):
+                external.open(connection, broker)
+            case inputs.CloseConnection(connection=connection):
+                external.close(connection)
+            case inputs.AdvertiseListeners(listeners=listeners):
+                external.advertise(listeners)
+        self.kernel.cause = 0
+        self._look()
+        self.cluster.look()
 
     def _end(self, ticket: Ticket, outcome: Outcome) -> None:
         ticket.outcome, ticket.pending = outcome, None
@@ -326,6 +346,7 @@ class Runner:
             inputs.HoldMessages: processes.hold,
             inputs.ReleaseMessages: processes.release,
             inputs.Mark: self._mark,
+            inputs.InjectError: self._inject,
             inputs.ExpectError: self._expect_error,
             inputs.Expect: self._expect,
             inputs.ExpectEvents: self._expect_events,
@@ -380,6 +401,9 @@ class Runner:
 
     def _mark(self, wanted: inputs.Mark) -> None:
         self.kernel.emit(events.BookmarkSet, wanted.name, wanted.note)
+
+    def _inject(self, wanted: inputs.InjectError) -> None:
+        self.cluster.clients.external.inject(wanted.api, wanted.error, wanted.times)
 
     def _expect(self, wanted: inputs.Expect) -> Outcome:
         failure = conditions.first_failure(self.cluster, wanted.clauses)

@@ -41,6 +41,9 @@ ACTIVITY: frozenset[type[Event]] = frozenset(
 )
 """The events that `settle` waits to cease; all others are idle traffic."""
 
+STARTED_MS = 1_584_267_360_000
+"""The wall-clock time that virtual time 0 stands for where one is shown (15 March 2020)."""
+
 _MULTIPLIER = 6364136223846793005
 _INCREMENT = 1442695040888963407
 _MASK = (1 << 64) - 1
@@ -148,6 +151,11 @@ class Kernel:
     def observed(self, kind: type[Event]) -> bool:
         """Whether anybody looks at events of that type (so that costly fields may be left out)."""
         return bool(self._observers) or kind in self._typed
+
+    @property
+    def is_recorded(self) -> bool:
+        """Whether somebody takes every event, with all that is in it."""
+        return bool(self._observers)
 
     def fired(self, host: int, task: str) -> None:
         """State that a timer of ``host`` had an effect; what follows is caused by it."""

@@ -31,7 +31,11 @@ FIELDS: Final = {
     "controller": ("broker", "epoch"),
     "broker": ("state", "session", "fenced", "in_controlled_shutdown", "registrations"),
     "quorum": ("leader", "epoch", "member"),
-    "zk": ("exists", "data", "version", "children", "owner", "watchers"),
+    "zk": (
+        *("exists", "data", "version", "children", "owner", "watchers"),
+        *("czxid", "mzxid", "pzxid", "ctime", "mtime"),
+        *("cversion", "acl_version", "data_length", "num_children"),
+    ),
     "producer": ("acked", "failed", "retries", "pending"),
     "consumer": ("position", "values", "partitions"),
     "audit": (

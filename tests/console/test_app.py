@@ -129,7 +129,7 @@ async def test_a_place_that_is_none_keeps_the_line_open_and_says_why() -> None:
     async with console(None, "t") as driven:
         await driven.type("soon")
         await driven.press("enter")
-        assert "no place in time" in driven.text()
+        assert "is not a place in time" in driven.text()
         assert driven.screen.prompt.is_open
         await driven.press("escape")
         assert not driven.screen.prompt.is_open

@@ -59,7 +59,7 @@ def facts(run: Plain) -> dict[Fact, Any]:
     return found
 
 
-def _clients(them: Any) -> Iterator[tuple[str, Plain]]:
+def _clients(them: Plain | list[Plain]) -> Iterator[tuple[str, Plain]]:
     if isinstance(them, dict):
         yield from them.items()
     else:

@@ -10,7 +10,10 @@ from msgspec.structs import fields
 
 from emulator.metadata_log.records import AnyRecord, type_of
 
-RECORDINGS = sorted((Path(__file__).parent / "recordings").glob("*/*.json"))
+FOLDERS = ("recordings", "own")
+RECORDINGS = sorted(
+    path for folder in FOLDERS for path in (Path(__file__).parent / folder).glob("*/*.json")
+)
 IDS = [f"{path.parent.name}/{path.stem}" for path in RECORDINGS]
 KINDS: dict[str, type[AnyRecord]] = {
     kind.__name__.removesuffix("Record").removesuffix("Message"): kind
@@ -47,7 +50,8 @@ def epoch_number(name: str) -> int:
 
 def _record(entry: dict[str, Any]) -> AnyRecord:
     kind = KINDS[entry["type"]]
-    values = {_snake_case(key): _value(key, value) for key, value in entry["data"].items()}
+    data: dict[str, Any] = entry["data"]
+    values: dict[str, Any] = {_snake_case(key): _value(key, value) for key, value in data.items()}
     for each in fields(kind):
         if each.required and each.name not in values:
             values[each.name] = None if kind.__name__ == "ConfigRecord" else "?"

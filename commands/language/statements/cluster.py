@@ -9,7 +9,7 @@ from commands.language import values
 from commands.language.declaration import argument, flag, option, statement
 from commands.language.statements.parameters import Settings
 from emulator.inputs.statements import CreateCluster
-from sessions.grammar.words import BadWord
+from sessions.grammar.words import BadWord, moment
 
 app = click.Group()
 
@@ -38,6 +38,15 @@ def cluster(
     racks: Annotated[
         values.Names | None,
         option("--racks", metavar="a,b,..", parse=values.names, text="one name a broker"),
+    ] = None,
+    hosts: Annotated[
+        values.Names | None,
+        option(
+            "--hosts",
+            metavar="a,b,..",
+            parse=values.names,
+            text="the host name that each broker registers",
+        ),
     ] = None,
     version: Annotated[
         str,
@@ -82,15 +91,28 @@ def cluster(
             text="KRaft, from 4.0: a feature's level in place of the release's; may be repeated",
         ),
     ] = None,
+    latency: Annotated[
+        int | None,
+        option(
+            "--latency",
+            metavar="TIME",
+            parse=moment,
+            text="how long each message takes: 0.00002s",
+            default="0.2 to 0.4 ms between brokers, 5 ms more from clients",
+        ),
+    ] = None,
 ) -> CreateCluster:
     """Create the cluster; always the first statement of a script."""
     if racks is not None and len(racks) != brokers:
         raise BadWord(f"--racks names {len(racks)} racks for {brokers} brokers")
     levels = {each.name: values.natural(each.value) for each in features or ()}
+    if hosts is not None and len(hosts) != brokers:
+        raise BadWord(f"--hosts names {len(hosts)} hosts for {brokers} brokers")
     return CreateCluster(
         brokers=brokers,
         first_id=first_id,
         racks=list(racks or []),
+        hosts=list(hosts or []),
         version=version,
         seed=seed,
         config=dict(config or []),
@@ -98,6 +120,7 @@ def cluster(
         mode=cast(Literal["", "zk", "kraft"], mode or ""),
         controllers=controllers or 1,
         features=levels,
+        latency_us=latency,
     )
 
 

@@ -23,6 +23,14 @@ KRAFT: Final = (
         " and looks for stale ones eight times a session: one that was shut down is fenced twice",
     ),
     Feature(
+        "leader_checks_periodic",
+        "4.0",
+        None,
+        "KAFKA-17793",
+        "the quorum controller looks for leaders to give back, and for unclean elections, at fixed"
+        " intervals; before, an interval after there was first something to do",
+    ),
+    Feature(
         "contact_times_of_fenced_brokers",
         "4.0",
         "4.0",

@@ -73,7 +73,7 @@ async def test_a_place_can_be_a_condition() -> None:
         assert f"#{source.seq}: offline>0" in toasts(driven)
         found = source.seq
         await ask(driven, "t", "when upr>1")
-        assert "did you mean 'urp>" in driven.text()
+        assert "did you mean 'urp'" in driven.text()
         await driven.press("escape")
         await ask(driven, "t", "when offline>5")
         assert "after this place it never comes to offline>5" in toasts(driven)

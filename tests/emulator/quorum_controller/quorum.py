@@ -48,7 +48,7 @@ class Quorum:
         """Another controller takes over with the same log."""
         image = MetadataImage()
         for offset, record in enumerate(record for batch in self.log for record in batch):
-            image.replay(record, offset, self.epoch)
+            image.replay(record, offset, self.controller.image.epoch)
         assert image == self.controller.image
         self.epoch += 1
         self.controller = self._activated(image)

@@ -80,6 +80,12 @@ def test_a_request_has_ten_thousand_partitions_at_most(quorum: Quorum) -> None:
     with pytest.raises(ApiException) as refused:
         quorum.controller.create_topics([CreatableTopic("t", 10_001, 1)])
     assert refused.value.error == "POLICY_VIOLATION"
+    # The topic itself is a record too.
+    with pytest.raises(ApiException, match="takes 10001 records"):
+        quorum.controller.create_topics([CreatableTopic("t", 10_000, 1)])
+    quorum.append(quorum.controller.create_topics([CreatableTopic("t", 9_999, 1)]))
+    with pytest.raises(ApiException, match="takes 10002 records"):
+        quorum.controller.create_partitions([CreatePartitionsTopic("t", 20_001)])
 
 
 def test_a_refused_topic_keeps_no_other_from_being_created(quorum: Quorum) -> None:

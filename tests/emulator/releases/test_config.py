@@ -92,7 +92,7 @@ def test_a_value_is_parsed_in_its_own_unit() -> None:
         ("min.insync.replicas", "two", "an integer, not 'two'"),
         ("controlled.shutdown.max.retries", str(INT_MAX + 1), f"{INT_MAX} or less"),
         ("delete.topic.enable", "yes", "true or false, not 'yes'"),
-        ("num.partitions", "3", "has no effect here"),
+        ("num.replica.fetchers", "3", "has no effect here"),
         ("acks", "all", "give it to produce"),
         ("replica.lag.max.messages", "10", "0.8.2 was the last version"),
     ],

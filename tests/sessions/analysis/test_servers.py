@@ -107,8 +107,8 @@ def found(dataset: Path, out: Path, *where: str) -> Results:
 
 
 def test_a_standalone_cluster_and_spark_connect_run_all_jobs(dataset: Path, tmp_path: Path) -> None:
-    with standalone_cluster(tmp_path / "spark") as url:
-        on_cluster = found(dataset, tmp_path / "on-cluster", "--master", url)
+    with standalone_cluster(tmp_path / "spark") as cluster:
+        on_cluster = found(dataset, tmp_path / "on-cluster", "--master", cluster.url)
     with connect_server(tmp_path / "spark", SMALL) as url:
         over_connect = found(dataset, tmp_path / "over-connect", "--remote", url)
     assert all(on_cluster[name] for name in TROUBLED)

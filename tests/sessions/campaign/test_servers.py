@@ -61,8 +61,8 @@ def judge(told: dict[str, Any], dataset: Path) -> None:
 
 
 def test_a_standalone_cluster_runs_it(tmp_path: Path) -> None:
-    with standalone_cluster(tmp_path / "spark") as url:
-        judge(ran(tmp_path, "--master", url), tmp_path / "dataset")
+    with standalone_cluster(tmp_path / "spark") as cluster:
+        judge(ran(tmp_path, "--master", cluster.url), tmp_path / "dataset")
 
 
 def test_spark_connect_runs_it(tmp_path: Path) -> None:
