@@ -44,6 +44,7 @@ class Setting(Struct, frozen=True):
 
 
 _SINCE_EVER: Final = DOCUMENTS
+_KRAFT: Final = "3.3"
 
 SETTINGS: Final = (
     Setting(
@@ -305,6 +306,85 @@ SETTINGS: Final = (
         ((_SINCE_EVER, 104_857_600),),
         "the largest request that a broker takes",
         minimum=1,
+    ),
+    Setting(
+        "broker.session.timeout.ms",
+        "broker_session_timeout_us",
+        "milliseconds",
+        ((_SINCE_EVER, 9_000),),
+        "KRaft: how long the controller hears nothing of a broker before it fences it (KIP-631)",
+        minimum=1,
+        since=_KRAFT,
+    ),
+    Setting(
+        "broker.heartbeat.interval.ms",
+        "broker_heartbeat_interval_us",
+        "milliseconds",
+        ((_SINCE_EVER, 2_000),),
+        "KRaft: how often a broker sends the controller a heartbeat",
+        minimum=1,
+        since=_KRAFT,
+    ),
+    Setting(
+        "controller.quorum.election.timeout.ms",
+        "quorum_election_timeout_us",
+        "milliseconds",
+        ((_SINCE_EVER, 1_000),),
+        "KRaft: how long an election may take; chance adds up to as much (KIP-595)",
+        minimum=1,
+        since=_KRAFT,
+    ),
+    Setting(
+        "controller.quorum.election.backoff.max.ms",
+        "quorum_election_backoff_max_us",
+        "milliseconds",
+        ((_SINCE_EVER, 1_000),),
+        "KRaft: how long a candidate that lost waits at most before it stands again",
+        since=_KRAFT,
+    ),
+    Setting(
+        "controller.quorum.fetch.timeout.ms",
+        "quorum_fetch_timeout_us",
+        "milliseconds",
+        ((_SINCE_EVER, 2_000),),
+        "KRaft: how long a controller hears nothing of the quorum's leader before it stands",
+        minimum=1,
+        since=_KRAFT,
+    ),
+    Setting(
+        "controller.quorum.request.timeout.ms",
+        "quorum_request_timeout_us",
+        "milliseconds",
+        ((_SINCE_EVER, 2_000),),
+        "KRaft: how long a member of the quorum waits for an answer",
+        minimum=1,
+        since=_KRAFT,
+    ),
+    Setting(
+        "controller.quorum.append.linger.ms",
+        "quorum_append_linger_us",
+        "milliseconds",
+        ((_SINCE_EVER, 25),),
+        "KRaft: how long the leader gathers records before it writes them to the log",
+        since=_KRAFT,
+    ),
+    Setting(
+        "metadata.max.idle.interval.ms",
+        "metadata_max_idle_interval_us",
+        "milliseconds",
+        ((_SINCE_EVER, 500),),
+        "KRaft: how often the active controller writes a NoOpRecord, 0 for never (KIP-835)",
+        since=_KRAFT,
+    ),
+    Setting(
+        "unclean.leader.election.interval.ms",
+        "unclean_election_interval_us",
+        "milliseconds",
+        ((_SINCE_EVER, 300_000),),
+        "KRaft: how often the controller looks for partitions to elect uncleanly",
+        minimum=1,
+        maximum=LONG_MAX,
+        since=_KRAFT,
     ),
 )
 """Every name that means something here; brokers take all of them, topics those ``per_topic``."""

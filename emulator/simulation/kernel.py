@@ -34,6 +34,9 @@ ACTIVITY: frozenset[type[Event]] = frozenset(
         events.EpochCacheChanged,
         events.BrokerStateChanged,
         events.LogDeleted,
+        events.MetadataRecordCommitted,
+        events.MetadataApplied,
+        events.QuorumRoleChanged,
     }
 )
 """The events that `settle` waits to cease; all others are idle traffic."""
