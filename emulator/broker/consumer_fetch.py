@@ -50,7 +50,7 @@ class ConsumerReads:
             context,
             state,
             TIMEOUT,
-            keys=lambda delayed: delayed.message.partitions,
+            partitions=lambda delayed: delayed.message.partitions,
             try_complete=self._enough,
             on_expiration=lambda delayed: self._read_all(delayed.message),
             on_complete=self._answer,
