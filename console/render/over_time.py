@@ -234,13 +234,13 @@ class Strips:
         rows.append(self._rate("latency", "slowest ack", "primary", age(slowest)))
         for name, label, role in IN_SIGHT:
             total = sum(self._rate_at(name, at) for at in range(len(self.seconds)))
-            rows.append(self._rate(name, label, role, number(total), Link("partitions", "lost>0")))
+            rows.append(self._rate(name, label, role, number(total)))
         return rows
 
     def _rate_at(self, name: str, at: int) -> int:
         return self.stage.timeline.rates[name].of(self.seconds[at], self.now_us)
 
-    def _rate(self, name: str, label: str, role: str, figure: str, link: Link | None = None) -> Row:
+    def _rate(self, name: str, label: str, role: str, figure: str) -> Row:
         sparks = self.stage.glyphs.sparks
         values = [
             self._rate_at(name, at) if second >= 0 else None
@@ -248,7 +248,8 @@ class Strips:
         ]
         bars = sparkline(values, sparks)
         strip = merged([Span(bar, "faint" if bar == sparks[0] else role) for bar in bars])
-        return Row(self._line(label, figure, strip), link if name == "lost" else None, key=name)
+        link = Link("lost", "") if name == "lost" else None
+        return Row(self._line(label, figure, strip), link, key=name)
 
 
 def merged(spans: Sequence[Span]) -> list[Span]:

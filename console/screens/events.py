@@ -17,10 +17,11 @@ from console.screens.base import ConsoleScreen
 from console.widgets.event_log import EventView
 from console.widgets.links import MARK_WIDTH, LinkView
 from console.widgets.pane import Pane
-from emulator.events import Event
-from sessions.text import clock, number, plural
+from emulator.events import Event, LogTruncated
+from sessions.text import clean, clock, number, plural
 
 FIELD_WIDTH = 18
+TRUNCATED_SHOWN_MAX = 20
 
 
 class EventsScreen(ConsoleScreen):
@@ -105,7 +106,7 @@ class EventScreen(ConsoleScreen):
             self.panes[1].entitle(
                 type(event).__name__, [f"#{number(event.seq)}", clock(event.time_us)]
             )
-            self.detail.show(event_rows(event, self.detail.columns))
+            self.detail.show(event_rows(event, self.detail.columns, self.stage))
 
     def selection(self) -> Sequence[str]:
         """What the event itself is about."""
@@ -165,8 +166,11 @@ def link_of(event: Event, field: str) -> Link | None:
     return Link("record", str(value)) if field == "first_record" else None
 
 
-def event_rows(event: Event, width: int) -> list[Row]:
-    """One event with all its fields; those that name something lead there."""
+def event_rows(event: Event, width: int, stage: Stage) -> list[Row]:
+    """One event with all its fields; those that name something lead there.
+
+    A truncation names the records that went.
+    """
     told = describe(event)
     head = [Span(f"{told.word} ", told.role), Span(told.text, "strong")]
     room = width - MARK_WIDTH
@@ -182,4 +186,18 @@ def event_rows(event: Event, width: int) -> list[Row]:
         shown = line(Span(f"{name:<{FIELD_WIDTH}}", "muted"), Span(first, "accent" if link else ""))
         rows.append(Row(shown, link, getattr(event, name), key=name))
         rows += [Row(line(" " * FIELD_WIDTH, row)) for row in rest]
+    return [*rows, *_truncated_rows(event, room, stage)]
+
+
+def _truncated_rows(event: Event, room: int, stage: Stage) -> list[Row]:
+    """The records that a truncation took away, each to be opened."""
+    found = None
+    if isinstance(event, LogTruncated):
+        found = stage.timeline.losses.truncation(event.tp, event.seq)
+    rows: list[Row] = []
+    for record in [] if found is None else found.records[:TRUNCATED_SHOWN_MAX]:
+        label = f"{'' if rows else 'records':<{FIELD_WIDTH}}"
+        text = f"{clean(stage.view.value(record))}  (record {number(record)})"
+        shown = cut(line(Span(label, "muted"), Span(text, "accent")), room, stage.glyphs.more)
+        rows.append(Row(shown, Link("record", str(record)), key=("record", record)))
     return rows

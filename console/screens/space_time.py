@@ -157,7 +157,7 @@ class SpaceTimeScreen(ConsoleScreen):
             self.panes[1].entitle(
                 type(event).__name__, [f"#{number(event.seq)}", clock(event.time_us)]
             )
-            self.detail.show(event_rows(event, self.detail.columns))
+            self.detail.show(event_rows(event, self.detail.columns, self.stage))
 
     def on_virtual_view_selected(self) -> None:
         """The fields follow the cursor at once."""

@@ -1,6 +1,7 @@
+from console.model.records import offset_of, places_of, record_at
 from console.model.workspace import Stage
 from console.render.lines import text_of
-from console.render.record import concerns, offset_of, places_of, record_at, story_rows
+from console.render.record import concerns, story_rows
 from emulator.events import Event, LogTruncated, RecordsAppended, RecordsConsumed
 from sessions.model.states import ReplicaState, Run
 from tests.console.fakes import ListSource, failover
