@@ -132,7 +132,7 @@ _ACT = [
     everywhere("app.theme", "T", "The next colour theme"),
     everywhere("app.help", "?", "This help", "help"),
     everywhere("app.quit", "ctrl+q", "Quit"),
-    everywhere("app.suspend", "ctrl+z", "Go into the background; fg comes back"),
+    everywhere("app.suspend", "ctrl+z", "Suspend the console; fg resumes it"),
     everywhere("app.interrupt", "ctrl+c", "Say how to quit"),
 ]
 

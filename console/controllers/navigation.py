@@ -123,7 +123,7 @@ class Navigation:
         """Drill into a record."""
         batch = self.stage.view.batch(record_id)
         if batch is None:
-            self.app.notify(f"nobody knows record {record_id:,} at this time")
+            self.app.notify(f"record {record_id:,} has not been produced yet")
         else:
             self.app.push_screen(RecordScreen(self.stage, batch.tp, record_id))
 

@@ -517,7 +517,7 @@ def audit_changed(event: events.AuditChanged) -> str:
 
 def invariant_violated(event: events.InvariantViolated) -> str:
     """A broken invariant."""
-    known = " (known of this release)" if event.known else ""
+    known = " (known to happen in this release)" if event.known else ""
     return f"{event.name} {event.tp}: {event.detail}{known}"
 
 

@@ -58,5 +58,5 @@ def where_it_went(stage: Stage, loss: Loss) -> str:
     if holders:
         parts.append(f"still on {', '.join(map(str, holders))}")
     elif not cuts:
-        parts.append("on no disk that there is")
+        parts.append("no copy is left")
     return "; ".join(parts)

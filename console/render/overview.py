@@ -136,7 +136,7 @@ def invariant_lines(stage: Stage) -> list[Line]:
     names = {violation[1] for violation in broken}
     held = f"{max(0, total - len(names))} of {total} hold"
     seq, name, tp, detail, known = broken[-1]
-    note = "known of this release" if known else "the run's seed and inputs reproduce it"
+    note = "known to happen in this release" if known else "the run's seed and inputs reproduce it"
     return [
         _pair("invariants", held, "error", f"{len(broken)} broken"),
         line(Span(f"   #{seq:,} {clean(name)} {clean(tp)}: {clean(detail)}", "error")),

@@ -199,7 +199,7 @@ def _who(
 def _absence(
     partition: PartitionState, broker: int, record_id: int, events: Sequence[Event]
 ) -> tuple[str, Link | None]:
-    """Why a replica does not hold the record: cut off, deleted, or never written there."""
+    """Why a replica does not hold the record: truncated, deleted, or never written there."""
     wrote = False
     gone: Event | None = None
     for event in events:
@@ -209,7 +209,8 @@ def _absence(
             case LogTruncated(broker=where) | LogDeleted(broker=where) if where == broker and wrote:
                 gone = event
     if gone is not None:
-        return f"had it until {clock(gone.time_us)}: cut off", Link("event", str(gone.seq))
+        how = "truncated" if isinstance(gone, LogTruncated) else "deleted"
+        return f"had it until {clock(gone.time_us)}: {how}", Link("event", str(gone.seq))
     replica = partition.replica_states.get(broker)
     for offset in places_of(partition, record_id):
         other = None if replica is None else record_at(replica, offset)

@@ -138,7 +138,7 @@ class EventScreen(ConsoleScreen):
         if event is not None and event.cause:
             self.open("event", event.cause)
         else:
-            self.notify("it is a root: nothing led to it")
+            self.notify("it is a root event: nothing caused it")
 
     def do_cursor_here(self) -> None:
         """Bring the time cursor to the selected event."""
@@ -179,7 +179,7 @@ def event_rows(event: Event, width: int, stage: Stage) -> list[Row]:
         cause = line(Span(f"caused by #{number(event.cause)}", "muted"))
         rows.append(Row(cause, Link("event", str(event.cause)), key="cause"))
     else:
-        rows.append(Row(line(Span("a root: nothing led to it", "muted")), key="cause"))
+        rows.append(Row(line(Span("a root event: nothing caused it", "muted")), key="cause"))
     for name, text in fields_of(event):
         first, *rest = wrap(text, max(10, room - FIELD_WIDTH))
         link = link_of(event, name)

@@ -15,7 +15,7 @@ from console.screens.base import ConsoleScreen
 from console.widgets.links import MARK_WIDTH, LinkView
 from sessions.text import plural
 
-TOO_MANY = ("Of so many partitions losses are not followed.", "2 and / lost>0 finds them")
+TOO_MANY = ("Losses are not tracked with this many partitions.", "2 and / lost>0 finds them")
 NOTHING = ("No acknowledged record has been lost up to here.", "esc goes back")
 
 

@@ -67,7 +67,7 @@ def test_a_copy_that_was_cut_off_says_when() -> None:
     replica.log, replica.log_end_offset = [Run(0, 2, 0, record() - 4)], 2
     rows = story_rows(made, partition, record(), [wrote, cut])
     line = next(row for row in rows if "had it until" in text_of(row.line))
-    assert "00:00:05.000: cut off" in text_of(line.line)
+    assert "00:00:05.000: truncated" in text_of(line.line)
     assert line.link is not None
     assert line.link.name == "168"
 
