@@ -150,7 +150,10 @@ def test_a_hex_colour_is_told_from_an_event_number(text: str, *, is_colour: bool
 
 @needs_program
 def test_every_module_is_reachable_from_the_program() -> None:
-    waiting = [STARTUP_MODULE, *(name for name in modules() if name.endswith(".__main__"))]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    plugins = project["entry-points"]["pytest11"].values()
+    mains = [name for name in modules() if name.endswith(".__main__")]
+    waiting = [STARTUP_MODULE, *plugins, *mains]
     reached: set[str] = set()
     while waiting:
         found = {name for name in with_parents(waiting.pop()) if name in modules()} - reached

@@ -23,6 +23,7 @@ from commands.cli import (
     matrix,
     run,
     scenarios,
+    serve,
     sessions,
     settings,
     web,
@@ -117,6 +118,7 @@ app = typer.Typer(
 PARTS = (
     run,
     console,
+    serve,
     sessions,
     matrix,
     explore,

@@ -6,11 +6,17 @@ from commands.language import values
 
 
 def cluster_options(
-    version: str | None, seed: int | None, config: Sequence[values.Setting] | None
+    version: str | None,
+    seed: int | None,
+    config: Sequence[values.Setting] | None,
+    brokers: int | None = None,
+    mode: str | None = None,
 ) -> list[str]:
     """The ``cluster`` statement's own words for these options."""
     options = ["--version", version] if version is not None else []
     options += ["--seed", str(seed)] if seed is not None else []
+    options += ["--mode", mode] if mode is not None else []
+    options += ["--brokers", str(brokers)] if brokers is not None else []
     for setting in config or ():
         options += ["--config", f"{setting.name}={setting.value}"]
     return options

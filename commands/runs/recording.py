@@ -32,8 +32,16 @@ def recorder(
         CommandError: the target is there already, or cannot be written.
     """
     path = None if target is None else session_path(target, stem_of(script.name))
+    origin = origin_of(script, path, variables)
+    if path is None and limit_bytes is None:
+        limit_bytes = TEMPORARY_BYTES_MAX
+    return Recorder(path, origin, limit_bytes=limit_bytes)
+
+
+def origin_of(script: Script, path: Path | None, variables: dict[str, str]) -> Origin:
+    """What a session in ``path`` says of where it comes from."""
     spec = script.spec
-    origin = Origin(
+    return Origin(
         name=clean(stem_of(script.name) if path is None else path.name.removesuffix(SUFFIX)),
         program="tidegauge",
         version=spec.version,
@@ -43,9 +51,6 @@ def recorder(
         script=clean(script.name),
         variables=variables,
     )
-    if path is None and limit_bytes is None:
-        limit_bytes = TEMPORARY_BYTES_MAX
-    return Recorder(path, origin, limit_bytes=limit_bytes)
 
 
 def session_path(target: Path, stem: str) -> Path:

@@ -49,15 +49,25 @@ Finished = Callable[[Step, Outcome], None]
 class ScriptRunner:
     """One run of one script. What it yields is in its attributes, whole after each statement."""
 
-    def __init__(self, script: Script, pace: Pace, recorder: Recorder | None = None) -> None:
+    def __init__(
+        self,
+        script: Script,
+        pace: Pace,
+        recorder: Recorder | None = None,
+        view: ResultView | None = None,
+    ) -> None:
         """Make the cluster; all its brokers have registered when this returns.
+
+        Without a ``recorder`` events are folded by ``view`` or, if there is none, by the smallest
+        that does for the script.
 
         Raises:
             CommandError: the cluster's configuration is not valid.
         """
         self.script = script
         self.recorder = recorder
-        self._view: ClusterView = ClusterView() if _shows(script) else ResultView()
+        fitting = ClusterView() if _shows(script) else ResultView()
+        self._view: ClusterView = fitting if view is None else view
         self.tally = Tally()
         self.outputs: list[Output] = []
         self.marks: dict[str, ClusterView] = {}
@@ -116,18 +126,18 @@ class ScriptRunner:
     def perform(self, step: Step) -> Outcome:
         """Give one statement and let time pass until it has ended."""
         if isinstance(step, ShowStatement):
-            return self._show(step)
+            return self.shown(step)
         assert isinstance(step, Statement)
         step = looked_up(step, self.events)
         if self.recorder is not None:
             self.recorder.announce(step)
-        return self._performed(step, self.driver.execute(step))
+        return self.performed(step, self.driver.execute(step))
 
     def events(self) -> list[Event]:
         """All events so far, if the script asks for any."""
         return [] if self._events is None else self._events
 
-    def _performed(self, step: Statement, outcome: Outcome) -> Outcome:
+    def performed(self, step: Statement, outcome: Outcome) -> Outcome:
         """Keep what a statement that has ended put out."""
         if outcome.output is not None or outcome.result is not None:
             self._put_out(step, outcome.output or "", outcome.result)
@@ -164,7 +174,7 @@ class ScriptRunner:
             if ticket.outcome is not None:
                 self._left.remove((step, ticket))
                 assert isinstance(step, Statement)
-                self._end(step, self._performed(step, ticket.outcome), finished)
+                self._end(step, self.performed(step, ticket.outcome), finished)
 
     def _end(self, step: Step, outcome: Outcome, finished: Finished) -> None:
         self.tally.note(step, outcome)
@@ -172,7 +182,8 @@ class ScriptRunner:
 
     # ---- tables
 
-    def _show(self, step: ShowStatement) -> Outcome:
+    def shown(self, step: ShowStatement) -> Outcome:
+        """Keep what a ``show`` prints of the view."""
         try:
             if step.show.what == "events":
                 found = [events_grid(step.show, self.events())]

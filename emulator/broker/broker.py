@@ -10,7 +10,8 @@ from typing import Any
 from msgspec import Struct, field
 
 from emulator import protocol as messages
-from emulator.broker.consumer_fetch import ConsumerFetches, ConsumerReads
+from emulator.broker.consumer_fetch import ConsumerReads
+from emulator.broker.delayed_produce import DelayedProduces
 from emulator.broker.dynamic_config import DynamicConfig
 from emulator.broker.fetch_round import SingleRounds
 from emulator.broker.fetch_session import FetchSessions, FetchSessionsState
@@ -20,9 +21,10 @@ from emulator.broker.lifecycle import Lifecycle, LifecycleState
 from emulator.broker.metadata_cache import MetadataCache
 from emulator.broker.partition_locks import BEHIND_LOCKS, LocksState, PartitionLocks
 from emulator.broker.producer_ids import ProducerIdBlock, ProducerIds
-from emulator.broker.purgatory import Purgatory, PurgatoryState
+from emulator.broker.purgatory import PurgatoryState
 from emulator.broker.replica import Replica, ReplicaIndex, Replicas
 from emulator.broker.replica_manager import ReplicaManager, ReplicaManagerState
+from emulator.broker.zk_admin_manager import AdminRequestsState, ZkAdminManager
 from emulator.broker_context import BrokerContext, ProcessState, Surroundings
 from emulator.controller.context import Controllership, ControllerState
 from emulator.controller.controller import Controller
@@ -30,13 +32,7 @@ from emulator.coordinator.group_coordinator import GroupCoordinator
 from emulator.coordinator.groups import CoordinatorState
 from emulator.events import ZOOKEEPER
 from emulator.protocol import AnyMessage
-from emulator.replication.partition import (
-    AnswerProduces,
-    BeginLeading,
-    End,
-    FailProduces,
-    StopLeading,
-)
+from emulator.replication.partition import BeginLeading, End, StopLeading
 from emulator.simulation.network import LATENCY_MIN_US
 
 Handler = Callable[[int, Any], None]
@@ -55,7 +51,7 @@ class BrokerState(Struct, array_like=True):
     clean_shutdown: bool = True
     index: ReplicaIndex = field(default_factory=ReplicaIndex)
     requests: ReplicaManagerState = field(default_factory=ReplicaManagerState)
-    purgatory: PurgatoryState = field(default_factory=PurgatoryState)
+    produces: PurgatoryState = field(default_factory=PurgatoryState)
     locks: LocksState = field(default_factory=LocksState)
     fetch_sessions: FetchSessionsState = field(default_factory=FetchSessionsState)
     fetchers: FetchersState = field(default_factory=FetchersState)
@@ -64,7 +60,8 @@ class BrokerState(Struct, array_like=True):
     producer_ids: ProducerIdBlock = field(default_factory=ProducerIdBlock)
     controllership: Controllership = field(default_factory=Controllership)
     coordinator: CoordinatorState = field(default_factory=CoordinatorState)
-    consumer_fetches: ConsumerFetches = field(default_factory=ConsumerFetches)
+    consumer_fetches: PurgatoryState = field(default_factory=PurgatoryState)
+    admin_requests: AdminRequestsState = field(default_factory=AdminRequestsState)
 
     @property
     def id(self) -> int:
@@ -104,7 +101,7 @@ class Broker:
         self.context = context = BrokerContext(state.process, surroundings)
         self.zk = context.zk
         self.replicas = Replicas(context, state.replicas, state.index)
-        self.purgatory = Purgatory(context, state.purgatory)
+        self.produces = DelayedProduces(context, state.produces, self.replicas)
         self.locks = PartitionLocks(context, state.locks, self._session_partitions)
         self.sessions = FetchSessions(context, state.fetch_sessions, self.replicas, self.locks)
         self.reads = ConsumerReads(context, self.replicas, self.sessions, state.consumer_fetches)
@@ -122,12 +119,17 @@ class Broker:
             context,
             state.requests,
             replicas=self.replicas,
-            purgatory=self.purgatory,
+            produces=self.produces,
             sessions=self.sessions,
             fetchers=self.fetchers,
             locks=self.locks,
         )
-        self.metadata = MetadataCache(context, self.isr.controller_known)
+        self.admin = ZkAdminManager(
+            context, state.admin_requests, lambda: self.controller.state is not None
+        )
+        self.metadata = MetadataCache(
+            context, self.isr.controller_known, self.admin.create_automatically
+        )
         self.producer_ids = ProducerIds(context, state.producer_ids)
         self.controller = Controller(context, state.controllership, self.isr.controller_known)
         self.coordinator = GroupCoordinator(
@@ -158,8 +160,6 @@ class Broker:
     def _connect_parts(self) -> None:
         """Let the parts hear of what others bring about."""
         replicas, coordinator = self.replicas, self.coordinator
-        replicas.on(AnswerProduces, lambda replica, e: self.purgatory.complete(replica, e.error))
-        replicas.on(FailProduces, lambda replica, e: self.purgatory.fail(replica, e.error))
         replicas.on(BeginLeading, lambda replica, _: coordinator.leads(replica.tp))
         replicas.on(StopLeading, lambda replica, _: coordinator.leads_no_more(replica.tp))
         self.context.own_response = coordinator.offsets.stored
@@ -171,6 +171,21 @@ class Broker:
         replicas.log_created = self.config.log_created
         self.zk.on_expired = self._session_expired
         self.controller.register_again = self.lifecycle.register_again
+
+    # ---- start and stop
+
+    def start(self) -> None:
+        """Start the process."""
+        self.lifecycle.start()
+
+    def stop(self) -> None:
+        """Begin a controlled shutdown."""
+        self.lifecycle.stop()
+
+    @property
+    def takes_requests(self) -> bool:
+        """Whether its sockets are open: from its first registration on, until it shuts down."""
+        return self._process.broker_epoch > 0 and not self.state.lifecycle.sockets_closed
 
     # ---- dispatch
 
@@ -257,7 +272,13 @@ class Broker:
             messages.MetadataRequest: request(self.metadata.describe_topic),
             messages.LeaderAndIsrRequest: request(replica_manager.leader_and_isr),
             messages.StopReplicaRequest: request(replica_manager.stop_replica),
-            messages.UpdateMetadataRequest: request(self.metadata.update),
+            messages.UpdateMetadataRequest: self._update_metadata,
+            messages.ClusterMetadataRequest: request(self.metadata.describe_cluster),
+            messages.CreateTopicsRequest: request(self.admin.create_topics),
+            messages.CreatePartitionsRequest: request(self.admin.create_partitions),
+            messages.DeleteTopicsRequest: request(self.admin.delete_topics),
+            messages.DescribeConfigsRequest: request(self.admin.describe_configs),
+            messages.AlterConfigsRequest: request(self.admin.alter_configs),
             messages.ControlledShutdownRequest: request(self.controller.controlled_shutdown),
             messages.AlterPartitionRequest: request(self.controller.alter_partition),
             messages.DescribeClusterRequest: request(self.controller.describe_cluster),
@@ -272,6 +293,8 @@ class Broker:
             messages.LeaveGroupRequest: request(coordinator.leave),
             messages.OffsetCommitRequest: request(coordinator.commit),
             messages.OffsetFetchRequest: request(coordinator.committed),
+            messages.DescribeGroupsRequest: request(coordinator.describe),
+            messages.DeleteGroupsRequest: request(coordinator.delete),
             messages.FetchResponse: self._fetched,
             messages.OffsetsForLeaderEpochResponse: self._epochs_answered,
             messages.ListOffsetsResponse: self._ends_answered,
@@ -294,9 +317,9 @@ class Broker:
             "boot": self.lifecycle.boot,
             "register": self.lifecycle.register,
             "zk-ping": self.zk.ping,
-            "fetch-timeout": self.sessions.expire_parked,
-            "consumer-fetch-timeout": self.reads.expire,
-            "produce-timeout": self.purgatory.expire,
+            "fetch-timeout": self.sessions.parked.expire,
+            "consumer-fetch-timeout": self.reads.delayed.expire,
+            "produce-timeout": self.produces.purgatory.expire,
             "fetch-backoff": self.fetchers.resume,
             "socket-timeout": self.fetchers.check_timeouts,
             "isr-expiration": self._expire_isr,
@@ -314,6 +337,7 @@ class Broker:
             "control-timeout": self.controller.check_timeouts,
             "rebalance": self.controller.rebalance,
             "groups": self.coordinator.tick,
+            "admin-timeout": self.admin.expire,
         }
 
     def _timer(self, _source: int, message: messages.Timer) -> None:
@@ -330,6 +354,11 @@ class Broker:
         manager, reads = self.replica_manager, self.reads
         answer = reads.list_offsets if message.replica < 0 else manager.list_offsets
         answer(source, self.kernel.cause, message)
+
+    def _update_metadata(self, source: int, message: messages.UpdateMetadataRequest) -> None:
+        self.metadata.update(source, self.kernel.cause, message)
+        if self.state.admin_requests.delayed:
+            self.admin.metadata_changed()
 
     def _fetched(self, source: int, message: messages.FetchResponse) -> None:
         if message.request in self.state.fetchers.single_rounds:

@@ -5,29 +5,41 @@ from collections.abc import Callable
 from emulator import events
 from emulator.broker_context import BrokerContext
 from emulator.protocol import (
+    ClusterMetadataRequest,
+    ClusterMetadataResponse,
     MetadataRequest,
     MetadataResponse,
+    PartitionDescription,
     PartitionInfo,
     PartitionMetadata,
+    TopicDescription,
     UpdateMetadataRequest,
     UpdateMetadataResponse,
 )
 from emulator.protocol.controller import DURING_DELETE
 from emulator.protocol.errors import NONE
-from emulator.protocol.names import is_topic_name
+from emulator.protocol.names import is_topic_name, split
 from emulator.zookeeper import data as znodes
+from emulator.zookeeper import errors
 
 
 class MetadataCache:
     """Takes the controller's UpdateMetadata, and answers clients from it."""
 
-    def __init__(self, context: BrokerContext, controller_known: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        context: BrokerContext,
+        controller_known: Callable[[], None],
+        create_topic: Callable[[str], str],
+    ) -> None:
         """Keep what is told in ``context``'s process.
 
-        ``controller_known`` is called when the controller has made itself heard.
+        ``controller_known`` is called when the controller has made itself heard; ``create_topic``
+        makes a topic that a client asks for, and returns what the client is told.
         """
         self.context = context
         self.controller_known = controller_known
+        self.create_topic = create_topic
         self.tells_epochs = context.profile.has("leader_epoch_fencing")
 
     def update(self, source: int, request: int, message: UpdateMetadataRequest) -> None:
@@ -66,6 +78,52 @@ class MetadataCache:
             error = "INVALID_TOPIC_EXCEPTION"
         self.context.respond(source, request, MetadataResponse(request, topic, error, partitions))
 
+    def describe_cluster(self, source: int, request: int, message: ClusterMetadataRequest) -> None:
+        """Tell a client the brokers, the controller and topics (``KafkaApis.handleTopicMetadata``).
+
+        Who asks for all topics is not told of those whose leaders nobody has announced yet.
+        """
+        process = self.context.process
+        names = message.topics
+        if names is None:
+            names = list(dict.fromkeys(split(tp)[0] for tp in process.metadata))
+        topics = {topic: self._description(topic, message.creates) for topic in names}
+        cluster = self.context.zk.zookeeper.find(znodes.CLUSTER_ID)
+        response = ClusterMetadataResponse(
+            request,
+            sorted(process.live_brokers),
+            process.known_controller if process.known_controller in process.live_brokers else -1,
+            znodes.cluster_id_in(None if cluster is None else cluster.data),
+            topics,
+        )
+        self.context.respond(source, request, response)
+
+    def _description(self, topic: str, creates: bool) -> TopicDescription:
+        if not is_topic_name(topic):
+            return TopicDescription("INVALID_TOPIC_EXCEPTION")
+        metadata = self.context.process.metadata
+        found = {
+            number: self._partition(info)
+            for number in self._partitions_of(topic)
+            if (info := metadata.get(f"{topic}-{number}")) is not None
+        }
+        if found:
+            node = self.context.zk.zookeeper.find(znodes.topic_path(topic))
+            topic_id = znodes.topic_id_in(None if node is None else node.data)
+            return TopicDescription(NONE, topic_id, found)
+        error = self._error_for_unknown(topic)
+        may_create = creates and self.context.config.auto_create_topics_enable
+        if may_create and error != "LEADER_NOT_AVAILABLE" and self.context.zk.usable():
+            error = self.create_topic(topic)
+        return TopicDescription(error)
+
+    def _partition(self, info: PartitionInfo) -> PartitionDescription:
+        """A partition with its replicas; of the ISR only who lives counts."""
+        told = self._describe(info)
+        return PartitionDescription(
+            told.error, told.leader, told.leader_epoch, info.replicas, info.isr
+        )
+
     def _describe(self, info: PartitionInfo) -> PartitionMetadata:
         """What clients are told of a partition; since 2.1 with its leader epoch."""
         epoch = info.leader_epoch if self.tells_epochs else -1
@@ -77,13 +135,14 @@ class MetadataCache:
         """The error for a topic of which the controller has told this broker nothing.
 
         A broker that would make the topic finds out then that it exists already
-        (``KafkaApis.createTopic``, auto.create.topics.enable).
+        (``KafkaApis.createTopic``, auto.create.topics.enable), if ZooKeeper answers.
         """
         zk = self.context.zk
-        if not zk.usable():
+        try:
+            exists = zk.find(znodes.topic_path(topic)) is not None
+            going = zk.find(znodes.delete_topic_path(topic)) is not None
+        except errors.ConnectionLoss:
             return "UNKNOWN_TOPIC_OR_PARTITION"
-        exists = zk.find(znodes.topic_path(topic)) is not None
-        going = zk.find(znodes.delete_topic_path(topic)) is not None
         return "LEADER_NOT_AVAILABLE" if exists and not going else "UNKNOWN_TOPIC_OR_PARTITION"
 
     def _partitions_of(self, topic: str) -> list[int]:

@@ -6,30 +6,36 @@ from typing import Any, get_args
 from emulator.clients.admin import AdminClient
 from emulator.clients.consumer import Consumers
 from emulator.clients.context import ClientContext
+from emulator.clients.external.external_clients import ExternalClients
 from emulator.clients.network_client import NetworkClient
 from emulator.clients.producer import Producers
 from emulator.protocol import (
     AlterPartitionReassignmentsResponse,
+    AlterPartitionResponse,
     AnyMessage,
+    ClusterMetadataResponse,
     ConnectionLost,
     DescribeClusterResponse,
+    DescribeConfigsResponse,
     ElectLeadersResponse,
     FetchResponse,
     GroupResponse,
+    IncrementalAlterConfigsResponse,
     InitProducerIdResponse,
     ListOffsetsResponse,
     MetadataResponse,
     OffsetsForLeaderEpochResponse,
     ProduceResponse,
     Timer,
+    TopicsResponse,
 )
 
 
 class ClientHost:
     """Gives each message to the clients that it is for."""
 
-    def __init__(self, context: ClientContext) -> None:
-        """Make the clients that stand on ``context``."""
+    def __init__(self, context: ClientContext, racks: dict[int, str]) -> None:
+        """Make the clients that stand on ``context``; ``racks`` are the brokers'."""
         self.context = context
         self.state = context.state
         self.value_of = context.ledger.value_of
@@ -40,6 +46,8 @@ class ClientHost:
         self.offsets = self.consumers.group
         self.members = self.offsets.members
         self.admin = AdminClient(context, connections)
+        self.external = ExternalClients(context, racks)
+        self._requests = context.state.external.requests
         self._tasks = {
             "admin": self.admin.timer,
             "producer": self.producers.timer,
@@ -52,12 +60,16 @@ class ClientHost:
 
     def handle(self, source: int, message: AnyMessage) -> None:
         """Take one message."""
+        if self._requests and self.external.take(message):
+            return
         self._handlers[type(message)](source, message)
 
     def _table(self) -> dict[type, Callable[[int, Any], object]]:
         """Who takes each kind of message."""
         group_answers = dict.fromkeys(get_args(GroupResponse), self.members.answered)
         return {
+            ClusterMetadataResponse: _too_late,
+            DescribeConfigsResponse: _too_late,
             **group_answers,
             ProduceResponse: self.producers.answered,
             InitProducerIdResponse: self.producers.identified,
@@ -68,6 +80,9 @@ class ClientHost:
             DescribeClusterResponse: self.admin.told,
             ElectLeadersResponse: self.admin.told,
             AlterPartitionReassignmentsResponse: self.admin.told,
+            AlterPartitionResponse: self.admin.told,
+            IncrementalAlterConfigsResponse: self.admin.told,
+            TopicsResponse: self.admin.told,
             ConnectionLost: self._connection_lost,
             Timer: self._timer,
         }
@@ -82,6 +97,11 @@ class ClientHost:
         self.fetcher.connection_lost(message)
         self.members.connection_lost(message)
         self.admin.connection_lost(message)
+        self.external.connection_lost(message)
 
     def _timer(self, _source: int, message: Timer) -> None:
         self._tasks[message.task](message.key, message.number)
+
+
+def _too_late(_source: int, _message: AnyMessage) -> None:
+    """The client outside that asked has hung up."""

@@ -55,8 +55,6 @@ class LeaderRebalance:
     def rebalance(self) -> None:
         """Move leaders home, for each broker of whose partitions too many are led by another."""
         state = self.state
-        if not self.zk.usable():
-            return
         percentage = self.context.broker.config.leader_imbalance_per_broker_percentage
         preferring: dict[int, int] = {}
         elsewhere: dict[int, list[str]] = {}
@@ -115,6 +113,19 @@ class LeaderRebalance:
         )
 
     # ---- what is asked for by ElectLeaders
+
+    def elect_preferred_one(self, tp: str) -> str:
+        """Let a partition's preferred replica lead, if it is in sync; Kafka's error."""
+        state = self.state
+        if tp not in state.assignments or self.context.is_deleting(tp):
+            return "UNKNOWN_TOPIC_OR_PARTITION"
+        preferred, info = state.assignments[tp][0], state.infos.get(tp)
+        if info is None or preferred not in info.isr or preferred not in state.live:
+            return "PREFERRED_LEADER_NOT_AVAILABLE"
+        if info.leader == preferred:
+            return "ELECTION_NOT_NEEDED"
+        self.elect_preferred([tp])
+        return "NONE"
 
     def elect_unclean(self, tp: str) -> str:
         """Elect a live replica, in sync or not, for a partition without a leader; Kafka's error."""

@@ -15,20 +15,28 @@ from emulator.coordinator.groups import (
     DEAD,
     HEARTBEAT,
     REFUSED,
+    STABLE,
     CoordinatorState,
     Group,
+    Store,
 )
 from emulator.coordinator.members import TASK, GroupMembership, group_key
 from emulator.coordinator.offset_expiry import OffsetExpiration
 from emulator.protocol import (
+    DeleteGroupsRequest,
+    DeleteGroupsResponse,
+    DescribeGroupsRequest,
+    DescribeGroupsResponse,
     FindCoordinatorRequest,
     FindCoordinatorResponse,
+    GroupDescription,
     HeartbeatRequest,
     HeartbeatResponse,
     JoinGroupRequest,
     JoinGroupResponse,
     LeaveGroupRequest,
     LeaveGroupResponse,
+    MemberDescription,
     OffsetCommitRequest,
     OffsetCommitResponse,
     OffsetFetchRequest,
@@ -182,7 +190,7 @@ class GroupCoordinator:
                 error = COMMIT[group.state]
                 self.members.alive(group, message.member_id)
         if error == NONE and group is not None:
-            self.offsets.commit(group, request, message.offsets, message.epochs)
+            self.offsets.commit(group, request, message)
         else:
             self.answer(request, OffsetCommitResponse(request, message.group, error))
         self._watch_positions()
@@ -192,15 +200,67 @@ class GroupCoordinator:
         error = self.refusal(message.group)
         group = self.group(message.group)
         known = {} if group is None or error != NONE else group.offsets
-        offsets = {tp: known.get(tp, -1) for tp in message.partitions}
+        partitions = list(known) if message.partitions is None else message.partitions
+        offsets = {tp: known.get(tp, -1) for tp in partitions}
         committed = {} if group is None or error != NONE else group.epochs
-        epochs = {tp: committed[tp] for tp in message.partitions if tp in committed}
-        self.answer(request, OffsetFetchResponse(request, message.group, error, offsets, epochs))
+        epochs = {tp: committed[tp] for tp in partitions if tp in committed}
+        said = {} if group is None or error != NONE else group.notes
+        notes = {tp: said[tp] for tp in partitions if tp in said}
+        answer = OffsetFetchResponse(request, message.group, error, offsets, epochs, notes)
+        self.answer(request, answer)
 
-    def _assignment_stored(
-        self, group: Group, generation: int, assignment: dict[str, list[str]], error: str
-    ) -> None:
-        self.members.assignment_stored(group, generation, assignment, error)
+    # ---- what administrators ask
+
+    def describe(self, _client: int, request: int, message: DescribeGroupsRequest) -> None:
+        """Describe groups, or (if none are named) say which ones are coordinated here."""
+        if message.groups is None:
+            loading = any(self.state.partitions.values())
+            error = "COORDINATOR_LOAD_IN_PROGRESS" if loading else NONE
+            found = {group.name: self._description(group) for group in self.state.groups.values()}
+            self.answer(request, DescribeGroupsResponse(request, error, found))
+            return
+        asked: dict[str, GroupDescription] = {}
+        for name in message.groups:
+            error, group = self.refusal(name), self.group(name)
+            if error != NONE:
+                asked[name] = GroupDescription(error)
+            elif group is None:
+                asked[name] = GroupDescription(NONE, DEAD)
+            else:
+                asked[name] = self._description(group)
+        self.answer(request, DescribeGroupsResponse(request, NONE, asked))
+
+    @staticmethod
+    def _description(group: Group) -> GroupDescription:
+        """A group with its members; of what they read only once they all know (``Stable``)."""
+        members = {
+            member.id: MemberDescription(
+                member.consumer,
+                member.metadata_of(group.assignor) if group.state == STABLE else b"",
+                member.assignment if group.state == STABLE else b"",
+            )
+            for member in group.members.values()
+        }
+        protocol = group.assignor if group.state == STABLE else ""
+        kind = group.protocol_type or ("consumer" if group.generation else "")
+        return GroupDescription(NONE, group.state, kind, protocol, members)
+
+    def delete(self, _client: int, request: int, message: DeleteGroupsRequest) -> None:
+        """Forget groups that nobody is in."""
+        told: dict[str, str] = {}
+        for name in message.groups:
+            error, group = self.refusal(name), self.group(name)
+            if error == NONE and group is None:
+                error = "GROUP_ID_NOT_FOUND"
+            elif error == NONE and group is not None and group.members:
+                error = "NON_EMPTY_GROUP"
+            elif error == NONE and group is not None:
+                self.expiry.forget(group)
+            told[name] = error
+        self.answer(request, DeleteGroupsResponse(request, told))
+
+    def _assignment_stored(self, group: Group, store: Store, error: str) -> None:
+        self.members.assignment_stored(group, store, error)
 
     # ---- time
 

@@ -31,14 +31,17 @@ from emulator.coordinator.records import (
 from emulator.events import CLIENTS
 from emulator.protocol import (
     AnyMessage,
+    OffsetCommitRequest,
     OffsetCommitResponse,
     ProduceRequest,
     ProduceResponse,
+    Protocol,
     RecordBatch,
     Subscription,
 )
 from emulator.protocol.errors import NONE
 from emulator.storage.log import Log
+from emulator.zookeeper import errors
 
 UNAVAILABLE: Final = "COORDINATOR_NOT_AVAILABLE"
 STORING_ERRORS: Final = {
@@ -50,8 +53,8 @@ STORING_ERRORS: Final = {
 """What a client is told when its coordinator's own write ends in an error."""
 
 
-AssignmentStored = Callable[[Group, int, dict[str, list[str]], str], None]
-"""Is told of a group, a generation and its assignment with what error storing it ended."""
+AssignmentStored = Callable[[Group, Store, str], None]
+"""Is told of a group with what error storing the assignment of a generation ended."""
 
 
 class GroupMetadataManager:
@@ -83,12 +86,17 @@ class GroupMetadataManager:
     def partition_of(self, group: str) -> str:
         """The partition of __consumer_offsets that a group belongs to.
 
-        How many there are a process finds out once (Kafka: when it starts).
+        How many there are a process finds out once (Kafka: when it starts). As long as ZooKeeper
+        has not told, it goes by its configuration.
         """
         state = self.state
-        if not state.partition_count:
-            state.partition_count = offsets_topic.partition_count(self.context)
-        return offsets_topic.partition_of(group, state.partition_count)
+        count = state.partition_count
+        if not count:
+            try:
+                count = state.partition_count = offsets_topic.partition_count(self.context)
+            except errors.ConnectionLoss:
+                count = self.context.config.offsets_topic_num_partitions
+        return offsets_topic.partition_of(group, count)
 
     def group(self, name: str) -> Group | None:
         """A group that is coordinated here."""
@@ -113,22 +121,27 @@ class GroupMetadataManager:
 
     # ---- writing
 
-    def commit(
-        self, group: Group, request: int, offsets: dict[str, int], epochs: dict[str, int]
-    ) -> None:
+    def commit(self, group: Group, request: int, message: OffsetCommitRequest) -> None:
         """Write positions; the request is answered when they are replicated."""
         now = self.kernel.now
+        offsets, epochs, notes = message.offsets, message.epochs, message.notes
         records = [
-            OffsetRecord(group.name, tp, offset, now, epochs.get(tp, -1))
+            OffsetRecord(group.name, tp, offset, now, epochs.get(tp, -1), notes.get(tp, ""))
             for tp, offset in offsets.items()
         ]
-        store = Store(group.name, request, offsets=offsets, at_us=now, epochs=epochs)
+        store = Store(group.name, request, offsets=offsets, at_us=now, epochs=epochs, notes=notes)
         self.write(store, records)
 
-    def store_assignment(self, group: Group, assignment: dict[str, list[str]]) -> None:
+    def store_assignment(
+        self,
+        group: Group,
+        assignment: dict[str, list[str]],
+        assignments: dict[str, bytes] | None = None,
+    ) -> None:
         """Write a generation and who reads what in it."""
-        store = Store(group.name, 0, group.generation, assignment=assignment)
-        self.write(store, [group_record(group, assignment)])
+        encoded = assignments or {}
+        store = Store(group.name, 0, group.generation, assignment=assignment, assignments=encoded)
+        self.write(store, [group_record(group, assignment, encoded)])
 
     def write(self, store: Store, records: Sequence[Record]) -> None:
         """Append records with acks=all; :meth:`stored` is told how that ended."""
@@ -158,12 +171,13 @@ class GroupMetadataManager:
         if store.assignment is not None:
             if group is not None:
                 late = "REBALANCE_IN_PROGRESS" if error == "REQUEST_TIMED_OUT" else error
-                self._assignment_stored(group, store.generation, store.assignment, late)
+                self._assignment_stored(group, store, late)
             return
         if error == NONE and group is not None:
             for tp, offset in store.offsets.items():
                 group.offsets[tp], group.committed_us[tp] = offset, store.at_us
                 _keep_epoch(group, tp, store.epochs.get(tp, -1))
+                _keep_note(group, tp, store.notes.get(tp, ""))
                 self.kernel.emit(events.OffsetCommitted, group.name, tp, self.context.id, offset)
         if store.request:
             response = OffsetCommitResponse(store.request, store.group, error)
@@ -207,13 +221,15 @@ class GroupMetadataManager:
                 group.offsets[record.tp] = record.offset
                 group.committed_us[record.tp] = record.at_us
                 _keep_epoch(group, record.tp, record.epoch)
+                _keep_note(group, record.tp, record.note)
             elif record.tp in group.offsets:
                 del group.offsets[record.tp], group.committed_us[record.tp]
                 group.epochs.pop(record.tp, None)
+                group.notes.pop(record.tp, None)
             return
         group.generation, group.leader = max(0, record.generation), record.leader
         group.empty_since_us = record.since_us
-        group.assignor = record.assignor
+        group.assignor, group.protocol_type = record.assignor, record.protocol_type
         group.state = STABLE if record.members else EMPTY
         group.members = {
             name: Member(
@@ -224,6 +240,8 @@ class GroupMetadataManager:
                 member.rebalance_timeout_us,
                 is_new=False,
                 partitions=member.partitions,
+                protocols=[Protocol(*each) for each in member.protocols.items()],
+                assignment=member.assignment,
             )
             for name, member in record.members.items()
         }
@@ -234,3 +252,10 @@ def _keep_epoch(group: Group, tp: str, epoch: int) -> None:
         group.epochs[tp] = epoch
     else:
         group.epochs.pop(tp, None)
+
+
+def _keep_note(group: Group, tp: str, note: str) -> None:
+    if note:
+        group.notes[tp] = note
+    else:
+        group.notes.pop(tp, None)

@@ -11,7 +11,7 @@ from typing import Final
 
 from msgspec import Struct, field
 
-from emulator.protocol import Subscription
+from emulator.protocol import Protocol, Subscription
 from emulator.protocol.errors import NONE
 
 EMPTY: Final = "Empty"
@@ -44,7 +44,8 @@ class Member(Struct, array_like=True):
     """A member: ``deadline_us`` is when its session runs out.
 
     ``join`` and ``sync`` are the requests of it that wait (0: none). ``is_new`` until it has been
-    through a rebalance.
+    through a rebalance. A client outside has ``protocols`` in place of a subscription, and an
+    ``assignment`` in place of partitions.
     """
 
     id: str
@@ -57,6 +58,12 @@ class Member(Struct, array_like=True):
     sync: int = 0
     is_new: bool = True
     partitions: list[str] = field(default_factory=list)
+    protocols: list[Protocol] = field(default_factory=list)
+    assignment: bytes = b""
+
+    def metadata_of(self, protocol: str) -> bytes:
+        """What the member says of itself by a protocol."""
+        return next((each.metadata for each in self.protocols if each.name == protocol), b"")
 
 
 class Group(Struct, array_like=True):
@@ -66,7 +73,9 @@ class Group(Struct, array_like=True):
     what was committed as the epoch of the last record before it (2.1+);
     ``empty_since_us`` is when the last member went. ``join_deadline_us`` ends the wait for members;
     ``delay_left_us`` is how much longer a group that was empty may be held open, ``newcomer``
-    whether somebody came since it last was.
+    whether somebody came since it last was. ``protocol_type`` is empty for consumers of this
+    program; ``assignor`` is the protocol that all members support. ``notes`` is what was committed
+    along with positions.
     """
 
     name: str
@@ -83,6 +92,8 @@ class Group(Struct, array_like=True):
     delay_left_us: int = -1
     newcomer: bool = False
     epochs: dict[str, int] = field(default_factory=dict)
+    protocol_type: str = ""
+    notes: dict[str, str] = field(default_factory=dict)
 
 
 class Store(Struct, array_like=True):
@@ -99,6 +110,8 @@ class Store(Struct, array_like=True):
     assignment: dict[str, list[str]] | None = None
     at_us: int = 0
     epochs: dict[str, int] = field(default_factory=dict)
+    assignments: dict[str, bytes] = field(default_factory=dict)
+    notes: dict[str, str] = field(default_factory=dict)
 
 
 class CoordinatorState(Struct, array_like=True):

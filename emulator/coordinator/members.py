@@ -20,10 +20,12 @@ from emulator.coordinator.groups import (
     SYNC,
     Group,
     Member,
+    Store,
 )
 from emulator.protocol import (
     JoinGroupRequest,
     JoinGroupResponse,
+    Subscription,
     SyncGroupRequest,
     SyncGroupResponse,
 )
@@ -69,11 +71,11 @@ class GroupMembership:
             self._refuse_join(request, message, REFUSED)
             return
         group = group or self.metadata.make(message.group)
-        if group.members and group.assignor != message.assignor:
+        if not _is_consistent(group, message):
             self._refuse_join(request, message, "INCONSISTENT_GROUP_PROTOCOL")
         elif known:
             self._join_again(group, group.members[message.member_id], request, message)
-        elif not pending and self.profile.has("member_id_required"):
+        elif not pending and message.takes_id and self.profile.has("member_id_required"):
             name = self._new_id(message.consumer)
             due_us = group.pending[name] = self.kernel.now + message.session_timeout_us
             self._watch(group, due_us)
@@ -103,9 +105,10 @@ class GroupMembership:
             message.rebalance_timeout_us,
             self.kernel.now + NEW_MEMBER_JOIN_US,
             request,
+            protocols=message.protocols,
         )
         self._watch(group, member.deadline_us)
-        group.assignor = message.assignor
+        group.assignor, group.protocol_type = message.assignor, message.protocol_type
         group.leader = group.leader or name
         self.kernel.emit(
             events.MemberJoined, group.name, self.context.id, member.consumer, member.id
@@ -117,12 +120,13 @@ class GroupMembership:
     ) -> None:
         """A member joins that is in the group: that matters if it leads, or wants other things."""
         same = member.subscription == message.subscription
+        same = same and member.protocols == message.protocols
         leads = group.leader == member.id and group.state == STABLE
         member.join = request
         if same and not leads and group.state in (COMPLETING, STABLE):
             self._tell_generation(group, member)
             return
-        member.subscription = message.subscription
+        member.subscription, member.protocols = message.subscription, message.protocols
         self._prepare(group)
 
     # ---- the rebalance
@@ -168,25 +172,39 @@ class GroupMembership:
             self._drop(group, member, "did not join again")
         group.generation += 1
         if not group.members:
-            group.leader = group.assignor = ""
+            group.leader = group.assignor = group.protocol_type = ""
             group.empty_since_us = self.kernel.now
             self.metadata.to(group, EMPTY)
             self.metadata.store_assignment(group, {})
             return
         self.metadata.to(group, COMPLETING)
+        if group.protocol_type:
+            group.assignor = _chosen_protocol(group)
         for member in group.members.values():
             self.alive(group, member.id)
-            member.is_new, member.partitions = False, []
+            member.is_new, member.partitions, member.assignment = False, [], b""
             self._tell_generation(group, member)
 
     def _tell_generation(self, group: Group, member: Member) -> None:
-        members = {}
-        if member.id == group.leader:
+        members, metadata = dict[str, Subscription](), dict[str, bytes]()
+        if member.id == group.leader and group.protocol_type:
+            protocol = group.assignor
+            metadata = {each.id: each.metadata_of(protocol) for each in group.members.values()}
+        elif member.id == group.leader:
             members = {each.id: each.subscription for each in group.members.values()}
         request, member.join = member.join, 0
         self._watch(group, member.deadline_us)
         answer = JoinGroupResponse(
-            request, group.name, NONE, member.id, group.generation, group.leader, members
+            request,
+            group.name,
+            NONE,
+            member.id,
+            group.generation,
+            group.leader,
+            members,
+            group.protocol_type,
+            group.assignor,
+            metadata,
         )
         self.metadata.answer(request, answer)
 
@@ -207,13 +225,11 @@ class GroupMembership:
         if group.state == STABLE:
             self._tell_partitions(group, member)
         elif member.id == group.leader:
-            self.metadata.store_assignment(group, message.assignment)
+            self.metadata.store_assignment(group, message.assignment, message.assignments)
 
-    def assignment_stored(
-        self, group: Group, generation: int, assignment: dict[str, list[str]], error: str
-    ) -> None:
+    def assignment_stored(self, group: Group, store: Store, error: str) -> None:
         """The leader's assignment is in the log, or could not be; too late, it says nothing."""
-        if group.state != COMPLETING or group.generation != generation:
+        if group.state != COMPLETING or group.generation != store.generation:
             return
         if error != NONE:
             self._fail_syncs(group, error)
@@ -222,14 +238,23 @@ class GroupMembership:
             return
         self.metadata.to(group, STABLE)
         for member in group.members.values():
-            member.partitions = assignment.get(member.id, [])
+            member.partitions = (store.assignment or {}).get(member.id, [])
+            member.assignment = store.assignments.get(member.id, b"")
             if member.sync:
                 self._tell_partitions(group, member)
 
     def _tell_partitions(self, group: Group, member: Member) -> None:
         request, member.sync = member.sync, 0
         self.alive(group, member.id)
-        answer = SyncGroupResponse(request, group.name, NONE, member.partitions)
+        answer = SyncGroupResponse(
+            request,
+            group.name,
+            NONE,
+            member.partitions,
+            member.assignment,
+            group.protocol_type,
+            group.assignor,
+        )
         self.metadata.answer(request, answer)
 
     def _fail_syncs(self, group: Group, error: str) -> None:
@@ -310,3 +335,40 @@ class GroupMembership:
 def group_key(group: str) -> str:
     """What the deadline of a group is set for."""
     return f"group {group}"
+
+
+def _is_consistent(group: Group, message: JoinGroupRequest) -> bool:
+    """Whether who joins can share the work with those who are there.
+
+    Source: ``GroupMetadata.supportsProtocols``.
+    """
+    members = group.members.values()
+    if not members:
+        return True
+    if group.protocol_type != message.protocol_type:
+        return False
+    if not message.protocol_type:
+        return group.assignor == message.assignor
+    return any(
+        all(_supports(member, protocol.name) for member in members)
+        for protocol in message.protocols
+    )
+
+
+def _supports(member: Member, protocol: str) -> bool:
+    return any(each.name == protocol for each in member.protocols)
+
+
+def _chosen_protocol(group: Group) -> str:
+    """The protocol that most members prefer of those that all support.
+
+    Each votes for the first of its own that is a candidate (``GroupMetadata.selectProtocol``).
+    """
+    members = list(group.members.values())
+    votes: dict[str, int] = {}
+    for member in members:
+        for protocol in member.protocols:
+            if all(_supports(other, protocol.name) for other in members):
+                votes[protocol.name] = votes.get(protocol.name, 0) + 1
+                break
+    return max(votes, key=lambda name: votes[name], default="")

@@ -53,6 +53,7 @@ class OffsetExpiration:
             offset = group.offsets.pop(tp)
             del group.committed_us[tp]
             group.epochs.pop(tp, None)
+            group.notes.pop(tp, None)
             self.kernel.emit(events.OffsetExpired, group.name, tp, self.context.id, offset)
             records.append(OffsetRecord(group.name, tp, -1))
         if group.state == EMPTY and not group.offsets and not group.pending:
@@ -60,6 +61,16 @@ class OffsetExpiration:
             del self.state.groups[group.name]
             if group.generation:
                 records.append(GroupRecord(group.name, -1))
+        if records:
+            self.metadata.write(Store(group.name), records)
+
+    def forget(self, group: Group) -> None:
+        """A group that nobody is in goes, with all its positions (DeleteGroups)."""
+        records: list[Record] = [OffsetRecord(group.name, tp, -1) for tp in group.offsets]
+        self.metadata.to(group, DEAD)
+        del self.state.groups[group.name]
+        if group.generation:
+            records.append(GroupRecord(group.name, -1))
         if records:
             self.metadata.write(Store(group.name), records)
 

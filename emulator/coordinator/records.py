@@ -22,16 +22,19 @@ class OffsetRecord(Struct, frozen=True, tag="offset", tag_field="record", omit_d
     offset: int
     at_us: int = 0
     epoch: int = -1
+    note: str = ""
 
 
-class MemberRecord(Struct, frozen=True):
-    """A member of a generation, and what it reads."""
+class MemberRecord(Struct, frozen=True, omit_defaults=True):
+    """A member of a generation, and what it reads; of a client outside as bytes of its own."""
 
     consumer: str
     topics: list[str]
     partitions: list[str]
     session_timeout_us: int
     rebalance_timeout_us: int
+    protocols: dict[str, bytes] = {}
+    assignment: bytes = b""
 
 
 class GroupRecord(Struct, frozen=True, tag="group", tag_field="record", omit_defaults=True):
@@ -46,6 +49,7 @@ class GroupRecord(Struct, frozen=True, tag="group", tag_field="record", omit_def
     assignor: str = ""
     members: dict[str, MemberRecord] = {}
     since_us: int = 0
+    protocol_type: str = ""
 
 
 Record = OffsetRecord | GroupRecord
@@ -70,8 +74,13 @@ def read(value: str) -> Record | None:
         return None
 
 
-def group_record(group: Group, assignment: dict[str, list[str]]) -> GroupRecord:
+def group_record(
+    group: Group,
+    assignment: dict[str, list[str]],
+    assignments: dict[str, bytes] | None = None,
+) -> GroupRecord:
     """A group's present generation with what its members are to read."""
+    encoded = assignments or {}
     members = {
         member.id: MemberRecord(
             member.consumer,
@@ -79,10 +88,18 @@ def group_record(group: Group, assignment: dict[str, list[str]]) -> GroupRecord:
             assignment.get(member.id, []),
             member.session_timeout_us,
             member.rebalance_timeout_us,
+            {each.name: each.metadata for each in member.protocols},
+            encoded.get(member.id, b""),
         )
         for member in group.members.values()
     }
     since_us = 0 if members else group.empty_since_us
     return GroupRecord(
-        group.name, group.generation, group.leader, group.assignor, members, since_us
+        group.name,
+        group.generation,
+        group.leader,
+        group.assignor,
+        members,
+        since_us,
+        group.protocol_type,
     )

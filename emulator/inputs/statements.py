@@ -23,16 +23,25 @@ class Input(Struct, frozen=True, tag=True, tag_field="input", omit_defaults=True
 class CreateCluster(Input, frozen=True, kw_only=True):
     """Make a cluster: brokers ``first_id ..`` of release ``version``.
 
-    ``racks`` is empty or has one name a broker.
+    ``racks`` and ``hosts`` are empty or have one name a broker. ``latency_us`` is how long each
+    message takes on a plain link; None: as long as in a data centre, with clients some milliseconds
+    away. ``mode`` is the release's own if it is empty; in KRaft mode there are ``controllers`` with
+    the ids 100, 101, .. and the ``features`` that the release formats a cluster with are finalized,
+    with these levels in place of its own.
     """
 
     brokers: Count = 3
     first_id: Natural = 0
     racks: list[str] = []
+    hosts: list[str] = []
     version: str = "3.9"
     seed: int = 1
     config: dict[str, str] = {}
     stepwise: bool = False
+    mode: Literal["", "zk", "kraft"] = ""
+    controllers: Count = 1
+    features: dict[str, int] = {}
+    latency_us: Natural | None = None
 
 
 class CreateTopic(Input, frozen=True, kw_only=True):
@@ -47,10 +56,14 @@ class CreateTopic(Input, frozen=True, kw_only=True):
 
 
 class AddPartitions(Input, frozen=True, kw_only=True):
-    """Let a topic have ``partitions`` partitions in all."""
+    """Let a topic have ``partitions`` partitions in all.
+
+    ``assignment`` has the replicas of each new one; without it they are placed as the topic's are.
+    """
 
     topic: str
     partitions: Count
+    assignment: list[list[int]] = []
 
 
 class ConfigureTopic(Input, frozen=True, kw_only=True):
@@ -61,9 +74,12 @@ class ConfigureTopic(Input, frozen=True, kw_only=True):
 
 
 class ConfigureBroker(Input, frozen=True, kw_only=True):
-    """Set configuration values of one broker while it runs (an empty value removes one)."""
+    """Set configuration values of one broker while it runs (an empty value removes one).
 
-    broker: int
+    In KRaft mode None stands for the default of all.
+    """
+
+    broker: int | None
     config: dict[str, str]
 
 
@@ -104,6 +120,11 @@ class Consume(Input, frozen=True, kw_only=True):
     With a group the consumer is a member of it, ``then`` until it leaves (in order, or by dying);
     ``from_beginning``: a position out of range begins again at the log's start. ``rack`` is where
     the consumer is (KIP-392): a leader may send it to a replica there.
+
+    With ``timeout_us`` the consumer waits for more until nothing has come for so long. Its fetches
+    wait at the broker for ``min_bytes`` of records, at most for ``max_wait_us`` (None: the
+    release's fetch.min.bytes and fetch.max.wait.ms). ``from_timestamp_us`` begins at the first
+    record that is not older than that virtual time.
     """
 
     topic: str
@@ -116,6 +137,10 @@ class Consume(Input, frozen=True, kw_only=True):
     assignor: Literal["range", "roundrobin", "cooperative-sticky"] = "range"
     from_beginning: bool = False
     then: Literal["stay", "leave", "die"] = "stay"
+    timeout_us: Natural | None = None
+    min_bytes: Natural | None = None
+    max_wait_us: Natural | None = None
+    from_timestamp_us: Natural | None = None
 
 
 class FetchRound(Input, frozen=True, kw_only=True):
@@ -166,11 +191,12 @@ class CrashBroker(Input, frozen=True, kw_only=True):
 class StartBroker(Input, frozen=True, kw_only=True):
     """Start a broker that is down (``clean``: with empty disks).
 
-    Done when it has registered in ZooKeeper.
+    Done when it has registered, and in KRaft mode is unfenced; with ``wait`` False at once.
     """
 
     broker: int
     clean: bool = False
+    wait: bool = True
 
 
 class FreezeBroker(Input, frozen=True, kw_only=True):
@@ -183,6 +209,20 @@ class ThawBroker(Input, frozen=True, kw_only=True):
     """Let a frozen process go on."""
 
     broker: int
+
+
+class ChangeController(Input, frozen=True, kw_only=True):
+    """Do something to a controller's process (KRaft).
+
+    ``which`` is an id, ``active`` (who leads the quorum), ``standby`` (the first that runs and does
+    not), ``any`` (the first that runs), ``last`` (whom such a word meant last), or with ``start``
+    ``all`` (those that are down). A start is done when there is an active controller; with ``wait``
+    False at once.
+    """
+
+    action: Literal["crash", "stop", "start", "freeze", "thaw"]
+    which: str
+    wait: bool = True
 
 
 class CutLink(Input, frozen=True, kw_only=True):
@@ -273,6 +313,28 @@ class ElectUnclean(Input, frozen=True, kw_only=True):
     tp: str
 
 
+class AlterPartition(Input, frozen=True, kw_only=True):
+    """Send the active controller an AlterPartitionRequest in ``broker``'s name (KRaft).
+
+    Epochs are the true ones with these differences added; those of ISR members are sent only for
+    the brokers in ``isr_epochs``.
+    """
+
+    tp: str
+    broker: int
+    isr: list[int]
+    leader_epoch: int = 0
+    partition_epoch: int = 0
+    broker_epoch: int = 0
+    isr_epochs: dict[int, int] = {}
+
+
+class DescribeTopic(Input, frozen=True, kw_only=True):
+    """Ask a broker for a topic's eligible leader replicas (DescribeTopicPartitions, KRaft)."""
+
+    topic: str
+
+
 class Reassign(Input, frozen=True, kw_only=True):
     """Write /admin/reassign_partitions: move one partition to ``replicas``."""
 
@@ -343,6 +405,46 @@ class Mark(Input, frozen=True, kw_only=True):
     note: str = ""
 
 
+class InjectError(Input, frozen=True, kw_only=True):
+    """Have the next ``times`` requests of an API by clients outside refused with an error."""
+
+    api: str
+    error: str
+    times: Count = 1
+
+
+class AdvertiseListeners(Input, frozen=True, kw_only=True):
+    """Tell the brokers the addresses at which clients reach them (advertised.listeners).
+
+    ``listeners`` has host and port of each broker; what is not in it keeps its old address.
+    """
+
+    listeners: dict[int, tuple[str, int]]
+
+
+class OpenConnection(Input, frozen=True, kw_only=True):
+    """A client outside the emulator connects to a broker; ``connection`` is a number of its own."""
+
+    connection: Count
+    broker: int
+
+
+class CloseConnection(Input, frozen=True, kw_only=True):
+    """A client outside the emulator closes a connection, or its end has broken it."""
+
+    connection: Count
+
+
+class ReceiveRequest(Input, frozen=True, kw_only=True):
+    """A request of a client outside the emulator, as it came by a connection.
+
+    ``frame`` is all of it but the length that goes before.
+    """
+
+    connection: Count
+    frame: bytes
+
+
 AnyInput = (
     CreateCluster
     | CreateTopic
@@ -361,6 +463,9 @@ AnyInput = (
     | StartBroker
     | FreezeBroker
     | ThawBroker
+    | ChangeController
+    | AlterPartition
+    | DescribeTopic
     | CutLink
     | HealLinks
     | DelayLink
@@ -381,8 +486,16 @@ AnyInput = (
     | ExpectError
     | ExpectEvents
     | Mark
+    | InjectError
+    | AdvertiseListeners
+    | OpenConnection
+    | CloseConnection
+    | ReceiveRequest
 )
 """Every input, as the type that codecs decode."""
+
+OF_CONNECTIONS = (AdvertiseListeners, OpenConnection, CloseConnection, ReceiveRequest)
+"""The inputs that are no statements: they come from clients outside, by the network."""
 
 
 class Statement(Struct, frozen=True, array_like=True):

@@ -7,12 +7,20 @@ data; messages in flight are part of the cluster's state.
 
 from emulator.protocol.admin import (
     AdminResponse,
+    AlterConfigsRequest,
     AlterPartitionReassignmentsRequest,
     AlterPartitionReassignmentsResponse,
+    CreatePartitionsRequest,
+    CreateTopicsRequest,
+    DeleteTopicsRequest,
     DescribeClusterRequest,
     DescribeClusterResponse,
+    DescribeConfigsRequest,
+    DescribeConfigsResponse,
     ElectLeadersRequest,
     ElectLeadersResponse,
+    NewTopic,
+    TopicsResponse,
 )
 from emulator.protocol.controller import (
     AlterIsrItem,
@@ -40,8 +48,13 @@ from emulator.protocol.fetch import (
     OffsetsForLeaderEpochResponse,
 )
 from emulator.protocol.groups import (
+    DeleteGroupsRequest,
+    DeleteGroupsResponse,
+    DescribeGroupsRequest,
+    DescribeGroupsResponse,
     FindCoordinatorRequest,
     FindCoordinatorResponse,
+    GroupDescription,
     GroupRequest,
     GroupResponse,
     HeartbeatRequest,
@@ -50,21 +63,56 @@ from emulator.protocol.groups import (
     JoinGroupResponse,
     LeaveGroupRequest,
     LeaveGroupResponse,
+    MemberDescription,
     OffsetCommitRequest,
     OffsetCommitResponse,
     OffsetFetchRequest,
     OffsetFetchResponse,
+    Protocol,
     Subscription,
     SyncGroupRequest,
     SyncGroupResponse,
 )
+from emulator.protocol.kraft import (
+    AllocateProducerIdsRequest,
+    AllocateProducerIdsResponse,
+    BrokerHeartbeatRequest,
+    BrokerHeartbeatResponse,
+    BrokerRegistrationRequest,
+    BrokerRegistrationResponse,
+    ControllerRegistrationRequest,
+    ControllerRegistrationResponse,
+    EnvelopeRequest,
+    EnvelopeResponse,
+    IncrementalAlterConfigsRequest,
+    IncrementalAlterConfigsResponse,
+)
 from emulator.protocol.message import ConnectionLost, Detail, Message, Timer
-from emulator.protocol.metadata import MetadataRequest, MetadataResponse, PartitionMetadata
+from emulator.protocol.metadata import (
+    ClusterMetadataRequest,
+    ClusterMetadataResponse,
+    MetadataRequest,
+    MetadataResponse,
+    PartitionDescription,
+    PartitionMetadata,
+    TopicDescription,
+)
 from emulator.protocol.produce import (
     InitProducerIdRequest,
     InitProducerIdResponse,
     ProduceRequest,
     ProduceResponse,
+)
+from emulator.protocol.raft import (
+    BeginQuorumEpochRequest,
+    BeginQuorumEpochResponse,
+    EndQuorumEpochRequest,
+    EndQuorumEpochResponse,
+    MetadataBatch,
+    MetadataFetchRequest,
+    MetadataFetchResponse,
+    VoteRequest,
+    VoteResponse,
 )
 from emulator.protocol.record_batch import RecordBatch, up_to
 from emulator.protocol.zookeeper import WatchEvent, ZkExpired, ZkPing, ZkPong
@@ -82,6 +130,8 @@ AnyMessage = (
     | InitProducerIdResponse
     | MetadataRequest
     | MetadataResponse
+    | ClusterMetadataRequest
+    | ClusterMetadataResponse
     | GroupRequest
     | GroupResponse
     | LeaderAndIsrRequest
@@ -100,6 +150,33 @@ AnyMessage = (
     | DescribeClusterResponse
     | ElectLeadersRequest
     | ElectLeadersResponse
+    | AllocateProducerIdsRequest
+    | AllocateProducerIdsResponse
+    | BrokerHeartbeatRequest
+    | BrokerHeartbeatResponse
+    | BrokerRegistrationRequest
+    | BrokerRegistrationResponse
+    | ControllerRegistrationRequest
+    | ControllerRegistrationResponse
+    | EnvelopeRequest
+    | EnvelopeResponse
+    | IncrementalAlterConfigsRequest
+    | IncrementalAlterConfigsResponse
+    | BeginQuorumEpochRequest
+    | BeginQuorumEpochResponse
+    | EndQuorumEpochRequest
+    | EndQuorumEpochResponse
+    | MetadataFetchRequest
+    | MetadataFetchResponse
+    | VoteRequest
+    | VoteResponse
+    | AlterConfigsRequest
+    | CreatePartitionsRequest
+    | CreateTopicsRequest
+    | DeleteTopicsRequest
+    | DescribeConfigsRequest
+    | DescribeConfigsResponse
+    | TopicsResponse
     | ZkPing
     | ZkPong
     | ZkExpired
@@ -116,6 +193,7 @@ REQUESTS = (
     ProduceRequest,
     InitProducerIdRequest,
     MetadataRequest,
+    ClusterMetadataRequest,
     LeaderAndIsrRequest,
     StopReplicaRequest,
     UpdateMetadataRequest,
@@ -124,6 +202,11 @@ REQUESTS = (
     DescribeClusterRequest,
     ElectLeadersRequest,
     AlterPartitionReassignmentsRequest,
+    AlterConfigsRequest,
+    CreatePartitionsRequest,
+    CreateTopicsRequest,
+    DeleteTopicsRequest,
+    DescribeConfigsRequest,
     FindCoordinatorRequest,
     JoinGroupRequest,
     SyncGroupRequest,
@@ -131,37 +214,68 @@ REQUESTS = (
     LeaveGroupRequest,
     OffsetCommitRequest,
     OffsetFetchRequest,
+    DescribeGroupsRequest,
+    DeleteGroupsRequest,
 )
 """What a broker takes from others only while its sockets are open."""
 
 __all__ = [
     "REQUESTS",
     "AdminResponse",
+    "AllocateProducerIdsRequest",
+    "AllocateProducerIdsResponse",
+    "AlterConfigsRequest",
     "AlterIsrItem",
     "AlterPartitionReassignmentsRequest",
     "AlterPartitionReassignmentsResponse",
     "AlterPartitionRequest",
     "AlterPartitionResponse",
     "AnyMessage",
+    "BeginQuorumEpochRequest",
+    "BeginQuorumEpochResponse",
+    "BrokerHeartbeatRequest",
+    "BrokerHeartbeatResponse",
+    "BrokerRegistrationRequest",
+    "BrokerRegistrationResponse",
+    "ClusterMetadataRequest",
+    "ClusterMetadataResponse",
     "ConnectionLost",
     "ControlResponse",
     "ControlledShutdownRequest",
     "ControlledShutdownResponse",
+    "ControllerRegistrationRequest",
+    "ControllerRegistrationResponse",
+    "CreatePartitionsRequest",
+    "CreateTopicsRequest",
+    "DeleteGroupsRequest",
+    "DeleteGroupsResponse",
+    "DeleteTopicsRequest",
     "DescribeClusterRequest",
     "DescribeClusterResponse",
+    "DescribeConfigsRequest",
+    "DescribeConfigsResponse",
+    "DescribeGroupsRequest",
+    "DescribeGroupsResponse",
     "Detail",
     "ElectLeadersRequest",
     "ElectLeadersResponse",
+    "EndQuorumEpochRequest",
+    "EndQuorumEpochResponse",
+    "EnvelopeRequest",
+    "EnvelopeResponse",
     "FetchPartition",
     "FetchRequest",
     "FetchResponse",
     "FetchedPartition",
     "FindCoordinatorRequest",
     "FindCoordinatorResponse",
+    "GroupDescription",
     "GroupRequest",
     "GroupResponse",
     "HeartbeatRequest",
     "HeartbeatResponse",
+    "IncrementalAlterConfigsRequest",
+    "IncrementalAlterConfigsResponse",
     "InitProducerIdRequest",
     "InitProducerIdResponse",
     "JoinGroupRequest",
@@ -172,19 +286,26 @@ __all__ = [
     "LeaveGroupResponse",
     "ListOffsetsRequest",
     "ListOffsetsResponse",
+    "MemberDescription",
     "Message",
+    "MetadataBatch",
+    "MetadataFetchRequest",
+    "MetadataFetchResponse",
     "MetadataRequest",
     "MetadataResponse",
+    "NewTopic",
     "OffsetCommitRequest",
     "OffsetCommitResponse",
     "OffsetFetchRequest",
     "OffsetFetchResponse",
     "OffsetsForLeaderEpochRequest",
     "OffsetsForLeaderEpochResponse",
+    "PartitionDescription",
     "PartitionInfo",
     "PartitionMetadata",
     "ProduceRequest",
     "ProduceResponse",
+    "Protocol",
     "RecordBatch",
     "StopReplicaRequest",
     "StopReplicaResponse",
@@ -192,8 +313,12 @@ __all__ = [
     "SyncGroupRequest",
     "SyncGroupResponse",
     "Timer",
+    "TopicDescription",
+    "TopicsResponse",
     "UpdateMetadataRequest",
     "UpdateMetadataResponse",
+    "VoteRequest",
+    "VoteResponse",
     "WatchEvent",
     "ZkExpired",
     "ZkPing",

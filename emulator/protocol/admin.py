@@ -1,5 +1,7 @@
 """What administrators ask of brokers: who is controller, and work that only the controller does."""
 
+from msgspec import Struct, field
+
 from emulator.protocol.message import Message
 
 
@@ -15,9 +17,13 @@ class DescribeClusterResponse(Message, frozen=True):
 
 
 class ElectLeadersRequest(Message, frozen=True):
-    """Asks the controller for unclean elections (KIP-460, 2.4+)."""
+    """Asks the controller for elections, of preferred replicas unless ``unclean`` (KIP-460, 2.4+).
+
+    Without partitions it is about all of them.
+    """
 
     partitions: list[str]
+    unclean: bool = True
 
 
 class AlterPartitionReassignmentsRequest(Message, frozen=True):
@@ -40,3 +46,68 @@ class ElectLeadersResponse(AdminResponse, frozen=True):
 
 class AlterPartitionReassignmentsResponse(AdminResponse, frozen=True):
     """The answer to an :class:`AlterPartitionReassignmentsRequest`."""
+
+
+class NewTopic(Struct, frozen=True, array_like=True, gc=False):
+    """A topic to be made: by numbers (-1: the broker's defaults), or by lists of replicas."""
+
+    partitions: int
+    replication_factor: int
+    assignment: dict[int, list[int]] = field(default_factory=dict)
+    config: dict[str, str] = field(default_factory=dict)
+
+
+class CreateTopicsRequest(Message, frozen=True):
+    """Asks the controller to make topics, and to answer when their leaders are known (KIP-4)."""
+
+    topics: dict[str, NewTopic]
+    timeout_us: int
+    validate_only: bool = False
+
+
+class CreatePartitionsRequest(Message, frozen=True):
+    """Asks the controller to let topics have more partitions (KIP-195).
+
+    ``topics`` maps each to the number of partitions in all, and to the replicas of the new ones
+    (none: the broker chooses).
+    """
+
+    topics: dict[str, tuple[int, list[list[int]]]]
+    timeout_us: int
+    validate_only: bool = False
+
+
+class DeleteTopicsRequest(Message, frozen=True):
+    """Asks the controller to delete topics, and to answer when they are gone (KIP-4)."""
+
+    topics: list[str]
+    timeout_us: int
+
+
+class TopicsResponse(Message, frozen=True):
+    """The answer to a request about topics: an error of each, and what is to be said of it."""
+
+    request: int
+    errors: dict[str, str]
+    messages: dict[str, str] = field(default_factory=dict)
+
+
+class DescribeConfigsRequest(Message, frozen=True):
+    """Asks a broker for configuration: of topics, and (by an empty ``topics``) its own."""
+
+    topics: list[str]
+
+
+class DescribeConfigsResponse(Message, frozen=True):
+    """What each topic's values are, and which of them are its own; the broker's stand under ''."""
+
+    request: int
+    values: dict[str, dict[str, str]]
+    own: dict[str, dict[str, str]]
+
+
+class AlterConfigsRequest(Message, frozen=True):
+    """Sets values of topics' configuration (an empty one removes; KIP-339)."""
+
+    topics: dict[str, dict[str, str]]
+    validate_only: bool = False

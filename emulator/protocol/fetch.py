@@ -114,19 +114,23 @@ LATEST: Final = -1
 """The timestamp that asks for the offset after the last record that may be read."""
 EARLIEST: Final = -2
 """The timestamp that asks for the offset of the first record."""
+MAX_TIMESTAMP: Final = -3
+"""The timestamp that asks for the record with the greatest one (3.0+, KIP-734)."""
 
 
 class ListOffsetsRequest(Message, frozen=True):
     """Asks the leader where its log begins and ends, as a follower out of range does.
 
     A consumer (``replica`` -1) asks for the first offset whose record is not older than
-    ``timestamp_ms`` (virtual time), or for ``LATEST`` or ``EARLIEST``.
+    ``timestamp_ms`` (virtual time), or for ``LATEST`` or ``EARLIEST``. With ``by_wall_clock`` it is
+    a time as clients outside write it into records.
     """
 
     replica: int
     tp: str
     current_leader_epoch: int = -1
     timestamp_ms: int = LATEST
+    by_wall_clock: bool = False
 
 
 class ListOffsetsResponse(Message, frozen=True):

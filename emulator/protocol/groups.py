@@ -50,8 +50,23 @@ class FindCoordinatorResponse(Message, frozen=True):
         return _about(self.group, self.error, self.coordinator)
 
 
+class Protocol(Struct, frozen=True, array_like=True, gc=False):
+    """A way to share work that a member supports, with what it says of itself in its own terms.
+
+    To the coordinator ``metadata`` is opaque, and so is what the leader assigns by it.
+    """
+
+    name: str
+    metadata: bytes
+
+
 class JoinGroupRequest(Message, frozen=True):
-    """A consumer joins, with the id that it has been given (or none yet)."""
+    """A member joins, with the id that it has been given (or none yet).
+
+    A consumer of this program has an ``assignor`` and a ``subscription``; a client outside has
+    ``protocols`` of a ``protocol_type`` in their place. ``takes_id``: it can be given an id before
+    it joins (JoinGroup 4+, KIP-394).
+    """
 
     group: str
     member_id: str
@@ -60,6 +75,9 @@ class JoinGroupRequest(Message, frozen=True):
     subscription: Subscription
     session_timeout_us: int
     rebalance_timeout_us: int
+    protocol_type: str = ""
+    protocols: list[Protocol] = field(default_factory=list)
+    takes_id: bool = True
 
     def detail(self) -> Detail:
         """The group and the consumer."""
@@ -67,7 +85,11 @@ class JoinGroupRequest(Message, frozen=True):
 
 
 class JoinGroupResponse(Message, frozen=True):
-    """Answered when all have joined; ``members`` is only told to the leader, who assigns."""
+    """Answered when all have joined; ``members`` is only told to the leader, who assigns.
+
+    Of clients outside, ``metadata`` has what members say of themselves, by the ``protocol`` that
+    all of them support.
+    """
 
     request: int
     group: str
@@ -76,6 +98,9 @@ class JoinGroupResponse(Message, frozen=True):
     generation: int = -1
     leader: str = ""
     members: dict[str, Subscription] = field(default_factory=dict)
+    protocol_type: str = ""
+    protocol: str = ""
+    metadata: dict[str, bytes] = field(default_factory=dict)
 
     def detail(self) -> Detail:
         """The group, the error and the generation."""
@@ -83,12 +108,16 @@ class JoinGroupResponse(Message, frozen=True):
 
 
 class SyncGroupRequest(Message, frozen=True):
-    """Asks for a member's partitions; the leader's brings what all members get."""
+    """Asks for a member's partitions; the leader's brings what all members get.
+
+    A leader outside has it in its own terms: ``assignments``.
+    """
 
     group: str
     generation: int
     member_id: str
     assignment: dict[str, list[str]] = field(default_factory=dict)
+    assignments: dict[str, bytes] = field(default_factory=dict)
 
     def detail(self) -> Detail:
         """The group and its generation, and all partitions that are assigned."""
@@ -97,12 +126,15 @@ class SyncGroupRequest(Message, frozen=True):
 
 
 class SyncGroupResponse(Message, frozen=True):
-    """The member's partitions."""
+    """The member's partitions; a client outside gets what its leader said in ``assignment``."""
 
     request: int
     group: str
     error: str
     partitions: list[str] = field(default_factory=list)
+    assignment: bytes = b""
+    protocol_type: str = ""
+    protocol: str = ""
 
     def detail(self) -> Detail:
         """The group and the error, and the partitions."""
@@ -159,7 +191,8 @@ class LeaveGroupResponse(Message, frozen=True):
 class OffsetCommitRequest(Message, frozen=True):
     """Positions to keep; a consumer that is no member has no id and generation -1.
 
-    ``epochs`` are those of the last record before each position, as far as they are known (2.1+).
+    ``epochs`` are those of the last record before each position, as far as they are known (2.1+);
+    ``notes`` is what the committer adds to positions, as far as it is not empty.
     """
 
     group: str
@@ -167,6 +200,7 @@ class OffsetCommitRequest(Message, frozen=True):
     member_id: str
     offsets: dict[str, int]
     epochs: dict[str, int] = field(default_factory=dict)
+    notes: dict[str, str] = field(default_factory=dict)
 
     def detail(self) -> Detail:
         """The group, and each partition's offset."""
@@ -186,20 +220,20 @@ class OffsetCommitResponse(Message, frozen=True):
 
 
 class OffsetFetchRequest(Message, frozen=True):
-    """Asks for the committed positions of partitions."""
+    """Asks for the committed positions of partitions (None: of all that have one)."""
 
     group: str
-    partitions: list[str]
+    partitions: list[str] | None
 
     def detail(self) -> Detail:
         """The group and the partitions."""
-        return [*_about(self.group), *_partitions(self.partitions)]
+        return [*_about(self.group), *_partitions(self.partitions or ())]
 
 
 class OffsetFetchResponse(Message, frozen=True):
     """The committed positions; -1 where there is none.
 
-    ``epochs`` are those that were committed with them.
+    ``epochs`` and ``notes`` are those that were committed with them.
     """
 
     request: int
@@ -207,10 +241,56 @@ class OffsetFetchResponse(Message, frozen=True):
     error: str
     offsets: dict[str, int] = field(default_factory=dict)
     epochs: dict[str, int] = field(default_factory=dict)
+    notes: dict[str, str] = field(default_factory=dict)
 
     def detail(self) -> Detail:
         """The group and the error, and each partition's offset."""
         return [*_about(self.group, self.error), *_offsets(self.offsets)]
+
+
+class DescribeGroupsRequest(Message, frozen=True):
+    """Asks a coordinator for groups with their members; without any, for the names of all."""
+
+    groups: list[str] | None
+
+
+class MemberDescription(Struct, frozen=True, array_like=True, gc=False):
+    """A member; ``metadata`` and ``assignment`` are in its own terms, as far as it has them."""
+
+    client: str
+    metadata: bytes
+    assignment: bytes
+
+
+class GroupDescription(Struct, frozen=True, array_like=True, gc=False):
+    """A group as its coordinator describes it."""
+
+    error: str
+    state: str = ""
+    protocol_type: str = ""
+    protocol: str = ""
+    members: dict[str, MemberDescription] = field(default_factory=dict)
+
+
+class DescribeGroupsResponse(Message, frozen=True):
+    """The groups that were asked for."""
+
+    request: int
+    error: str
+    groups: dict[str, GroupDescription]
+
+
+class DeleteGroupsRequest(Message, frozen=True):
+    """Asks a coordinator to forget groups that nobody is in (KIP-229)."""
+
+    groups: list[str]
+
+
+class DeleteGroupsResponse(Message, frozen=True):
+    """How that ended for each group."""
+
+    request: int
+    errors: dict[str, str]
 
 
 GroupRequest = (
@@ -221,6 +301,8 @@ GroupRequest = (
     | LeaveGroupRequest
     | OffsetCommitRequest
     | OffsetFetchRequest
+    | DescribeGroupsRequest
+    | DeleteGroupsRequest
 )
 """What a coordinator is asked."""
 
@@ -232,5 +314,7 @@ GroupResponse = (
     | LeaveGroupResponse
     | OffsetCommitResponse
     | OffsetFetchResponse
+    | DescribeGroupsResponse
+    | DeleteGroupsResponse
 )
 """What it answers."""

@@ -1,6 +1,6 @@
 """What clients ask brokers of a topic."""
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from emulator.protocol.message import Message
 
@@ -34,3 +34,41 @@ class MetadataResponse(Message, frozen=True):
         """The leader of a partition; -1: none is known."""
         found = self.partitions.get(partition)
         return -1 if found is None else found.leader
+
+
+class ClusterMetadataRequest(Message, frozen=True):
+    """Asks a broker for the brokers that it knows, the controller, and topics (None: all).
+
+    ``creates``: topics that do not exist may be made (auto.create.topics.enable).
+    """
+
+    topics: list[str] | None
+    creates: bool = False
+
+
+class PartitionDescription(Struct, frozen=True, array_like=True, gc=False):
+    """A partition as a broker describes it: as :class:`PartitionMetadata`, and its replicas."""
+
+    error: str
+    leader: int
+    leader_epoch: int
+    replicas: list[int]
+    isr: list[int]
+
+
+class TopicDescription(Struct, frozen=True, array_like=True, gc=False):
+    """A topic as a broker describes it; the id is empty before 2.8 (KIP-516)."""
+
+    error: str
+    topic_id: str = ""
+    partitions: dict[int, PartitionDescription] = field(default_factory=dict)
+
+
+class ClusterMetadataResponse(Message, frozen=True):
+    """The live brokers and the controller (-1: none is known), and the topics asked for."""
+
+    request: int
+    brokers: list[int]
+    controller: int
+    cluster_id: str
+    topics: dict[str, TopicDescription]

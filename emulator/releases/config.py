@@ -14,19 +14,15 @@ from emulator.releases.config_names import (
     PRODUCERS,
     SELECTORS,
     SETTINGS,
+    TOPIC_DEFAULTS,
+    TOPICS,
     WITHOUT_EFFECT,
     Kind,
     Parsed,
     Setting,
 )
 from emulator.releases.profiles import PROFILES, Profile
-from emulator.releases.versions import (
-    WITHOUT_ZOOKEEPER,
-    has_no_zookeeper,
-    is_since,
-    is_until,
-    nearest,
-)
+from emulator.releases.versions import has_no_zookeeper, is_since, is_until, nearest
 
 MISSPELT: Final = {"replica.log.time.max.ms": "replica.lag.time.max.ms"}
 """A setting as the documents spell it, and as Kafka does: understood, and worth a note."""
@@ -46,7 +42,8 @@ class Settings(Struct, array_like=True):
     """How the cluster is configured: plain data. Overrides are by Kafka's names.
 
     ``brokers`` holds each broker's own values: those of its file and, from 1.1 on, those that it
-    has read from its znode. ``assigned_by_kafka`` are the topics whose partitions were assigned by
+    has read from its znode. ``hosts`` are the names that brokers register (``broker-N`` where there
+    is none). ``assigned_by_kafka`` are the topics whose partitions were assigned by
     Kafka's own rule, which partitions added later go on by.
     """
 
@@ -55,6 +52,7 @@ class Settings(Struct, array_like=True):
     defaults: dict[str, str] = field(default_factory=dict)
     brokers: dict[int, dict[str, str]] = field(default_factory=dict)
     racks: dict[int, str] = field(default_factory=dict)
+    hosts: dict[int, str] = field(default_factory=dict)
     assigned_by_kafka: dict[str, None] = field(default_factory=dict)
 
 
@@ -83,6 +81,7 @@ class BrokerConfig(Struct, frozen=True):
     replica_fetch_wait_max_us: int
     replica_fetch_backoff_us: int
     replica_socket_timeout_us: int
+    controller_socket_timeout_us: int
     high_watermark_checkpoint_interval_us: int
     zookeeper_session_timeout_us: int
     min_insync_replicas: int
@@ -105,7 +104,19 @@ class BrokerConfig(Struct, frozen=True):
     replica_fetch_max_bytes: int
     replica_fetch_response_max_bytes: int
     fetch_max_bytes: int
+    auto_create_topics_enable: bool
+    num_partitions: int
+    default_replication_factor: int
     socket_request_max_bytes: int
+    broker_session_timeout_us: int
+    broker_heartbeat_interval_us: int
+    quorum_election_timeout_us: int
+    quorum_election_backoff_max_us: int
+    quorum_fetch_timeout_us: int
+    quorum_request_timeout_us: int
+    quorum_append_linger_us: int
+    metadata_max_idle_interval_us: int
+    unclean_election_interval_us: int
 
 
 class TopicValues(Struct, frozen=True):
@@ -151,19 +162,42 @@ def profile_of(version: str) -> Profile:
     """Return the profile of a release by any of its names.
 
     Raises:
-        ConfigError: no such release; one sentence with the nearest, or with why there is none.
+        ConfigError: no such release; one sentence with the nearest.
     """
     profile = PROFILES.get(version)
-    if profile is None and has_no_zookeeper(version):
-        raise ConfigError(f"There is no version {version!r} here: {WITHOUT_ZOOKEEPER}.")
     if profile is None:
         raise ConfigError(f"There is no version {version!r}; the nearest is {nearest(version)!r}.")
     return profile
 
 
+def is_kraft(version: str, mode: str) -> bool:
+    """Whether a cluster of a release runs without ZooKeeper; ``mode`` is kraft, zk, or empty.
+
+    Raises:
+        ConfigError: the release does not have that mode.
+    """
+    profile = profile_of(version)
+    if mode == "zk" and has_no_zookeeper(profile.numbers):
+        raise ConfigError(f"{version} has no ZooKeeper mode: 3.9 was the last version that had it.")
+    if mode == "kraft" and not profile.has("kraft"):
+        since = profile.first_with("kraft")
+        raise ConfigError(f"KRaft mode exists since {since}, not in {version}.")
+    return mode == "kraft" or has_no_zookeeper(profile.numbers)
+
+
 def validate(name: str, value: str, version: str) -> Parsed:
     """Return a broker's configuration value as a number (in the name's own unit) or truth value."""
     return _parse(_find(name, profile_of(version)), value)
+
+
+def known_settings(version: str) -> frozenset[str]:
+    """Return the names that brokers of a release know and that have an effect here."""
+    numbers = profile_of(version).numbers
+    return frozenset(
+        each.name
+        for each in SETTINGS
+        if is_since(numbers, each.since) and (each.until is None or is_until(numbers, each.until))
+    )
 
 
 def resolve(version: str, overrides: Mapping[str, str]) -> BrokerConfig:
@@ -215,6 +249,29 @@ def resolve_topic(config: BrokerConfig, overrides: Mapping[str, str]) -> TopicVa
             values[name] = _parse(_find_for_topic(name), text)
     min_isr, unclean, largest = values.values()
     return TopicValues(int(min_isr), bool(unclean), int(largest))
+
+
+def topic_config_names() -> frozenset[str]:
+    """Return the names that a topic's configuration may have, those without effect here as well."""
+    per_topic = {each.topic_name or each.name for each in SETTINGS if each.per_topic}
+    return TOPICS | per_topic
+
+
+def topic_values(version: str, overrides: Mapping[str, str]) -> dict[str, str]:
+    """Return what topics without values of their own go by, by the names that topics have.
+
+    ``overrides`` are the broker's own values.
+    """
+    values = broker_values(version, overrides)
+    found = {each.topic_name or each.name: values[each.name] for each in SETTINGS if each.per_topic}
+    return TOPIC_DEFAULTS | found
+
+
+def broker_values(version: str, overrides: Mapping[str, str]) -> dict[str, str]:
+    """Return the value of each of a broker's settings, as it is written."""
+    numbers = profile_of(version).numbers
+    defaults = {each.name: _spelled(each.default(numbers)) for each in SETTINGS}
+    return defaults | {name: value for name, value in overrides.items() if value}
 
 
 def producer_defaults(version: str) -> ProducerDefaults:
@@ -273,7 +330,7 @@ def _find_for_topic(name: str) -> Setting:
 
 def _unknown(name: str, names: Iterable[str]) -> ConfigError:
     if name in WITHOUT_EFFECT:
-        return ConfigError(f"{name} is Kafka's, but has no effect here.")
+        return ConfigError(f"{name} is Kafka's, but has no effect here: {WITHOUT_EFFECT[name]}.")
     if name in PRODUCERS:
         return ConfigError(f"{name} belongs to producers: give it to produce as an option.")
     return ConfigError(

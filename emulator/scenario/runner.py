@@ -30,15 +30,19 @@ from emulator.inputs.statements import Statement
 from emulator.scenario import conditions
 from emulator.scenario.admin import Admin
 from emulator.scenario.faults import Processes
+from emulator.scenario.kraft_admin import KRaftAdmin
 from emulator.scenario.outcome import Outcome
 from emulator.scenario.pending import (
     CHECKS,
     NEVER_US,
+    AdminAnswered,
     AnyPending,
     BrokerRegistered,
     BrokerStopped,
     Conditions,
+    ControllerActive,
     ControllerAsked,
+    ControllerStopped,
     FetchRounds,
     JobFinished,
     Quiet,
@@ -119,6 +123,7 @@ class Runner:
         self.kernel = cluster.kernel
         self.state = RunnerState() if state is None else state
         self.admin = Admin(cluster)
+        self.kraft_admin = KRaftAdmin(cluster)
         self.processes = Processes(cluster)
         self._table = self._begin_table()
         self._note_awaited()
@@ -174,6 +179,10 @@ class Runner:
         given = (statement.text, statement.line, self.cluster.steps)
         root = kernel.cause = kernel.emit(events.InputReceived, *given)
         ticket = Ticket(statement, root)
+        if isinstance(statement.input, inputs.OF_CONNECTIONS):
+            self._take(statement.input)
+            ticket.outcome = Outcome()
+            return ticket
         try:
             begun = self._table[type(statement.input)](statement.input) or Outcome()
         except RefusedError as error:
@@ -187,6 +196,22 @@ class Runner:
         self._look()
         self.cluster.look()
         return ticket
+
+    def _take(self, wanted: inputs.Input) -> None:
+        """Take what comes from a client outside: no statement ends by it, nor begins."""
+        external = self.cluster.clients.external
+        match wanted:
+            case inputs.ReceiveRequest(connection=connection, frame=frame):
+                external.receive(connection, frame)
+            case inputs.OpenConnection(connection=connection, broker=broker):
+                external.open(connection, broker)
+            case inputs.CloseConnection(connection=connection):
+                external.close(connection)
+            case inputs.AdvertiseListeners(listeners=listeners):
+                external.advertise(listeners)
+        self.kernel.cause = 0
+        self._look()
+        self.cluster.look()
 
     def _end(self, ticket: Ticket, outcome: Outcome) -> None:
         ticket.outcome, ticket.pending = outcome, None
@@ -321,6 +346,7 @@ class Runner:
             inputs.HoldMessages: processes.hold,
             inputs.ReleaseMessages: processes.release,
             inputs.Mark: self._mark,
+            inputs.InjectError: self._inject,
             inputs.ExpectError: self._expect_error,
             inputs.Expect: self._expect,
             inputs.ExpectEvents: self._expect_events,
@@ -333,10 +359,51 @@ class Runner:
             inputs.Wait: self._wait,
             inputs.WaitUntil: self._wait_until,
             inputs.Settle: self._settle,
+            inputs.ChangeController: self._change_controller,
+            **self._kraft_table(),
         }
+
+    def _kraft_table(self) -> dict[type, Begin]:
+        """What brokers forward to the controller, and what makes no sense without ZooKeeper."""
+        kraft = self.kraft_admin
+        always: dict[type, Begin] = {
+            inputs.AlterPartition: self._forwarded(kraft.alter_partition),
+            inputs.DescribeTopic: kraft.describe_topic,
+        }
+        if self.cluster.kraft is None:
+            return always
+        return always | {
+            inputs.CreateTopic: self._forwarded(kraft.create_topic),
+            inputs.AddPartitions: self._forwarded(kraft.add_partitions),
+            inputs.ConfigureTopic: self._forwarded(kraft.configure_topic),
+            inputs.ConfigureBroker: self._forwarded(kraft.configure_broker),
+            inputs.DeleteTopic: self._forwarded(kraft.delete_topic),
+            inputs.ElectPreferred: self._forwarded(kraft.elect_preferred),
+            inputs.ElectUnclean: self._forwarded(kraft.elect_unclean),
+            inputs.Reassign: self._forwarded(kraft.reassign),
+            inputs.CancelReassignment: self._forwarded(kraft.cancel_reassignment),
+            inputs.ZkCommand: kraft.refuse,
+            inputs.ExpireSession: kraft.refuse,
+        }
+
+    def _forwarded(self, ask: Callable[[Any], int]) -> Begin:
+        """Begin a statement by a request; its answer is the statement's result."""
+        return lambda wanted: AdminAnswered(NEVER_US, ask(wanted))
+
+    def _change_controller(self, wanted: inputs.ChangeController) -> Begun:
+        chosen = self.processes.change_controller(wanted)
+        limit_us = self.now_us + OPERATION_LIMIT_US
+        if wanted.action == "start" and wanted.wait:
+            return ControllerActive(limit_us)
+        if wanted.action == "stop" and chosen:
+            return ControllerStopped(limit_us, chosen[0])
+        return None
 
     def _mark(self, wanted: inputs.Mark) -> None:
         self.kernel.emit(events.BookmarkSet, wanted.name, wanted.note)
+
+    def _inject(self, wanted: inputs.InjectError) -> None:
+        self.cluster.clients.external.inject(wanted.api, wanted.error, wanted.times)
 
     def _expect(self, wanted: inputs.Expect) -> Outcome:
         failure = conditions.first_failure(self.cluster, wanted.clauses)
@@ -363,8 +430,10 @@ class Runner:
         self.processes.stop(wanted)
         return BrokerStopped(self.now_us + OPERATION_LIMIT_US, wanted.broker)
 
-    def _start(self, wanted: inputs.StartBroker) -> BrokerRegistered:
+    def _start(self, wanted: inputs.StartBroker) -> Begun:
         self.processes.start(wanted)
+        if not wanted.wait:
+            return None
         return BrokerRegistered(self.now_us + OPERATION_LIMIT_US, wanted.broker)
 
     def _ask_controller(self, ask: Callable[[Any], int]) -> Begin:

@@ -34,9 +34,15 @@ ACTIVITY: frozenset[type[Event]] = frozenset(
         events.EpochCacheChanged,
         events.BrokerStateChanged,
         events.LogDeleted,
+        events.MetadataRecordCommitted,
+        events.MetadataApplied,
+        events.QuorumRoleChanged,
     }
 )
 """The events that `settle` waits to cease; all others are idle traffic."""
+
+STARTED_MS = 1_584_267_360_000
+"""The wall-clock time that virtual time 0 stands for where one is shown (15 March 2020)."""
 
 _MULTIPLIER = 6364136223846793005
 _INCREMENT = 1442695040888963407
@@ -146,6 +152,11 @@ class Kernel:
         """Whether anybody looks at events of that type (so that costly fields may be left out)."""
         return bool(self._observers) or kind in self._typed
 
+    @property
+    def is_recorded(self) -> bool:
+        """Whether somebody takes every event, with all that is in it."""
+        return bool(self._observers)
+
     def fired(self, host: int, task: str) -> None:
         """State that a timer of ``host`` had an effect; what follows is caused by it."""
         self.cause = self.emit(events.TimerFired, host, task)
@@ -202,22 +213,6 @@ class Kernel:
                 self.cause = cause
                 self.actors[number].handle(source, message)
                 self.cause = 0
-        return True
-
-    def run_until(self, time_us: int, budget: int | None = None) -> bool:
-        """Dispatch all that is due up to and including ``time_us``.
-
-        Returns False if that takes more than ``budget`` steps.
-        """
-        state = self.state
-        queue = state.queue
-        while queue and queue[0][0] <= time_us:
-            if budget is not None:
-                if budget <= 0:
-                    return False
-                budget -= 1
-            self.step()
-        state.now_us = max(state.now_us, time_us)
         return True
 
     # ---- hosts

@@ -42,10 +42,15 @@ class Link(Struct, array_like=True):
 
 
 class NetworkState(Struct, array_like=True):
-    """Links by (source, destination): those that are not plain, and when each last delivered."""
+    """Links by (source, destination): those that are not plain, and when each last delivered.
+
+    ``latency_us`` is how long a message takes on a plain link, to clients as well; None: as long as
+    the constants above say.
+    """
 
     links: dict[tuple[int, int], Link] = field(default_factory=dict)
     arrivals: dict[tuple[int, int], int] = field(default_factory=dict)
+    latency_us: int | None = None
 
 
 class Network:
@@ -88,10 +93,14 @@ class Network:
         self, source: int, destination: int, seq: int, message: AnyMessage, delay_us: int
     ) -> None:
         kernel = self.kernel
-        now_us = kernel.state.now_us
-        at_us = now_us + LATENCY_MIN_US + int(kernel.random() * LATENCY_SPREAD_US) + delay_us
-        if CLIENTS in (source, destination):
-            at_us += CLIENT_LATENCY_US
+        at_us = kernel.state.now_us + delay_us
+        latency_us = self.state.latency_us
+        if latency_us is not None:
+            at_us += latency_us
+        else:
+            at_us += LATENCY_MIN_US + int(kernel.random() * LATENCY_SPREAD_US)
+            if CLIENTS in (source, destination):
+                at_us += CLIENT_LATENCY_US
         arrivals = self.state.arrivals
         key = (source, destination)
         last_us = arrivals.get(key, 0)

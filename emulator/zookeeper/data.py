@@ -12,7 +12,6 @@ thread logs before it goes on with its next event. Here both are None, and what 
 where the caller decides it. Source: ``ZkData.scala`` 1.1 to 3.9, ``ZkUtils.scala`` 0.8.2 to 1.0.
 """
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Annotated, Any, Final, TypeVar
 
@@ -118,9 +117,6 @@ INT_MAX: Final = (1 << 31) - 1
 _INT_DIGITS: Final = 11
 """The length of the longest decimal that can be a Java ``Int``, its sign included."""
 
-_DECIMAL: Final = re.compile(r"0|[1-9][0-9]{0,9}").fullmatch
-"""A number without sign and leading zeros, no longer than the largest Java ``Int``."""
-
 Int = Annotated[int, Meta(ge=INT_MIN, le=INT_MAX)]
 """A Java ``Int``: Kafka reads no other number as an id, an epoch or a version."""
 
@@ -152,10 +148,13 @@ def number_in(text: str | None) -> int | None:
 
     Only the spelling that Kafka writes counts: no sign, no leading zero.
     """
-    if text is None or _DECIMAL(text) is None:
+    if text is None:
         return None
-    number = int(text)
-    return number if number <= INT_MAX else None
+    try:
+        number = int(text)
+    except ValueError:
+        return None
+    return number if 0 <= number <= INT_MAX and str(number) == text else None
 
 
 def following(number: int) -> int:
@@ -215,10 +214,11 @@ class _BrokerJson(Struct):
 _broker = _reader(_BrokerJson)
 
 
-def broker_json(profile: Profile, broker: int, rack: str | None, timestamp_ms: int) -> str:
+def broker_json(
+    profile: Profile, broker: int, host: str, rack: str | None, timestamp_ms: int
+) -> str:
     """The content of /brokers/ids/N (``BrokerIdZNode``)."""
     port = 9092 + broker
-    host = f"broker-{broker}"
     basic = {"jmx_port": -1, "timestamp": str(timestamp_ms), "host": host}
     if not profile.has("broker_endpoints"):
         return compact({**basic, "version": 1, "port": port})
@@ -258,6 +258,19 @@ def cluster_id_json(cluster_id: str) -> str:
     return compact({"version": "1", "id": cluster_id})
 
 
+class _ClusterIdJson(Struct):
+    id: str
+
+
+_cluster_id = _reader(_ClusterIdJson)
+
+
+def cluster_id_in(data: str | None) -> str:
+    """The cluster's id that /cluster/id names; empty if there is none."""
+    found = _cluster_id(data)
+    return "" if found is None else found.id
+
+
 # ---- topics
 
 
@@ -278,6 +291,7 @@ class _TopicJson(Struct):
     partitions: dict[str, list[Int]]
     adding_replicas: dict[str, list[Int]] = {}
     removing_replicas: dict[str, list[Int]] = {}
+    topic_id: str = ""
 
 
 _topic = _reader(_TopicJson)
@@ -317,6 +331,12 @@ def topic_in(data: str | None) -> TopicAssignment | None:
         _numbered(found.removing_replicas),
         data,
     )
+
+
+def topic_id_in(data: str | None) -> str:
+    """The id that a topic's znode gives it; empty before 2.8."""
+    found = _topic(data)
+    return "" if found is None else found.topic_id
 
 
 def _numbered(lists: Mapping[str, list[int]]) -> dict[int, list[int]]:

@@ -1,7 +1,7 @@
 """What the ZooKeeper server needs from its surroundings, and what a cluster gives it."""
 
 from collections.abc import Callable
-from typing import Concatenate, Final, ParamSpec, Protocol
+from typing import Concatenate, ParamSpec, Protocol
 
 from emulator.events import ZOOKEEPER, Event
 from emulator.protocol import WatchEvent
@@ -9,9 +9,6 @@ from emulator.simulation.kernel import Kernel
 from emulator.simulation.network import Network
 
 Fields = ParamSpec("Fields")
-
-STARTED_MS: Final = 1_584_267_360_000
-"""The wall-clock time that virtual time 0 stands for where ZooKeeper shows one (15 March 2020)."""
 
 ZnodeObserver = Callable[[str, str, str | None, int], None]
 """Is told of each committed znode change: kind, path, data, version."""

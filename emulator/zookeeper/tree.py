@@ -13,8 +13,9 @@ from typing import Final
 from msgspec import Struct
 
 from emulator import events
+from emulator.simulation.kernel import STARTED_MS
 from emulator.zookeeper import errors, operations
-from emulator.zookeeper.environment import STARTED_MS, ZkEnvironment
+from emulator.zookeeper.environment import ZkEnvironment
 from emulator.zookeeper.hash_order import hash_order
 from emulator.zookeeper.operations import ANY_VERSION, Check, Create, Delete, Operation, SetData
 from emulator.zookeeper.sessions import Session, Sessions, first_session_id

@@ -236,7 +236,7 @@ class _Watch:
             except NotYet:
                 continue
             except Exception as error:
-                raise CampaignError(_sentence(error)) from error
+                raise CampaignError(sentence(error)) from error
             tell(Progress(self._runs, self._runs))
             return
 
@@ -262,7 +262,7 @@ class _Watch:
         return 0
 
 
-def _sentence(error: Exception) -> str:
+def sentence(error: Exception) -> str:
     """What went wrong on a worker or in Spark, as one line."""
     text = str(error)
     if found := RAISED.search(text):

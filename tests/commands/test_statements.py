@@ -31,6 +31,7 @@ from commands.language.values import natural
 from emulator.inputs import statements as inputs
 from emulator.inputs.conditions import Clause, Subject
 from emulator.inputs.statements import (
+    OF_CONNECTIONS,
     AddPartitions,
     AnyInput,
     ConfigureTopic,
@@ -51,6 +52,7 @@ from emulator.inputs.statements import (
     FreezeBroker,
     HealLinks,
     HoldMessages,
+    InjectError,
     Mark,
     PauseReplica,
     Produce,
@@ -73,6 +75,7 @@ SECOND = 1_000_000
 
 TABLE: list[tuple[str, Meaning]] = [
     ("cluster", CreateCluster()),
+    ("cluster --latency 0.00002s", CreateCluster(latency_us=20)),
     (
         "cluster --brokers 2 --first-id 5 --racks a,b --version 0.10.2 --seed 7 "
         "--config x.y=1 --config z= --stepwise",
@@ -139,6 +142,16 @@ TABLE: list[tuple[str, Meaning]] = [
     (
         "consume t --partition 1 --offset 7 --max 3 --group g --consumer C",
         Consume(topic="t", partition=1, offset=7, max_records=3, group="g", consumer="C"),
+    ),
+    (
+        "consume t --timeout 5s --min-bytes 100 --max-wait 1s --from-timestamp 1500ms",
+        Consume(
+            topic="t",
+            timeout_us=5_000_000,
+            min_bytes=100,
+            max_wait_us=1_000_000,
+            from_timestamp_us=1_500_000,
+        ),
     ),
     ("fetch t-0@2", FetchRound(tp="t-0", broker=2)),
     ("fetch t-0@2 --times 3", FetchRound(tp="t-0", broker=2, times=3)),
@@ -234,6 +247,10 @@ TABLE: list[tuple[str, Meaning]] = [
     ("show log t-0@1", Show("log", "t-0@1")),
     ("show truths t-0", Show("truths", "t-0")),
     ("run other.tide", Include("other.tide")),
+    (
+        "inject Produce NOT_ENOUGH_REPLICAS --times 2",
+        InjectError(api="Produce", error="NOT_ENOUGH_REPLICAS", times=2),
+    ),
     ("at 4s", At(4_000_000)),
     ("at 4.08s --steps 70", At(4_080_000, 70)),
 ]
@@ -256,7 +273,7 @@ def test_the_table_has_every_statement() -> None:
 
 def test_the_table_builds_every_input() -> None:
     built = {type(expected) for _, expected in TABLE}
-    assert set(AnyInput.__args__) - built == set()
+    assert set(AnyInput.__args__) - built == set(OF_CONNECTIONS)
 
 
 @pytest.mark.parametrize("expected", [e for _, e in TABLE if isinstance(e, inputs.Input)], ids=repr)

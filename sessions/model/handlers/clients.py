@@ -47,10 +47,15 @@ def batch_of(event: events.ProduceSent | events.GroupRecordsWritten) -> Batch:
     )
 
 
-def produce_sent(model: Model, event: events.ProduceSent) -> None:
-    """A batch is on its way; its values are named here and nowhere else."""
+def sent(model: Model, event: events.ProduceSent) -> None:
+    """A batch is on its way."""
     producer = _producer(model, event.producer, event.seq)
     producer.pending += len(event.values)
+
+
+def produce_sent(model: Model, event: events.ProduceSent) -> None:
+    """A batch is on its way; its values are named here and nowhere else."""
+    sent(model, event)
     model.state.batches.append(batch_of(event))
 
 

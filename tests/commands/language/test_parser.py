@@ -87,6 +87,14 @@ BAD = [
         "'consume': takes --from-beginning or --offset, not both",
     ),
     (
+        "consume t --offset 1 --from-timestamp 2s",
+        "'consume': takes --from-timestamp, --from-beginning or --offset, only one of them",
+    ),
+    (
+        "consume t --min-bytes 100",
+        "'consume': takes --min-bytes and --max-wait only with --timeout",
+    ),
+    (
         "topic create t",
         "'topic create': needs --partitions and --replication-factor, or --replica-assignment",
     ),
@@ -171,6 +179,7 @@ def test_what_is_wrong_is_told_with_its_line_and_the_nearest_word(text: str, mes
             "x.tide:1:19: 'cluster' --version: '2.9' is not a version; did you",
         ),
         ("cluster --racks a", "x.tide:1:1: 'cluster': --racks names 1 racks for 3 brokers"),
+        ("cluster --hosts a", "x.tide:1:1: 'cluster': --hosts names 1 hosts for 3 brokers"),
         ("cluster --brokers 0", "x.tide:1:19: 'cluster' --brokers: '0' is not a count"),
         (
             "cluster --config min.insync.replica=2",

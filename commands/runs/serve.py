@@ -1,0 +1,429 @@
+"""Serving clusters to clients outside: ports, the control channel, statements, recordings."""
+
+import asyncio
+import logging
+import signal
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from importlib.util import find_spec
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final
+
+import msgspec
+from msgspec import Struct
+
+from commands.exits import CommandError, ExitCode
+from commands.language.cluster_options import cluster_options
+from commands.language.parser import (
+    AtStatement,
+    Script,
+    ShowStatement,
+    Step,
+    parse_line,
+    parse_script,
+)
+from commands.language.values import Setting
+from commands.output import streams
+from commands.runs.driver import Pace
+from commands.runs.json_result import json_object
+from commands.runs.narration import told
+from commands.runs.recording import new_session, origin_of
+from commands.runs.script_runner import ScriptRunner
+from emulator.inputs.statements import Statement
+from emulator.releases.config import profile_of
+from emulator.scenario.outcome import Outcome
+from sessions.format.errors import SessionError
+from sessions.gateway.control import ControlChannel
+from sessions.gateway.gateway import Gateway
+from sessions.gateway.journal import Journal
+from sessions.gateway.served_view import ServedView
+from sessions.model import summary
+from sessions.recording.recorder import Recorder
+from sessions.text import clock
+
+LATENCY: Final = "0.00002s"
+"""How long messages take in a served cluster: clients outside bring a network of their own."""
+REPLICAS: Final = 3
+FOR_TESTS: Final = {
+    "offsets.topic.num.partitions": "5",
+    "replica.lag.time.max.ms": "2000",
+    "zookeeper.session.timeout.ms": "1000",
+}
+"""Settings of a test's cluster: it begins at once, and soon notices that a broker is gone."""
+
+Reply = dict[str, Any]
+
+
+class ClusterWish(Struct, frozen=True, forbid_unknown_fields=True):
+    """The cluster that somebody asks for by the control channel."""
+
+    brokers: int | None = None
+    version: str | None = None
+    seed: int | None = None
+    config: dict[str, str | int | bool] = {}
+    port: int = 0
+
+
+def served_script(
+    version: str | None = None,
+    seed: int | None = None,
+    config: Sequence[Setting] = (),
+    brokers: int | None = None,
+    defaults: Mapping[str, str] = MappingProxyType({}),
+) -> Script:
+    """The script of a cluster for clients: its links are fast, and its topics are replicated.
+
+    ``defaults`` are settings in place of the release's own, where ``config`` has no others.
+
+    Raises:
+        ScriptError: an option is wrong.
+    """
+    options = cluster_options(version, seed, config, brokers)
+    first = parse_script("cluster", "-c", {}, options)
+    spec = first.spec
+    replicas = str(min(REPLICAS, spec.brokers))
+    wanted = {
+        "default.replication.factor": replicas,
+        "offsets.topic.replication.factor": replicas,
+        "group.initial.rebalance.delay.ms": "0",
+    }
+    words = ["cluster", "--latency", LATENCY]
+    known = _settings_of(spec.version)
+    for name, value in (wanted | dict(defaults)).items():
+        if name not in spec.config and name in known:
+            words += ["--config", f"{name}={value}"]
+    return parse_script(" ".join(words), "-c", {}, options)
+
+
+def _settings_of(version: str) -> set[str]:
+    """The configuration names that a release has."""
+    from emulator.releases.config_names import SETTINGS
+    from emulator.releases.versions import is_since
+
+    numbers = profile_of(version).numbers
+    return {each.name for each in SETTINGS if is_since(numbers, each.since)}
+
+
+class ServedCluster:
+    """One cluster with its gateway, and what is asked of it."""
+
+    def __init__(
+        self,
+        script: Script,
+        *,
+        recorder: Recorder | None = None,
+        keeps_journal: bool = False,
+        speed: float = 1.0,
+        host: str = "127.0.0.1",
+    ) -> None:
+        """Make the script's cluster; its other statements are for :meth:`run_script`.
+
+        Raises:
+            CommandError: the cluster's configuration is not valid.
+        """
+        self.script = script
+        self.recorder = recorder
+        view = ServedView()
+        self.run = ScriptRunner(script, Pace(), recorder, view)
+        view.look_in(self.run.cluster.ledger)
+        self.journal = None
+        if recorder is None and keeps_journal:
+            self.journal = Journal(self.run.runner, script.cluster)
+        self.gateway = Gateway(self.run.runner, self._announce, speed=speed, host=host)
+        if recorder is not None:
+            self.gateway.looked.append(recorder.tick)
+        self.addresses: list[tuple[str, int]] = []
+
+    @property
+    def bootstrap_servers(self) -> str:
+        """The brokers' addresses, as clients want them."""
+        return ",".join(f"{host}:{port}" for host, port in self.addresses)
+
+    def _announce(self, statement: Statement) -> None:
+        if self.recorder is not None:
+            self.recorder.announce(statement)
+        elif self.journal is not None:
+            self.journal.note(statement)
+
+    async def start(self, port: int = 0) -> None:
+        """Open the ports.
+
+        Raises:
+            OSError: one is taken.
+        """
+        self.addresses = await self.gateway.start(port)
+
+    async def stop(self, outcome: str = "") -> None:
+        """Close the ports, and end the recording."""
+        await self.gateway.stop()
+        if self.recorder is not None:
+            self.recorder.close(outcome)
+
+    # ---- statements
+
+    async def run_script(self) -> None:
+        """Give the script's statements one after another, at the speed of the served time."""
+        for step in self.script.steps:
+            if not isinstance(step, AtStatement):
+                outcome = await self.perform(step)
+                streams.narrate(f"{clock(self.run.cluster.now_us)}  {step.text}  {told(outcome)}")
+
+    async def perform(self, step: Step) -> Outcome:
+        """Give one statement, and return how it ended."""
+        if isinstance(step, ShowStatement):
+            outcome = self.run.shown(step)
+        else:
+            assert isinstance(step, Statement)
+            ticket = await self.gateway.perform(step)
+            outcome = self.run.performed(step, ticket.outcome or Outcome())
+        self.run.tally.note(step, outcome)
+        return outcome
+
+    async def answer_statement(self, text: str) -> Reply:
+        """Do what a line asks, and say how it ended."""
+        try:
+            steps = parse_line(text)
+        except CommandError as error:
+            return _refused(error.message.removeprefix(":1:1: "))
+        answer: Reply = {"ok": True, "outcome": "ok"}
+        for step in steps:
+            printed = len(self.run.outputs)
+            outcome = await self.perform(step)
+            if outcome.refused or outcome.passed is False:
+                message = outcome.message or f"it is {outcome.actual}"
+                return {"ok": False, "error": message, "outcome": outcome.error}
+            answer["outcome"] = "ok" if outcome.error == "NONE" else outcome.error
+            if len(self.run.outputs) > printed:
+                answer["result"] = self.run.outputs[-1].result
+        return answer
+
+    def result(self) -> Reply:
+        """What ``run --json`` prints, as of now."""
+        return {"ok": True, "result": json_object(self.run)}
+
+    def partition(self, tp: str) -> Reply:
+        """What the result says of one partition: cheap, so that a test may look often."""
+        found = self.run.view.state.partitions.get(tp)
+        if found is None:
+            return _refused(f"there is no partition {tp}")
+        return {"ok": True, "partition": summary.partition(self.run.view, found)}
+
+    def controller(self) -> Reply:
+        """The broker that is controller; -1: none is."""
+        found = self.run.cluster.controller_id()
+        return {"ok": True, "controller": -1 if found is None else found}
+
+    def write_recording(self, path: str) -> Reply:
+        """Write the session of everything up to now."""
+        if self.journal is None:
+            where = "elsewhere" if self.recorder is None else str(self.recorder.path)
+            return _refused(f"the cluster is recorded already, in {where}")
+        try:
+            target = new_session(Path(path))
+            self.journal.write(target, origin_of(self.script, target, {}))
+        except (CommandError, SessionError) as error:
+            return _refused(str(error))
+        return {"ok": True, "path": str(target)}
+
+
+def _refused(error: str) -> Reply:
+    return {"ok": False, "error": error}
+
+
+class Clusters:
+    """The clusters of one server; the control channel asks for them and of them."""
+
+    def __init__(self, make: Callable[[Script], ServedCluster]) -> None:
+        """Make further ones by ``make``."""
+        self._make = make
+        self.by_number: dict[int, ServedCluster] = {}
+        self._last = 0
+
+    def add(self, cluster: ServedCluster) -> int:
+        """Know a cluster by a number."""
+        self._last += 1
+        self.by_number[self._last] = cluster
+        return self._last
+
+    async def answer(self, asked: Reply) -> Reply:
+        """Answer one line of the control channel."""
+        try:
+            return await self._answer(asked)
+        except (CommandError, OSError, msgspec.ValidationError) as error:
+            return _refused(str(error) or type(error).__name__)
+
+    async def _answer(self, asked: Reply) -> Reply:  # noqa: PLR0911 - one for each kind of line
+        if "open" in asked:
+            return await self._open(msgspec.convert(asked["open"], ClusterWish))
+        number = asked.get("cluster", next(iter(self.by_number), 0))
+        cluster = self.by_number.get(number)
+        if cluster is None:
+            known = ", ".join(map(str, self.by_number)) or "none"
+            return _refused(f"there is no cluster {number!r}; there are: {known}")
+        match asked:
+            case {"statement": str(text)}:
+                return await cluster.answer_statement(text)
+            case {"result": True}:
+                return cluster.result()
+            case {"partition": str(tp)}:
+                return cluster.partition(tp)
+            case {"controller": True}:
+                return cluster.controller()
+            case {"record": str(path)}:
+                return cluster.write_recording(path)
+            case {"close": True}:
+                del self.by_number[number]
+                await cluster.stop()
+                return {"ok": True}
+        keys = '"statement", "result", "partition", "controller", "record", "open" or "close"'
+        return _refused(f"a line has {keys}, not {', '.join(map(repr, asked)) or 'nothing'}")
+
+    async def _open(self, wish: ClusterWish) -> Reply:
+        config = [Setting(name, _word(value)) for name, value in wish.config.items()]
+        script = served_script(wish.version, wish.seed, config, wish.brokers, FOR_TESTS)
+        cluster = self._make(script)
+        await cluster.start(wish.port)
+        number = self.add(cluster)
+        return {"ok": True, "cluster": number, "bootstrap_servers": cluster.bootstrap_servers}
+
+    async def stop(self, outcome: str = "") -> None:
+        """Stop all of them."""
+        for cluster in list(self.by_number.values()):
+            await cluster.stop(outcome)
+        self.by_number.clear()
+
+
+def _word(value: str | int | bool) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+class Service(Struct, frozen=True, kw_only=True):
+    """What ``tidegauge serve`` is to do.
+
+    ``script`` None: clusters are asked for by the control channel (``--standby``), and the server
+    ends with its standard input. ``control`` None: there is no control channel; 0: any port.
+    """
+
+    script: Script | None
+    recorder: Recorder | None = None
+    port: int = 9092
+    host: str = "127.0.0.1"
+    control: int | None = None
+    speed: float = 1.0
+    json: bool = False
+
+
+def serve(service: Service) -> ExitCode:
+    """Serve until ctrl-c or termination.
+
+    Raises:
+        CommandError: a port cannot be opened, or the cluster's configuration is not valid.
+    """
+    if find_spec("crc32c") is None:
+        message = "'tidegauge serve' needs crc32c: pip install 'tidegauge[serve]'"
+        raise CommandError(ExitCode.UNREACHABLE, message)
+    _tell_warnings()
+    return asyncio.run(_serve(service))
+
+
+async def _serve(service: Service) -> ExitCode:
+    ended = asyncio.Event()
+    _on_end(ended.set)
+
+    def made(script: Script) -> ServedCluster:
+        return ServedCluster(script, keeps_journal=True, speed=service.speed, host=service.host)
+
+    clusters = Clusters(made)
+    control = None if service.control is None else ControlChannel(clusters.answer)
+    script, cluster = service.script, None
+    try:
+        if script is not None:
+            cluster = ServedCluster(
+                script,
+                recorder=service.recorder,
+                keeps_journal=control is not None,
+                speed=service.speed,
+                host=service.host,
+            )
+            clusters.add(cluster)
+            await cluster.start(service.port)
+        address = None if control is None else await control.start(service.control or 0)
+    except OSError as error:
+        await clusters.stop()
+        reason = error.strerror or str(error)
+        message = f"cannot open the ports from {service.port} on: {reason}; name others by --port"
+        raise CommandError(ExitCode.UNREACHABLE, message) from None
+    _tell(service, cluster, address)
+    tasks: list[asyncio.Task[Any]] = [asyncio.create_task(ended.wait())]
+    if cluster is not None:
+        tasks.append(asyncio.create_task(cluster.gateway.wait_for_fault()))
+        script_run = asyncio.create_task(cluster.run_script())
+    else:
+        tasks.append(asyncio.create_task(_end_of_input()))
+        script_run = asyncio.create_task(asyncio.sleep(0))
+    done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    await _cancelled([*tasks, script_run])
+    fault = next((each.exception() for each in done if each.exception() is not None), None)
+    if control is not None:
+        await control.stop()
+    await clusters.stop("fault" if fault else "ok")
+    if fault is not None:
+        raise fault
+    if service.recorder is not None:
+        streams.narrate(f"recorded: {service.recorder.path}")
+    return ExitCode.OK
+
+
+async def _cancelled(tasks: Sequence[asyncio.Task[Any]]) -> None:
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _on_end(end: Callable[[], None]) -> None:
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        try:
+            loop.add_signal_handler(number, end)
+        except NotImplementedError:  # Windows
+            signal.signal(number, lambda *_: loop.call_soon_threadsafe(end))
+
+
+async def _end_of_input() -> None:
+    """Return when standard input has ended: whoever started this process is gone."""
+    loop = asyncio.get_running_loop()
+    reader = asyncio.StreamReader()
+    with suppress(OSError, ValueError):
+        await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
+        while await reader.read(4096):
+            pass
+
+
+def _tell(service: Service, cluster: ServedCluster | None, control: tuple[str, int] | None) -> None:
+    """The first line of standard output: where clients connect."""
+    address = "" if control is None else f"{control[0]}:{control[1]}"
+    if service.json:
+        line: Reply = {} if cluster is None else {"bootstrap_servers": cluster.bootstrap_servers}
+        line |= {"control": address} if address else {}
+        streams.emit(msgspec.json.encode(line).decode() + "\n")
+    else:
+        if cluster is not None:
+            streams.emit(f"bootstrap.servers={cluster.bootstrap_servers}\n")
+        if address:
+            streams.emit(f"control={address}\n")
+    sys.stdout.flush()
+
+
+def _tell_warnings() -> None:
+    """Connections that are closed for what they sent get a line on standard error."""
+
+    class Narration(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            streams.narrate(record.getMessage())
+
+    logger = logging.getLogger("sessions.gateway")
+    logger.setLevel(logging.WARNING)
+    logger.handlers = [Narration()]
+    logger.propagate = False

@@ -1,0 +1,361 @@
+"""What administrators ask a broker for by the wire protocol: topics, partitions, configuration.
+
+Topics are made and deleted by the controller alone; any other broker says NOT_CONTROLLER. It writes
+to ZooKeeper what Kafka's tools write, and answers when the change has reached its own metadata, or
+when the request's time is over. Source: ``kafka.server.ZkAdminManager`` (``AdminManager`` up to
+2.7), ``DelayedCreatePartitions`` and ``DelayedDeleteTopics`` 0.10.1 to 3.9.
+"""
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import Final
+
+from msgspec import Struct, field
+
+from emulator.broker_context import BrokerContext
+from emulator.protocol import (
+    AlterConfigsRequest,
+    CreatePartitionsRequest,
+    CreateTopicsRequest,
+    DeleteTopicsRequest,
+    DescribeConfigsRequest,
+    DescribeConfigsResponse,
+    NewTopic,
+    TopicsResponse,
+)
+from emulator.protocol.errors import NONE
+from emulator.protocol.names import is_topic_name
+from emulator.releases.config import (
+    ConfigError,
+    broker_values,
+    resolve_topic,
+    topic_config_names,
+    topic_values,
+)
+from emulator.replication import assignment
+from emulator.zookeeper import data as znodes
+from emulator.zookeeper import errors
+
+TIMEOUT: Final = "admin-timeout"
+INTERNAL: Final = {"__consumer_offsets": {"cleanup.policy": "compact"}}
+"""Topics that a broker makes for itself, with values of their configuration."""
+
+
+class RefusedTopicError(Exception):
+    """A topic that cannot be made or changed: the error's name, and a sentence."""
+
+    def __init__(self, name: str, message: str) -> None:
+        super().__init__(message)
+        self.name = name
+
+
+class DelayedTopics(Struct, array_like=True):
+    """A request that waits for the metadata to show what it has changed.
+
+    ``partitions`` has how many each topic is to have; 0: it is to be gone.
+    """
+
+    client: int
+    partitions: dict[str, int]
+    errors: dict[str, str]
+    messages: dict[str, str]
+
+
+class AdminRequestsState(Struct, array_like=True):
+    """Requests that wait, by their numbers."""
+
+    delayed: dict[int, DelayedTopics] = field(default_factory=dict)
+
+
+class ZkAdminManager:
+    """Makes and changes topics, and tells and changes their configuration."""
+
+    def __init__(
+        self, context: BrokerContext, state: AdminRequestsState, is_controller: Callable[[], bool]
+    ) -> None:
+        """Act in ``context``; what waits is kept in ``state``."""
+        self.context = context
+        self.state = state
+        self.is_controller = is_controller
+
+    # ---- topics
+
+    def create_topics(self, client: int, request: int, message: CreateTopicsRequest) -> None:
+        """Make topics; answered when each of their partitions has a leader."""
+        wanted = message.topics
+
+        def create(topic: str) -> int:
+            self._create(topic, wanted[topic], write=not message.validate_only)
+            return 0 if message.validate_only else self._count(topic)
+
+        self._each(client, request, list(wanted), message.timeout_us, create)
+
+    def create_partitions(
+        self, client: int, request: int, message: CreatePartitionsRequest
+    ) -> None:
+        """Let topics grow; answered when each of their partitions has a leader."""
+        wanted = message.topics
+
+        def grow(topic: str) -> int:
+            self._grow(topic, *wanted[topic], write=not message.validate_only)
+            return 0 if message.validate_only else wanted[topic][0]
+
+        self._each(client, request, list(wanted), message.timeout_us, grow)
+
+    def delete_topics(self, client: int, request: int, message: DeleteTopicsRequest) -> None:
+        """Delete topics; answered when this broker's metadata has none of them any more."""
+
+        def delete(topic: str) -> int:
+            if not self.context.config.delete_topic_enable:
+                raise RefusedTopicError(
+                    "TOPIC_DELETION_DISABLED", "delete.topic.enable is false on this broker."
+                )
+            if not self._exists(topic):
+                raise _unknown(topic)
+            with suppress(errors.NodeExistsError):  # or else somebody is deleting it already
+                self.context.zk.create(znodes.delete_topic_path(topic), None)
+            return -1
+
+        self._each(client, request, message.topics, message.timeout_us, delete)
+
+    def create_automatically(self, topic: str) -> str:
+        """Make a topic that a client asked for, with the broker's defaults; returns the error.
+
+        Source: ``KafkaApis.createTopic``, ``AutoTopicCreationManager``.
+        """
+        try:
+            self._create(topic, NewTopic(-1, -1, {}, INTERNAL.get(topic, {})), write=True)
+        except RefusedTopicError as error:
+            return "LEADER_NOT_AVAILABLE" if error.name == "TOPIC_ALREADY_EXISTS" else error.name
+        except errors.ZooKeeperError:
+            return "UNKNOWN_TOPIC_OR_PARTITION"
+        return "LEADER_NOT_AVAILABLE"
+
+    def _each(
+        self,
+        client: int,
+        request: int,
+        topics: list[str],
+        timeout_us: int,
+        work: Callable[[str], int],
+    ) -> None:
+        """Do the work on each topic, then wait until the metadata shows it.
+
+        ``work`` returns how many partitions the topic is to have then, -1 if it is to be gone, and
+        0 if there is nothing to wait for.
+        """
+        told = dict.fromkeys(topics, NONE)
+        said: dict[str, str] = {}
+        partitions: dict[str, int] = {}
+        for topic in topics:
+            try:
+                if not self.is_controller():
+                    raise RefusedTopicError("NOT_CONTROLLER", "This is not the controller.")
+                if expected := work(topic):
+                    partitions[topic] = max(0, expected)
+            except RefusedTopicError as error:
+                told[topic], said[topic] = error.name, str(error)
+            except errors.ZooKeeperError as error:
+                told[topic], said[topic] = "UNKNOWN_SERVER_ERROR", str(error)
+        delayed = DelayedTopics(client, partitions, told, said)
+        if timeout_us > 0 and not self._is_done(delayed):
+            self.state.delayed[request] = delayed
+            due_us = self.context.kernel.now + timeout_us
+            self.context.timers.set_deadline(TIMEOUT, request, due_us)
+            return
+        if timeout_us <= 0 and partitions:
+            told.update(dict.fromkeys(partitions, "REQUEST_TIMED_OUT"))
+        self.context.respond(client, request, TopicsResponse(request, told, said))
+
+    def metadata_changed(self) -> None:
+        """The broker's metadata is newer: answer the requests that waited for it."""
+        for request, delayed in list(self.state.delayed.items()):
+            if self._is_done(delayed):
+                self._answer(request, delayed)
+
+    def expire(self) -> None:
+        """Answer the requests whose time is over."""
+        for request in self.context.timers.overdue(TIMEOUT):
+            delayed = self.state.delayed.get(int(request))
+            if delayed is not None:
+                for topic, count in delayed.partitions.items():
+                    if not self._shows(topic, count):
+                        delayed.errors[topic] = "REQUEST_TIMED_OUT"
+                self._answer(int(request), delayed)
+
+    def _answer(self, request: int, delayed: DelayedTopics) -> None:
+        del self.state.delayed[request]
+        self.context.timers.clear_deadline(TIMEOUT, request)
+        response = TopicsResponse(request, delayed.errors, delayed.messages)
+        self.context.respond(delayed.client, request, response)
+
+    def _is_done(self, delayed: DelayedTopics) -> bool:
+        return all(self._shows(topic, count) for topic, count in delayed.partitions.items())
+
+    def _shows(self, topic: str, count: int) -> bool:
+        """Whether the metadata has a leader of each partition; of no partition: has none."""
+        metadata = self.context.process.metadata
+        if not count:
+            return f"{topic}-0" not in metadata
+        found = (metadata.get(f"{topic}-{number}") for number in range(count))
+        return all(info is not None and info.leader >= 0 for info in found)
+
+    # ---- what is written
+
+    def _create(self, topic: str, wanted: NewTopic, *, write: bool) -> None:
+        if not is_topic_name(topic):
+            raise RefusedTopicError("INVALID_TOPIC_EXCEPTION", f"{topic!r} is no topic name.")
+        if self._exists(topic):
+            raise RefusedTopicError("TOPIC_ALREADY_EXISTS", f"Topic '{topic}' already exists.")
+        self._check_collision(topic)
+        config = self._checked(wanted.config)
+        lists = self._lists(wanted)
+        if write:
+            context = self.context
+            data = znodes.new_topic_json(context.profile, lists, context.kernel.random_below)
+            context.zk.write(znodes.topic_config_path(topic), znodes.config_json(config))
+            context.zk.write(znodes.topic_path(topic), data)
+
+    def _check_collision(self, topic: str) -> None:
+        """Metrics write '.' as '_', so that such names would be one (``Topic.hasCollision``)."""
+        if not {".", "_"} & set(topic):
+            return
+        for other in self.context.zk.children(znodes.TOPICS):
+            if other.replace(".", "_") == topic.replace(".", "_"):
+                raise RefusedTopicError(
+                    "INVALID_TOPIC_EXCEPTION", f"Topic '{topic}' collides with '{other}'."
+                )
+
+    def _lists(self, wanted: NewTopic) -> list[list[int]]:
+        """Each partition's replicas, by Kafka's rule unless they are given."""
+        context, live = self.context, self.context.process.live_brokers
+        if wanted.assignment:
+            numbers = sorted(wanted.assignment)
+            if numbers != list(range(len(numbers))):
+                raise _bad_assignment("The partitions are not numbered from 0 without gaps.")
+            lists = [wanted.assignment[number] for number in numbers]
+            self._check_lists(lists)
+            return lists
+        config, draw = context.config, context.kernel.random_below
+        partitions = config.num_partitions if wanted.partitions == -1 else wanted.partitions
+        factor = wanted.replication_factor
+        factor = config.default_replication_factor if factor == -1 else factor
+        return self._assigned(partitions, factor, draw(max(1, len(live))), draw(max(1, len(live))))
+
+    def _assigned(
+        self, partitions: int, factor: int, start: int, shift: int, first: int = 0
+    ) -> list[list[int]]:
+        context = self.context
+        live = sorted(context.process.live_brokers)
+        racks = {b: rack for b, rack in context.settings.racks.items() if b in live}
+        try:
+            if racks and context.profile.has("broker_rack"):
+                return assignment.assign_rack_aware(racks, partitions, factor, start, shift, first)
+            return assignment.assign_kafka(live, partitions, factor, start, shift, first)
+        except assignment.AssignmentError as error:
+            raise RefusedTopicError(error.error_name, str(error)) from None
+
+    def _check_lists(self, lists: list[list[int]]) -> None:
+        live = self.context.process.live_brokers
+        for replicas in lists:
+            if not replicas or len(set(replicas)) != len(replicas):
+                raise _bad_assignment(f"{replicas} are no different brokers.")
+            if unknown := [broker for broker in replicas if broker not in live]:
+                raise _bad_assignment(f"Broker {unknown[0]} does not live; {live} do.")
+
+    def _grow(self, topic: str, count: int, given: list[list[int]], *, write: bool) -> None:
+        zk, path = self.context.zk, znodes.topic_path(topic)
+        node = zk.find(path)
+        found = znodes.topic_in(None if node is None else node.data)
+        if found is None or not found.replicas:
+            raise _unknown(topic)
+        have = len(found.replicas)
+        if count <= have:
+            raise RefusedTopicError(
+                "INVALID_PARTITIONS", f"Topic '{topic}' has {have} partitions already."
+            )
+        if given:
+            if len(given) != count - have:
+                raise _bad_assignment(f"There are {count - have} new partitions.")
+            self._check_lists(given)
+            new = given
+        else:
+            first = found.replicas[min(found.replicas)]
+            live = sorted(self.context.process.live_brokers)
+            start = assignment.start_of_added(live, first[0])
+            new = self._assigned(count - have, len(first), start, start, have)
+        if write:
+            added = dict(enumerate(new, start=have))
+            zk.set_data(path, znodes.changed_topic_json(found, added))
+
+    def _exists(self, topic: str) -> bool:
+        return self.context.zk.find(znodes.topic_path(topic)) is not None
+
+    def _count(self, topic: str) -> int:
+        node = self.context.zk.find(znodes.topic_path(topic))
+        found = znodes.topic_in(None if node is None else node.data)
+        return 0 if found is None else len(found.replicas)
+
+    # ---- configuration
+
+    def describe_configs(self, client: int, request: int, message: DescribeConfigsRequest) -> None:
+        """Tell the values of topics' configuration, or of this broker's own."""
+        context = self.context
+        defaults = {**context.settings.defaults, **context.settings.brokers.get(context.id, {})}
+        values: dict[str, dict[str, str]] = {}
+        own: dict[str, dict[str, str]] = {}
+        for topic in message.topics:
+            if context.zk.usable() and self._exists(topic):
+                own[topic] = self._own_values(topic)
+                values[topic] = topic_values(context.settings.version, defaults) | own[topic]
+        if not message.topics:
+            own[""] = dict(context.settings.brokers.get(context.id, {}))
+            values[""] = broker_values(context.settings.version, defaults)
+        context.respond(client, request, DescribeConfigsResponse(request, values, own))
+
+    def alter_configs(self, client: int, request: int, message: AlterConfigsRequest) -> None:
+        """Set values of topics' configuration, which brokers are notified of."""
+        told = dict.fromkeys(message.topics, NONE)
+        said: dict[str, str] = {}
+        for topic, changes in message.topics.items():
+            try:
+                self._alter(topic, changes, write=not message.validate_only)
+            except RefusedTopicError as error:
+                told[topic], said[topic] = error.name, str(error)
+            except errors.ZooKeeperError as error:
+                told[topic], said[topic] = "UNKNOWN_SERVER_ERROR", str(error)
+        self.context.respond(client, request, TopicsResponse(request, told, said))
+
+    def _alter(self, topic: str, changes: Mapping[str, str], *, write: bool) -> None:
+        if not self._exists(topic):
+            raise _unknown(topic)
+        merged = {k: v for k, v in {**self._own_values(topic), **changes}.items() if v}
+        merged = self._checked(merged)
+        if write:
+            zk = self.context.zk
+            zk.write(znodes.topic_config_path(topic), znodes.config_json(merged))
+            change = znodes.config_change_json(self.context.profile, "topics", topic)
+            zk.create(znodes.CONFIG_CHANGE, change, sequential=True)
+
+    def _own_values(self, topic: str) -> dict[str, str]:
+        data = self.context.zk.data(znodes.topic_config_path(topic))
+        return (znodes.config_in(data) if data else None) or {}
+
+    def _checked(self, config: Mapping[str, str]) -> dict[str, str]:
+        known = topic_config_names()
+        unknown = [name for name in config if name not in known]
+        if unknown:
+            raise RefusedTopicError("INVALID_CONFIG", f"Unknown topic config name: {unknown[0]}")
+        try:
+            resolve_topic(self.context.config, dict(config))
+        except ConfigError as error:
+            raise RefusedTopicError("INVALID_CONFIG", str(error)) from None
+        return dict(config)
+
+
+def _unknown(topic: str) -> RefusedTopicError:
+    return RefusedTopicError("UNKNOWN_TOPIC_OR_PARTITION", f"There is no topic '{topic}'.")
+
+
+def _bad_assignment(message: str) -> RefusedTopicError:
+    return RefusedTopicError("INVALID_REPLICA_ASSIGNMENT", message)

@@ -1,0 +1,278 @@
+"""What administrators outside ask: topics, partitions, configuration, elections, moves."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from emulator import protocol
+from emulator.clients.external.call import Call
+from emulator.clients.external.metadata import TopicIds
+from emulator.protocol import AnyMessage
+from emulator.protocol.errors import ERRORS, NONE
+from emulator.wire.messages import configs, partitions
+from emulator.wire.messages import topics as wire
+from emulator.wire.types import Message
+
+US_PER_MS: Final = 1_000
+TOPIC: Final = 2
+BROKER: Final = 4
+"""Types of resources that have configuration (``ConfigResource.Type``)."""
+DYNAMIC_TOPIC_CONFIG: Final = 1
+DYNAMIC_BROKER_CONFIG: Final = 2
+DEFAULT_CONFIG: Final = 5
+"""Where a value comes from (``DescribeConfigsResponse.ConfigSource``)."""
+SET: Final = 0
+DELETE: Final = 1
+"""What is done to a value (``AlterConfigOp.OpType``)."""
+
+
+class CreateTopics:
+    """CreateTopics: answered when the topics have leaders."""
+
+    def ask(self, call: Call) -> list[AnyMessage]:
+        """Ask for all topics at once."""
+        request = call.message
+        assert isinstance(request, wire.CreateTopicsRequest)
+        topics = {
+            topic.name: protocol.NewTopic(
+                topic.num_partitions,
+                topic.replication_factor,
+                {each.partition_index: each.broker_ids for each in topic.assignments},
+                {each.name: each.value or "" for each in topic.configs},
+            )
+            for topic in request.topics
+        }
+        timeout_us = request.timeout_ms * US_PER_MS
+        return [protocol.CreateTopicsRequest(topics, timeout_us, request.validate_only)]
+
+    def answer(self, _call: Call, answers: Sequence[AnyMessage]) -> Message:
+        """Tell how it ended for each."""
+        (found,) = answers
+        assert isinstance(found, protocol.TopicsResponse)
+        rows = [
+            wire.CreatableTopicResult(
+                name,
+                error_code=ERRORS[error].code,
+                error_message=found.messages.get(name),
+            )
+            for name, error in found.errors.items()
+        ]
+        return wire.CreateTopicsResponse(topics=rows)
+
+
+class DeleteTopics:
+    """DeleteTopics: by name, or from version 6 on by id."""
+
+    def __init__(self, known_ids: TopicIds) -> None:
+        """Find names by ``known_ids``."""
+        self.known_ids = known_ids
+
+    def ask(self, call: Call) -> list[AnyMessage]:
+        """Ask for all topics at once."""
+        request = call.message
+        assert isinstance(request, wire.DeleteTopicsRequest)
+        names = [each.name or self.known_ids.name(each.topic_id) for each in request.topics]
+        names += request.topic_names
+        timeout_us = request.timeout_ms * US_PER_MS
+        return [protocol.DeleteTopicsRequest([name for name in names if name], timeout_us)]
+
+    def answer(self, _call: Call, answers: Sequence[AnyMessage]) -> Message:
+        """Tell how it ended for each."""
+        (found,) = answers
+        assert isinstance(found, protocol.TopicsResponse)
+        rows = [
+            wire.DeletableTopicResult(
+                name, error_code=ERRORS[error].code, error_message=found.messages.get(name)
+            )
+            for name, error in found.errors.items()
+        ]
+        return wire.DeleteTopicsResponse(responses=rows)
+
+
+class CreatePartitions:
+    """CreatePartitions."""
+
+    def ask(self, call: Call) -> list[AnyMessage]:
+        """Ask for all topics at once."""
+        request = call.message
+        assert isinstance(request, wire.CreatePartitionsRequest)
+        topics = {
+            topic.name: (topic.count, [each.broker_ids for each in topic.assignments or ()])
+            for topic in request.topics
+        }
+        timeout_us = request.timeout_ms * US_PER_MS
+        return [protocol.CreatePartitionsRequest(topics, timeout_us, request.validate_only)]
+
+    def answer(self, _call: Call, answers: Sequence[AnyMessage]) -> Message:
+        """Tell how it ended for each."""
+        (found,) = answers
+        assert isinstance(found, protocol.TopicsResponse)
+        rows = [
+            wire.CreatePartitionsTopicResult(name, ERRORS[error].code, found.messages.get(name))
+            for name, error in found.errors.items()
+        ]
+        return wire.CreatePartitionsResponse(results=rows)
+
+
+class DescribeConfigs:
+    """DescribeConfigs: of topics, and of the broker that is asked."""
+
+    def ask(self, call: Call) -> list[AnyMessage]:
+        """Ask for each resource."""
+        request = call.message
+        assert isinstance(request, configs.DescribeConfigsRequest)
+        return [
+            protocol.DescribeConfigsRequest([each.resource_name])
+            if each.resource_type == TOPIC
+            else protocol.DescribeConfigsRequest([])
+            for each in request.resources
+        ]
+
+    def answer(self, call: Call, answers: Sequence[AnyMessage]) -> Message:
+        """Tell the values, and where they come from."""
+        request = call.message
+        assert isinstance(request, configs.DescribeConfigsRequest)
+        results = []
+        for asked, found in zip(request.resources, answers, strict=True):
+            assert isinstance(found, protocol.DescribeConfigsResponse)
+            results.append(self._result(asked, found))
+        return configs.DescribeConfigsResponse(results=results)
+
+    @staticmethod
+    def _result(
+        asked: configs.DescribeConfigsResource, found: protocol.DescribeConfigsResponse
+    ) -> configs.DescribeConfigsResult:
+        key = asked.resource_name if asked.resource_type == TOPIC else ""
+        values, own = found.values.get(key), found.own.get(key, {})
+        error = NONE
+        if asked.resource_type not in (TOPIC, BROKER):
+            values, error = None, "INVALID_REQUEST"
+        elif values is None:
+            error = "UNKNOWN_TOPIC_OR_PARTITION"
+        source = DYNAMIC_TOPIC_CONFIG if asked.resource_type == TOPIC else DYNAMIC_BROKER_CONFIG
+        wanted = asked.configuration_keys
+        rows = [
+            configs.DescribeConfigsResourceResult(
+                name,
+                value,
+                is_default=name not in own,
+                config_source=source if name in own else DEFAULT_CONFIG,
+                documentation=None,
+            )
+            for name, value in (values or {}).items()
+            if wanted is None or name in wanted
+        ]
+        return configs.DescribeConfigsResult(
+            ERRORS[error].code, None, asked.resource_type, asked.resource_name, rows
+        )
+
+
+class IncrementalAlterConfigs:
+    """IncrementalAlterConfigs: of topics; lists of values are not changed by their items here."""
+
+    def ask(self, call: Call) -> list[AnyMessage]:
+        """Ask for the topics at once; values of brokers are set by statements."""
+        request = call.message
+        assert isinstance(request, configs.IncrementalAlterConfigsRequest)
+        topics = {
+            each.resource_name: {
+                change.name: (change.value or "") if change.config_operation == SET else ""
+                for change in each.configs
+            }
+            for each in request.resources
+            if _is_plain(each)
+        }
+        return [protocol.AlterConfigsRequest(topics, request.validate_only)]
+
+    def answer(self, call: Call, answers: Sequence[AnyMessage]) -> Message:
+        """Tell how it ended for each."""
+        request = call.message
+        assert isinstance(request, configs.IncrementalAlterConfigsRequest)
+        (found,) = answers
+        assert isinstance(found, protocol.TopicsResponse)
+        rows = [
+            configs.AlterConfigsResourceResponse(
+                ERRORS[found.errors[name] if _is_plain(each) else "INVALID_REQUEST"].code,
+                found.messages.get(name),
+                each.resource_type,
+                name,
+            )
+            for each in request.resources
+            for name in [each.resource_name]
+        ]
+        return configs.IncrementalAlterConfigsResponse(responses=rows)
+
+
+def _is_plain(resource: configs.AlterConfigsResource) -> bool:
+    return resource.resource_type == TOPIC and all(
+        each.config_operation in (SET, DELETE) for each in resource.configs
+    )
+
+
+class ElectLeaders:
+    """ElectLeaders: preferred ones, or unclean ones (KIP-460)."""
+
+    def ask(self, call: Call) -> list[AnyMessage]:
+        """Ask for all partitions at once."""
+        request = call.message
+        assert isinstance(request, partitions.ElectLeadersRequest)
+        named = [
+            f"{each.topic}-{number}"
+            for each in request.topic_partitions or ()
+            for number in each.partitions
+        ]
+        return [protocol.ElectLeadersRequest(named, unclean=request.election_type == 1)]
+
+    def answer(self, _call: Call, answers: Sequence[AnyMessage]) -> Message:
+        """Tell how it ended for each."""
+        (found,) = answers
+        assert isinstance(found, protocol.ElectLeadersResponse)
+        topics: dict[str, list[partitions.PartitionResult]] = {}
+        for tp, error in found.errors.items():
+            topic, _, number = tp.rpartition("-")
+            row = partitions.PartitionResult(int(number), ERRORS[error].code, None)
+            topics.setdefault(topic, []).append(row)
+        results = [partitions.ReplicaElectionResult(*each) for each in topics.items()]
+        code = ERRORS[found.error].code
+        return partitions.ElectLeadersResponse(error_code=code, replica_election_results=results)
+
+
+class AlterPartitionReassignments:
+    """AlterPartitionReassignments (KIP-455)."""
+
+    def ask(self, call: Call) -> list[AnyMessage]:
+        """Ask for all partitions at once."""
+        request = call.message
+        assert isinstance(request, partitions.AlterPartitionReassignmentsRequest)
+        wanted = {
+            f"{topic.name}-{each.partition_index}": each.replicas
+            for topic in request.topics
+            for each in topic.partitions
+        }
+        return [protocol.AlterPartitionReassignmentsRequest(wanted)]
+
+    def answer(self, call: Call, answers: Sequence[AnyMessage]) -> Message:
+        """Tell how it ended for each."""
+        request = call.message
+        assert isinstance(request, partitions.AlterPartitionReassignmentsRequest)
+        (found,) = answers
+        assert isinstance(found, protocol.AlterPartitionReassignmentsResponse)
+        responses = [
+            partitions.ReassignableTopicResponse(
+                topic.name,
+                [
+                    partitions.ReassignablePartitionResponse(
+                        each.partition_index,
+                        ERRORS[
+                            found.errors.get(f"{topic.name}-{each.partition_index}", found.error)
+                        ].code,
+                        None,
+                    )
+                    for each in topic.partitions
+                ],
+            )
+            for topic in request.topics
+        ]
+        code = ERRORS[found.error].code
+        return partitions.AlterPartitionReassignmentsResponse(
+            error_code=code, error_message=None, responses=responses
+        )

@@ -1,0 +1,82 @@
+"""The bytes of batches, as consumers outside are given them."""
+
+from collections.abc import Iterable
+from typing import Final
+
+from emulator.protocol import RecordBatch
+from emulator.simulation.kernel import STARTED_MS
+from emulator.storage.record_ledger import RecordLedger
+from emulator.wire.records import memory_records
+from emulator.wire.records.record import Record
+
+US_PER_MS: Final = 1_000
+COUNT_AT: Final = slice(57, 61)
+"""Where a batch of format 2 says how many records it has."""
+NEWEST: Final = 2
+FORMAT_1_SINCE: Final = 2
+FORMAT_2_SINCE: Final = 4
+"""The versions of Fetch from which on a consumer understands newer formats."""
+BUILT_MAX: Final = 1_024
+"""How many batches of scripted producers are kept as bytes."""
+
+
+class EncodedRecords:
+    """Gives batches their bytes: those of the ledger, or what they would be.
+
+    A batch of a client outside is what it sent, with the offset and the epoch of the log. One of a
+    scripted producer is built. Of one that was cut the rest is encoded anew.
+    """
+
+    def __init__(self, ledger: RecordLedger, magic: int) -> None:
+        """Look in ``ledger``; ``magic`` is the format in which the brokers' logs are."""
+        self.ledger = ledger
+        self.magic = magic
+        self._built: dict[tuple[int, int], bytes] = {}
+
+    def of(self, batches: Iterable[RecordBatch], version: int) -> bytes:
+        """The batches for a fetch of that version, one after another; converted if it is old."""
+        found = b"".join(map(self._placed, batches))
+        wanted = _format_of(version)
+        return memory_records.convert(found, wanted) if found and wanted < self.magic else found
+
+    def _placed(self, batch: RecordBatch) -> bytes:
+        data = self.ledger.encoded.get(batch.first_record)
+        if data is None or not self._is_whole(data, batch):
+            data = self._built_of(batch)
+        return memory_records.place(data, batch.base_offset, batch.leader_epoch)
+
+    def _is_whole(self, data: bytes, batch: RecordBatch) -> bool:
+        """Whether the batch is all that was sent: its log may have been cut within it."""
+        if self.magic == NEWEST:
+            return int.from_bytes(data[COUNT_AT]) == batch.count
+        return self.ledger.entry_of(batch.first_record).count == batch.count
+
+    def _built_of(self, batch: RecordBatch) -> bytes:
+        key = (batch.first_record, batch.count)
+        found = self._built.get(key)
+        if found is None:
+            found = memory_records.build(self._records(batch), self.magic)
+            self._built[key] = found
+            if len(self._built) > BUILT_MAX:
+                del self._built[next(iter(self._built))]
+        return found
+
+    def _records(self, batch: RecordBatch) -> list[Record]:
+        entry = self.ledger.entry_of(batch.first_record)
+        begin = batch.first_record - entry.first_record
+        end = begin + batch.count
+        if entry.encoded:
+            return self.ledger.decoded(entry.first_record)[begin:end]
+        timestamp = STARTED_MS + entry.created_us // US_PER_MS
+        keys = entry.keys or [None] * len(entry.values)
+        return [
+            Record(None if key is None else key.encode(), value.encode(), timestamp)
+            for key, value in zip(keys[begin:end], entry.values[begin:end], strict=True)
+        ]
+
+
+def _format_of(version: int) -> int:
+    """The newest format that a version of Fetch carries."""
+    if version >= FORMAT_2_SINCE:
+        return NEWEST
+    return 1 if version >= FORMAT_1_SINCE else 0

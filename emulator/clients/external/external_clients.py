@@ -1,0 +1,280 @@
+"""The connections of clients outside: requests in, responses out, in order.
+
+A request becomes messages to the connection's broker, which answers them as it answers those of any
+client; faults of the network act on them likewise. When all answers have come they become the
+response. What a client sends before that waits, as a broker takes one request of a connection at a
+time. Everything here follows from the inputs: connections, and the bytes that came by them.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+from emulator import events, protocol
+from emulator.clients.context import ClientContext
+from emulator.clients.external import admin, fetch, groups, metadata, produce, producer_ids
+from emulator.clients.external.call import Call, Translator
+from emulator.clients.external.encoded_records import EncodedRecords
+from emulator.clients.external.injection import refusal
+from emulator.clients.external_state import Connection, Injection
+from emulator.events import CLIENTS
+from emulator.protocol import (
+    REQUESTS,
+    AnyMessage,
+    ConnectionLost,
+    DescribeClusterRequest,
+    DescribeClusterResponse,
+)
+from emulator.releases.profiles import Profile
+from emulator.wire import codec
+from emulator.wire.apis import API_VERSIONS, APIS
+from emulator.wire.exceptions import UnsupportedVersion, WireError
+from emulator.wire.messages.cluster import ApiVersionsRequest
+from emulator.wire.messages.produce import ProduceRequest
+from emulator.wire.versions import versions_of
+
+SIGN_OF_LIFE: Final = DescribeClusterRequest()
+"""What a broker is asked where the answer is known: one that is frozen or cut off gives none."""
+UNANSWERED_MAX: Final = 1_000
+"""How many messages without an answer are remembered: what was sent before them has arrived."""
+_REQUESTS: Final = frozenset(REQUESTS)
+
+
+class Delivery:
+    """What a server does with what comes out: nothing, if there is none (a recording run again)."""
+
+    def respond(self, connection: int, frame: bytes) -> None:
+        """Send a response."""
+
+    def close(self, connection: int, reason: str) -> None:
+        """Close a connection; ``reason`` is empty where the broker is down or hangs up."""
+
+
+class ExternalClients:
+    """All clients outside."""
+
+    def __init__(self, context: ClientContext, racks: dict[int, str]) -> None:
+        """Stand on ``context``; ``racks`` are the brokers'."""
+        self.context = context
+        self.kernel = context.kernel
+        self.network = context.network
+        self.state = context.state.external
+        self.versions: dict[int, range] = {}
+        self.delivery: Delivery | None = None
+        self._calls: dict[int, Call] = {}
+        self._translators = self._table(racks)
+        for key, versions in versions_of(context.profile.version).items():
+            if APIS[key].name in self._translators:
+                self.versions[key] = versions
+
+    def _table(self, racks: dict[int, str]) -> Mapping[str, Translator]:
+        """Who translates each API."""
+        context = self.context
+        addresses = metadata.Addresses(self.state)
+        known_ids = metadata.TopicIds(self.state)
+        magic = _format_of_logs(context.profile)
+        return {
+            "ApiVersions": metadata.ApiVersions(self.versions),
+            "Metadata": metadata.Metadata(addresses, racks, known_ids),
+            "DescribeCluster": metadata.DescribeCluster(addresses, racks),
+            "FindCoordinator": metadata.FindCoordinator(addresses),
+            "Produce": produce.Produce(context, magic),
+            "InitProducerId": producer_ids.InitProducerId(),
+            "Fetch": fetch.Fetch(context, EncodedRecords(context.ledger, magic), known_ids),
+            "ListOffsets": fetch.ListOffsets(),
+            "OffsetForLeaderEpoch": fetch.OffsetForLeaderEpoch(),
+            "JoinGroup": groups.JoinGroup(),
+            "SyncGroup": groups.SyncGroup(),
+            "Heartbeat": groups.Heartbeat(),
+            "LeaveGroup": groups.LeaveGroup(),
+            "OffsetCommit": groups.OffsetCommit(),
+            "OffsetFetch": groups.OffsetFetch(),
+            "DescribeGroups": groups.DescribeGroups(context.profile),
+            "ListGroups": groups.ListGroups(),
+            "DeleteGroups": groups.DeleteGroups(),
+            "CreateTopics": admin.CreateTopics(),
+            "DeleteTopics": admin.DeleteTopics(known_ids),
+            "CreatePartitions": admin.CreatePartitions(),
+            "DescribeConfigs": admin.DescribeConfigs(),
+            "IncrementalAlterConfigs": admin.IncrementalAlterConfigs(),
+            "ElectLeaders": admin.ElectLeaders(),
+            "AlterPartitionReassignments": admin.AlterPartitionReassignments(),
+        }
+
+    # ---- inputs
+
+    def advertise(self, listeners: Mapping[int, tuple[str, int]]) -> None:
+        """Brokers tell these addresses from now on."""
+        self.state.listeners.update(listeners)
+
+    def open(self, number: int, broker: int) -> None:
+        """A client connects; a broker that takes no requests refuses the first one."""
+        self.state.connections[number] = Connection(broker)
+
+    def close(self, number: int) -> None:
+        """A client hangs up: what it waited for comes to nothing, though it may have its effect."""
+        connection = self.state.connections.pop(number, None)
+        if connection is None:
+            return
+        self._calls.pop(number, None)
+        asked = [seq for seq in connection.asked if self.state.requests.pop(seq, None) is not None]
+        self.network.withdraw(CLIENTS, connection.broker, asked)
+
+    def receive(self, number: int, frame: bytes) -> None:
+        """A request came; on a connection that is closed by now it counts for nothing."""
+        connection = self.state.connections.get(number)
+        if connection is None:
+            return
+        connection.waiting.append(frame)
+        if not connection.frame:
+            self._go_on(number, connection)
+
+    def inject(self, api: str, error: str, times: int) -> None:
+        """Have the next ``times`` requests of an API answered with an error."""
+        self.state.injected.append(Injection(api, error, times))
+
+    # ---- a request
+
+    def _go_on(self, number: int, connection: Connection) -> None:
+        """Begin with the requests that wait, up to one whose answer has to be waited for."""
+        while connection.waiting and not connection.frame:
+            frame = connection.waiting.pop(0)
+            try:
+                call = self._call(number, connection, frame)
+            except WireError as error:
+                self._hang_up(number, str(error))
+                return
+            self._begin(call, frame)
+
+    def _call(self, number: int, connection: Connection, frame: bytes) -> Call:
+        """Read a request; a version of ApiVersions that nobody knows is read as version 0.
+
+        Raises:
+            WireError: it cannot be read, or the broker's release has no such version.
+        """
+        try:
+            header, message = codec.decode_request(frame)
+        except UnsupportedVersion as error:
+            if error.header.api_key != API_VERSIONS:
+                raise
+            return Call(number, connection, error.header, ApiVersionsRequest())
+        api = APIS[header.api_key]
+        known = self.versions.get(header.api_key)
+        if known is None:
+            raise WireError(f"{api.name} is no request that this broker takes")
+        if header.api_version not in known and header.api_key != API_VERSIONS:
+            raise WireError(f"{api.name} {header.api_version} is no version that this broker takes")
+        return Call(number, connection, header, message)
+
+    def _begin(self, call: Call, frame: bytes) -> None:
+        number, connection, header, message = call
+        connection.client = call.client
+        api = APIS[header.api_key].name
+        messages = self._translators[api].ask(call)
+        error = self._injected(api)
+        if error:
+            messages = [refusal(each, error) for each in messages]
+        if all(type(each) not in _REQUESTS for each in messages):
+            messages.append(SIGN_OF_LIFE)
+        if isinstance(message, ProduceRequest) and not message.acks:
+            self._send_unanswered(call, messages)
+            return
+        connection.frame = frame
+        self._calls[number] = call
+        requests = self.state.requests
+        for at, each in enumerate(messages):
+            if type(each) in _REQUESTS:
+                seq = self.network.send(CLIENTS, connection.broker, each)
+                requests[seq] = number
+            else:
+                seq = -1 - at
+                connection.answers[seq] = each
+            connection.asked.append(seq)
+
+    def _injected(self, api: str) -> str:
+        """The error that a request of an API is to be refused with now; empty: none."""
+        injected = self.state.injected
+        for each in injected:
+            if each.api == api:
+                each.times -= 1
+                if not each.times:
+                    injected.remove(each)
+                return each.error
+        return ""
+
+    def _send_unanswered(self, call: Call, messages: list[AnyMessage]) -> None:
+        """Records with acks=0: the producer takes them for written, and nobody answers."""
+        connection, unanswered = call.connection, self.state.unanswered
+        entered = iter(connection.entered)
+        for each in messages:
+            if type(each) in _REQUESTS:
+                seq = self.network.send(CLIENTS, connection.broker, each)
+                unanswered[seq] = call.number
+                if len(unanswered) > UNANSWERED_MAX:
+                    del unanswered[next(iter(unanswered))]
+            if isinstance(each, protocol.ProduceRequest):
+                fields = (call.client, each.tp, *next(entered), -1)
+                self.kernel.emit(events.ProduceAcknowledged, *fields)
+        connection.entered.clear()
+
+    # ---- answers
+
+    def take(self, message: AnyMessage) -> bool:
+        """Take the answer to a message of a client outside; False if it is for somebody else."""
+        request: int = getattr(message, "request", 0)
+        number = self.state.requests.pop(request, None)
+        if number is None:
+            return False
+        connection = self.state.connections[number]
+        connection.answers[request] = message
+        if len(connection.answers) == len(connection.asked):
+            self._conclude(number, connection)
+            if number in self.state.connections:
+                self._go_on(number, connection)
+        return True
+
+    def _conclude(self, number: int, connection: Connection) -> None:
+        """All answers are there: respond."""
+        call = self._calls.pop(number, None) or self._call(number, connection, connection.frame)
+        answers = [connection.answers[seq] for seq in connection.asked]
+        if isinstance(answers[-1], DescribeClusterResponse):
+            del answers[-1]
+        header = call.header
+        response = self._translators[APIS[header.api_key].name].answer(call, answers)
+        connection.frame = b""
+        connection.asked.clear()
+        connection.answers.clear()
+        connection.entered.clear()
+        if self.delivery is not None and response is not None:
+            version = header.api_version
+            if header.api_key == API_VERSIONS and version not in self.versions[API_VERSIONS]:
+                version = 0
+            frame = codec.encode_response(header.api_key, version, header.correlation_id, response)
+            self.delivery.respond(number, frame)
+
+    def connection_lost(self, message: ConnectionLost) -> None:
+        """A broker closed connections, refused one, or one broke."""
+        state = self.state
+        if message.request:
+            number = state.requests.get(message.request)
+            if number is None:
+                number = state.unanswered.pop(message.request, None)
+            if number is not None:
+                self._hang_up(number, "")
+            return
+        gone = [n for n, each in state.connections.items() if each.broker == message.peer]
+        for number in gone:
+            self._hang_up(number, "")
+
+    def _hang_up(self, number: int, reason: str) -> None:
+        if number not in self.state.connections:
+            return
+        self.close(number)
+        if self.delivery is not None:
+            self.delivery.close(number, reason)
+
+
+def _format_of_logs(profile: Profile) -> int:
+    """The format in which a release's brokers keep records (log.message.format.version)."""
+    if profile.has("idempotence"):
+        return 2
+    return 1 if profile.has("message_timestamps") else 0

@@ -1,0 +1,218 @@
+"""Records for consumers outside: the very bytes that producers sent, or what stands for them."""
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from emulator import events, protocol
+from emulator.clients.context import ClientContext
+from emulator.clients.external.call import Call
+from emulator.clients.external.encoded_records import EncodedRecords
+from emulator.clients.external.metadata import TopicIds
+from emulator.protocol import (
+    AnyMessage,
+    FetchedPartition,
+    FetchPartition,
+    FetchRequest,
+    FetchResponse,
+)
+from emulator.protocol.errors import ERRORS, NONE
+from emulator.wire.messages import fetch as wire
+from emulator.wire.messages import offsets
+from emulator.wire.types import Message
+
+US_PER_MS: Final = 1_000
+UNKNOWN_ID: Final = FetchedPartition("UNKNOWN_TOPIC_ID", -1, -1, [])
+NO_SESSION: Final = 0
+FINAL_EPOCH: Final = -1
+"""The epoch of a fetch that wants no session (KIP-227)."""
+READ_COMMITTED: Final = 1
+
+
+class Fetch:
+    """Fetch, always without a session: a broker whose cache of sessions is full gives none."""
+
+    def __init__(
+        self, context: ClientContext, encoded: EncodedRecords, known_ids: TopicIds
+    ) -> None:
+        """Give out records by ``encoded``."""
+        self.context = context
+        self.kernel = context.kernel
+        self.encoded = encoded
+        self.known_ids = known_ids
+        self.always_tells_stable = context.profile.has("fetch_tells_last_stable_offset")
+
+    def ask(self, call: Call) -> list[AnyMessage]:
+        """One fetch of all partitions that are named."""
+        request = call.message
+        assert isinstance(request, wire.FetchRequest)
+        if request.session_id != NO_SESSION and request.session_epoch != FINAL_EPOCH:
+            return []
+        partitions = {
+            f"{self._name(topic)}-{each.partition}": FetchPartition(
+                each.fetch_offset,
+                each.current_leader_epoch,
+                each.last_fetched_epoch,
+                each.partition_max_bytes,
+            )
+            for topic in request.topics
+            for each in topic.partitions
+            if self._name(topic)
+        }
+        return [
+            FetchRequest(
+                -1,
+                max(0, request.max_wait_ms) * US_PER_MS,
+                partitions,
+                rack=request.rack_id,
+                min_bytes=request.min_bytes,
+                max_bytes=request.max_bytes,
+            )
+        ]
+
+    def _name(self, topic: wire.FetchTopic) -> str:
+        return topic.topic or self.known_ids.name(topic.topic_id)
+
+    def answer(self, call: Call, answers: Sequence[AnyMessage]) -> Message:
+        """Give the records of each partition, in the order in which they were asked for."""
+        request = call.message
+        assert isinstance(request, wire.FetchRequest)
+        if not answers:
+            return wire.FetchResponse(error_code=ERRORS["FETCH_SESSION_ID_NOT_FOUND"].code)
+        (found,) = answers
+        assert isinstance(found, FetchResponse)
+        responses = []
+        for topic in request.topics:
+            name = self._name(topic)
+            rows = []
+            for each in topic.partitions:
+                tp = f"{name}-{each.partition}"
+                row = found.partitions[tp] if name else UNKNOWN_ID
+                rows.append(self._partition(each, row, call))
+                self._note_given(call, tp, each.fetch_offset, row)
+            responses.append(wire.FetchableTopicResponse(topic.topic, topic.topic_id, rows))
+        return wire.FetchResponse(responses=responses)
+
+    def _partition(
+        self, asked: wire.FetchPartition, row: FetchedPartition, call: Call
+    ) -> wire.PartitionData:
+        diverging = wire.EpochEndOffset()
+        if row.diverging is not None:
+            diverging = wire.EpochEndOffset(*row.diverging)
+        return wire.PartitionData(
+            asked.partition,
+            ERRORS[row.error].code,
+            row.high_watermark,
+            row.high_watermark if self._tells_last_stable_offset(call) else -1,
+            row.log_start,
+            diverging,
+            aborted_transactions=None,
+            preferred_read_replica=row.preferred_read_replica,
+            records=self.encoded.of(row.batches, call.header.api_version),
+        )
+
+    def _tells_last_stable_offset(self, call: Call) -> bool:
+        request = call.message
+        assert isinstance(request, wire.FetchRequest)
+        return self.always_tells_stable or request.isolation_level == READ_COMMITTED
+
+    def _note_given(self, call: Call, tp: str, offset: int, row: FetchedPartition) -> None:
+        """What a consumer was given is known to the audit, whatever it makes of it."""
+        if row.error == NONE and row.batches:
+            given = _from(row.batches, offset)
+            end = row.batches[-1].end_offset
+            self.kernel.emit(events.RecordsConsumed, call.client, tp, offset, given, end)
+
+
+def _from(batches: Iterable[protocol.RecordBatch], offset: int) -> list[tuple[int, int]]:
+    """Runs of (first record id, count) from an offset on, which may be within the first batch."""
+    runs = []
+    for batch in batches:
+        skipped = max(0, offset - batch.base_offset)
+        runs.append((batch.first_record + skipped, batch.count - skipped))
+    return runs
+
+
+class ListOffsets:
+    """ListOffsets: one request for each partition."""
+
+    def ask(self, call: Call) -> list[AnyMessage]:
+        """Ask for each partition."""
+        request = call.message
+        assert isinstance(request, offsets.ListOffsetsRequest)
+        return [
+            protocol.ListOffsetsRequest(
+                -1,
+                f"{topic.name}-{each.partition_index}",
+                each.current_leader_epoch,
+                each.timestamp,
+                by_wall_clock=True,
+            )
+            for topic in request.topics
+            for each in topic.partitions
+        ]
+
+    def answer(self, call: Call, answers: Sequence[AnyMessage]) -> Message:
+        """Tell each partition's offset."""
+        request = call.message
+        assert isinstance(request, offsets.ListOffsetsRequest)
+        told = iter(answers)
+        topics = []
+        for topic in request.topics:
+            rows = []
+            for each in topic.partitions:
+                found = next(told)
+                assert isinstance(found, protocol.ListOffsetsResponse)
+                rows.append(
+                    offsets.ListOffsetsPartitionResponse(
+                        each.partition_index,
+                        ERRORS[found.error].code,
+                        _old_style(found, each.timestamp, each.max_num_offsets),
+                        found.timestamp_ms,
+                        found.offset,
+                        found.leader_epoch if found.offset >= 0 else -1,
+                    )
+                )
+            topics.append(offsets.ListOffsetsTopicResponse(topic.name, rows))
+        return offsets.ListOffsetsResponse(topics=topics)
+
+
+def _old_style(found: protocol.ListOffsetsResponse, timestamp: int, limit: int) -> list[int]:
+    """Offsets as version 0 tells them, newest first: where segments begin, and the end."""
+    if found.error != NONE or found.offset < 0:
+        return []
+    first = found.log_start
+    both = [found.offset, first] if timestamp == LATEST and found.offset > first else [found.offset]
+    return both[: max(0, limit)]
+
+
+LATEST: Final = -1
+
+
+class OffsetForLeaderEpoch:
+    """OffsetForLeaderEpoch: where epochs end (KIP-101, KIP-320)."""
+
+    def ask(self, call: Call) -> list[AnyMessage]:
+        """One request for all partitions."""
+        request = call.message
+        assert isinstance(request, offsets.OffsetForLeaderEpochRequest)
+        partitions = {
+            f"{topic.topic}-{each.partition}": (each.current_leader_epoch, each.leader_epoch)
+            for topic in request.topics
+            for each in topic.partitions
+        }
+        return [protocol.OffsetsForLeaderEpochRequest(-1, partitions, one_shot=True)]
+
+    def answer(self, call: Call, answers: Sequence[AnyMessage]) -> Message:
+        """Tell each partition's epoch and end offset."""
+        request = call.message
+        assert isinstance(request, offsets.OffsetForLeaderEpochRequest)
+        (found,) = answers
+        assert isinstance(found, protocol.OffsetsForLeaderEpochResponse)
+        topics = []
+        for topic in request.topics:
+            rows = []
+            for each in topic.partitions:
+                error, epoch, end = found.partitions[f"{topic.topic}-{each.partition}"]
+                rows.append(offsets.EpochEndOffset(ERRORS[error].code, each.partition, epoch, end))
+            topics.append(offsets.OffsetForLeaderTopicResult(topic.topic, rows))
+        return offsets.OffsetForLeaderEpochResponse(topics=topics)

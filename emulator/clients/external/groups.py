@@ -1,0 +1,377 @@
+"""Consumer groups of clients outside; what they say of themselves passes through untouched."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from emulator import protocol
+from emulator.clients.external.call import Call
+from emulator.protocol import AnyMessage, Subscription
+from emulator.protocol.errors import ERRORS, NONE
+from emulator.releases.profiles import Profile
+from emulator.wire.messages import committed_offsets as committing
+from emulator.wire.messages import groups as admin
+from emulator.wire.messages import membership as wire
+from emulator.wire.types import Message
+
+US_PER_MS: Final = 1_000
+SESSION_TIMEOUT_MS: Final = range(6_000, 1_800_001)
+"""group.min.session.timeout.ms to group.max.session.timeout.ms."""
+MEMBER_ID_SINCE: Final = 4
+"""The version of JoinGroup from which on a member is given its id first (KIP-394)."""
+NULL_PROTOCOL_SINCE: Final = 7
+"""The version of JoinGroup from which on its response names no protocol with an error."""
+SEVERAL_SINCE: Final = 3
+"""The version of LeaveGroup from which on several members may go at once (KIP-345)."""
+GROUPS_SINCE: Final = 8
+"""The version of OffsetFetch from which on it asks for several groups (KIP-709)."""
+IN_ZOOKEEPER: Final = 0
+"""The version of OffsetFetch and OffsetCommit whose positions lie in ZooKeeper."""
+
+
+class JoinGroup:
+    """JoinGroup: answered when all have joined."""
+
+    def ask(self, call: Call) -> list[AnyMessage]:
+        """Ask the coordinator to take the member in."""
+        request = call.message
+        assert isinstance(request, wire.JoinGroupRequest)
+        error = NONE
+        if not request.group_id:
+            error = "INVALID_GROUP_ID"
+        elif request.session_timeout_ms not in SESSION_TIMEOUT_MS:
+            error = "INVALID_SESSION_TIMEOUT"
+        elif not request.protocol_type or not request.protocols:
+            error = "INCONSISTENT_GROUP_PROTOCOL"
+        if error != NONE:
+            return [protocol.JoinGroupResponse(0, request.group_id, error, request.member_id)]
+        session_us = request.session_timeout_ms * US_PER_MS
+        rebalance_us = request.rebalance_timeout_ms * US_PER_MS
+        return [
+            protocol.JoinGroupRequest(
+                request.group_id,
+                request.member_id,
+                call.client,
+                "",
+                Subscription([]),
+                session_us,
+                rebalance_us if rebalance_us >= 0 else session_us,
+                request.protocol_type,
+                [protocol.Protocol(each.name, each.metadata) for each in request.protocols],
+                call.header.api_version >= MEMBER_ID_SINCE,
+            )
+        ]
+
+    def answer(self, call: Call, answers: Sequence[AnyMessage]) -> Message:
+        """Tell the generation, and the leader who else is in it."""
+        (found,) = answers
+        assert isinstance(found, protocol.JoinGroupResponse)
+        is_in = found.error == NONE
+        may_be_null = call.header.api_version >= NULL_PROTOCOL_SINCE
+        return wire.JoinGroupResponse(
+            error_code=ERRORS[found.error].code,
+            generation_id=found.generation,
+            protocol_type=found.protocol_type if is_in else None,
+            protocol_name=found.protocol if is_in or not may_be_null else None,
+            leader=found.leader,
+            member_id=found.member_id,
+            members=[
+                wire.JoinGroupResponseMember(member, None, metadata)
+                for member, metadata in found.metadata.items()
+            ],
+        )
+
+
+class SyncGroup:
+    """SyncGroup: the leader brings what all members get."""
+
+    def ask(self, call: Call) -> list[AnyMessage]:
+        """Ask for the member's assignment."""
+        request = call.message
+        assert isinstance(request, wire.SyncGroupRequest)
+        assignments = {each.member_id: each.assignment for each in request.assignments}
+        return [
+            protocol.SyncGroupRequest(
+                request.group_id, request.generation_id, request.member_id, {}, assignments
+            )
+        ]
+
+    def answer(self, _call: Call, answers: Sequence[AnyMessage]) -> Message:
+        """Tell the assignment."""
+        (found,) = answers
+        assert isinstance(found, protocol.SyncGroupResponse)
+        return wire.SyncGroupResponse(
+            error_code=ERRORS[found.error].code,
+            protocol_type=found.protocol_type or None,
+            protocol_name=found.protocol or None,
+            assignment=found.assignment,
+        )
+
+
+class Heartbeat:
+    """Heartbeat."""
+
+    def ask(self, call: Call) -> list[AnyMessage]:
+        """Give a sign of life."""
+        request = call.message
+        assert isinstance(request, wire.HeartbeatRequest)
+        return [
+            protocol.HeartbeatRequest(request.group_id, request.generation_id, request.member_id)
+        ]
+
+    def answer(self, _call: Call, answers: Sequence[AnyMessage]) -> Message:
+        """Tell whether the group stands."""
+        (found,) = answers
+        assert isinstance(found, protocol.HeartbeatResponse)
+        return wire.HeartbeatResponse(error_code=ERRORS[found.error].code)
+
+
+class LeaveGroup:
+    """LeaveGroup: of one member, or from version 3 on of several."""
+
+    def ask(self, call: Call) -> list[AnyMessage]:
+        """Let each member go."""
+        request = call.message
+        assert isinstance(request, wire.LeaveGroupRequest)
+        members = [each.member_id for each in request.members]
+        if call.header.api_version < SEVERAL_SINCE:
+            members = [request.member_id]
+        return [protocol.LeaveGroupRequest(request.group_id, member) for member in members]
+
+    def answer(self, call: Call, answers: Sequence[AnyMessage]) -> Message:
+        """Tell how that ended."""
+        request = call.message
+        assert isinstance(request, wire.LeaveGroupRequest)
+        codes = []
+        for found in answers:
+            assert isinstance(found, protocol.LeaveGroupResponse)
+            codes.append(ERRORS[found.error].code)
+        if call.header.api_version < SEVERAL_SINCE:
+            return wire.LeaveGroupResponse(error_code=codes[0])
+        members = [
+            wire.MemberResponse(each.member_id, each.group_instance_id, code)
+            for each, code in zip(request.members, codes, strict=True)
+        ]
+        return wire.LeaveGroupResponse(members=members)
+
+
+class OffsetCommit:
+    """OffsetCommit: answered when the positions are replicated."""
+
+    def ask(self, call: Call) -> list[AnyMessage]:
+        """Ask for all positions at once."""
+        request = call.message
+        assert isinstance(request, committing.OffsetCommitRequest)
+        rows = {
+            f"{topic.name}-{each.partition_index}": each
+            for topic in request.topics
+            for each in topic.partitions
+        }
+        epochs = {tp: each.committed_leader_epoch for tp, each in rows.items()}
+        return [
+            protocol.OffsetCommitRequest(
+                request.group_id,
+                request.generation_id_or_member_epoch,
+                request.member_id,
+                {tp: each.committed_offset for tp, each in rows.items()},
+                {tp: epoch for tp, epoch in epochs.items() if epoch >= 0},
+                {tp: note for tp, each in rows.items() if (note := each.committed_metadata)},
+            )
+        ]
+
+    def answer(self, call: Call, answers: Sequence[AnyMessage]) -> Message:
+        """Tell it of each partition."""
+        request = call.message
+        assert isinstance(request, committing.OffsetCommitRequest)
+        (found,) = answers
+        assert isinstance(found, protocol.OffsetCommitResponse)
+        code = ERRORS[found.error].code
+        topics = [
+            committing.OffsetCommitResponseTopic(
+                topic.name,
+                topic.topic_id,
+                [
+                    committing.OffsetCommitResponsePartition(each.partition_index, code)
+                    for each in topic.partitions
+                ],
+            )
+            for topic in request.topics
+        ]
+        return committing.OffsetCommitResponse(topics=topics)
+
+
+class OffsetFetch:
+    """OffsetFetch: of one group, or from version 8 on of several."""
+
+    def ask(self, call: Call) -> list[AnyMessage]:
+        """Ask for each group."""
+        request = call.message
+        assert isinstance(request, committing.OffsetFetchRequest)
+        if call.header.api_version >= GROUPS_SINCE:
+            return [
+                protocol.OffsetFetchRequest(group.group_id, _named(group.topics))
+                for group in request.groups
+            ]
+        return [protocol.OffsetFetchRequest(request.group_id, _named(request.topics))]
+
+    def answer(self, call: Call, answers: Sequence[AnyMessage]) -> Message:
+        """Tell the positions of each group."""
+        request = call.message
+        assert isinstance(request, committing.OffsetFetchRequest)
+        found = []
+        for each in answers:
+            assert isinstance(each, protocol.OffsetFetchResponse)
+            found.append(each)
+        if call.header.api_version >= GROUPS_SINCE:
+            return committing.OffsetFetchResponse(
+                groups=[
+                    committing.OffsetFetchResponseGroup(
+                        each.group,
+                        [
+                            committing.OffsetFetchResponseTopics(
+                                topic,
+                                partitions=[
+                                    committing.OffsetFetchResponsePartitions(*row) for row in rows
+                                ],
+                            )
+                            for topic, rows in _positions(each, 0).items()
+                        ],
+                        ERRORS[each.error].code,
+                    )
+                    for each in found
+                ]
+            )
+        (only,) = found
+        code = ERRORS[only.error].code
+        positions = _positions(only, code)
+        if call.header.api_version == IN_ZOOKEEPER:
+            positions = _without_notes(positions)
+        topics = [
+            committing.OffsetFetchResponseTopic(
+                topic, [committing.OffsetFetchResponsePartition(*row) for row in rows]
+            )
+            for topic, rows in positions.items()
+        ]
+        return committing.OffsetFetchResponse(topics=topics, error_code=code)
+
+
+def _named(
+    topics: Sequence[committing.OffsetFetchRequestTopic | committing.OffsetFetchRequestTopics]
+    | None,
+) -> list[str] | None:
+    """The partitions that are asked for; None: all."""
+    if topics is None:
+        return None
+    return [f"{topic.name}-{index}" for topic in topics for index in topic.partition_indexes]
+
+
+Position = tuple[int, int, int, str, int]
+"""Partition, offset, leader epoch, metadata and error."""
+
+
+def _without_notes(topics: dict[str, list[Position]]) -> dict[str, list[Position]]:
+    """Tell positions as ZooKeeper kept them: no metadata, and an error where there is none."""
+    unknown = ERRORS["UNKNOWN_TOPIC_OR_PARTITION"].code
+    return {
+        topic: [
+            (partition, offset, epoch, "", unknown if offset < 0 and not error else error)
+            for partition, offset, epoch, _, error in rows
+        ]
+        for topic, rows in topics.items()
+    }
+
+
+def _positions(found: protocol.OffsetFetchResponse, code: int) -> dict[str, list[Position]]:
+    """Positions by topic."""
+    topics: dict[str, list[Position]] = {}
+    for tp, offset in found.offsets.items():
+        topic, _, partition = tp.rpartition("-")
+        row = (int(partition), offset, found.epochs.get(tp, -1), found.notes.get(tp, ""), code)
+        topics.setdefault(topic, []).append(row)
+    return topics
+
+
+COMPLETING: Final = "CompletingRebalance"
+AWAITING_SYNC: Final = "AwaitingSync"
+"""The state in which a group waits for its leader, and its name before 1.1."""
+
+
+class DescribeGroups:
+    """DescribeGroups."""
+
+    def __init__(self, profile: Profile) -> None:
+        """Name states as ``profile`` does."""
+        self.is_completing = profile.has("completing_rebalance_state")
+
+    def ask(self, call: Call) -> list[AnyMessage]:
+        """Ask for the groups that are named."""
+        request = call.message
+        assert isinstance(request, admin.DescribeGroupsRequest)
+        return [protocol.DescribeGroupsRequest(request.groups)]
+
+    def answer(self, _call: Call, answers: Sequence[AnyMessage]) -> Message:
+        """Describe each with its members."""
+        (found,) = answers
+        assert isinstance(found, protocol.DescribeGroupsResponse)
+        groups = [
+            admin.DescribedGroup(
+                ERRORS[group.error].code,
+                None,
+                name,
+                self._state(group.state),
+                group.protocol_type,
+                group.protocol,
+                [
+                    admin.DescribedGroupMember(
+                        member, None, each.client, "/127.0.0.1", each.metadata, each.assignment
+                    )
+                    for member, each in group.members.items()
+                ],
+            )
+            for name, group in found.groups.items()
+        ]
+        return admin.DescribeGroupsResponse(groups=groups)
+
+    def _state(self, state: str) -> str:
+        return AWAITING_SYNC if state == COMPLETING and not self.is_completing else state
+
+
+class ListGroups:
+    """ListGroups: those that the broker coordinates."""
+
+    def ask(self, _call: Call) -> list[AnyMessage]:
+        """Ask for all."""
+        return [protocol.DescribeGroupsRequest(None)]
+
+    def answer(self, call: Call, answers: Sequence[AnyMessage]) -> Message:
+        """Name those in the states that are asked for."""
+        request = call.message
+        assert isinstance(request, admin.ListGroupsRequest)
+        (found,) = answers
+        assert isinstance(found, protocol.DescribeGroupsResponse)
+        wanted = {state.lower() for state in request.states_filter}
+        groups = [
+            admin.ListedGroup(name, group.protocol_type, group.state, "classic")
+            for name, group in found.groups.items()
+            if not wanted or group.state.lower() in wanted
+        ]
+        return admin.ListGroupsResponse(error_code=ERRORS[found.error].code, groups=groups)
+
+
+class DeleteGroups:
+    """DeleteGroups."""
+
+    def ask(self, call: Call) -> list[AnyMessage]:
+        """Ask for all at once."""
+        request = call.message
+        assert isinstance(request, admin.DeleteGroupsRequest)
+        return [protocol.DeleteGroupsRequest(request.groups_names)]
+
+    def answer(self, _call: Call, answers: Sequence[AnyMessage]) -> Message:
+        """Tell how it ended for each."""
+        (found,) = answers
+        assert isinstance(found, protocol.DeleteGroupsResponse)
+        results = [
+            admin.DeletableGroupResult(name, ERRORS[error].code)
+            for name, error in found.errors.items()
+        ]
+        return admin.DeleteGroupsResponse(results=results)

@@ -1,0 +1,225 @@
+"""What clients outside ask about the cluster: its brokers, topics and coordinators."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from emulator import protocol
+from emulator.clients.external.call import Call
+from emulator.clients.external.ids import topic_id_of, uuid_bytes
+from emulator.clients.external_state import ExternalState
+from emulator.protocol import AnyMessage, ClusterMetadataRequest, ClusterMetadataResponse
+from emulator.protocol.errors import ERRORS, NONE
+from emulator.wire.apis import API_VERSIONS
+from emulator.wire.messages import cluster as wire
+from emulator.wire.messages import coordinator as finding
+from emulator.wire.types import NO_UUID, Message
+
+INTERNAL: Final = ("__consumer_offsets", "__transaction_state")
+SEVERAL_SINCE: Final = 4
+"""The version of FindCoordinator from which on it asks for several groups."""
+GROUP: Final = 0
+"""The type of a coordinator's key that is a group's name; 1 is a transactional id."""
+
+
+class Addresses:
+    """Where clients reach brokers."""
+
+    def __init__(self, state: ExternalState) -> None:
+        """Look in ``state``."""
+        self.state = state
+
+    def of(self, broker: int) -> tuple[str, int]:
+        """Host and port; a name that leads nowhere if the broker was given no listener."""
+        return self.state.listeners.get(broker, (f"broker-{broker}", 9092 + broker))
+
+
+class Metadata:
+    """Metadata: brokers, controller, topics (KIP-4 and later)."""
+
+    def __init__(self, addresses: Addresses, racks: dict[int, str], known_ids: "TopicIds") -> None:
+        """Tell ``addresses`` and ``racks``."""
+        self.addresses = addresses
+        self.racks = racks
+        self.known_ids = known_ids
+
+    def ask(self, call: Call) -> list[AnyMessage]:
+        """Ask for the topics that are named, or for all."""
+        request = call.message
+        assert isinstance(request, wire.MetadataRequest)
+        all_of_old = call.header.api_version == 0 and not request.topics
+        if request.topics is None or all_of_old:
+            return [ClusterMetadataRequest(None)]
+        names = [topic.name or self.known_ids.name(topic.topic_id) for topic in request.topics]
+        known = [name for name in names if name]
+        return [ClusterMetadataRequest(known, request.allow_auto_topic_creation)]
+
+    def answer(self, call: Call, answers: Sequence[AnyMessage]) -> Message:
+        """Put it as the version wants it."""
+        (found,) = answers
+        assert isinstance(found, ClusterMetadataResponse)
+        self.known_ids.learn(found)
+        topics = [self._topic(name, each) for name, each in found.topics.items()]
+        request = call.message
+        assert isinstance(request, wire.MetadataRequest)
+        topics += [
+            wire.MetadataResponseTopic(
+                error_code=ERRORS["UNKNOWN_TOPIC_ID"].code, name=None, topic_id=topic.topic_id
+            )
+            for topic in request.topics or ()
+            if not topic.name and not self.known_ids.name(topic.topic_id)
+        ]
+        brokers = []
+        for broker in found.brokers:
+            host, port = self.addresses.of(broker)
+            rack = self.racks.get(broker)
+            brokers.append(wire.MetadataResponseBroker(broker, host, port, rack))
+        return wire.MetadataResponse(
+            brokers=brokers,
+            cluster_id=found.cluster_id or None,
+            controller_id=found.controller,
+            topics=topics,
+        )
+
+    @staticmethod
+    def _topic(name: str, found: protocol.TopicDescription) -> wire.MetadataResponseTopic:
+        partitions = [
+            wire.MetadataResponsePartition(
+                ERRORS[each.error].code,
+                number,
+                each.leader,
+                each.leader_epoch,
+                each.replicas,
+                each.isr,
+            )
+            for number, each in found.partitions.items()
+        ]
+        return wire.MetadataResponseTopic(
+            ERRORS[found.error].code,
+            name,
+            topic_id_of(found),
+            name in INTERNAL,
+            partitions,
+        )
+
+
+class TopicIds:
+    """The names of topics by their ids, as far as clients outside were told them."""
+
+    def __init__(self, state: ExternalState) -> None:
+        """Remember in ``state``."""
+        self.names = state.topic_names
+
+    def learn(self, found: ClusterMetadataResponse) -> None:
+        """Remember what a broker told."""
+        for name, topic in found.topics.items():
+            if topic.topic_id:
+                self.names[topic.topic_id] = name
+
+    def name(self, topic_id: bytes) -> str:
+        """The name of a topic; empty if it is not known."""
+        if topic_id == NO_UUID:
+            return ""
+        return next((name for text, name in self.names.items() if uuid_bytes(text) == topic_id), "")
+
+
+class DescribeCluster:
+    """DescribeCluster: as Metadata without topics (KIP-700)."""
+
+    def __init__(self, addresses: Addresses, racks: dict[int, str]) -> None:
+        """Tell ``addresses`` and ``racks``."""
+        self.addresses = addresses
+        self.racks = racks
+
+    def ask(self, _call: Call) -> list[AnyMessage]:
+        """Ask for no topic."""
+        return [ClusterMetadataRequest([])]
+
+    def answer(self, _call: Call, answers: Sequence[AnyMessage]) -> Message:
+        """Tell brokers and controller."""
+        (found,) = answers
+        assert isinstance(found, ClusterMetadataResponse)
+        brokers = []
+        for broker in found.brokers:
+            host, port = self.addresses.of(broker)
+            rack = self.racks.get(broker)
+            brokers.append(wire.DescribeClusterBroker(broker, host, port, rack))
+        return wire.DescribeClusterResponse(
+            cluster_id=found.cluster_id, controller_id=found.controller, brokers=brokers
+        )
+
+
+class FindCoordinator:
+    """FindCoordinator: of one group, or from version 4 on of several (KIP-699)."""
+
+    def __init__(self, addresses: Addresses) -> None:
+        """Tell ``addresses``."""
+        self.addresses = addresses
+
+    def ask(self, call: Call) -> list[AnyMessage]:
+        """Ask for each group; there is no coordinator of transactions."""
+        request = call.message
+        assert isinstance(request, finding.FindCoordinatorRequest)
+        return [
+            protocol.FindCoordinatorRequest(key)
+            if request.key_type == GROUP
+            else protocol.FindCoordinatorResponse(0, key, "COORDINATOR_NOT_AVAILABLE")
+            for key in self._keys(call)
+        ]
+
+    @staticmethod
+    def _keys(call: Call) -> list[str]:
+        request = call.message
+        assert isinstance(request, finding.FindCoordinatorRequest)
+        return (
+            request.coordinator_keys if call.header.api_version >= SEVERAL_SINCE else [request.key]
+        )
+
+    def answer(self, call: Call, answers: Sequence[AnyMessage]) -> Message:
+        """Tell where the coordinators are."""
+        coordinators = []
+        for key, found in zip(self._keys(call), answers, strict=True):
+            assert isinstance(found, protocol.FindCoordinatorResponse)
+            host, port = self.addresses.of(found.coordinator) if found.error == NONE else ("", -1)
+            error = ERRORS[found.error].code
+            coordinators.append(finding.Coordinator(key, found.coordinator, host, port, error, ""))
+        if call.header.api_version >= SEVERAL_SINCE:
+            return finding.FindCoordinatorResponse(coordinators=coordinators)
+        (only,) = coordinators
+        return finding.FindCoordinatorResponse(
+            error_code=only.error_code,
+            error_message=NONE if only.error_code == ERRORS[NONE].code else None,
+            node_id=only.node_id,
+            host=only.host,
+            port=only.port,
+        )
+
+
+_NAMES_ITSELF: Final = 3
+"""The version of ApiVersions since which a broker says which versions of it there are."""
+
+
+class ApiVersions:
+    """ApiVersions: what the broker's release understands (KIP-35), and no features."""
+
+    def __init__(self, versions: Mapping[int, range]) -> None:
+        """Tell ``versions``, by API key."""
+        self.versions = versions
+
+    def ask(self, _call: Call) -> list[AnyMessage]:
+        """It is known: only a sign of life is needed."""
+        return []
+
+    def answer(self, call: Call, _answers: Sequence[AnyMessage]) -> Message:
+        """Tell the versions; who asked in one that is not known learns it by an error.
+
+        Since 2.4, whose ApiVersions 3 came with this rule, the error names the versions of
+        ApiVersions (KIP-511); before that it names none.
+        """
+        understood = self.versions[API_VERSIONS]
+        if call.header.api_version in understood:
+            told, error = sorted(self.versions.items()), NONE
+        else:
+            told = [(API_VERSIONS, understood)] if _NAMES_ITSELF in understood else []
+            error = "UNSUPPORTED_VERSION"
+        keys = [wire.ApiVersion(key, versions[0], versions[-1]) for key, versions in told]
+        return wire.ApiVersionsResponse(ERRORS[error].code, keys)

@@ -1,0 +1,158 @@
+"""Records of producers outside: entered as bytes, and acknowledged as the leader says.
+
+A batch that comes again is the same records: its producer was not told that the first attempt had
+come to anything, or it numbers its batches. So a copy in the log is known as a duplicate, and a
+record that only the second attempt brought as the one that was acknowledged.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+from zlib import crc32
+
+from emulator import events
+from emulator.clients.context import ClientContext
+from emulator.clients.external.call import Call
+from emulator.protocol import AnyMessage, ProduceRequest, ProduceResponse, RecordBatch
+from emulator.protocol.errors import ERRORS, NONE
+from emulator.protocol.names import is_topic_name
+from emulator.wire.exceptions import InvalidRecords, WireError
+from emulator.wire.messages import produce as wire
+from emulator.wire.records import memory_records
+from emulator.wire.records.memory_records import Summary
+from emulator.wire.types import Message
+
+US_PER_MS: Final = 1_000
+DOUBTS_MAX: Final = 1_000
+"""How many batches of a partition are remembered in case they come again."""
+
+
+class Produce:
+    """Produce: one request to the broker for each partition, and one answer to the client."""
+
+    def __init__(self, context: ClientContext, magic: int) -> None:
+        """Enter records in the ledger of ``context``; ``magic`` is the format of brokers' logs."""
+        self.context = context
+        self.magic = magic
+        self.kernel = context.kernel
+        self.ledger = context.ledger
+        self.in_doubt = context.state.external.in_doubt
+
+    def ask(self, call: Call) -> list[AnyMessage]:
+        """Enter the batches; what is none is refused here, as a broker does before it writes."""
+        request = call.message
+        assert isinstance(request, wire.ProduceRequest)
+        asked: list[AnyMessage] = []
+        for topic in request.topic_data:
+            for each in topic.partition_data:
+                tp = f"{topic.name}-{each.index}"
+                if is_topic_name(topic.name):
+                    asked.append(self._batch(call, request, tp, each.records or b""))
+                else:
+                    asked.append(ProduceResponse(0, tp, "INVALID_TOPIC_EXCEPTION", -1))
+        return asked
+
+    def _batch(
+        self, call: Call, request: wire.ProduceRequest, tp: str, data: bytes
+    ) -> ProduceRequest | ProduceResponse:
+        try:
+            found = memory_records.check_produced(data)
+            if found.magic < self.magic:
+                data = memory_records.convert(data, self.magic)
+        except InvalidRecords:
+            return ProduceResponse(0, tp, "INVALID_RECORD", -1)
+        except WireError:
+            return ProduceResponse(0, tp, "CORRUPT_MESSAGE", -1)
+        first = self._entered(call, request.acks, tp, data, found)
+        call.connection.entered.append((first, found.count))
+        batch = RecordBatch(
+            0,
+            found.count,
+            -1,
+            first,
+            found.producer_id,
+            found.producer_epoch,
+            found.base_sequence,
+            len(data),
+        )
+        timeout_us = max(0, request.timeout_ms) * US_PER_MS
+        return ProduceRequest(tp, batch, request.acks, timeout_us, len(data))
+
+    def _entered(self, call: Call, acks: int, tp: str, data: bytes, found: Summary) -> int:
+        """The id of the first record: that of an earlier attempt, if this is another one."""
+        doubts = self.in_doubt.setdefault(tp, {})
+        mark = _mark(data, found)
+        known = doubts.get(mark)
+        if known is not None:
+            fields = (call.client, tp, known, "NETWORK_EXCEPTION", False)
+            self.kernel.emit(events.ProduceRetried, *fields)
+            return known
+        first = self.ledger.enter_encoded(
+            call.client, tp, data, found.count, acks=acks, now_us=self.kernel.now
+        )
+        doubts[mark] = first
+        if len(doubts) > DOUBTS_MAX:
+            del doubts[next(iter(doubts))]
+        if self.kernel.observed(events.ProduceSent):
+            keys, values = self._shown(first, found.count)
+            self.kernel.emit(events.ProduceSent, call.client, tp, first, keys, values, acks)
+        return first
+
+    def _shown(self, first: int, count: int) -> tuple[list[str | None], list[str]]:
+        """Keys and values as text; nobody who only counts records needs them."""
+        if not self.kernel.is_recorded:
+            return [], [""] * count
+        return self.ledger.texts_of(first)
+
+    def answer(self, call: Call, answers: Sequence[AnyMessage]) -> Message | None:
+        """Tell the producer; what it is told is written is acknowledged from here on."""
+        request = call.message
+        assert isinstance(request, wire.ProduceRequest)
+        told = iter(answers)
+        entered = iter(call.connection.entered)
+        topics = []
+        for topic in request.topic_data:
+            rows = []
+            for each in topic.partition_data:
+                found = next(told)
+                assert isinstance(found, ProduceResponse)
+                if found.error not in UNENTERED:
+                    self._concluded(call, found, *next(entered))
+                rows.append(
+                    wire.PartitionProduceResponse(
+                        each.index,
+                        ERRORS[found.error].code,
+                        found.base_offset,
+                        log_start_offset=found.log_start,
+                    )
+                )
+            topics.append(wire.TopicProduceResponse(topic.name, topic.topic_id, rows))
+        return wire.ProduceResponse(topics)
+
+    def _concluded(self, call: Call, found: ProduceResponse, first: int, count: int) -> None:
+        """One partition's batch: acknowledged, or refused; an error that passes says neither."""
+        if found.error == NONE:
+            self._no_more_in_doubt(found.tp, first)
+            fields = (call.client, found.tp, first, count, found.base_offset)
+            self.kernel.emit(events.ProduceAcknowledged, *fields)
+        elif not ERRORS[found.error].retriable:
+            failed = (call.client, found.tp, first, count, found.error)
+            self.kernel.emit(events.ProduceFailed, *failed)
+
+    def _no_more_in_doubt(self, tp: str, first: int) -> None:
+        """The producer knows; one that numbers its batches may still send this one again."""
+        doubts = self.in_doubt.get(tp, {})
+        mark = next((mark for mark, record in doubts.items() if record == first), None)
+        if mark is not None and mark.startswith(UNNUMBERED):
+            del doubts[mark]
+
+
+UNENTERED: Final = ("CORRUPT_MESSAGE", "INVALID_RECORD", "INVALID_TOPIC_EXCEPTION")
+"""The errors of records that no broker has seen."""
+UNNUMBERED: Final = "bytes "
+
+
+def _mark(data: bytes, found: Summary) -> str:
+    """What tells a batch from others: its producer's number of it, or else its bytes."""
+    if found.producer_id >= 0:
+        return f"{found.producer_id} {found.producer_epoch} {found.base_sequence}"
+    return f"{UNNUMBERED}{crc32(data):08x} {len(data)}"

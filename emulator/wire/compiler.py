@@ -1,0 +1,404 @@
+"""Readers and writers of messages, generated from their declarations.
+
+For each message and version one reader and one writer are made when they are first needed, as
+Python source with everything that is known beforehand worked out: which fields the version has,
+which are nullable, and which neighbours have a fixed size and so are read by one call. A reader
+of FetchRequest 11 goes like this::
+
+    def read(data, at):
+        size = len(data)
+        v1, v2, v3, v4, v5, v6, v7, v8 = UNPACK_1(data, at)
+        at += 29
+        ...
+        return FetchRequest(None, v1, REPLICASTATE, v2, v3, v4, v5, v6, v7, v9, v10, v11), at
+
+Readers trust nothing: a length is compared with what is left of the frame before anything is
+taken or allocated by it. They raise MalformedFrame; IndexError and struct.error where the frame
+ends early, which the codec turns into MalformedFrame.
+"""
+
+import struct
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+from emulator.wire.exceptions import MalformedFrame
+from emulator.wire.schema import Array, Field, Kind, fields_in, fields_of, smallest, tagged_in
+from emulator.wire.types import Message, Number, Sized
+from emulator.wire.varints import ONE_BYTE, read_unsigned_varint, unsigned_varint
+
+Reader = Callable[[bytes, int], tuple[Any, int]]
+"""Gives the message that begins at an offset, and where it ends."""
+Writer = Callable[[Any], bytes]
+
+
+@cache
+def reader(message: type[Message], version: int, *, flexible: bool) -> Reader:
+    """Return the reader of one version of a message."""
+    return _ReaderSource(version, flexible).compiled(message)
+
+
+@cache
+def writer(message: type[Message], version: int, *, flexible: bool) -> Writer:
+    """Return the writer of one version of a message."""
+    return _WriterSource(version, flexible).compiled(message)
+
+
+class _Source:
+    """Python source in the making, and the constants that it uses."""
+
+    def __init__(self, version: int, flexible: bool) -> None:
+        self.version = version
+        self.flexible = flexible
+        self.lines: list[str] = []
+        self.depth = 1
+        self.names = 0
+        self.constants: dict[str, Any] = {}
+        self.functions: list[str] = []
+
+    def line(self, text: str) -> None:
+        self.lines.append("    " * self.depth + text)
+
+    def name(self) -> str:
+        self.names += 1
+        return f"v{self.names}"
+
+    def constant(self, value: Any, stem: str) -> str:  # noqa: ANN401 - anything
+        name = f"{stem}_{len(self.constants)}"
+        self.constants[name] = value
+        return name
+
+    def default(self, field: Field) -> str:
+        """The default as an expression; a list is new every time."""
+        if isinstance(field.default, Message):
+            return self.constant(field.default, "DEFAULT")
+        return repr(field.default)
+
+    def run(self, function: str) -> Any:  # noqa: ANN401 - the function of that name
+        source = "\n".join([*self.functions, *self.lines])
+        exec(compile(source, f"<{type(self).__name__} {self.version}>", "exec"), self.constants)
+        return self.constants[function]
+
+
+class _ReaderSource(_Source):
+    """Collects neighbours of fixed size in ``pending`` until something else has to be read."""
+
+    def __init__(self, version: int, flexible: bool) -> None:
+        super().__init__(version, flexible)
+        self.pending: list[tuple[str, str]] = []
+        self.constants |= {
+            "bad": _malformed,
+            "varint": read_unsigned_varint,
+            "skip_tags": skip_tags,
+            "numbers": struct.unpack_from,
+        }
+
+    def compiled(self, message: type[Message]) -> Reader:
+        self.lines = ["def read(data, at):", "    size = len(data)"]
+        made = self.structure(message)
+        self.flush()
+        self.line(f"return {made}, at")
+        function: Reader = self.run("read")
+        return function
+
+    def fixed(self, code: str) -> str:
+        name = self.name()
+        self.pending.append((code, name))
+        return name
+
+    def flush(self) -> None:
+        if not self.pending:
+            return
+        codes = ">" + "".join(code for code, _ in self.pending)
+        unpack = self.constant(struct.Struct(codes).unpack_from, "UNPACK")
+        self.line(f"{', '.join(name for _, name in self.pending)}, = {unpack}(data, at)")
+        self.line(f"at += {struct.calcsize(codes)}")
+        self.pending.clear()
+
+    def structure(self, message: type[Message]) -> str:
+        """Read all fields, and return the expression that makes the structure."""
+        values = {f.name: self.field(f) for f in fields_in(message, self.version)}
+        if self.flexible:
+            values |= self.tagged(tagged_in(message, self.version))
+        arguments = (values.get(f.name) or self.default(f) for f in fields_of(message))
+        return f"{self.constant(message, message.__name__)}({', '.join(arguments)})"
+
+    def field(self, field: Field) -> str:
+        return self.value(field.kind, nullable=field.is_nullable(self.version))
+
+    def value(self, kind: Kind, *, nullable: bool) -> str:
+        if isinstance(kind, Number):
+            return self.fixed(kind.code)
+        if isinstance(kind, Sized):
+            return self.sized(kind, nullable=nullable)
+        if isinstance(kind, Array):
+            return self.array(kind.item, nullable=nullable)
+        return self.nullable_structure(kind) if nullable else self.structure(kind)
+
+    def length(self, code: str) -> str:
+        """Read a length; -1 stands for null in both encodings."""
+        name = self.fixed("B" if self.flexible else code)
+        self.flush()
+        if self.flexible:
+            self.line(f"if {name} > 127: {name}, at = varint(data, at - 1)")
+            self.line(f"{name} -= 1")
+        return name
+
+    def sized(self, kind: Sized, *, nullable: bool) -> str:
+        length = self.length("h" if kind is Sized.STRING else "i")
+        value = self.name()
+        taken = "data[at:end]"
+        if kind is Sized.STRING:
+            # As Kafka's readString: bytes that are no UTF-8 become U+FFFD, and no error.
+            taken += ".decode('utf-8', 'replace')"
+        if nullable:
+            self.line(f"if {length} == -1: {value} = None")
+            self.line("else:")
+            self.depth += 1
+        self.line(f"end = at + {length}")
+        self.line(f"if {length} < 0 or end > size: bad({length}, at, size)")
+        self.line(f"{value} = {taken}")
+        self.line("at = end")
+        if nullable:
+            self.depth -= 1
+        return value
+
+    def array(self, item: Kind, *, nullable: bool) -> str:
+        count = self.length("i")
+        items = self.name()
+        if nullable:
+            self.line(f"if {count} == -1: {items} = None")
+            self.line("else:")
+            self.depth += 1
+        fewest = max(1, smallest(item, self.version, flexible=self.flexible))
+        self.line(f"if {count} < 0 or at + {count} * {fewest} > size: bad({count}, at, size)")
+        if isinstance(item, Number):
+            self.line(f"{items} = list(numbers('>%d{item.code}' % {count}, data, at))")
+            self.line(f"at += {count} * {item.size}")
+        else:
+            self.line(f"{items} = []")
+            self.line(f"for _ in range({count}):")
+            self.depth += 1
+            made = self.value(item, nullable=False)
+            self.flush()
+            self.line(f"{items}.append({made})")
+            self.depth -= 1
+        if nullable:
+            self.depth -= 1
+        return items
+
+    def nullable_structure(self, message: type[Message]) -> str:
+        present = self.fixed("b")
+        self.flush()
+        value = self.name()
+        self.line(f"if {present} < 0: {value} = None")
+        self.line("else:")
+        self.depth += 1
+        made = self.structure(message)
+        self.flush()
+        self.line(f"{value} = {made}")
+        self.depth -= 1
+        return value
+
+    def tagged(self, fields: tuple[Field, ...]) -> dict[str, str]:
+        """Read the tagged fields: nearly always a byte that says there are none."""
+        count = self.fixed("B")
+        self.flush()
+        if not fields:
+            self.line(f"if {count}: at = skip_tags(data, at - 1)")
+            return {}
+        names = {field.name: self.name() for field in fields}
+        function = self.tags_function(fields)
+        listed = ", ".join(names.values())
+        self.line(f"if {count}: {listed}, at = {function}(data, at - 1)")
+        for field in fields:
+            default = f"{names[field.name]} = {self.default(field)}"
+            self.line(f"else: {default}" if field is fields[0] else f"if not {count}: {default}")
+        return names
+
+    def tags_function(self, fields: tuple[Field, ...]) -> str:
+        outer, outer_depth, self.lines, self.depth = self.lines, self.depth, [], 1
+        name = f"tags_{len(self.functions)}"
+        self.lines.append(f"def {name}(data, at):")
+        self.line("count, at = varint(data, at)")
+        results = {field.name: self.name() for field in fields}
+        for field in fields:
+            self.line(f"{results[field.name]} = {self.default(field)}")
+        self.line("for _ in range(count):")
+        self.depth += 1
+        self.line("tag, at = varint(data, at)")
+        self.line("length, at = varint(data, at)")
+        self.line("until = at + length")
+        self.line("if until > len(data): bad(length, at, len(data))")
+        self.line("size = until")
+        for field in fields:
+            self.line(f"if tag == {field.tag}:")
+            self.depth += 1
+            made = self.field(field)
+            self.flush()
+            self.line(f"{results[field.name]} = {made}")
+            self.line("if at != until: bad(length, at, size)")
+            self.depth -= 1
+        self.line("at = until")
+        self.depth -= 1
+        self.line(f"return {', '.join(results.values())}, at")
+        self.functions.append("\n".join(self.lines))
+        self.lines, self.depth = outer, outer_depth
+        return name
+
+
+class _WriterSource(_Source):
+    """Collects neighbours of fixed size, as (code, expression), until something else comes."""
+
+    def __init__(self, version: int, flexible: bool) -> None:
+        super().__init__(version, flexible)
+        self.pending: list[tuple[str, str]] = []
+        self.constants |= {
+            "BYTE": ONE_BYTE,
+            "varint": unsigned_varint,
+            "tags": _written_tags,
+            "numbers": struct.pack,
+        }
+
+    def compiled(self, message: type[Message]) -> Writer:
+        self.lines = ["def write(m):", "    out = []", "    add = out.append"]
+        self.structure(message, "m")
+        self.flush()
+        self.line("return b''.join(out)")
+        function: Writer = self.run("write")
+        return function
+
+    def flush(self) -> None:
+        if not self.pending:
+            return
+        if all(expression == "0" for _, expression in self.pending):
+            self.line(f"add({bytes(len(self.pending))!r})")  # no tagged fields, once or more
+        else:
+            codes = ">" + "".join(code for code, _ in self.pending)
+            pack = self.constant(struct.Struct(codes).pack, "PACK")
+            self.line(f"add({pack}({', '.join(expression for _, expression in self.pending)}))")
+        self.pending.clear()
+
+    def structure(self, message: type[Message], value: str) -> None:
+        for field in fields_in(message, self.version):
+            self.value(
+                field.kind, f"{value}.{field.name}", nullable=field.is_nullable(self.version)
+            )
+        if self.flexible:
+            self.tagged(tagged_in(message, self.version), value)
+
+    def value(self, kind: Kind, value: str, *, nullable: bool) -> None:
+        if isinstance(kind, Number):
+            self.pending.append((kind.code, value))
+        elif isinstance(kind, Sized):
+            self.sized(kind, value, nullable=nullable)
+        elif isinstance(kind, Array):
+            self.array(kind.item, value, nullable=nullable)
+        elif nullable:
+            self.nullable_structure(kind, value)
+        else:
+            self.structure(kind, value)
+
+    def length(self, code: str, name: str) -> None:
+        if self.flexible:
+            self.flush()
+            self.line(f"{name} += 1")
+            self.line(f"add(BYTE[{name}] if {name} < 128 else varint({name}))")
+        else:
+            self.pending.append((code, name))
+            self.flush()
+
+    def sized(self, kind: Sized, value: str, *, nullable: bool) -> None:
+        taken, length = self.name(), self.name()
+        self.line(f"{taken} = {value}")
+        encode = f"{taken} = {taken}.encode()"
+        if nullable:
+            self.line(f"if {taken} is None: {taken} = b''; {length} = -1")
+            self.line("else:")
+            self.depth += 1
+        if kind is Sized.STRING:
+            self.line(encode)
+        self.line(f"{length} = len({taken})")
+        if nullable:
+            self.depth -= 1
+        self.length("h" if kind is Sized.STRING else "i", length)
+        self.line(f"add({taken})")
+
+    def array(self, item: Kind, value: str, *, nullable: bool) -> None:
+        items, count, each = self.name(), self.name(), self.name()
+        self.line(f"{items} = {value}")
+        if nullable:
+            self.line(f"if {items} is None: {items} = (); {count} = -1")
+            self.line(f"else: {count} = len({items})")
+        else:
+            self.line(f"{count} = len({items})")
+        self.length("i", count)
+        if isinstance(item, Number):
+            self.line(f"add(numbers('>%d{item.code}' % len({items}), *{items}))")
+            return
+        self.line(f"for {each} in {items}:")
+        self.depth += 1
+        self.value(item, each, nullable=False)
+        self.flush()
+        self.depth -= 1
+
+    def nullable_structure(self, message: type[Message], value: str) -> None:
+        self.flush()
+        taken = self.name()
+        self.line(f"{taken} = {value}")
+        self.line(f"if {taken} is None: add(b'\\xff')")
+        self.line("else:")
+        self.depth += 1
+        self.pending.append(("b", "1"))
+        self.structure(message, taken)
+        self.flush()
+        self.depth -= 1
+
+    def tagged(self, fields: tuple[Field, ...], value: str) -> None:
+        if not fields:
+            self.pending.append(("B", "0"))
+            return
+        self.flush()
+        differs = {f.name: f"{value}.{f.name} != {self.default(f)}" for f in fields}
+        self.line(f"if {' or '.join(differs.values())}:")
+        parts = (
+            f"({f.tag}, {self.tag_function(f)}({value}.{f.name}) if {differs[f.name]} else None)"
+            for f in fields
+        )
+        self.line(f"    add(tags([{', '.join(parts)}]))")
+        self.line("else: add(b'\\x00')")
+
+    def tag_function(self, field: Field) -> str:
+        outer, outer_depth, self.lines, self.depth = self.lines, self.depth, [], 1
+        name = f"tag_{len(self.functions)}"
+        self.lines.append(f"def {name}(m):")
+        self.line("out = []")
+        self.line("add = out.append")
+        self.value(field.kind, "m", nullable=field.is_nullable(self.version))
+        self.flush()
+        self.line("return b''.join(out)")
+        self.functions.append("\n".join(self.lines))
+        self.lines, self.depth = outer, outer_depth
+        return name
+
+
+def _malformed(length: int, at: int, size: int) -> None:
+    raise MalformedFrame(f"a length of {length} at byte {at} of {size}")
+
+
+def skip_tags(data: bytes, at: int) -> int:
+    """Return where a section of tagged fields ends, none of which is known."""
+    count, at = read_unsigned_varint(data, at)
+    for _ in range(count):
+        _, at = read_unsigned_varint(data, at)
+        length, at = read_unsigned_varint(data, at)
+        at += length
+    return at
+
+
+def _written_tags(values: list[tuple[int, bytes | None]]) -> bytes:
+    given = [(number, value) for number, value in values if value is not None]
+    written = [unsigned_varint(len(given))]
+    for number, value in given:
+        written += (unsigned_varint(number), unsigned_varint(len(value)), value)
+    return b"".join(written)

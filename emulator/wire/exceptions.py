@@ -1,0 +1,75 @@
+"""What can be wrong with bytes or messages.
+
+::
+
+    WireError
+     ├─ MalformedFrame            the bytes are no such message; a broker closes the connection
+     │   ├─ TrailingBytes         a response ends before the frame does
+     │   └─ UnknownApiKey         no API has that key
+     ├─ UnsupportedVersion        the API has no such version; only ApiVersions is answered then
+     ├─ UnwritableMessage         a message that this version of its API cannot carry
+     ├─ CorruptRecords            records whose length, magic byte, checksum or encoding is wrong
+     ├─ InvalidRecords            whole records that a broker does not append for a producer
+     ├─ UnsupportedCompression    a codec that the format asked for does not have
+     └─ LibraryMissing            the extra ``serve`` is not installed
+"""
+
+from emulator.wire.header import RequestHeader
+
+
+class WireError(Exception):
+    """Base class of everything that reading and writing the protocol raises."""
+
+
+class MalformedFrame(WireError):
+    """The bytes are no message of the API and version that their header names."""
+
+
+class TrailingBytes(MalformedFrame):
+    """A whole response was read, and bytes are left over."""
+
+
+class UnknownApiKey(MalformedFrame):
+    """A request for an API that is not known; ``api_key`` says which."""
+
+    def __init__(self, api_key: int) -> None:
+        super().__init__(f"no API has the key {api_key}")
+        self.api_key = api_key
+
+
+class UnsupportedVersion(WireError):
+    """The API has no such version.
+
+    Of ApiVersions it is answered in version 0, with the error UNSUPPORTED_VERSION and the versions
+    that there are (KIP-35, KIP-511); of others the connection is closed.
+    """
+
+    def __init__(self, header: RequestHeader, name: str, versions: range) -> None:
+        known = f"{versions.start} to {versions.stop - 1}"
+        super().__init__(f"{name} {header.api_version} is not known; its versions are {known}")
+        self.header = header
+
+
+class UnwritableMessage(WireError):
+    """A message with a value that a version of its API cannot carry."""
+
+
+class CorruptRecords(WireError):
+    """Records that cannot be read; a broker answers CORRUPT_MESSAGE."""
+
+
+class InvalidRecords(WireError):
+    """Records that can be read and may not be appended; INVALID_RECORD (KIP-467)."""
+
+
+class UnsupportedCompression(WireError):
+    """A codec that the format does not have; UNSUPPORTED_COMPRESSION_TYPE."""
+
+
+class LibraryMissing(WireError):
+    """A package that the extra ``serve`` brings is not installed."""
+
+    def __init__(self, purpose: str, package: str) -> None:
+        super().__init__(
+            f"{purpose} need the package {package}: pip install 'tidegauge[serve]' brings it"
+        )

@@ -1,0 +1,12 @@
+"""The header of a request."""
+
+from msgspec import Struct
+
+
+class RequestHeader(Struct, frozen=True):
+    """Who asks for what: ``client_id`` is None if the client does not say."""
+
+    api_key: int
+    api_version: int
+    correlation_id: int
+    client_id: str | None = None

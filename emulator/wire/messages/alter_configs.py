@@ -1,0 +1,48 @@
+"""Replacing the whole configuration of a resource, which KIP-339 made incremental."""
+
+from emulator.wire.types import (
+    Bool,
+    Int8,
+    Int16,
+    Int32,
+    Message,
+    String,
+)
+
+
+class AlterableConfig(Message, frozen=True):
+    """One of the ``configs`` of :class:`AlterConfigsRequest`."""
+
+    name: String = ""
+    value: String | None = ""
+
+
+class AlterConfigsResource(Message, frozen=True):
+    """One of the ``resources`` of :class:`AlterConfigsRequest`."""
+
+    resource_type: Int8 = 0
+    resource_name: String = ""
+    configs: list[AlterableConfig] = []
+
+
+class AlterConfigsRequest(Message, frozen=True):
+    """Replaces all values of a resource (KIP-133)."""
+
+    resources: list[AlterConfigsResource] = []
+    validate_only: Bool = False
+
+
+class AlterConfigsResourceResponse(Message, frozen=True):
+    """One of the ``responses`` of :class:`AlterConfigsResponse`."""
+
+    error_code: Int16 = 0
+    error_message: String | None = ""
+    resource_type: Int8 = 0
+    resource_name: String = ""
+
+
+class AlterConfigsResponse(Message, frozen=True):
+    """How it ended for each resource."""
+
+    throttle_time_ms: Int32 = 0
+    responses: list[AlterConfigsResourceResponse] = []

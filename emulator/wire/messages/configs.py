@@ -1,0 +1,108 @@
+"""Configuration of topics and brokers."""
+
+from typing import Annotated
+
+from emulator.wire.types import (
+    Bool,
+    Int8,
+    Int16,
+    Int32,
+    Message,
+    String,
+    since,
+    until,
+)
+
+
+class DescribeConfigsResource(Message, frozen=True):
+    """One of the ``resources`` of :class:`DescribeConfigsRequest`."""
+
+    resource_type: Int8 = 0
+    resource_name: String = ""
+    configuration_keys: list[String] | None = []
+
+
+class DescribeConfigsRequest(Message, frozen=True):
+    """Asks for configuration values (KIP-133); null keys are all of them."""
+
+    resources: list[DescribeConfigsResource] = []
+    include_synonyms: Annotated[Bool, since(1)] = False
+    include_documentation: Annotated[Bool, since(3)] = False
+
+
+class DescribeConfigsSynonym(Message, frozen=True):
+    """One of the ``synonyms`` of :class:`DescribeConfigsResponse`."""
+
+    name: String = ""
+    value: String | None = ""
+    source: Int8 = 0
+
+
+class DescribeConfigsResourceResult(Message, frozen=True):
+    """One of the ``configs`` of :class:`DescribeConfigsResponse`."""
+
+    name: String = ""
+    value: String | None = ""
+    read_only: Bool = False
+    is_default: Annotated[Bool, until(0)] = False
+    config_source: Annotated[Int8, since(1)] = -1
+    is_sensitive: Bool = False
+    synonyms: Annotated[list[DescribeConfigsSynonym], since(1)] = []
+    config_type: Annotated[Int8, since(3)] = 0
+    documentation: Annotated[String | None, since(3)] = ""
+
+
+class DescribeConfigsResult(Message, frozen=True):
+    """One of the ``results`` of :class:`DescribeConfigsResponse`."""
+
+    error_code: Int16 = 0
+    error_message: String | None = ""
+    resource_type: Int8 = 0
+    resource_name: String = ""
+    configs: list[DescribeConfigsResourceResult] = []
+
+
+class DescribeConfigsResponse(Message, frozen=True):
+    """The values, and where each comes from (KIP-226)."""
+
+    throttle_time_ms: Int32 = 0
+    results: list[DescribeConfigsResult] = []
+
+
+class AlterableConfig(Message, frozen=True):
+    """One of the ``configs`` of :class:`IncrementalAlterConfigsRequest`."""
+
+    name: String = ""
+    config_operation: Int8 = 0
+    value: String | None = ""
+
+
+class AlterConfigsResource(Message, frozen=True):
+    """One of the ``resources`` of :class:`IncrementalAlterConfigsRequest`."""
+
+    resource_type: Int8 = 0
+    resource_name: String = ""
+    configs: list[AlterableConfig] = []
+
+
+class IncrementalAlterConfigsRequest(Message, frozen=True):
+    """Sets, deletes, appends to or subtracts from single values (KIP-339)."""
+
+    resources: list[AlterConfigsResource] = []
+    validate_only: Bool = False
+
+
+class AlterConfigsResourceResponse(Message, frozen=True):
+    """One of the ``responses`` of :class:`IncrementalAlterConfigsResponse`."""
+
+    error_code: Int16 = 0
+    error_message: String | None = ""
+    resource_type: Int8 = 0
+    resource_name: String = ""
+
+
+class IncrementalAlterConfigsResponse(Message, frozen=True):
+    """How it ended for each resource."""
+
+    throttle_time_ms: Int32 = 0
+    responses: list[AlterConfigsResourceResponse] = []

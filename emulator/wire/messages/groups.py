@@ -1,0 +1,137 @@
+"""Consumer groups as administrators see them."""
+
+from typing import Annotated
+
+from emulator.wire.types import (
+    Bool,
+    Bytes,
+    Int16,
+    Int32,
+    Message,
+    String,
+    since,
+)
+
+
+class DescribeGroupsRequest(Message, frozen=True):
+    """Asks for the state and the members of groups."""
+
+    groups: list[String] = []
+    include_authorized_operations: Annotated[Bool, since(3)] = False
+
+
+class DescribedGroupMember(Message, frozen=True):
+    """One of the ``members`` of :class:`DescribeGroupsResponse`."""
+
+    member_id: String = ""
+    group_instance_id: Annotated[String | None, since(4)] = None
+    client_id: String = ""
+    client_host: String = ""
+    member_metadata: Bytes = b""
+    member_assignment: Bytes = b""
+
+
+class DescribedGroup(Message, frozen=True):
+    """One of the ``groups`` of :class:`DescribeGroupsResponse`."""
+
+    error_code: Int16 = 0
+    error_message: Annotated[String | None, since(6)] = None
+    group_id: String = ""
+    group_state: String = ""
+    protocol_type: String = ""
+    protocol_data: String = ""
+    members: list[DescribedGroupMember] = []
+    authorized_operations: Annotated[Int32, since(3)] = -2147483648
+
+
+class DescribeGroupsResponse(Message, frozen=True):
+    """State, protocol and members of each group."""
+
+    throttle_time_ms: Annotated[Int32, since(1)] = 0
+    groups: list[DescribedGroup] = []
+
+
+class ListGroupsRequest(Message, frozen=True):
+    """Asks for the groups that the broker coordinates; by state since version 4 (KIP-518)."""
+
+    states_filter: Annotated[list[String], since(4)] = []
+    types_filter: Annotated[list[String], since(5)] = []
+
+
+class ListedGroup(Message, frozen=True):
+    """One of the ``groups`` of :class:`ListGroupsResponse`."""
+
+    group_id: String = ""
+    protocol_type: String = ""
+    group_state: Annotated[String, since(4)] = ""
+    group_type: Annotated[String, since(5)] = ""
+
+
+class ListGroupsResponse(Message, frozen=True):
+    """The groups that the broker coordinates."""
+
+    throttle_time_ms: Annotated[Int32, since(1)] = 0
+    error_code: Int16 = 0
+    groups: list[ListedGroup] = []
+
+
+class DeleteGroupsRequest(Message, frozen=True):
+    """Deletes empty groups and what they committed (KIP-229)."""
+
+    groups_names: list[String] = []
+
+
+class DeletableGroupResult(Message, frozen=True):
+    """One of the ``results`` of :class:`DeleteGroupsResponse`."""
+
+    group_id: String = ""
+    error_code: Int16 = 0
+
+
+class DeleteGroupsResponse(Message, frozen=True):
+    """How it ended for each group."""
+
+    throttle_time_ms: Int32 = 0
+    results: list[DeletableGroupResult] = []
+
+
+class OffsetDeleteRequestPartition(Message, frozen=True):
+    """One of the ``partitions`` of :class:`OffsetDeleteRequest`."""
+
+    partition_index: Int32 = 0
+
+
+class OffsetDeleteRequestTopic(Message, frozen=True):
+    """One of the ``topics`` of :class:`OffsetDeleteRequest`."""
+
+    name: String = ""
+    partitions: list[OffsetDeleteRequestPartition] = []
+
+
+class OffsetDeleteRequest(Message, frozen=True):
+    """Deletes committed offsets of a group (KIP-496)."""
+
+    group_id: String = ""
+    topics: list[OffsetDeleteRequestTopic] = []
+
+
+class OffsetDeleteResponsePartition(Message, frozen=True):
+    """One of the ``partitions`` of :class:`OffsetDeleteResponse`."""
+
+    partition_index: Int32 = 0
+    error_code: Int16 = 0
+
+
+class OffsetDeleteResponseTopic(Message, frozen=True):
+    """One of the ``topics`` of :class:`OffsetDeleteResponse`."""
+
+    name: String = ""
+    partitions: list[OffsetDeleteResponsePartition] = []
+
+
+class OffsetDeleteResponse(Message, frozen=True):
+    """How it ended for each partition."""
+
+    error_code: Int16 = 0
+    throttle_time_ms: Int32 = 0
+    topics: list[OffsetDeleteResponseTopic] = []

@@ -1,0 +1,138 @@
+"""Consumer groups: members of the classic protocol."""
+
+from typing import Annotated
+
+from emulator.wire.types import (
+    Bool,
+    Bytes,
+    Int16,
+    Int32,
+    Message,
+    String,
+    nullable_since,
+    since,
+    until,
+)
+
+
+class JoinGroupRequestProtocol(Message, frozen=True):
+    """One of the ``protocols`` of :class:`JoinGroupRequest`."""
+
+    name: String = ""
+    metadata: Bytes = b""
+
+
+class JoinGroupRequest(Message, frozen=True):
+    """A member asks to join its group, and to learn its member id.
+
+    Rebalance timeout since version 1 (KIP-62), MEMBER_ID_REQUIRED since 4 (KIP-394), static
+    members since 5 (KIP-345), the reason since 8 (KIP-800).
+    """
+
+    group_id: String = ""
+    session_timeout_ms: Int32 = 0
+    rebalance_timeout_ms: Annotated[Int32, since(1)] = -1
+    member_id: String = ""
+    group_instance_id: Annotated[String | None, since(5)] = None
+    protocol_type: String = ""
+    protocols: list[JoinGroupRequestProtocol] = []
+    reason: Annotated[String | None, since(8)] = None
+
+
+class JoinGroupResponseMember(Message, frozen=True):
+    """One of the ``members`` of :class:`JoinGroupResponse`."""
+
+    member_id: String = ""
+    group_instance_id: Annotated[String | None, since(5)] = None
+    metadata: Bytes = b""
+
+
+class JoinGroupResponse(Message, frozen=True):
+    """The generation; all members and their metadata for the leader only."""
+
+    throttle_time_ms: Annotated[Int32, since(2)] = 0
+    error_code: Int16 = 0
+    generation_id: Int32 = -1
+    protocol_type: Annotated[String | None, since(7)] = None
+    protocol_name: Annotated[String | None, nullable_since(7)] = ""
+    leader: String = ""
+    skip_assignment: Annotated[Bool, since(9)] = False
+    member_id: String = ""
+    members: list[JoinGroupResponseMember] = []
+
+
+class SyncGroupRequestAssignment(Message, frozen=True):
+    """One of the ``assignments`` of :class:`SyncGroupRequest`."""
+
+    member_id: String = ""
+    assignment: Bytes = b""
+
+
+class SyncGroupRequest(Message, frozen=True):
+    """Asks for the member's assignment; the leader gives all of them."""
+
+    group_id: String = ""
+    generation_id: Int32 = 0
+    member_id: String = ""
+    group_instance_id: Annotated[String | None, since(3)] = None
+    protocol_type: Annotated[String | None, since(5)] = None
+    protocol_name: Annotated[String | None, since(5)] = None
+    assignments: list[SyncGroupRequestAssignment] = []
+
+
+class SyncGroupResponse(Message, frozen=True):
+    """The assignment of the member, as opaque bytes of the group's protocol."""
+
+    throttle_time_ms: Annotated[Int32, since(1)] = 0
+    error_code: Int16 = 0
+    protocol_type: Annotated[String | None, since(5)] = None
+    protocol_name: Annotated[String | None, since(5)] = None
+    assignment: Bytes = b""
+
+
+class HeartbeatRequest(Message, frozen=True):
+    """A member says that it lives."""
+
+    group_id: String = ""
+    generation_id: Int32 = 0
+    member_id: String = ""
+    group_instance_id: Annotated[String | None, since(3)] = None
+
+
+class HeartbeatResponse(Message, frozen=True):
+    """Whether the group stands, or rebalances."""
+
+    throttle_time_ms: Annotated[Int32, since(1)] = 0
+    error_code: Int16 = 0
+
+
+class MemberIdentity(Message, frozen=True):
+    """One of the ``members`` of :class:`LeaveGroupRequest`."""
+
+    member_id: String = ""
+    group_instance_id: String | None = None
+    reason: Annotated[String | None, since(5)] = None
+
+
+class LeaveGroupRequest(Message, frozen=True):
+    """A member leaves, or since version 3 several are removed (KIP-345)."""
+
+    group_id: String = ""
+    member_id: Annotated[String, until(2)] = ""
+    members: Annotated[list[MemberIdentity], since(3)] = []
+
+
+class MemberResponse(Message, frozen=True):
+    """One of the ``members`` of :class:`LeaveGroupResponse`."""
+
+    member_id: String = ""
+    group_instance_id: String | None = ""
+    error_code: Int16 = 0
+
+
+class LeaveGroupResponse(Message, frozen=True):
+    """How leaving ended, since version 3 for each member."""
+
+    throttle_time_ms: Annotated[Int32, since(1)] = 0
+    error_code: Int16 = 0
+    members: Annotated[list[MemberResponse], since(3)] = []

@@ -1,0 +1,88 @@
+"""The controllers quorum (KRaft)."""
+
+from typing import Annotated
+
+from emulator.wire.types import (
+    NO_UUID,
+    Int16,
+    Int32,
+    Int64,
+    Message,
+    String,
+    Uint16,
+    Uuid,
+    since,
+)
+
+
+class DescribeQuorumPartition(Message, frozen=True):
+    """One of the ``partitions`` of :class:`DescribeQuorumRequest`."""
+
+    partition_index: Int32 = 0
+
+
+class DescribeQuorumTopic(Message, frozen=True):
+    """One of the ``topics`` of :class:`DescribeQuorumRequest`."""
+
+    topic_name: String = ""
+    partitions: list[DescribeQuorumPartition] = []
+
+
+class DescribeQuorumRequest(Message, frozen=True):
+    """Asks the active controller about the metadata quorum (KIP-595)."""
+
+    topics: list[DescribeQuorumTopic] = []
+
+
+class ReplicaState(Message, frozen=True):
+    """One of the ``current_voters`` of :class:`DescribeQuorumResponse`."""
+
+    replica_id: Int32 = 0
+    replica_directory_id: Annotated[Uuid, since(2)] = NO_UUID
+    log_end_offset: Int64 = 0
+    last_fetch_timestamp: Annotated[Int64, since(1)] = -1
+    last_caught_up_timestamp: Annotated[Int64, since(1)] = -1
+
+
+class PartitionData(Message, frozen=True):
+    """One of the ``partitions`` of :class:`DescribeQuorumResponse`."""
+
+    partition_index: Int32 = 0
+    error_code: Int16 = 0
+    error_message: Annotated[String | None, since(2)] = ""
+    leader_id: Int32 = 0
+    leader_epoch: Int32 = 0
+    high_watermark: Int64 = 0
+    current_voters: list[ReplicaState] = []
+    observers: list[ReplicaState] = []
+
+
+class TopicData(Message, frozen=True):
+    """One of the ``topics`` of :class:`DescribeQuorumResponse`."""
+
+    topic_name: String = ""
+    partitions: list[PartitionData] = []
+
+
+class Listener(Message, frozen=True):
+    """One of the ``listeners`` of :class:`DescribeQuorumResponse`."""
+
+    name: String = ""
+    host: String = ""
+    port: Uint16 = 0
+
+
+class Node(Message, frozen=True):
+    """One of the ``nodes`` of :class:`DescribeQuorumResponse`."""
+
+    node_id: Int32 = 0
+    listeners: list[Listener] = []
+
+
+class DescribeQuorumResponse(Message, frozen=True):
+    """Leader, voters and observers of the metadata quorum."""
+
+    error_code: Int16 = 0
+    error_message: Annotated[String | None, since(2)] = ""
+    topics: list[TopicData] = []
+    nodes: Annotated[list[Node], since(2)] = []

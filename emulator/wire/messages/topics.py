@@ -1,0 +1,151 @@
+"""Creating, deleting and growing topics."""
+
+from typing import Annotated
+
+from emulator.wire.types import (
+    NO_UUID,
+    Bool,
+    Int8,
+    Int16,
+    Int32,
+    Message,
+    String,
+    Uuid,
+    nullable_since,
+    since,
+    tag,
+    until,
+)
+
+
+class CreatableReplicaAssignment(Message, frozen=True):
+    """One of the ``assignments`` of :class:`CreateTopicsRequest`."""
+
+    partition_index: Int32 = 0
+    broker_ids: list[Int32] = []
+
+
+class CreatableTopicConfig(Message, frozen=True):
+    """One of the ``configs`` of :class:`CreateTopicsRequest`."""
+
+    name: String = ""
+    value: String | None = ""
+
+
+class CreatableTopic(Message, frozen=True):
+    """One of the ``topics`` of :class:`CreateTopicsRequest`."""
+
+    name: String = ""
+    num_partitions: Int32 = 0
+    replication_factor: Int16 = 0
+    assignments: list[CreatableReplicaAssignment] = []
+    configs: list[CreatableTopicConfig] = []
+
+
+class CreateTopicsRequest(Message, frozen=True):
+    """Creates topics (KIP-4).
+
+    -1 partitions or replicas are the broker's default since version 4 (KIP-464).
+    """
+
+    topics: list[CreatableTopic] = []
+    timeout_ms: Int32 = 60000
+    validate_only: Annotated[Bool, since(1)] = False
+
+
+class CreatableTopicConfigs(Message, frozen=True):
+    """One of the ``configs`` of :class:`CreateTopicsResponse`."""
+
+    name: String = ""
+    value: String | None = ""
+    read_only: Bool = False
+    config_source: Int8 = -1
+    is_sensitive: Bool = False
+
+
+class CreatableTopicResult(Message, frozen=True):
+    """One of the ``topics`` of :class:`CreateTopicsResponse`."""
+
+    name: String = ""
+    topic_id: Annotated[Uuid, since(7)] = NO_UUID
+    error_code: Int16 = 0
+    error_message: Annotated[String | None, since(1)] = ""
+    topic_config_error_code: Annotated[Int16, since(5), tag(0)] = 0
+    num_partitions: Annotated[Int32, since(5)] = -1
+    replication_factor: Annotated[Int16, since(5)] = -1
+    configs: Annotated[list[CreatableTopicConfigs] | None, since(5)] = []
+
+
+class CreateTopicsResponse(Message, frozen=True):
+    """How it ended for each topic; its id since version 7 (KIP-516)."""
+
+    throttle_time_ms: Annotated[Int32, since(2)] = 0
+    topics: list[CreatableTopicResult] = []
+
+
+class DeleteTopicState(Message, frozen=True):
+    """One of the ``topics`` of :class:`DeleteTopicsRequest`."""
+
+    name: String | None = None
+    topic_id: Uuid = NO_UUID
+
+
+class DeleteTopicsRequest(Message, frozen=True):
+    """Deletes topics; by id since version 6 (KIP-516)."""
+
+    topics: Annotated[list[DeleteTopicState], since(6)] = []
+    topic_names: Annotated[list[String], until(5)] = []
+    timeout_ms: Int32 = 0
+
+
+class DeletableTopicResult(Message, frozen=True):
+    """One of the ``responses`` of :class:`DeleteTopicsResponse`."""
+
+    name: Annotated[String | None, nullable_since(6)] = ""
+    topic_id: Annotated[Uuid, since(6)] = NO_UUID
+    error_code: Int16 = 0
+    error_message: Annotated[String | None, since(5)] = None
+
+
+class DeleteTopicsResponse(Message, frozen=True):
+    """How it ended for each topic."""
+
+    throttle_time_ms: Annotated[Int32, since(1)] = 0
+    responses: list[DeletableTopicResult] = []
+
+
+class CreatePartitionsAssignment(Message, frozen=True):
+    """One of the ``assignments`` of :class:`CreatePartitionsRequest`."""
+
+    broker_ids: list[Int32] = []
+
+
+class CreatePartitionsTopic(Message, frozen=True):
+    """One of the ``topics`` of :class:`CreatePartitionsRequest`."""
+
+    name: String = ""
+    count: Int32 = 0
+    assignments: list[CreatePartitionsAssignment] | None = []
+
+
+class CreatePartitionsRequest(Message, frozen=True):
+    """Gives topics more partitions (KIP-195)."""
+
+    topics: list[CreatePartitionsTopic] = []
+    timeout_ms: Int32 = 0
+    validate_only: Bool = False
+
+
+class CreatePartitionsTopicResult(Message, frozen=True):
+    """One of the ``results`` of :class:`CreatePartitionsResponse`."""
+
+    name: String = ""
+    error_code: Int16 = 0
+    error_message: String | None = None
+
+
+class CreatePartitionsResponse(Message, frozen=True):
+    """How it ended for each topic."""
+
+    throttle_time_ms: Int32 = 0
+    results: list[CreatePartitionsTopicResult] = []

@@ -1,0 +1,207 @@
+"""Transactions (KIP-98)."""
+
+from typing import Annotated
+
+from emulator.wire.types import (
+    Bool,
+    Int8,
+    Int16,
+    Int32,
+    Int64,
+    Message,
+    String,
+    since,
+    until,
+)
+
+
+class AddPartitionsToTxnTopic(Message, frozen=True):
+    """One of the ``topics`` of :class:`AddPartitionsToTxnRequest`."""
+
+    name: String = ""
+    partitions: list[Int32] = []
+
+
+class AddPartitionsToTxnTransaction(Message, frozen=True):
+    """One of the ``transactions`` of :class:`AddPartitionsToTxnRequest`."""
+
+    transactional_id: String = ""
+    producer_id: Int64 = 0
+    producer_epoch: Int16 = 0
+    verify_only: Bool = False
+    topics: list[AddPartitionsToTxnTopic] = []
+
+
+class AddPartitionsToTxnRequest(Message, frozen=True):
+    """Adds partitions to a transaction before they are written to."""
+
+    transactions: Annotated[list[AddPartitionsToTxnTransaction], since(4)] = []
+    v3_and_below_transactional_id: Annotated[String, until(3)] = ""
+    v3_and_below_producer_id: Annotated[Int64, until(3)] = 0
+    v3_and_below_producer_epoch: Annotated[Int16, until(3)] = 0
+    v3_and_below_topics: Annotated[list[AddPartitionsToTxnTopic], until(3)] = []
+
+
+class AddPartitionsToTxnPartitionResult(Message, frozen=True):
+    """One of the ``results_by_partition`` of :class:`AddPartitionsToTxnResponse`."""
+
+    partition_index: Int32 = 0
+    partition_error_code: Int16 = 0
+
+
+class AddPartitionsToTxnTopicResult(Message, frozen=True):
+    """One of the ``topic_results`` of :class:`AddPartitionsToTxnResponse`."""
+
+    name: String = ""
+    results_by_partition: list[AddPartitionsToTxnPartitionResult] = []
+
+
+class AddPartitionsToTxnResult(Message, frozen=True):
+    """One of the ``results_by_transaction`` of :class:`AddPartitionsToTxnResponse`."""
+
+    transactional_id: String = ""
+    topic_results: list[AddPartitionsToTxnTopicResult] = []
+
+
+class AddPartitionsToTxnResponse(Message, frozen=True):
+    """How it ended for each partition."""
+
+    throttle_time_ms: Int32 = 0
+    error_code: Annotated[Int16, since(4)] = 0
+    results_by_transaction: Annotated[list[AddPartitionsToTxnResult], since(4)] = []
+    results_by_topic_v3_and_below: Annotated[list[AddPartitionsToTxnTopicResult], until(3)] = []
+
+
+class AddOffsetsToTxnRequest(Message, frozen=True):
+    """Adds the offsets of a group to a transaction."""
+
+    transactional_id: String = ""
+    producer_id: Int64 = 0
+    producer_epoch: Int16 = 0
+    group_id: String = ""
+
+
+class AddOffsetsToTxnResponse(Message, frozen=True):
+    """How it ended."""
+
+    throttle_time_ms: Int32 = 0
+    error_code: Int16 = 0
+
+
+class EndTxnRequest(Message, frozen=True):
+    """Commits or aborts a transaction."""
+
+    transactional_id: String = ""
+    producer_id: Int64 = 0
+    producer_epoch: Int16 = 0
+    committed: Bool = False
+
+
+class EndTxnResponse(Message, frozen=True):
+    """How it ended; since version 5 with the producer's next epoch (KIP-890)."""
+
+    throttle_time_ms: Int32 = 0
+    error_code: Int16 = 0
+    producer_id: Annotated[Int64, since(5)] = -1
+    producer_epoch: Annotated[Int16, since(5)] = -1
+
+
+class WritableTxnMarkerTopic(Message, frozen=True):
+    """One of the ``topics`` of :class:`WriteTxnMarkersRequest`."""
+
+    name: String = ""
+    partition_indexes: list[Int32] = []
+
+
+class WritableTxnMarker(Message, frozen=True):
+    """One of the ``markers`` of :class:`WriteTxnMarkersRequest`."""
+
+    producer_id: Int64 = 0
+    producer_epoch: Int16 = 0
+    transaction_result: Bool = False
+    topics: list[WritableTxnMarkerTopic] = []
+    coordinator_epoch: Int32 = 0
+    transaction_version: Annotated[Int8, since(2)] = 0
+
+
+class WriteTxnMarkersRequest(Message, frozen=True):
+    """The transaction coordinator has leaders write how transactions ended."""
+
+    markers: list[WritableTxnMarker] = []
+
+
+class WritableTxnMarkerPartitionResult(Message, frozen=True):
+    """One of the ``partitions`` of :class:`WriteTxnMarkersResponse`."""
+
+    partition_index: Int32 = 0
+    error_code: Int16 = 0
+
+
+class WritableTxnMarkerTopicResult(Message, frozen=True):
+    """One of the ``topics`` of :class:`WriteTxnMarkersResponse`."""
+
+    name: String = ""
+    partitions: list[WritableTxnMarkerPartitionResult] = []
+
+
+class WritableTxnMarkerResult(Message, frozen=True):
+    """One of the ``markers`` of :class:`WriteTxnMarkersResponse`."""
+
+    producer_id: Int64 = 0
+    topics: list[WritableTxnMarkerTopicResult] = []
+
+
+class WriteTxnMarkersResponse(Message, frozen=True):
+    """How it ended for each partition."""
+
+    markers: list[WritableTxnMarkerResult] = []
+
+
+class TxnOffsetCommitRequestPartition(Message, frozen=True):
+    """One of the ``partitions`` of :class:`TxnOffsetCommitRequest`."""
+
+    partition_index: Int32 = 0
+    committed_offset: Int64 = 0
+    committed_leader_epoch: Annotated[Int32, since(2)] = -1
+    committed_metadata: String | None = ""
+
+
+class TxnOffsetCommitRequestTopic(Message, frozen=True):
+    """One of the ``topics`` of :class:`TxnOffsetCommitRequest`."""
+
+    name: String = ""
+    partitions: list[TxnOffsetCommitRequestPartition] = []
+
+
+class TxnOffsetCommitRequest(Message, frozen=True):
+    """Commits offsets of a group as part of a transaction."""
+
+    transactional_id: String = ""
+    group_id: String = ""
+    producer_id: Int64 = 0
+    producer_epoch: Int16 = 0
+    generation_id: Annotated[Int32, since(3)] = -1
+    member_id: Annotated[String, since(3)] = ""
+    group_instance_id: Annotated[String | None, since(3)] = None
+    topics: list[TxnOffsetCommitRequestTopic] = []
+
+
+class TxnOffsetCommitResponsePartition(Message, frozen=True):
+    """One of the ``partitions`` of :class:`TxnOffsetCommitResponse`."""
+
+    partition_index: Int32 = 0
+    error_code: Int16 = 0
+
+
+class TxnOffsetCommitResponseTopic(Message, frozen=True):
+    """One of the ``topics`` of :class:`TxnOffsetCommitResponse`."""
+
+    name: String = ""
+    partitions: list[TxnOffsetCommitResponsePartition] = []
+
+
+class TxnOffsetCommitResponse(Message, frozen=True):
+    """How it ended for each partition."""
+
+    throttle_time_ms: Int32 = 0
+    topics: list[TxnOffsetCommitResponseTopic] = []

@@ -1,0 +1,103 @@
+"""The types of fields, as the declarations of messages use them.
+
+A message is a class whose annotations say how each field is written::
+
+    class FetchPartition(Message):
+        partition: Int32 = 0
+        current_leader_epoch: Annotated[Int32, since(9)] = -1
+        cluster_id: Annotated[String | None, since(12), tag(0)] = None
+
+For the type checker these are plain ``int``, ``str`` and ``bytes``. What a version does not have
+is left out when it is written, and has its default when it was read.
+Source: the protocol's primitive types, KIP-482 for compact types and tagged fields.
+"""
+
+from enum import Enum
+from typing import Annotated, Final
+
+from msgspec import Struct
+
+NEWEST: Final = 32_767
+"""The last version of a field that is still there."""
+NEVER: Final = NEWEST + 1
+"""A version that no API has."""
+
+
+class Message(Struct, frozen=True, gc=False):
+    """A request, a response, or a structure within one.
+
+    It is plain data. Lists in it are never changed once it is made.
+    """
+
+
+class Number(Struct, frozen=True):
+    """A type of fixed size; ``code`` is its letter in :mod:`struct`, big endian."""
+
+    code: str
+    size: int
+
+
+class Sized(Enum):
+    """A type whose length stands before it."""
+
+    STRING = "string"
+    BYTES = "bytes"
+
+
+class Versions(Struct, frozen=True):
+    """The versions of its message that have a field, both inclusive."""
+
+    first: int
+    last: int = NEWEST
+
+    def __contains__(self, version: int) -> bool:
+        return self.first <= version <= self.last
+
+
+class NullableSince(Struct, frozen=True):
+    """The first version in which a field may be null."""
+
+    version: int
+
+
+class Tag(Struct, frozen=True):
+    """A tagged field (KIP-482): written only if it differs from its default."""
+
+    number: int
+
+
+def since(first: int, last: int = NEWEST) -> Versions:
+    """Return the versions from ``first`` on, or from ``first`` to ``last``."""
+    return Versions(first, last)
+
+
+def until(last: int) -> Versions:
+    """Return the versions up to ``last``."""
+    return Versions(0, last)
+
+
+def nullable_since(version: int) -> NullableSince:
+    """Mark a field as nullable only from a version on; ``| None`` alone means in all of them."""
+    return NullableSince(version)
+
+
+def tag(number: int) -> Tag:
+    """Mark a field as tagged."""
+    return Tag(number)
+
+
+Bool = Annotated[bool, Number("?", 1)]
+Int8 = Annotated[int, Number("b", 1)]
+Int16 = Annotated[int, Number("h", 2)]
+Uint16 = Annotated[int, Number("H", 2)]
+Int32 = Annotated[int, Number("i", 4)]
+Int64 = Annotated[int, Number("q", 8)]
+Float64 = Annotated[float, Number("d", 8)]
+Uuid = Annotated[bytes, Number("16s", 16)]
+String = Annotated[str, Sized.STRING]
+Bytes = Annotated[bytes, Sized.BYTES]
+Records = Annotated[bytes, Sized.BYTES]
+"""Record batches, or a message set of the older formats: :mod:`emulator.wire.records` reads it."""
+
+NO_UUID: Final = bytes(16)
+"""The UUID that stands for none."""

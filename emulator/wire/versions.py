@@ -1,0 +1,121 @@
+"""Which versions of each API a release advertises.
+
+A client asks for them with ApiVersions (KIP-35, 0.10.0) and takes the newest that both understand;
+older releases understood theirs without saying so. Only what :mod:`emulator.wire.apis` can read is
+advertised: no API for quotas, tokens, access control lists or log directories is.
+
+Source: ``validVersions`` of each message definition at the release's tag, and its schemas in
+``Protocol`` or in the request's class before 2.4. A version that was still marked as unstable is
+not counted: AddPartitionsToTxn 4 in 3.5, OffsetCommit 9 in 3.6.
+"""
+
+from functools import cache
+from typing import Final
+
+from emulator.releases.versions import DOCUMENTS, RELEASE_OF, RELEASES, is_since, numbers_of
+from emulator.wire.apis import API_NAMED
+
+_LAST: Final = {
+    "Produce": (
+        "0.8.1:0 0.9.0:1 0.10.0:2 0.11.0:3 1.0:5 2.0:6 2.1:7 2.4:8 2.8:9 3.7:10 3.8:11 4.0:12 "
+        "4.1:13"
+    ),
+    "Fetch": (
+        "0.8.1:0 0.9.0:1 0.10.0:2 0.10.1:3 0.11.0:5 1.0:6 1.1:7 2.0:8 2.1:10 2.3:11 2.7:12 "
+        "3.1:13 3.5:15 3.7:16 3.9:17 4.1:18"
+    ),
+    "ListOffsets": (
+        "0.8.1:0 0.10.1:1 0.11.0:2 2.0:3 2.1:4 2.2:5 2.8:6 3.0:7 3.5:8 3.9:9 4.0:10 4.2:11"
+    ),
+    "Metadata": (
+        "0.8.1:0 0.10.0:1 0.10.1:2 0.11.0:4 1.0:5 2.0:6 2.1:7 2.3:8 2.4:9 2.8:11 3.1:12 4.0:13"
+    ),
+    "OffsetCommit": "0.8.1:0 0.8.2:1 0.9.0:2 0.11.0:3 2.0:4 2.1:6 2.3:7 2.4:8 3.7:9 4.2:10",
+    "OffsetFetch": "0.8.1:0 0.8.2:1 0.10.2:2 0.11.0:3 2.0:4 2.1:5 2.4:6 2.5:7 3.0:8 3.7:9 4.2:10",
+    "FindCoordinator": "0.8.2:0 0.11.0:1 2.0:2 2.4:3 3.0:4 3.8:5 3.9:6",
+    "JoinGroup": "0.9.0:0 0.10.1:1 0.11.0:2 2.0:3 2.2:4 2.3:5 2.4:6 2.5:7 3.2:9",
+    "Heartbeat": "0.9.0:0 0.11.0:1 2.0:2 2.3:3 2.4:4",
+    "LeaveGroup": "0.9.0:0 0.11.0:1 2.0:2 2.4:4 3.2:5",
+    "SyncGroup": "0.9.0:0 0.11.0:1 2.0:2 2.3:3 2.4:4 2.5:5",
+    "DescribeGroups": "0.9.0:0 0.11.0:1 2.0:2 2.3:3 2.4:5 4.0:6",
+    "ListGroups": "0.9.0:0 0.11.0:1 2.0:2 2.4:3 2.6:4 3.8:5",
+    "SaslHandshake": "0.10.0:0 1.0:1",
+    "ApiVersions": "0.10.0:0 0.11.0:1 2.0:2 2.4:3 3.9:4",
+    "CreateTopics": "0.10.1:0 0.10.2:1 0.11.0:2 2.0:3 2.4:5 2.7:6 2.8:7",
+    "DeleteTopics": "0.10.1:0 0.11.0:1 2.0:2 2.1:3 2.4:4 2.7:5 2.8:6",
+    "DeleteRecords": "0.11.0:0 2.0:1 2.6:2",
+    "InitProducerId": "0.11.0:0 2.0:1 2.4:2 2.5:3 2.7:4 3.8:5",
+    "OffsetForLeaderEpoch": "0.11.0:0 2.0:1 2.1:2 2.3:3 2.8:4",
+    "AddPartitionsToTxn": "0.11.0:0 2.0:1 2.7:2 2.8:3 3.6:4 3.8:5",
+    "AddOffsetsToTxn": "0.11.0:0 2.0:1 2.7:2 2.8:3 3.8:4",
+    "EndTxn": "0.11.0:0 2.0:1 2.7:2 2.8:3 3.8:4 4.0:5",
+    "WriteTxnMarkers": "0.11.0:0 2.8:1 4.2:2",
+    "TxnOffsetCommit": "0.11.0:0 2.0:1 2.1:2 2.5:3 3.8:4 4.0:5",
+    "DescribeConfigs": "0.11.0:0 1.1:1 2.0:2 2.6:3 2.8:4",
+    "AlterConfigs": "0.11.0:0 2.0:1 2.8:2",
+    "SaslAuthenticate": "1.0:0 2.2:1 2.5:2",
+    "CreatePartitions": "1.0:0 2.0:1 2.5:2 2.7:3",
+    "DeleteGroups": "1.1:0 2.0:1 2.4:2",
+    "ElectLeaders": "2.2:0 2.4:2",
+    "IncrementalAlterConfigs": "2.3:0 2.4:1",
+    "AlterPartitionReassignments": "2.4:0 4.1:1",
+    "ListPartitionReassignments": "2.4:0",
+    "OffsetDelete": "2.4:0",
+    "DescribeCluster": "2.8:0 3.7:1 4.0:2",
+}
+"""For each API the releases that brought a newer version, each with the last that it has."""
+
+_LAST_OF_KRAFT: Final = {
+    "DescribeQuorum": "2.7:0 3.3:1 3.9:2",
+    "DescribeTopicPartitions": "3.8:0",
+}
+"""The same, of what only brokers without ZooKeeper answer (KIP-595, KIP-966)."""
+
+_FIRST: Final = {
+    "Fetch": "4.0:4",
+    "ListOffsets": "4.0:1",
+    "OffsetCommit": "4.0:2",
+    "OffsetFetch": "4.0:1",
+    "JoinGroup": "4.0:2 4.1:0",
+    "CreateTopics": "4.0:2",
+    "DeleteTopics": "4.0:1",
+    "OffsetForLeaderEpoch": "4.0:2",
+    "WriteTxnMarkers": "4.0:1",
+    "DescribeConfigs": "4.0:1",
+}
+"""The releases that changed the first version, which is otherwise 0.
+
+4.0 dropped what clients before 2.1 use (KIP-896), but still advertises Produce from 0 on, which
+librdkafka looks at (KAFKA-18659); 4.1 has JoinGroup 0 and 1 again, for the same reason.
+"""
+
+
+@cache
+def versions_of(release: str, *, without_zookeeper: bool = False) -> dict[int, range]:
+    """Return the versions of each API that a release has, by key; absent is what it has not.
+
+    ``release`` is any name of :data:`emulator.releases.versions.NAMES`, or of 4.0 and newer;
+    ``without_zookeeper`` is for a broker in KRaft mode before 4.0. ``documents`` is as old as
+    0.8.1.
+    """
+    name = RELEASE_OF.get(release, release)
+    numbers = numbers_of(RELEASES[0] if name == DOCUMENTS else name)
+    kraft = without_zookeeper or is_since(numbers, "4.0")
+    table = _LAST | _LAST_OF_KRAFT if kraft else _LAST
+    found: dict[int, range] = {}
+    for api, history in table.items():
+        last = _at(history, numbers)
+        if last is not None:
+            first = _at(_FIRST.get(api, ""), numbers) or 0
+            found[API_NAMED[api].key] = range(first, last + 1)
+    return dict(sorted(found.items()))
+
+
+def _at(history: str, numbers: tuple[int, ...]) -> int | None:
+    """Return the number that the last release of the history up to a release brought."""
+    found = None
+    for entry in history.split():
+        release, number = entry.split(":")
+        if is_since(numbers, release):
+            found = int(number)
+    return found

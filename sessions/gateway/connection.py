@@ -1,0 +1,127 @@
+"""A connection of a client outside to a broker's port."""
+
+import asyncio
+from collections import deque
+from typing import TYPE_CHECKING, Final, cast
+
+from sessions.gateway.frames import LENGTH_BYTES, BadFrameError, FrameBuffer
+
+if TYPE_CHECKING:
+    from sessions.gateway.gateway import Gateway
+
+REQUESTS_MAX: Final = 64
+"""How many requests of a connection may wait before no more are read from it."""
+
+
+class ClientConnection(asyncio.Protocol):
+    """Passes requests on to the gateway, and responses back.
+
+    As in Kafka's ``SocketServer`` the next request is passed on when the last one has been answered
+    and its response was taken. So what a client may have in memory is bounded, however fast it asks
+    and however slowly it reads: one response, and as many requests as may wait.
+    """
+
+    def __init__(self, gateway: "Gateway", broker: int) -> None:
+        """Belong to the port of ``broker``."""
+        self.gateway = gateway
+        self.broker = broker
+        self.number = 0
+        self.peer = ""
+        self._transport: asyncio.Transport | None = None
+        self._frames = FrameBuffer(gateway.limit_bytes(broker))
+        self._waiting: deque[bytes] = deque()
+        self._waiting_bytes = 0
+        self._is_asked = False
+        self._is_taken = True
+        self._is_ending = False
+        self._is_paused = False
+
+    # ---- what asyncio says
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """The client has connected."""
+        self._transport = cast(asyncio.Transport, transport)
+        host, port, *_ = transport.get_extra_info("peername") or ("", 0)
+        self.peer = f"{host}:{port}"
+        if not self.gateway.opened(self):
+            self._transport.abort()
+
+    def data_received(self, data: bytes) -> None:
+        """Bytes have come."""
+        if not self.number:
+            return
+        try:
+            frames = self._frames.feed(data)
+        except BadFrameError as error:
+            self.gateway.dropped(self, str(error))
+            return
+        self._waiting.extend(frames)
+        self._waiting_bytes += sum(map(len, frames))
+        self._pass_on()
+
+    def pause_writing(self) -> None:
+        """The client does not take its response."""
+        self._is_taken = False
+
+    def resume_writing(self) -> None:
+        """It has taken it."""
+        self._is_taken = True
+        self._pass_on()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """The client has hung up, or the connection broke."""
+        del exc
+        if self.number:
+            self.gateway.closed(self)
+
+    # ---- what the gateway says
+
+    def respond(self, frame: bytes) -> None:
+        """Send the response to the request that was passed on last."""
+        self._is_asked = False
+        if self._transport is not None:
+            self._transport.writelines((len(frame).to_bytes(LENGTH_BYTES), frame))
+        if self._waiting:  # not from here: the cluster is in the middle of something
+            asyncio.get_running_loop().call_soon(self._pass_on)
+
+    def close(self, *, abort: bool = False) -> None:
+        """Close the connection, after what was written or (``abort``) at once."""
+        if self._transport is not None:
+            (self._transport.abort if abort else self._transport.close)()
+
+    def stop_reading(self) -> None:
+        """Take no more requests: the server is about to end."""
+        self._is_ending = True
+        self._pace()
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether a request that was passed on has not been answered."""
+        return self._is_asked
+
+    @property
+    def held_bytes(self) -> int:
+        """How much is kept of what the client has sent and of what it does not take."""
+        buffered = 0 if self._transport is None else self._transport.get_write_buffer_size()
+        return self._waiting_bytes + buffered
+
+    def _pass_on(self) -> None:
+        """Pass requests on, up to one that has to be answered first."""
+        while self._waiting and self._is_taken and not (self._is_asked or self._is_ending):
+            frame = self._waiting.popleft()
+            self._waiting_bytes -= len(frame)
+            self._is_asked = self.gateway.received(self, frame)
+        self._pace()
+
+    def _pace(self) -> None:
+        """Read on, or not for now."""
+        transport = self._transport
+        if transport is None or transport.is_closing():
+            return
+        too_much = self._waiting_bytes > self._frames.limit_bytes
+        wanted = self._is_ending or too_much or len(self._waiting) > REQUESTS_MAX
+        if wanted and not self._is_paused:
+            transport.pause_reading()
+        elif self._is_paused and not wanted:
+            transport.resume_reading()
+        self._is_paused = wanted

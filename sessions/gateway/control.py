@@ -1,0 +1,83 @@
+"""The control channel: one JSON object a line in each direction.
+
+By it tests of any language can break the cluster and look into it. A client may send the next line
+before the answer to the last one has come; answers keep the order.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import Any, Final
+
+import msgspec
+
+LINE_BYTES_MAX: Final = 1 << 20
+Answer = Callable[[dict[str, Any]], Awaitable[dict[str, Any]]]
+"""What a line asks becomes what is answered."""
+
+
+class ControlChannel:
+    """Listens on loopback, and answers."""
+
+    def __init__(self, answer: Answer) -> None:
+        """Answer by ``answer``; nobody can connect yet."""
+        self._answer = answer
+        self._server: asyncio.Server | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def start(self, port: int) -> tuple[str, int]:
+        """Open a port (0: a free one), and return the address.
+
+        Raises:
+            OSError: the port is taken.
+        """
+        self._server = await asyncio.start_server(
+            self._converse, "127.0.0.1", port, limit=LINE_BYTES_MAX
+        )
+        host, found, *_ = self._server.sockets[0].getsockname()
+        return host, found
+
+    async def stop(self) -> None:
+        """Close the port and its connections."""
+        if self._server is not None:
+            self._server.close()
+        for task in list(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self._tasks.add(task)
+        try:
+            with suppress(ConnectionError, asyncio.CancelledError):
+                await self._lines(reader, writer)
+        finally:
+            self._tasks.discard(task)
+            writer.close()
+
+    async def _lines(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while True:
+            try:
+                line = await reader.readline()
+            except ValueError:
+                error = f"a line is longer than {LINE_BYTES_MAX:,} bytes"
+                writer.write(_encoded({"ok": False, "error": error}))
+                return
+            if not line.strip():
+                if not line:
+                    return
+                continue
+            writer.write(_encoded(await self._answered(line)))
+            await writer.drain()
+
+    async def _answered(self, line: bytes) -> dict[str, Any]:
+        try:
+            asked = msgspec.json.decode(line, type=dict[str, Any])
+        except msgspec.MsgspecError as error:
+            return {"ok": False, "error": f"that is no JSON object: {error}"}
+        return await self._answer(asked)
+
+
+def _encoded(answer: dict[str, Any]) -> bytes:
+    return msgspec.json.encode(answer) + b"\n"

@@ -1,0 +1,54 @@
+"""Frames of the wire protocol: a length of four bytes, and as many bytes of a message."""
+
+from typing import Final
+
+LENGTH_BYTES: Final = 4
+HEADER_BYTES_MIN: Final = 8
+"""API key, version and correlation id: no request is shorter."""
+
+
+class BadFrameError(Exception):
+    """What comes by a connection is no request of Kafka's protocol; the message says why."""
+
+
+class FrameBuffer:
+    """Cuts a stream of bytes into frames. It never holds more than one frame that is not whole."""
+
+    def __init__(self, limit_bytes: int) -> None:
+        """Take frames of up to ``limit_bytes`` (``socket.request.max.bytes``)."""
+        self.limit_bytes = limit_bytes
+        self._buffer = bytearray()
+
+    def feed(self, data: bytes) -> list[bytes]:
+        """Return the frames that are whole by now.
+
+        Raises:
+            BadFrameError: a length is negative, too small for a request, or over the limit
+                (``NetworkReceive`` throws InvalidReceiveException).
+        """
+        buffer = self._buffer
+        buffer += data
+        frames: list[bytes] = []
+        at, end = 0, len(buffer)
+        while end - at >= LENGTH_BYTES:
+            length = int.from_bytes(buffer[at : at + LENGTH_BYTES], signed=True)
+            if not HEADER_BYTES_MIN <= length <= self.limit_bytes:
+                raise BadFrameError(_wrong_length(length, self.limit_bytes))
+            if end - at - LENGTH_BYTES < length:
+                break
+            at += LENGTH_BYTES
+            with memoryview(buffer) as view:
+                frames.append(bytes(view[at : at + length]))
+            at += length
+        if at:
+            del buffer[:at]
+        return frames
+
+
+def _wrong_length(length: int, limit_bytes: int) -> str:
+    if length > limit_bytes:
+        text = length.to_bytes(LENGTH_BYTES, signed=True)
+        if text.isascii() and text.decode().isprintable():
+            return f"a frame of {length:,} bytes: it begins with '{text.decode()}', as no request"
+        return f"a frame of {length:,} bytes; at most {limit_bytes:,} are taken"
+    return f"a frame of {length:,} bytes; a request has {HEADER_BYTES_MIN} at least"

@@ -1,0 +1,326 @@
+"""The server: sockets on one side, the cluster on the other, and time that follows the wall clock.
+
+What clients send is given to the cluster as inputs at the virtual time that has come, and recorded
+as statements are; so a recording runs again without any client. The loop is never busy: it lets
+virtual time pass when something arrives and when something in the cluster is due.
+
+Virtual time may run a little ahead (:data:`LOOKAHEAD_US`): what a request leads to within that time
+is done at once, and the loop need not wake up for each message between brokers.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from typing import Final
+
+from emulator.clients.external.external_clients import Delivery
+from emulator.inputs.statements import (
+    AdvertiseListeners,
+    AnyInput,
+    CloseConnection,
+    OpenConnection,
+    ReceiveRequest,
+    Statement,
+)
+from emulator.scenario.runner import Advance, Runner, Ticket
+from emulator.wire.apis import API_NAMED, APIS
+from emulator.wire.codec import encode_request
+from emulator.wire.header import RequestHeader
+from emulator.wire.messages.coordinator import FindCoordinatorRequest
+from sessions.gateway.clock import WallClock
+from sessions.gateway.connection import ClientConnection
+from sessions.gateway.listeners import Listener
+
+LOOKAHEAD_US: Final = 1_000
+"""How far virtual time may run ahead of the wall clock: about as precise as a sleep is."""
+SLICE_STEPS: Final = 512
+"""Kernel events between two looks at the sockets: some milliseconds."""
+CONNECTIONS_MAX: Final = 10_000
+DRAIN_SECONDS: Final = 1.0
+"""How long an orderly end waits for responses that are under way."""
+FIND_COORDINATOR: Final = API_NAMED["FindCoordinator"].key
+LOG: Final = logging.getLogger(__name__)
+
+Announce = Callable[[Statement], None]
+"""Is told of each input before it is given."""
+
+
+class Gateway(Delivery):
+    """Serves one cluster to clients outside."""
+
+    def __init__(
+        self, runner: Runner, announce: Announce, *, speed: float = 1.0, host: str = "127.0.0.1"
+    ) -> None:
+        """Serve ``runner``'s cluster at addresses of ``host``; nothing is open yet."""
+        self.runner = runner
+        self.cluster = runner.cluster
+        self.host = host
+        self.clock = WallClock(runner.now_us, speed)
+        self.listeners: dict[int, Listener] = {}
+        self.connections: dict[int, ClientConnection] = {}
+        self.looked: list[Callable[[], None]] = []
+        self._announce = announce
+        self._last_number = 0
+        self._wakes: asyncio.Handle | None = None
+        self._waiting: list[tuple[Ticket, asyncio.Future[Ticket]]] = []
+        self._following = asyncio.Lock()
+        self._opening: set[asyncio.Task[None]] = set()
+        self._is_stopping = False
+        self._drained = asyncio.Event()
+        self._deserted = asyncio.Event()
+        self._fault: asyncio.Future[None] | None = None
+        self.cluster.clients.external.delivery = self
+
+    # ---- beginning and ending
+
+    async def start(self, port: int = 0) -> list[tuple[str, int]]:
+        """Open the ports ``port``, ``port + 1`` .. (0: free ones) and let time pass.
+
+        Returns the addresses in the order of the brokers' ids.
+
+        Raises:
+            OSError: a port cannot be opened.
+        """
+        self._fault = asyncio.get_running_loop().create_future()
+        try:
+            for at, broker in enumerate(self.cluster.brokers):
+                self.listeners[broker] = Listener(self.host, port + at if port else 0)
+        except OSError:
+            self._close_listeners()
+            raise
+        addresses = {b: (self.host, each.port) for b, each in self.listeners.items()}
+        self.clock = WallClock(self.runner.now_us, self.clock.speed)
+        self._give(AdvertiseListeners(listeners=addresses), "clients are told addresses")
+        self._ask_for_coordinator()
+        await self._follow_brokers()
+        self._wake()
+        return list(addresses.values())
+
+    def _ask_for_coordinator(self) -> None:
+        """Have __consumer_offsets made, as the first consumer of a real cluster has.
+
+        Who finds none waits for half a second or more before it asks again.
+        """
+        if not self.cluster.profile.has("consumer_groups"):
+            return
+        self._last_number += 1
+        number, broker = self._last_number, next(iter(self.cluster.brokers))
+        frame = encode_request(
+            RequestHeader(FIND_COORDINATOR, 0, 1, "tidegauge"), FindCoordinatorRequest("tidegauge")
+        )
+        self._give(OpenConnection(connection=number, broker=broker), "__consumer_offsets is made")
+        self._give(ReceiveRequest(connection=number, frame=frame), "__consumer_offsets is made")
+
+    async def wait_for_fault(self) -> None:
+        """Return never, but raise what went wrong inside the emulator."""
+        assert self._fault is not None
+        await asyncio.shield(self._fault)
+
+    async def stop(self) -> None:
+        """Take no more requests, send the responses to those that were taken, and close."""
+        self._is_stopping = True
+        if not self.connections:
+            self._deserted.set()
+        for listener in self.listeners.values():
+            listener.shut()
+        for connection in self.connections.values():
+            connection.stop_reading()
+        self._wake()
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._drained.wait(), DRAIN_SECONDS)
+        await self._close_connections()
+        if self._wakes is not None:
+            self._wakes.cancel()
+        for task in self._opening:
+            task.cancel()
+        self.cluster.clients.external.delivery = None
+        self._close_listeners()
+
+    async def _close_connections(self) -> None:
+        """Close all; who does not take what was written is cut off."""
+        for connection in list(self.connections.values()):
+            connection.close()
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._deserted.wait(), DRAIN_SECONDS)
+        for connection in list(self.connections.values()):
+            connection.close(abort=True)
+        await asyncio.sleep(0)
+
+    def _close_listeners(self) -> None:
+        for listener in self.listeners.values():
+            listener.close()
+
+    # ---- statements
+
+    async def perform(self, statement: Statement) -> Ticket:
+        """Give a statement, and return its ticket when it has ended."""
+        self._catch_up()
+        self._announce(statement)
+        ticket = self.runner.submit(statement)
+        self._after()
+        if not ticket.done:
+            done: asyncio.Future[Ticket] = asyncio.get_running_loop().create_future()
+            self._waiting.append((ticket, done))
+            await done
+        return ticket
+
+    # ---- what connections say
+
+    def limit_bytes(self, broker: int) -> int:
+        """socket.request.max.bytes of a broker."""
+        return self.cluster.brokers[broker].context.config.socket_request_max_bytes
+
+    def opened(self, connection: ClientConnection) -> bool:
+        """A client has connected; False if it is to be turned away."""
+        if self._is_stopping or not self._takes_requests(connection.broker):
+            return False
+        if len(self.connections) >= CONNECTIONS_MAX:
+            LOG.warning(
+                "%s is turned away: there are %s connections",
+                connection.peer,
+                f"{CONNECTIONS_MAX:,}",
+            )
+            return False
+        self._last_number += 1
+        number = connection.number = self._last_number
+        self.connections[number] = connection
+        wanted = OpenConnection(connection=number, broker=connection.broker)
+        self._give(wanted, f"client {number} connects to broker {connection.broker}")
+        return True
+
+    def received(self, connection: ClientConnection, frame: bytes) -> bool:
+        """A request has come; True if it has yet to be answered."""
+        number = connection.number
+        if number not in self.connections:
+            return False
+        api = APIS.get(int.from_bytes(frame[:2], signed=True))
+        name = "an unknown request" if api is None else api.name
+        wanted = ReceiveRequest(connection=number, frame=frame)
+        self._give(wanted, f"client {number} sends {name}")
+        found = self.cluster.clients.external.state.connections.get(number)
+        return found is not None and bool(found.frame)
+
+    def closed(self, connection: ClientConnection) -> None:
+        """A client has hung up."""
+        number = connection.number
+        if self.connections.pop(number, None) is not None and not self._is_ended():
+            self._give(CloseConnection(connection=number), f"client {number} hangs up")
+        if self._is_stopping and not self.connections:
+            self._deserted.set()
+
+    def dropped(self, connection: ClientConnection, reason: str) -> None:
+        """What a client sends is no request: its connection is closed."""
+        LOG.warning(
+            "%s is disconnected from broker %s: %s", connection.peer, connection.broker, reason
+        )
+        self.closed(connection)
+        connection.close(abort=True)
+
+    def _is_ended(self) -> bool:
+        return self.cluster.clients.external.delivery is None
+
+    # ---- what the cluster says
+
+    def respond(self, connection: int, frame: bytes) -> None:
+        """Send a response."""
+        found = self.connections.get(connection)
+        if found is not None:
+            found.respond(frame)
+
+    def close(self, connection: int, reason: str) -> None:
+        """Close a connection for the cluster."""
+        found = self.connections.pop(connection, None)
+        if found is None:
+            return
+        if reason:
+            peer, broker = found.peer, found.broker
+            LOG.warning("%s is disconnected from broker %s: %s", peer, broker, reason)
+        found.close(abort=not reason)
+
+    # ---- time
+
+    def _give(self, wanted: AnyInput, text: str) -> None:
+        """Give an input at the time that has come."""
+        self._catch_up()
+        statement = Statement(wanted, text)
+        self._announce(statement)
+        self.runner.submit(statement)
+        self._after()
+
+    def _catch_up(self) -> None:
+        """Let virtual time come to where the wall clock is, or as far as it gets in a slice."""
+        self._advance(self.clock.now_us())
+
+    def _advance(self, limit_us: int) -> bool:
+        """Let time pass up to ``limit_us``; True if there is more to do at once."""
+        came = self.runner.advance(limit_us, SLICE_STEPS)
+        return came in (Advance.BUDGET, Advance.ENDED)
+
+    def _after(self) -> None:
+        """Something has happened: see to the rest of it in the loop's next round."""
+        self._end_statements()
+        self._wake()
+
+    def _wake(self) -> None:
+        if self._wakes is not None:
+            self._wakes.cancel()
+        self._wakes = asyncio.get_running_loop().call_soon(self._go_on)
+
+    def _go_on(self) -> None:
+        """Let time pass, and say when to go on."""
+        self._wakes = None
+        try:
+            is_more = self._advance(self.clock.now_us() + LOOKAHEAD_US)
+            self._end_statements()
+        except Exception as error:
+            if self._fault is not None and not self._fault.done():
+                self._fault.set_exception(error)
+            return
+        self._see_to_brokers()
+        if self._is_stopping and not any(each.is_waiting for each in self.connections.values()):
+            self._drained.set()
+        for look in self.looked:
+            look()
+        loop = asyncio.get_running_loop()
+        if is_more:
+            self.clock.slip(self.runner.now_us)
+            self._wakes = loop.call_soon(self._go_on)
+            return
+        next_us = self.runner.next_us
+        if next_us is not None:
+            seconds = self.clock.seconds_until(next_us - LOOKAHEAD_US // 2)
+            self._wakes = loop.call_later(seconds, self._go_on)
+
+    def _end_statements(self) -> None:
+        if not self._waiting:
+            return
+        ended = [each for each in self._waiting if each[0].done]
+        for each in ended:
+            self._waiting.remove(each)
+            if not each[1].done():
+                each[1].set_result(each[0])
+
+    # ---- brokers come and go
+
+    def _takes_requests(self, broker: int) -> bool:
+        return self.cluster.brokers[broker].takes_requests
+
+    def _see_to_brokers(self) -> None:
+        """Open and shut ports as brokers come and go."""
+        if any(
+            each.is_open != self._takes_requests(broker) for broker, each in self.listeners.items()
+        ):
+            task = asyncio.get_running_loop().create_task(self._follow_brokers())
+            self._opening.add(task)
+            task.add_done_callback(self._opening.discard)
+
+    async def _follow_brokers(self) -> None:
+        async with self._following:  # opening takes a while, and is to happen once
+            for broker, listener in self.listeners.items():
+                takes = self._takes_requests(broker) and not self._is_stopping
+                if takes and not listener.is_open:
+                    await listener.open(partial(ClientConnection, self, broker))
+                elif not takes and listener.is_open:
+                    listener.shut()

@@ -1,0 +1,75 @@
+"""The ports of brokers: one that is down refuses connections, and still nobody else gets its port.
+
+A second socket that is bound to the port and never listens keeps it (``SO_REUSEPORT``). Where a
+system does not have that, the port of a broker that is down is free for others to take.
+"""
+
+import asyncio
+import socket
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Final
+
+BACKLOG: Final = 1_024
+"""Connections that may wait to be accepted."""
+
+
+class Listener:
+    """The port of one broker."""
+
+    def __init__(self, host: str, port: int) -> None:
+        """Take the port, or any free one (0); nobody can connect yet.
+
+        Raises:
+            OSError: the host has no such address, or the port is taken.
+        """
+        self.host = host
+        self._family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
+        self._keeper = self._bound((host, port), is_first=True)
+        self.port: int = self._keeper.getsockname()[1]
+        self._server: asyncio.Server | None = None
+
+    def _bound(self, address: tuple[str, int], *, is_first: bool = False) -> socket.socket:
+        made = socket.socket(self._family, socket.SOCK_STREAM)
+        try:
+            made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            if is_first and address[1]:
+                # With SO_REUSEPORT two programs would share the port without noticing.
+                self._probe(address)
+            if hasattr(socket, "SO_REUSEPORT"):
+                made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+            made.bind(address)
+        except BaseException:
+            made.close()
+            raise
+        return made
+
+    def _probe(self, address: tuple[str, int]) -> None:
+        with socket.socket(self._family, socket.SOCK_STREAM) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(address)
+            probe.listen(1)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether clients can connect."""
+        return self._server is not None
+
+    async def open(self, protocol: Callable[[], asyncio.Protocol]) -> None:
+        """Let clients connect; each gets a ``protocol``."""
+        if self._server is None:
+            listening = self._bound((self.host, self.port))
+            loop = asyncio.get_running_loop()
+            self._server = await loop.create_server(protocol, sock=listening, backlog=BACKLOG)
+
+    def shut(self) -> None:
+        """Refuse connections; those that are there stay."""
+        server, self._server = self._server, None
+        if server is not None:
+            server.close()
+
+    def close(self) -> None:
+        """Give the port back."""
+        self.shut()
+        with suppress(OSError):
+            self._keeper.close()

@@ -1,0 +1,36 @@
+"""The result of a served cluster: counted as it happens, with values looked up when asked for."""
+
+from collections.abc import Callable
+from functools import partial
+
+from emulator import events
+from emulator.storage.record_ledger import RecordLedger
+from sessions.model.handlers.clients import sent
+from sessions.model.result_view import ResultView
+from sessions.model.states import Batch
+
+
+class ServedView(ResultView):
+    """A :class:`ResultView` that keeps no batches: the cluster's own ledger has what they were."""
+
+    def look_in(self, ledger: RecordLedger) -> None:
+        """Find the values of records in ``ledger``."""
+        self.older_batches = partial(_batch, ledger)
+
+    @property
+    def by_type(self) -> dict[type[events.Event], Callable[[events.Event], None]]:
+        """Who takes events of each type."""
+        found = super().by_type
+        found.pop(events.GroupRecordsWritten)
+        found[events.ProduceSent] = partial(sent, self)
+        return found
+
+
+def _batch(ledger: RecordLedger, record: int) -> Batch | None:
+    entry = ledger.entry_of(record)
+    keys, values = entry.keys, entry.values
+    if entry.encoded:
+        keys, values = ledger.texts_of(entry.first_record)
+    return Batch(
+        entry.first_record, entry.producer, entry.tp, keys, values, entry.acks, entry.created_us
+    )

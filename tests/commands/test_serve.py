@@ -1,0 +1,173 @@
+"""``tidegauge serve`` as a process: its first line, the control channel, signals, recordings."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TextIO, cast
+
+import pytest
+
+from commands.cli.main import run_program
+from sessions.playback.verify import verify
+
+ROOT = Path(__file__).parents[2]
+SECONDS = 60
+
+
+class Control:
+    """A connection to the control channel."""
+
+    def __init__(self, address: str) -> None:
+        host, _, port = address.rpartition(":")
+        with socket.create_connection((host, int(port)), SECONDS) as connection:
+            self.stream = cast(TextIO, connection.makefile("rw"))
+
+    def ask(self, *lines: dict[str, Any] | str) -> list[dict[str, Any]]:
+        """Send all lines, then read all answers."""
+        for line in lines:
+            self.stream.write((line if isinstance(line, str) else json.dumps(line)) + "\n")
+        self.stream.flush()
+        return [json.loads(self.stream.readline()) for _ in lines]
+
+
+@contextmanager
+def served(*words: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """A server and its first line; it is killed if it has not ended by then."""
+    process = subprocess.Popen(
+        [sys.executable, "-P", "-m", "tidegauge", "serve", *words],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+    with process:
+        try:
+            assert process.stdout is not None
+            yield process, process.stdout.readline()
+        finally:
+            process.kill()
+
+
+def ended(process: subprocess.Popen[str]) -> tuple[int, str]:
+    """Status and standard error of a process that ends by itself."""
+    _, narrated = process.communicate(timeout=SECONDS)
+    return process.returncode, narrated
+
+
+def test_the_first_line_names_the_brokers() -> None:
+    with served("--port", "0", "--brokers", "2") as (process, line):
+        key, _, servers = line.strip().partition("=")
+        assert key == "bootstrap.servers"
+        assert [each.split(":")[0] for each in servers.split(",")] == ["127.0.0.1"] * 2
+        process.send_signal(signal.SIGINT)
+        assert ended(process) == (0, "")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_it_with_a_recording_that_verifies(
+    tmp_path: Path, number: signal.Signals
+) -> None:
+    path = tmp_path / "served.tide.db"
+    words = ("--port", "0", "--control", "0", "--json", "--record", str(path))
+    with served(*words) as (process, line):
+        addresses = json.loads(line)
+        assert set(addresses) == {"bootstrap_servers", "control"}
+        control = Control(addresses["control"])
+        (answer,) = control.ask({"statement": "broker crash 1"})
+        assert answer == {"ok": True, "outcome": "ok"}
+        process.send_signal(number)
+        assert ended(process) == (0, f"recorded: {path}\n")
+    assert verify(path).same
+
+
+def test_the_control_channel_answers_in_order_whatever_is_asked() -> None:
+    with served("--port", "0", "--control", "0", "--json") as (_, line):
+        control = Control(json.loads(line)["control"])
+        answers = control.ask(
+            {"statement": "topic create t --replica-assignment 0:1"},
+            {"statement": "wait until t-0.leader == 0"},
+            {"statement": "produce t --value v --acks all"},
+            {"statement": "expect t-0.hw == 1"},
+            {"statement": "expect t-0.hw == 2"},
+            {"statement": "broker crash 7"},
+            {"statement": "no such thing"},
+            {"statement": "zk ls /brokers"},
+            {"result": True},
+            {"nonsense": 1},
+            "[]",
+            "{",
+            {"statement": "wait 1ms", "cluster": 5},
+        )
+    oks = [answer["ok"] for answer in answers]
+    assert oks == [True] * 4 + [False] * 3 + [True] * 2 + [False] * 4
+    assert "it is 1" in answers[4]["error"]
+    assert answers[5]["outcome"] == "BROKER_NOT_AVAILABLE"
+    assert "there is no statement 'no'" in answers[6]["error"]
+    assert answers[7]["result"] == ["ids", "seqid", "topics"]
+    (topic,) = [p for p in answers[8]["result"]["partitions"] if p["topic"] == "t"]
+    assert topic["replica_states"][0]["values"] == ["v"]
+    assert answers[8]["result"]["expectations"]["passed"] == 1
+    assert '"statement"' in answers[9]["error"]
+    assert "there is no cluster 5" in answers[12]["error"]
+
+
+def test_a_script_is_given_while_clients_are_served(tmp_path: Path) -> None:
+    script = tmp_path / "s.tide"
+    script.write_text("cluster --brokers 1 --latency 0.00002s\nwait 10ms\nbroker freeze 0\n")
+    with served(str(script), "--port", "0") as (process, line):
+        assert line.count(":") == 1
+        assert process.stderr is not None
+        told = [process.stderr.readline() for _ in range(2)]
+        assert "wait 10ms" in told[0]
+        assert "broker freeze 0" in told[1]
+
+
+def test_on_standby_clusters_come_and_go_and_it_ends_with_its_input() -> None:
+    words = ("--standby", "--control", "0", "--json")
+    with served(*words) as (process, line):
+        control = Control(json.loads(line)["control"])
+        first, second, gone, missing, wrong = control.ask(
+            {"open": {"brokers": 1}},
+            {"open": {"brokers": 2, "version": "2.8", "config": {"min.insync.replicas": 2}}},
+            {"close": True, "cluster": 1},
+            {"statement": "wait 1ms", "cluster": 1},
+            {"open": {"config": {"no.such": 1}}},
+        )
+        assert (first["cluster"], second["cluster"], gone["ok"]) == (1, 2, True)
+        assert "there is no cluster 1; there are: 2" in missing["error"]
+        assert "no.such" in wrong["error"]
+        assert process.stdin is not None
+        process.stdin.close()
+        assert process.wait(SECONDS) == 0
+
+
+def test_ports_that_are_taken_are_named(capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        assert run_program(["serve", "--port", str(port)]) == 3
+    assert "name others by --port" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--port", "80"), "not a port"),
+        (("--standby",), "--standby needs --control"),
+        (("--version", "1.2.3"), "1.2.3"),
+        (("--config", "no.such=1"), "no.such"),
+    ],
+)
+def test_what_cannot_be_served_is_said(
+    words: tuple[str, ...], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_program(["serve", *words]) == 2
+    assert said in capsys.readouterr().err

@@ -1,0 +1,147 @@
+import pytest
+
+from emulator.inputs.statements import CreateTopic
+from emulator.protocol.errors import ERRORS
+from emulator.wire.messages.configs import (
+    AlterableConfig,
+    AlterConfigsResource,
+    DescribeConfigsRequest,
+    DescribeConfigsResource,
+    IncrementalAlterConfigsRequest,
+)
+from emulator.wire.messages.partitions import (
+    AlterPartitionReassignmentsRequest,
+    ElectLeadersRequest,
+    ReassignablePartition,
+    ReassignableTopic,
+    TopicPartitions,
+)
+from emulator.wire.messages.topics import (
+    CreatableReplicaAssignment,
+    CreatableTopic,
+    CreatableTopicConfig,
+    CreatePartitionsRequest,
+    CreatePartitionsTopic,
+    CreateTopicsRequest,
+    DeleteTopicsRequest,
+    DeleteTopicState,
+)
+from tests.support.wire_client import WireLab
+
+
+def code(name: str) -> int:
+    return ERRORS[name].code
+
+
+@pytest.fixture
+def lab() -> WireLab:
+    return WireLab.made()
+
+
+@pytest.fixture
+def controller(lab: WireLab) -> int:
+    found = lab.cluster.controller_id()
+    assert found is not None
+    return lab.connect(found)
+
+
+def create(lab: WireLab, connection: int, *topics: CreatableTopic) -> list[int]:
+    answer = lab.ask(connection, CreateTopicsRequest(list(topics), 5_000), 7)
+    return [each.error_code for each in answer.topics]
+
+
+def test_a_topic_is_there_with_its_leaders_when_the_answer_comes(
+    lab: WireLab, controller: int
+) -> None:
+    assert create(lab, controller, CreatableTopic("t", 4, 3)) == [0]
+    assert {lab.cluster.state.states[f"t-{n}"].leader for n in range(4)} == {0, 1, 2}
+
+
+@pytest.mark.parametrize(
+    ("topic", "error"),
+    [
+        (CreatableTopic("t", 1, 4), "INVALID_REPLICATION_FACTOR"),
+        (CreatableTopic("t", 0, 1), "INVALID_PARTITIONS"),
+        (CreatableTopic("no good", 1, 1), "INVALID_TOPIC_EXCEPTION"),
+        (CreatableTopic("old", 1, 1), "TOPIC_ALREADY_EXISTS"),
+        (
+            CreatableTopic("t", -1, -1, [CreatableReplicaAssignment(0, [0, 0])]),
+            "INVALID_REPLICA_ASSIGNMENT",
+        ),
+        (
+            CreatableTopic("t", 1, 1, configs=[CreatableTopicConfig("no.such", "1")]),
+            "INVALID_CONFIG",
+        ),
+        (
+            CreatableTopic("t", 1, 1, configs=[CreatableTopicConfig("min.insync.replicas", "x")]),
+            "INVALID_CONFIG",
+        ),
+    ],
+)
+def test_what_cannot_be_made_is_refused(
+    lab: WireLab, controller: int, topic: CreatableTopic, error: str
+) -> None:
+    lab.run(CreateTopic(topic="old"))
+    assert create(lab, controller, topic) == [code(error)]
+    assert not lab.cluster.has_topic("t")
+
+
+def test_only_the_controller_makes_topics(lab: WireLab) -> None:
+    other = next(b for b in lab.cluster.brokers if b != lab.cluster.controller_id())
+    assert create(lab, lab.connect(other), CreatableTopic("t", 1, 1)) == [code("NOT_CONTROLLER")]
+
+
+def test_a_topic_that_is_deleted_is_gone_when_the_answer_comes(
+    lab: WireLab, controller: int
+) -> None:
+    create(lab, controller, CreatableTopic("t", 2, 3))
+    wanted = DeleteTopicsRequest(
+        [DeleteTopicState("t"), DeleteTopicState("none")], timeout_ms=5_000
+    )
+    answer = lab.ask(controller, wanted, 6)
+    assert [each.error_code for each in answer.responses] == [
+        *(0, code("UNKNOWN_TOPIC_OR_PARTITION")),
+    ]
+    assert not any(tp.startswith("t-") for tp in lab.cluster.state.states)
+
+
+def test_a_topic_grows(lab: WireLab, controller: int) -> None:
+    create(lab, controller, CreatableTopic("t", 1, 2))
+    wanted = CreatePartitionsRequest([CreatePartitionsTopic("t", 3, None)], 5_000)
+    assert lab.ask(controller, wanted, 3).results[0].error_code == 0
+    assert [len(lab.cluster.state.assignments[f"t-{n}"]) for n in range(3)] == [2, 2, 2]
+    assert lab.ask(controller, wanted, 3).results[0].error_code == code("INVALID_PARTITIONS")
+
+
+def test_configuration_is_changed_and_told(lab: WireLab, controller: int) -> None:
+    create(lab, controller, CreatableTopic("t", 1, 1))
+    change = AlterConfigsResource(2, "t", [AlterableConfig("min.insync.replicas", 0, "2")])
+    answer = lab.ask(controller, IncrementalAlterConfigsRequest([change]), 1)
+    assert answer.responses[0].error_code == 0
+    lab.pass_time(100_000)
+    assert lab.cluster.brokers[0].context.min_insync_replicas("t") == 2
+    keys = ["min.insync.replicas", "unclean.leader.election.enable"]
+    wanted = DescribeConfigsRequest([DescribeConfigsResource(2, "t", keys)])
+    (result,) = lab.ask(controller, wanted, 4).results
+    assert {(c.name, c.value, c.config_source) for c in result.configs} == {
+        ("min.insync.replicas", "2", 1),
+        ("unclean.leader.election.enable", "false", 5),
+    }
+
+
+def test_a_preferred_replica_leads_again(lab: WireLab, controller: int) -> None:
+    lab.run(CreateTopic(topic="t", assignment=[[0, 1]]))
+    lab.pass_time(100_000)
+    wanted = ElectLeadersRequest(0, [TopicPartitions("t", [0])])
+    (topic,) = lab.ask(controller, wanted, 2).replica_election_results
+    assert topic.partition_result[0].error_code == code("ELECTION_NOT_NEEDED")
+
+
+def test_replicas_move(lab: WireLab, controller: int) -> None:
+    lab.run(CreateTopic(topic="t", assignment=[[0, 1]]))
+    lab.pass_time(100_000)
+    rows = [ReassignableTopic("t", [ReassignablePartition(0, [1, 2])])]
+    answer = lab.ask(controller, AlterPartitionReassignmentsRequest(topics=rows), 0)
+    assert answer.responses[0].partitions[0].error_code == 0
+    lab.pass_time(2_000_000)
+    assert lab.cluster.state.assignments["t-0"] == [1, 2]

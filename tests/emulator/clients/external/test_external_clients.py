@@ -1,0 +1,390 @@
+import pytest
+
+from emulator.audit.ground_truth import PartitionAudit
+from emulator.cluster import Cluster
+from emulator.inputs.statements import (
+    CrashBroker,
+    CreateTopic,
+    CutLink,
+    FreezeBroker,
+    HealLinks,
+    InjectError,
+    Produce,
+    ReceiveRequest,
+    ThawBroker,
+    Wait,
+)
+from emulator.protocol.errors import ERRORS
+from emulator.scenario.runner import Runner
+from emulator.wire.codec import decode_response, encode_request
+from emulator.wire.header import RequestHeader
+from emulator.wire.messages.cluster import ApiVersionsRequest, MetadataRequest, MetadataRequestTopic
+from emulator.wire.messages.fetch import FetchPartition, FetchRequest, FetchTopic
+from emulator.wire.messages.offsets import (
+    ListOffsetsPartition,
+    ListOffsetsRequest,
+    ListOffsetsTopic,
+)
+from emulator.wire.messages.produce import (
+    InitProducerIdRequest,
+    PartitionProduceData,
+    ProduceRequest,
+    TopicProduceData,
+)
+from emulator.wire.records import record_batch
+from emulator.wire.records.record import Record
+from tests.support.wire_client import WireLab, batch_of, values_in
+
+
+def produce(*batches: bytes, acks: int = -1, topic: str = "t") -> ProduceRequest:
+    """A request with a batch for each partition of the topic."""
+    rows = [PartitionProduceData(number, data) for number, data in enumerate(batches)]
+    return ProduceRequest(None, acks, 30_000, [TopicProduceData(topic, partition_data=rows)])
+
+
+def fetch(
+    offset: int = 0, *, wait_ms: int = 0, min_bytes: int = 1, partition_bytes: int = 1 << 20
+) -> FetchRequest:
+    rows = [FetchPartition(0, -1, offset, partition_max_bytes=partition_bytes)]
+    return FetchRequest(
+        max_wait_ms=wait_ms, min_bytes=min_bytes, topics=[FetchTopic("t", partitions=rows)]
+    )
+
+
+def error(name: str) -> int:
+    return ERRORS[name].code
+
+
+def audited(lab: WireLab) -> PartitionAudit:
+    lab.cluster.audit.settle()
+    return lab.cluster.state.audit.partitions["t-0"]
+
+
+@pytest.fixture
+def lab() -> WireLab:
+    made = WireLab.made()
+    made.run(CreateTopic(topic="t", assignment=[[0, 1, 2]]))
+    made.pass_time(100_000)
+    return made
+
+
+# ---- versions and metadata
+
+
+def test_an_unknown_version_of_api_versions_is_answered_in_version_0(lab: WireLab) -> None:
+    here = lab.connect()
+    frame = encode_request(RequestHeader(18, 3, 9, "me"), ApiVersionsRequest())
+    lab.give(ReceiveRequest(connection=here, frame=frame[:2] + b"\0\x63" + frame[4:]))
+    lab.pass_time(10_000)
+    correlation, answer = decode_response(18, 0, lab.responses[here][0])
+    assert correlation == 9
+    assert answer.error_code == error("UNSUPPORTED_VERSION")  # type: ignore[attr-defined]
+    assert 18 in {each.api_key for each in answer.api_keys}  # type: ignore[attr-defined]
+
+
+def test_a_release_advertises_what_it_had() -> None:
+    def newest(version: str) -> dict[int, int]:
+        lab = WireLab.made(version=version)
+        answer = lab.ask(lab.connect(), ApiVersionsRequest(), 0)
+        return {each.api_key: each.max_version for each in answer.api_keys}
+
+    assert newest("0.10.2")[0] == 2
+    assert newest("0.10.2")[1] == 3
+    assert newest("3.9")[0] >= 9
+    assert 60 not in newest("2.4")
+    assert 60 in newest("3.9")
+
+
+def test_a_version_that_the_release_does_not_have_ends_the_connection() -> None:
+    lab = WireLab.made(version="0.10.2")
+    here = lab.connect()
+    lab.send(here, fetch(), 11)
+    assert "Fetch 11" in lab.closed[here]
+
+
+def test_metadata_names_brokers_controller_and_topic_ids(lab: WireLab) -> None:
+    wanted = MetadataRequest([MetadataRequestTopic(name="t")], allow_auto_topic_creation=False)
+    answer = lab.ask(lab.connect(1), wanted, 12)
+    assert [(b.node_id, b.host, b.port) for b in answer.brokers] == [
+        (number, "127.0.0.1", 9092 + number) for number in range(3)
+    ]
+    assert answer.controller_id == lab.cluster.controller_id()
+    (topic,) = answer.topics
+    assert (topic.name, topic.error_code, len(topic.topic_id)) == ("t", 0, 16)
+    assert any(topic.topic_id)
+    (partition,) = topic.partitions
+    assert (partition.leader_id, partition.replica_nodes, partition.isr_nodes) == (
+        *(0, [0, 1, 2], [0, 1, 2]),
+    )
+
+
+@pytest.mark.parametrize(
+    ("config", "allowed", "exists"),
+    [("true", True, True), ("true", False, False), ("false", True, False)],
+)
+def test_metadata_makes_a_topic_only_if_both_sides_want_it(
+    config: str, allowed: bool, exists: bool
+) -> None:
+    lab = WireLab.made(config={"auto.create.topics.enable": config, "num.partitions": "2"})
+    wanted = MetadataRequest([MetadataRequestTopic(name="new")], allow_auto_topic_creation=allowed)
+    here = lab.connect()
+    first = lab.ask(here, wanted, 9).topics[0].error_code
+    lab.pass_time(100_000)
+    (topic,) = lab.ask(here, wanted, 9).topics
+    assert lab.cluster.has_topic("new") is exists
+    if exists:
+        assert (first, topic.error_code) == (error("LEADER_NOT_AVAILABLE"), 0)
+        assert len(topic.partitions) == 2
+    else:
+        assert topic.error_code == first == error("UNKNOWN_TOPIC_OR_PARTITION")
+
+
+# ---- records
+
+
+def test_a_batch_comes_back_as_it_was_sent_with_offset_and_epoch_of_the_log(lab: WireLab) -> None:
+    here = lab.connect()
+    sent = batch_of("a", "b")
+    answers = [lab.ask(here, produce(sent), 9), lab.ask(here, produce(batch_of("c")), 9)]
+    rows = [answer.responses[0].partition_responses[0] for answer in answers]
+    assert [(row.error_code, row.base_offset) for row in rows] == [(0, 0), (0, 2)]
+    found = lab.ask(here, fetch(), 12).responses[0].partitions[0]
+    assert found.high_watermark == found.last_stable_offset == 3
+    assert values_in(found.records) == [(0, "a"), (1, "b"), (2, "c")]
+    assert found.records[: len(sent)][16:] == sent[16:]
+    assert int.from_bytes(found.records[12:16]) == 0
+
+
+def test_a_scripted_record_is_a_batch_to_a_real_client(lab: WireLab) -> None:
+    lab.run(Produce(topic="t", key="k", value="scripted", acks=-1))
+    found = lab.ask(lab.connect(), fetch(), 12).responses[0].partitions[0]
+    assert values_in(found.records) == [(0, "scripted")]
+    (record,) = record_batch.decode(found.records)
+    assert record.key == b"k"
+
+
+def test_an_old_consumer_gets_an_older_format(lab: WireLab) -> None:
+    here = lab.connect()
+    lab.ask(here, produce(batch_of("a", "b")), 9)
+    found = lab.ask(here, fetch(), 3).responses[0].partitions[0]
+    assert found.records[16] == 1
+    assert values_in(found.records) == [(0, "a"), (1, "b")]
+
+
+def test_a_release_before_0_11_keeps_message_sets() -> None:
+    lab = WireLab.made(version="0.10.2")
+    lab.run(CreateTopic(topic="t", assignment=[[0, 1, 2]]))
+    lab.pass_time(100_000)
+    here = lab.connect()
+    row = lab.ask(here, produce(batch_of("a", "b", magic=1)), 2).responses[0].partition_responses[0]
+    assert (row.error_code, row.base_offset) == (0, 0)
+    lab.ask(here, produce(batch_of("c", magic=1)), 2)
+    found = lab.ask(here, fetch(), 3).responses[0].partitions[0]
+    assert found.records[16] == 1
+    assert values_in(found.records) == [(0, "a"), (1, "b"), (2, "c")]
+
+
+def test_damaged_records_are_refused_and_nothing_is_written(lab: WireLab) -> None:
+    here = lab.connect()
+    good = batch_of("a")
+    damaged = good[:-1] + bytes([good[-1] ^ 1])
+    row = lab.ask(here, produce(damaged), 9).responses[0].partition_responses[0]
+    assert row.error_code == error("CORRUPT_MESSAGE")
+    assert lab.ask(here, fetch(), 12).responses[0].partitions[0].high_watermark == 0
+
+
+def test_records_for_a_broker_that_does_not_lead_are_refused(lab: WireLab) -> None:
+    row = lab.ask(lab.connect(1), produce(batch_of("a")), 9).responses[0].partition_responses[0]
+    assert row.error_code == error("NOT_LEADER_OR_FOLLOWER")
+
+
+def test_too_few_in_sync_replicas_refuse_acks_all() -> None:
+    lab = WireLab.made(config={"min.insync.replicas": "3"})
+    lab.run(CreateTopic(topic="t", assignment=[[0, 1, 2]]))
+    lab.run(CrashBroker(broker=2))
+    lab.pass_time(30_000_000)
+    here = lab.connect()
+    row = lab.ask(here, produce(batch_of("a")), 9).responses[0].partition_responses[0]
+    assert row.error_code == error("NOT_ENOUGH_REPLICAS")
+    row = lab.ask(here, produce(batch_of("a"), acks=1), 9).responses[0].partition_responses[0]
+    assert row.error_code == 0
+
+
+def test_acks_0_has_no_answer_and_what_follows_is_answered(lab: WireLab) -> None:
+    here = lab.connect()
+    lab.send(here, produce(batch_of("a"), acks=0), 9)
+    lab._asked[here].clear()
+    found = lab.ask(here, fetch(wait_ms=100), 12).responses[0].partitions[0]
+    assert values_in(found.records) == [(0, "a")]
+    assert lab.responses[here] == []
+
+
+def test_answers_keep_the_order_of_requests(lab: WireLab) -> None:
+    here, other = lab.connect(), lab.connect()
+    lab.send(here, fetch(wait_ms=400), 12)
+    lab.send(here, ApiVersionsRequest(), 0)
+    lab.pass_time(50_000)
+    assert lab.responses[here] == []
+    lab.send(other, produce(batch_of("a")), 9)
+    assert values_in(lab.received(here).responses[0].partitions[0].records) == [(0, "a")]
+    assert lab.received(here).error_code == 0
+
+
+def test_a_fetch_waits_for_min_bytes_or_its_time(lab: WireLab) -> None:
+    here = lab.connect()
+    lab.send(here, fetch(wait_ms=500, min_bytes=10_000), 12)
+    lab.ask(lab.connect(), produce(batch_of("a")), 9)
+    begin_us = lab.runner.now_us
+    answer = lab.received(here)
+    assert lab.runner.now_us - begin_us > 400_000
+    assert values_in(answer.responses[0].partitions[0].records) == [(0, "a")]
+
+
+def test_a_first_batch_is_given_however_large_it_is(lab: WireLab) -> None:
+    here = lab.connect()
+    lab.ask(here, produce(batch_of("x" * 5_000)), 9)
+    lab.ask(here, produce(batch_of("y")), 9)
+    found = lab.ask(here, fetch(partition_bytes=10), 12).responses[0].partitions[0]
+    assert [offset for offset, _ in values_in(found.records)] == [0]
+
+
+def test_offsets_are_found_by_the_timestamps_in_records(lab: WireLab) -> None:
+    here = lab.connect()
+    lab.ask(here, produce(batch_of("a", "b", timestamp=1_000)), 9)
+    lab.ask(here, produce(batch_of("c", timestamp=2_000)), 9)
+
+    def offset(timestamp: int) -> tuple[int, int]:
+        rows = [ListOffsetsPartition(0, -1, timestamp)]
+        wanted = ListOffsetsRequest(-1, topics=[ListOffsetsTopic("t", rows)])
+        found = lab.ask(here, wanted, 7).topics[0].partitions[0]
+        return found.offset, found.timestamp
+
+    assert [offset(each) for each in (-2, -1, 500, 1_500, 2_001, -3)] == [
+        *((0, -1), (3, -1), (0, 1_000), (2, 2_000), (-1, -1), (2, 2_000)),
+    ]
+
+
+# ---- the truth
+
+
+def test_a_batch_that_comes_again_is_known_as_a_duplicate(lab: WireLab) -> None:
+    batch = batch_of("a")
+    there = lab.connect()
+    lab.run(CutLink(source=0, destination=-2, one_way=True))
+    lab.send(there, produce(batch), 9)
+    lab.pass_time(100_000)
+    lab.hang_up(there)
+    lab.run(HealLinks())
+    lab.ask(lab.connect(), produce(batch), 9)
+    assert len(audited(lab).duplicated) == 1
+    assert lab.cluster.state.audit.acked == 1
+
+
+def test_the_same_bytes_after_an_answer_are_other_records(lab: WireLab) -> None:
+    here = lab.connect()
+    for _ in range(2):
+        lab.ask(here, produce(batch_of("a")), 9)
+    assert audited(lab).duplicated == []
+    assert lab.cluster.state.audit.acked == 2
+
+
+def test_an_idempotent_batch_that_comes_again_is_written_once(lab: WireLab) -> None:
+    here = lab.connect()
+    producer = lab.ask(here, InitProducerIdRequest(None), 4)
+    assert (producer.error_code, producer.producer_epoch) == (0, 0)
+    batch = record_batch.build(
+        [Record(None, b"a", 1)],
+        producer=record_batch.Producer(producer.producer_id, 0, 0),
+    )
+    offsets = [
+        lab.ask(here, produce(batch), 9).responses[0].partition_responses[0].base_offset
+        for _ in range(2)
+    ]
+    assert offsets == [0, 0]
+    assert audited(lab).clean
+    assert len(values_in(lab.ask(here, fetch(), 12).responses[0].partitions[0].records)) == 1
+
+
+def test_a_record_that_was_acknowledged_and_is_gone_is_noticed() -> None:
+    lab = WireLab.made(config={"unclean.leader.election.enable": "true"})
+    lab.run(CreateTopic(topic="t", assignment=[[0, 1]]))
+    lab.pass_time(100_000)
+    for pair in ((0, 1), (0, 2)):
+        lab.run(CutLink(source=pair[0], destination=pair[1]))
+    here = lab.connect()
+    row = lab.ask(here, produce(batch_of("a"), acks=1), 9).responses[0].partition_responses[0]
+    assert row.error_code == 0
+    lab.run(CrashBroker(broker=0))
+    lab.run(Wait(duration_us=60_000_000))
+    assert [record for _, record in audited(lab).lost] == [
+        lab.cluster.state.clients.ledger[-1].first_record
+    ]
+
+
+# ---- faults
+
+
+def test_a_crash_closes_connections_to_the_broker_and_no_others(lab: WireLab) -> None:
+    here, there = lab.connect(0), lab.connect(1)
+    lab.run(CrashBroker(broker=0))
+    lab.pass_time(10_000)
+    assert lab.closed == {here: ""}
+    assert lab.ask(there, ApiVersionsRequest(), 0).error_code == 0
+
+
+def test_a_frozen_broker_answers_when_it_has_thawed(lab: WireLab) -> None:
+    here = lab.connect()
+    lab.run(FreezeBroker(broker=0))
+    lab.send(here, ApiVersionsRequest(), 0)
+    lab.pass_time(1_000_000)
+    assert lab.responses[here] == []
+    lab.run(ThawBroker(broker=0))
+    assert lab.received(here).error_code == 0
+
+
+def test_a_cut_link_keeps_requests_on_the_way(lab: WireLab) -> None:
+    here = lab.connect()
+    lab.run(CutLink(source=0, destination=-2))
+    lab.send(here, ApiVersionsRequest(), 0)
+    lab.pass_time(1_000_000)
+    assert lab.responses[here] == []
+    lab.run(HealLinks())
+    assert lab.received(here).error_code == 0
+
+
+def test_injected_errors_are_told_as_often_as_was_asked(lab: WireLab) -> None:
+    here = lab.connect()
+    lab.run(InjectError(api="Produce", error="NOT_ENOUGH_REPLICAS", times=2))
+    codes = [
+        lab.ask(here, produce(batch_of("a")), 9).responses[0].partition_responses[0].error_code
+        for _ in range(3)
+    ]
+    assert codes == [error("NOT_ENOUGH_REPLICAS")] * 2 + [0]
+    assert len(values_in(lab.ask(here, fetch(), 12).responses[0].partitions[0].records)) == 1
+
+
+# ---- repeatable
+
+
+def test_the_same_inputs_come_to_the_same_state_without_a_client(lab: WireLab) -> None:
+    here = lab.connect()
+    for each in ("a", "b"):
+        lab.ask(here, produce(batch_of(each)), 9)
+    lab.send(here, fetch(2, wait_ms=300), 12)
+    lab.run(CrashBroker(broker=1))
+    lab.pass_time(50_000)
+    again = Runner(Cluster(lab.cluster.spec))
+    for time_us, steps, statement in lab.given:
+        again.return_to(time_us, steps)
+        again.submit(statement)
+    again.return_to(lab.runner.now_us, lab.runner.steps)
+    assert again.state_hash == lab.runner.state_hash
+
+
+def test_a_copy_goes_on_with_a_request_under_way(lab: WireLab) -> None:
+    here = lab.connect()
+    lab.send(here, produce(batch_of("a")), 9)
+    copy = WireLab(lab.runner.fork())
+    copy.responses, copy._asked = {here: []}, {here: [(0, 9)]}
+    assert copy.received(here).responses[0].partition_responses[0].error_code == 0
+    assert lab.received(here).responses[0].partition_responses[0].error_code == 0

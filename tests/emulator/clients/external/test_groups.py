@@ -1,0 +1,191 @@
+from typing import Any
+
+import pytest
+
+from emulator.protocol.errors import ERRORS
+from emulator.wire.messages.committed_offsets import (
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+    OffsetFetchRequest,
+    OffsetFetchRequestGroup,
+    OffsetFetchRequestTopic,
+)
+from emulator.wire.messages.coordinator import FindCoordinatorRequest
+from emulator.wire.messages.groups import (
+    DeleteGroupsRequest,
+    DescribeGroupsRequest,
+    ListGroupsRequest,
+)
+from emulator.wire.messages.membership import (
+    HeartbeatRequest,
+    JoinGroupRequest,
+    JoinGroupRequestProtocol,
+    LeaveGroupRequest,
+    MemberIdentity,
+    SyncGroupRequest,
+    SyncGroupRequestAssignment,
+)
+from tests.support.wire_client import WireLab
+
+
+def code(name: str) -> int:
+    return ERRORS[name].code
+
+
+class Member:
+    """A member of group ``g``, and its connection to the coordinator."""
+
+    def __init__(self, lab: WireLab, coordinator: int, *protocols: str) -> None:
+        self.lab = lab
+        self.connection = lab.connect(coordinator)
+        self.protocols = [JoinGroupRequestProtocol(p, f"{p}!".encode()) for p in protocols]
+        self.id = ""
+        self.joined: Any = None
+
+    def join(self, version: int = 7) -> None:
+        wanted = JoinGroupRequest(
+            "g", 10_000, 20_000, self.id, protocol_type="consumer", protocols=self.protocols
+        )
+        self.lab.send(self.connection, wanted, version)
+
+    def take(self) -> int:
+        """The answer to a join; its error."""
+        self.joined = self.lab.received(self.connection, 60_000_000)
+        self.id = self.joined.member_id or self.id
+        return int(self.joined.error_code)
+
+    def ask(self, request: Any, version: int) -> Any:  # noqa: ANN401
+        return self.lab.ask(self.connection, request, version)
+
+    def sync(self, assignments: dict[str, bytes]) -> None:
+        rows = [SyncGroupRequestAssignment(*each) for each in assignments.items()]
+        wanted = SyncGroupRequest("g", self.joined.generation_id, self.id, assignments=rows)
+        self.lab.send(self.connection, wanted, 3)
+
+
+@pytest.fixture
+def lab() -> WireLab:
+    return WireLab.made(config={"group.initial.rebalance.delay.ms": "500"})
+
+
+@pytest.fixture
+def coordinator(lab: WireLab) -> int:
+    here = lab.connect()
+    for _ in range(50):
+        answer = lab.ask(here, FindCoordinatorRequest(coordinator_keys=["g"]), 4)
+        (found,) = answer.coordinators
+        if not found.error_code:
+            assert found.port == 9092 + found.node_id
+            lab.pass_time(100_000)
+            return int(found.node_id)
+        assert found.error_code == code("COORDINATOR_NOT_AVAILABLE")
+        lab.pass_time(20_000)
+    raise AssertionError("no coordinator was found")
+
+
+def test_a_member_is_given_its_id_before_it_joins(lab: WireLab, coordinator: int) -> None:
+    member = Member(lab, coordinator, "range")
+    member.join()
+    assert member.take() == code("MEMBER_ID_REQUIRED")
+    assert member.id
+    member.join()
+    assert member.take() == 0
+    assert (member.joined.leader, member.joined.generation_id) == (member.id, 1)
+
+
+def test_an_old_member_joins_at_once(lab: WireLab, coordinator: int) -> None:
+    member = Member(lab, coordinator, "range")
+    member.join(version=2)
+    assert member.take() == 0
+
+
+def two_members(lab: WireLab, coordinator: int) -> tuple[Member, Member]:
+    one = Member(lab, coordinator, "sticky", "range")
+    other = Member(lab, coordinator, "range")
+    for member in (one, other):
+        member.join()
+        assert member.take() == code("MEMBER_ID_REQUIRED")
+    one.join()
+    other.join()
+    assert (one.take(), other.take()) == (0, 0)
+    return one, other
+
+
+def test_metadata_and_assignments_pass_through_untouched(lab: WireLab, coordinator: int) -> None:
+    one, other = two_members(lab, coordinator)
+    leader, follower = (one, other) if one.joined.leader == one.id else (other, one)
+    assert leader.joined.protocol_name == follower.joined.protocol_name == "range"
+    assert {m.member_id: m.metadata for m in leader.joined.members} == {
+        one.id: b"range!",
+        other.id: b"range!",
+    }
+    assert follower.joined.members == []
+    follower.sync({})
+    leader.sync({leader.id: b"\0\1opaque", follower.id: b"\xff"})
+    found = [lab.received(each.connection) for each in (leader, follower)]
+    assert [each.error_code for each in found] == [0, 0]
+    assert [each.assignment for each in found] == [b"\0\1opaque", b"\xff"]
+    (described,) = one.ask(DescribeGroupsRequest(["g"]), 5).groups
+    assert (described.group_state, described.protocol_data) == ("Stable", "range")
+    assert {m.member_id for m in described.members} == {one.id, other.id}
+
+
+def test_members_without_a_common_protocol_are_not_in_one_group(
+    lab: WireLab, coordinator: int
+) -> None:
+    one, other = Member(lab, coordinator, "range"), Member(lab, coordinator, "sticky")
+    one.join(version=2)
+    assert one.take() == 0
+    other.join(version=2)
+    assert other.take() == code("INCONSISTENT_GROUP_PROTOCOL")
+
+
+def test_a_member_that_leaves_has_the_others_join_again(lab: WireLab, coordinator: int) -> None:
+    one, other = two_members(lab, coordinator)
+    leaving = LeaveGroupRequest("g", members=[MemberIdentity(one.id)])
+    assert one.ask(leaving, 4).members[0].error_code == 0
+    beat = HeartbeatRequest("g", other.joined.generation_id, other.id)
+    assert other.ask(beat, 4).error_code == code("REBALANCE_IN_PROGRESS")
+
+
+def test_a_session_timeout_that_no_broker_takes_is_refused(lab: WireLab, coordinator: int) -> None:
+    here = lab.connect(coordinator)
+    wanted = JoinGroupRequest(
+        "g", 100, 100, protocol_type="consumer", protocols=[JoinGroupRequestProtocol("range", b"")]
+    )
+    assert lab.ask(here, wanted, 7).error_code == code("INVALID_SESSION_TIMEOUT")
+
+
+def test_committed_offsets_come_back_with_their_metadata(lab: WireLab, coordinator: int) -> None:
+    here = lab.connect(coordinator)
+    rows = [OffsetCommitRequestPartition(0, 7, 0, committed_metadata="note")]
+    wanted = OffsetCommitRequest("g", topics=[OffsetCommitRequestTopic("t", partitions=rows)])
+    answer = lab.ask(here, wanted, 8)
+    assert answer.topics[0].partitions[0].error_code == 0
+    old = OffsetFetchRequest("g", [OffsetFetchRequestTopic("t", [0, 1])])
+    found = lab.ask(here, old, 5).topics[0].partitions
+    assert [(p.partition_index, p.committed_offset, p.metadata) for p in found] == [
+        *((0, 7, "note"), (1, -1, "")),
+    ]
+    new = OffsetFetchRequest(groups=[OffsetFetchRequestGroup("g", topics=None)])
+    (group,) = lab.ask(here, new, 8).groups
+    assert [(t.name, t.partitions[0].committed_offset) for t in group.topics] == [("t", 7)]
+
+
+def test_groups_are_listed_and_empty_ones_deleted(lab: WireLab, coordinator: int) -> None:
+    one, other = two_members(lab, coordinator)
+    listed = one.ask(ListGroupsRequest(), 4).groups
+    assert [(g.group_id, g.protocol_type) for g in listed] == [("g", "consumer")]
+    assert one.ask(DeleteGroupsRequest(["g"]), 2).results[0].error_code == code("NON_EMPTY_GROUP")
+    for member in (one, other):
+        member.ask(LeaveGroupRequest("g", members=[MemberIdentity(member.id)]), 4)
+    lab.pass_time(30_000_000)
+    assert one.ask(DeleteGroupsRequest(["g"]), 2).results[0].error_code == 0
+    assert one.ask(ListGroupsRequest(), 4).groups == []
+
+
+def test_a_broker_that_does_not_coordinate_says_so(lab: WireLab, coordinator: int) -> None:
+    elsewhere = lab.connect(next(b for b in lab.cluster.brokers if b != coordinator))
+    beat = HeartbeatRequest("g", 1, "me")
+    assert lab.ask(elsewhere, beat, 4).error_code == code("NOT_COORDINATOR")

@@ -1,0 +1,49 @@
+"""What each release advertises, against tables that others took from real brokers."""
+
+import pytest
+from kafka.protocol.broker_version_data import BROKER_API_VERSIONS
+
+from emulator.releases.versions import NAMES
+from emulator.wire.apis import APIS
+from emulator.wire.versions import versions_of
+
+FROM_BROKERS = {
+    ".".join(map(str, release)): versions
+    for release, versions in BROKER_API_VERSIONS.items()
+    if (0, 8, 1) <= release <= (4, 2)
+}
+ONLY_KRAFT = {55, 75}
+"""DescribeQuorum and DescribeTopicPartitions, which kafka-python asked brokers with ZooKeeper."""
+
+
+@pytest.mark.parametrize("release", FROM_BROKERS)
+def test_versions_are_those_that_kafka_python_found_in_brokers(release: str) -> None:
+    expected = {
+        key: range(first, last + 1)
+        for key, (first, last) in FROM_BROKERS[release].items()
+        if key in APIS
+    }
+    assert versions_of(release) == expected
+
+
+@pytest.mark.parametrize("release", [*NAMES, "4.0", "4.1.2"])
+def test_whatever_is_advertised_can_be_read(release: str) -> None:
+    for key, versions in versions_of(release).items():
+        assert versions
+        assert versions[0] in APIS[key].versions
+        assert versions[-1] in APIS[key].versions
+
+
+def test_a_patch_release_has_the_versions_of_its_line() -> None:
+    assert versions_of("2.8.2") == versions_of("2.8.0") == versions_of("2.8")
+    assert versions_of("0.10.2") != versions_of("0.10.1.1")
+
+
+def test_the_documents_are_as_old_as_the_first_release() -> None:
+    assert versions_of("documents") == versions_of("seed") == versions_of("0.8.1")
+
+
+def test_brokers_without_zookeeper_tell_more() -> None:
+    more = versions_of("3.9", without_zookeeper=True).keys() - versions_of("3.9").keys()
+    assert more == ONLY_KRAFT
+    assert versions_of("4.1").keys() >= ONLY_KRAFT

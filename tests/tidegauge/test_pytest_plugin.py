@@ -1,0 +1,86 @@
+"""The plugin as another project's tests use it: in a process of its own, by its entry point."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from sessions.playback.verify import verify
+
+ROOT = Path(__file__).parents[2]
+
+SUITE = """
+import asyncio
+import sys
+
+import pytest
+
+
+def test_each_has_its_own(kafka_cluster):
+    assert kafka_cluster.bootstrap_servers.count(":") == 3
+    assert not {"commands", "console", "emulator", "sessions"} & set(sys.modules)
+
+
+@pytest.mark.kafka(brokers=2, version="2.8", seed=7, config={"min.insync.replicas": 2})
+def test_options(kafka_cluster):
+    result = kafka_cluster.result()
+    assert (len(result["brokers"]), result["version"], result["seed"]) == (2, "2.8", 7)
+
+
+def test_acts_and_looks(kafka_cluster):
+    kafka_cluster.run("topic create orders --replica-assignment 0:1:2")
+    kafka_cluster.wait_until("orders-0.leader == 0")
+    kafka_cluster.run("produce orders --value paid --acks all")
+    kafka_cluster.crash(0)
+    kafka_cluster.wait_until("orders-0.leader == 1")
+    kafka_cluster.start(0)
+    kafka_cluster.wait_until("orders-0.isr == [0,1,2]")
+    assert kafka_cluster.leader("orders") == 1
+    assert kafka_cluster.isr("orders") == [0, 1, 2]
+    assert kafka_cluster.high_watermark("orders") == 1
+    assert kafka_cluster.records("orders") == kafka_cluster.records("orders", broker=0) == ["paid"]
+    kafka_cluster.assert_nothing_lost()
+
+
+def test_a_refusal_is_an_error(kafka_cluster):
+    with pytest.raises(Exception, match="did you mean 'broker'"):
+        kafka_cluster.run("brokr crash 1")
+    with pytest.raises(Exception, match="no broker 9"):
+        kafka_cluster.crash(9)
+
+
+def test_in_coroutines(kafka_cluster):
+    async def scene():
+        await kafka_cluster.aio.freeze(1)
+        await asyncio.gather(kafka_cluster.aio.run("wait 50ms"), kafka_cluster.aio.thaw(1))
+        return await kafka_cluster.aio.controller()
+
+    assert asyncio.run(scene()) in (0, 1, 2)
+
+
+def test_fails(kafka_cluster):
+    kafka_cluster.run("topic create orders --replica-assignment 0:1:2")
+    assert kafka_cluster.leader("orders") == 99
+"""
+
+
+def test_a_suite_with_clusters(tmp_path: Path) -> None:
+    (tmp_path / "test_suite.py").write_text(SUITE)
+    done = subprocess.run(
+        [
+            *(sys.executable, "-P", "-m", "pytest", "-p", "tidegauge.pytest_plugin"),
+            *("-q", "-p", "no:cacheprovider", "--strict-markers", f"--basetemp={tmp_path}/kept"),
+            "test_suite.py",
+        ],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert "1 failed, 5 passed" in done.stdout, done.stdout + done.stderr
+    found = re.search(r"open it: tidegauge replay (\S+)", done.stdout)
+    assert found is not None
+    assert verify(Path(found[1])).same

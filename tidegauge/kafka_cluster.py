@@ -1,0 +1,251 @@
+"""An emulated Kafka cluster for tests: brokers to connect to, and a hand to break them.
+
+The cluster runs in a process of its own, so nothing of it is imported here, and its work is not
+done under the test's interpreter lock. It is asked by JSON lines on a loopback connection.
+"""
+
+import asyncio
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from socket import create_connection
+from threading import local
+from typing import Any, Final, TextIO, cast
+
+Setting = str | int | bool
+START_SECONDS: Final = 30.0
+
+
+class ClusterError(Exception):
+    """The cluster refused what it was asked; the message says why."""
+
+
+class ClusterServer:
+    """The process in which clusters run: one serves a whole test run."""
+
+    def __init__(self) -> None:
+        """Start it.
+
+        Raises:
+            ClusterError: it did not start; the message is what it said.
+        """
+        self._said = tempfile.TemporaryFile("w+")  # noqa: SIM115 - closed by :meth:`stop`
+        words = ["serve", "--standby", "--control", "0", "--json"]
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "tidegauge", *words],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._said,
+            text=True,
+        )
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline()
+        if not line:
+            self._said.seek(0)
+            raise ClusterError(f"the server did not start: {self._said.read().strip()}")
+        host, _, port = json.loads(line)["control"].rpartition(":")
+        self._address = host, int(port)
+        self._of_thread = local()
+
+    def ask(self, **line: object) -> dict[str, Any]:
+        """Ask by this thread's own connection, and wait for the answer.
+
+        Raises:
+            ClusterError: it was refused, or the server is gone.
+        """
+        stream = self._stream()
+        stream.write(json.dumps(line) + "\n")
+        stream.flush()
+        answer = stream.readline()
+        if not answer:
+            raise ClusterError("the server has ended")
+        found: dict[str, Any] = json.loads(answer)
+        if not found["ok"]:
+            raise ClusterError(found["error"])
+        return found
+
+    def _stream(self) -> TextIO:
+        found: TextIO | None = getattr(self._of_thread, "stream", None)
+        if found is None:
+            # The stream keeps the connection open; it goes with the thread.
+            with create_connection(self._address) as connection:
+                found = self._of_thread.stream = cast(TextIO, connection.makefile("rw"))
+        return found
+
+    def stop(self) -> None:
+        """End the process."""
+        stream = getattr(self._of_thread, "stream", None)
+        if stream is not None:
+            stream.close()
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.close()
+        try:
+            self._process.wait(START_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._process.stdout.close()
+        self._said.close()
+
+
+class KafkaCluster:
+    """A cluster of emulated brokers.
+
+    ``bootstrap_servers`` is for clients. Methods raise :class:`ClusterError` where the cluster
+    refuses. They block until the cluster has done what they ask; in a coroutine use :attr:`aio`.
+    """
+
+    def __init__(
+        self,
+        server: ClusterServer,
+        brokers: int = 3,
+        version: str = "3.9",
+        seed: int = 1,
+        config: Mapping[str, Setting] | None = None,
+    ) -> None:
+        """Make one of ``brokers`` brokers that follow the rules of a release."""
+        wish = {"brokers": brokers, "version": version, "seed": seed, "config": dict(config or {})}
+        made = server.ask(open=wish)
+        self._server = server
+        self._number: int = made["cluster"]
+        self.bootstrap_servers: str = made["bootstrap_servers"]
+
+    def __repr__(self) -> str:
+        return f"<KafkaCluster {self.bootstrap_servers}>"
+
+    # ---- statements
+
+    def run(self, statement: str) -> Any:  # noqa: ANN401 - what the statement prints
+        """Give a statement of the command language; returns what it prints, as plain data.
+
+        A statement that ends in an error, such as a ``wait until`` that ran out, raises.
+        """
+        return self._ask(statement=statement).get("result")
+
+    def crash(self, broker: int) -> None:
+        """Kill a broker's process."""
+        self.run(f"broker crash {broker}")
+
+    def stop(self, broker: int) -> None:
+        """Shut a broker down in order."""
+        self.run(f"broker stop {broker}")
+
+    def start(self, broker: int) -> None:
+        """Start a broker that is down; returns when it has registered."""
+        self.run(f"broker start {broker}")
+
+    def freeze(self, broker: int) -> None:
+        """Let a broker's process do nothing, as a long garbage collection does."""
+        self.run(f"broker freeze {broker}")
+
+    def thaw(self, broker: int) -> None:
+        """Let a frozen broker go on."""
+        self.run(f"broker thaw {broker}")
+
+    def cut(self, one: int | str, other: int | str) -> None:
+        """Cut the link between two brokers, or a broker and ``"clients"`` or ``"zk"``."""
+        self.run(f"network cut {one} {other}")
+
+    def heal(self, one: int | str | None = None, other: int | str | None = None) -> None:
+        """Make a link whole again, or all of them."""
+        hosts = "" if one is None else f" {one} {other}"
+        self.run(f"network heal{hosts}")
+
+    def delay(self, one: int | str, other: int | str, time: str) -> None:
+        """Add a delay such as ``"50ms"`` to each message between two hosts."""
+        self.run(f"network delay {one} {other} {time}")
+
+    def drop(self, one: int | str, other: int | str, percent: float) -> None:
+        """Lose messages between two hosts at random, as if the connection broke."""
+        self.run(f"network drop {one} {other} --percent {percent}")
+
+    def inject(self, api: str, error: str, times: int = 1) -> None:
+        """Refuse the next ``times`` requests of an API with an error, whatever they ask."""
+        self.run(f"inject {api} {error} --times {times}")
+
+    def wait_until(self, condition: str, within: str = "60s") -> None:
+        """Wait until a condition holds, such as ``orders-0.isr == [0,1]``."""
+        self.run(f"wait until {condition} within {within}")
+
+    # ---- looking
+
+    def result(self) -> dict[str, Any]:
+        """The whole state, as ``tidegauge run --json`` prints it."""
+        found: dict[str, Any] = self._ask(result=True)["result"]
+        return found
+
+    def _partition(self, topic: str, partition: int) -> dict[str, Any]:
+        found: dict[str, Any] = self._ask(partition=f"{topic}-{partition}")["partition"]
+        return found
+
+    def leader(self, topic: str, partition: int = 0) -> int:
+        """The broker that leads a partition; -1: none does."""
+        return int(self._partition(topic, partition)["leader"])
+
+    def isr(self, topic: str, partition: int = 0) -> list[int]:
+        """The in-sync replicas of a partition, in order."""
+        return sorted(self._partition(topic, partition)["isr"])
+
+    def high_watermark(self, topic: str, partition: int = 0) -> int:
+        """The high watermark of a partition's leader."""
+        return int(self._partition(topic, partition)["hw"])
+
+    def records(self, topic: str, partition: int = 0, broker: int | None = None) -> list[str]:
+        """The values in a replica's log, the leader's if no broker is named, as text."""
+        found = self._partition(topic, partition)
+        wanted = found["leader"] if broker is None else broker
+        for each in found["replica_states"]:
+            if each["broker"] == wanted:
+                return list(each["values"])
+        raise ClusterError(f"broker {wanted} has no replica of {topic}-{partition}")
+
+    def controller(self) -> int:
+        """The broker that is controller; -1: none is."""
+        return int(self._ask(controller=True)["controller"])
+
+    def lost(self) -> list[dict[str, Any]]:
+        """The acknowledged records that are in no leader's log: topic, partition, offset, value."""
+        return list(self.result()["audit"]["lost"])
+
+    def assert_nothing_lost(self) -> None:
+        """Fail if a record is gone that its producer was told is written."""
+        lost = self.lost()
+        shown = ", ".join(
+            f"{each['topic']}-{each['partition']} @ {each['offset']} {each['value']!r}"
+            for each in lost[:10]
+        )
+        assert not lost, f"{len(lost)} acknowledged records are lost: {shown}"
+
+    # ---- recording
+
+    def record(self, path: str | Path) -> Path:
+        """Write a session file (``*.tide.db``) of everything up to now."""
+        return Path(self._ask(record=str(Path(path).absolute()))["path"])
+
+    def close(self) -> None:
+        """End the cluster."""
+        self._ask(close=True)
+
+    def _ask(self, **line: object) -> dict[str, Any]:
+        return self._server.ask(cluster=self._number, **line)
+
+    @property
+    def aio(self) -> "AsyncKafkaCluster":
+        """The same methods as coroutines."""
+        return AsyncKafkaCluster(self)
+
+
+class AsyncKafkaCluster:
+    """The methods of a cluster as coroutines: clients of the same event loop go on meanwhile."""
+
+    def __init__(self, cluster: KafkaCluster) -> None:
+        """Be ``cluster``'s."""
+        self._cluster = cluster
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        return partial(asyncio.to_thread, getattr(self._cluster, name))

@@ -1,0 +1,101 @@
+"""The pytest plugin: the fixture ``kafka_cluster``, and the marker ``kafka`` for its options.
+
+::
+
+    @pytest.mark.kafka(brokers=5, version="2.8", config={"min.insync.replicas": 2})
+    def test_survives_a_leader_crash(kafka_cluster):
+        producer = Producer({"bootstrap.servers": kafka_cluster.bootstrap_servers, "acks": "all"})
+        ...
+        kafka_cluster.crash(kafka_cluster.leader("orders"))
+        ...
+        kafka_cluster.assert_nothing_lost()
+
+A test need not wait long for what a cluster notices by silence: unless ``config`` says otherwise,
+zookeeper.session.timeout.ms is 1000 and replica.lag.time.max.ms 2000.
+
+Each test gets a cluster of its own; all of them run in one process beside the tests. When a test
+fails, its report names a session file of what happened, and the command that opens it.
+"""
+
+from collections.abc import Generator, Iterator
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tidegauge.kafka_cluster import ClusterError, ClusterServer, KafkaCluster
+
+CLUSTER = pytest.StashKey[KafkaCluster]()
+FOLDER = pytest.StashKey[Path]()
+OPTIONS = ("brokers", "version", "seed", "config")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Make the marker known."""
+    config.addinivalue_line(
+        "markers",
+        "kafka(brokers=3, version='3.9', seed=1, config={..}): the cluster of kafka_cluster",
+    )
+
+
+@pytest.fixture(scope="session")
+def kafka_cluster_server() -> Iterator[ClusterServer]:
+    """The process in which the clusters of all tests run."""
+    server = ClusterServer()
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def kafka_cluster(
+    request: pytest.FixtureRequest,
+    kafka_cluster_server: ClusterServer,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[KafkaCluster]:
+    """An emulated Kafka cluster of the test's own (:class:`tidegauge.kafka_cluster.KafkaCluster`).
+
+    The marker ``kafka`` sets brokers, version, random seed and configuration.
+    """
+    cluster = KafkaCluster(kafka_cluster_server, **_options(request.node))
+    request.node.stash[CLUSTER] = cluster
+    request.node.stash[FOLDER] = tmp_path_factory.getbasetemp()
+    yield cluster
+    del request.node.stash[CLUSTER]
+    cluster.close()
+
+
+def _options(item: pytest.Item) -> dict[str, Any]:
+    """What the markers say, the nearest one last."""
+    options: dict[str, Any] = {}
+    for marker in reversed(list(item.iter_markers("kafka"))):
+        options |= marker.kwargs
+    unknown = [name for name in options if name not in OPTIONS]
+    if unknown:
+        known = ", ".join(OPTIONS)
+        raise pytest.UsageError(f"@pytest.mark.kafka has no {unknown[0]!r}; it has {known}")
+    return options
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Add to a failed test's report where its session is, and how to open it."""
+    report = yield
+    cluster = item.stash.get(CLUSTER, None)
+    if call.when == "call" and report.failed and cluster is not None:
+        try:
+            path = cluster.record(_free(item.stash[FOLDER], item.name))
+            text = f"session: {path}\nopen it: tidegauge replay {path}"
+        except (ClusterError, OSError) as error:
+            text = f"no session was written: {error}"
+        report.sections.append(("Emulated Kafka cluster", text))
+    return report
+
+
+def _free(folder: Path, name: str) -> Path:
+    """A name in the folder that no file has."""
+    stem = "".join(letter if letter.isalnum() or letter in "-_" else "-" for letter in name)
+    names = (f"{stem}{'' if n == 1 else f'-{n}'}.tide.db" for n in count(1))
+    return next(path for each in names if not (path := folder / each).exists())
