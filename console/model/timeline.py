@@ -17,7 +17,7 @@ from emulator import events
 from emulator.events import Event
 from sessions.model.cluster_view import ClusterView
 from sessions.model.health import BY_FLAG, BY_MILD_FLAG
-from sessions.model.states import PartitionState
+from sessions.model.states import PartitionState, ViewState
 from sessions.sources.source import Source
 from sessions.text import US_PER_SECOND
 
@@ -104,8 +104,8 @@ class Timeline:
 
     ``partitions`` are severities (ranks of :mod:`console.model.severity`, without the one that
     depends on the time), ``topics`` the worst of each topic's, ``leaders`` the partitions' leaders,
-    ``brokers`` the states of processes, ``rates`` what happened how often, by :data:`RATES`;
-    ``losses`` are the records that were ever lost.
+    ``brokers`` the states of processes (KRaft's controllers among them), ``rates`` what happened
+    how often, by :data:`RATES`; ``losses`` are the records that were ever lost.
     """
 
     def __init__(self, source: Source) -> None:
@@ -131,6 +131,9 @@ class Timeline:
             events.LogTruncated: self._truncated,
             events.AuditChanged: self._audited,
             events.BrokerStateChanged: lambda event: self.brokers[event.broker].put(
+                event.time_us, event.state
+            ),
+            events.ControllerStateChanged: lambda event: self.brokers[event.controller].put(
                 event.time_us, event.state
             ),
         }
@@ -166,7 +169,7 @@ class Timeline:
                 if (take := self._takes.get(type(event))) is not None:
                     take(event)  # before the view knows it: some count what changes
                 view.apply(event)
-                controller = view.state.controller.broker
+                controller = controller_of(view.state)
                 self.controller.put(event.time_us, NOBODY if controller is None else controller)
             if not found:
                 return
@@ -243,6 +246,11 @@ class _Told(ClusterView):
         if (partition := self.partitions.get(tp)) is not None:
             self.tell(partition, None, self.state.time_us)
         super().remove_partition(tp)
+
+
+def controller_of(state: ViewState) -> int | None:
+    """The active controller: a broker, or in KRaft the leader of the quorum."""
+    return state.controller.broker if state.quorum is None else state.quorum.leader
 
 
 def rank_of(flags: int) -> int:

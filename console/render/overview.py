@@ -4,6 +4,7 @@ from itertools import groupby
 from typing import Final
 
 from console.model.history import sparkline
+from console.model.timeline import controller_of
 from console.model.workspace import Stage
 from console.render.lines import BLANK, Line, Span, cut, fit, line
 from console.render.state_words import WORD_OF, glyph_of
@@ -94,14 +95,15 @@ def _bars(bars: str, zero: str, role: str) -> list[Span]:
 def control_lines(stage: Stage, width: int) -> list[Line]:
     """Controller, audit, expectations, clients, configuration."""
     state = stage.view.state
-    controller = state.controller
-    who = "none" if controller.broker is None else f"broker {controller.broker}"
+    active, quorum = controller_of(state), state.quorum
+    kind = "broker" if quorum is None else "controller"
+    epoch = state.controller.epoch if quorum is None else quorum.epoch
     rows = [
         _pair(
             "controller",
-            who,
-            "" if controller.broker is not None else "error",
-            f"epoch {controller.epoch}" if controller.epoch is not None else "",
+            "none" if active is None else f"{kind} {active}",
+            "" if active is not None else "error",
+            f"epoch {epoch}" if epoch is not None else "",
         ),
         _pair("cluster", f"{state.version or '?'}", "", "stepwise" if state.stepwise else ""),
         BLANK,

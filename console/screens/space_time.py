@@ -7,7 +7,7 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 
 from console.actions.bindings import bindings_for
-from console.model.space_time import fates_of, following, hosts_of
+from console.model.space_time import fates_of, following, hosts_of, keeper_of
 from console.model.why import Fold, folded
 from console.model.workspace import Stage
 from console.render.lines import Line
@@ -62,7 +62,8 @@ class SpaceTimeView(EventView):
     @property
     def diagram(self) -> Diagram:
         """Where the lines run in the pane as it is now."""
-        return Diagram(hosts_of(self.stage.view.state), self.columns, self.stage.glyphs)
+        state = self.stage.view.state
+        return Diagram(hosts_of(state), self.columns, self.stage.glyphs, keeper_of(state))
 
     def draw_fixed(self) -> list[Line]:
         """The hosts."""
