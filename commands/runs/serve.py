@@ -39,6 +39,7 @@ from sessions.gateway.control import ControlChannel
 from sessions.gateway.gateway import Gateway
 from sessions.gateway.journal import Journal
 from sessions.gateway.served_view import ServedView
+from sessions.model import summary
 from sessions.recording.recorder import Recorder
 from sessions.text import clock
 
@@ -202,6 +203,18 @@ class ServedCluster:
         """What ``run --json`` prints, as of now."""
         return {"ok": True, "result": json_object(self.run)}
 
+    def partition(self, tp: str) -> Reply:
+        """What the result says of one partition: cheap, so that a test may look often."""
+        found = self.run.view.state.partitions.get(tp)
+        if found is None:
+            return _refused(f"there is no partition {tp}")
+        return {"ok": True, "partition": summary.partition(self.run.view, found)}
+
+    def controller(self) -> Reply:
+        """The broker that is controller; -1: none is."""
+        found = self.run.cluster.controller_id()
+        return {"ok": True, "controller": -1 if found is None else found}
+
     def write_recording(self, path: str) -> Reply:
         """Write the session of everything up to now."""
         if self.journal is None:
@@ -241,7 +254,7 @@ class Clusters:
         except (CommandError, OSError, msgspec.ValidationError) as error:
             return _refused(str(error) or type(error).__name__)
 
-    async def _answer(self, asked: Reply) -> Reply:
+    async def _answer(self, asked: Reply) -> Reply:  # noqa: PLR0911 - one for each kind of line
         if "open" in asked:
             return await self._open(msgspec.convert(asked["open"], ClusterWish))
         number = asked.get("cluster", next(iter(self.by_number), 0))
@@ -254,13 +267,17 @@ class Clusters:
                 return await cluster.answer_statement(text)
             case {"result": True}:
                 return cluster.result()
+            case {"partition": str(tp)}:
+                return cluster.partition(tp)
+            case {"controller": True}:
+                return cluster.controller()
             case {"record": str(path)}:
                 return cluster.write_recording(path)
             case {"close": True}:
                 del self.by_number[number]
                 await cluster.stop()
                 return {"ok": True}
-        keys = '"statement", "result", "record", "open" or "close"'
+        keys = '"statement", "result", "partition", "controller", "record", "open" or "close"'
         return _refused(f"a line has {keys}, not {', '.join(map(repr, asked)) or 'nothing'}")
 
     async def _open(self, wish: ClusterWish) -> Reply:

@@ -172,6 +172,16 @@ class Broker:
         self.zk.on_expired = self._session_expired
         self.controller.register_again = self.lifecycle.register_again
 
+    # ---- start and stop
+
+    def start(self) -> None:
+        """Start the process."""
+        self.lifecycle.start()
+
+    def stop(self) -> None:
+        """Begin a controlled shutdown."""
+        self.lifecycle.stop()
+
     @property
     def takes_requests(self) -> bool:
         """Whether its sockets are open: from its first registration on, until it shuts down."""

@@ -106,6 +106,7 @@ class FetcherManager:
         self.waits_for_idle = context.profile.has("leader_and_isr_waits_for_idle_fetchers")
         self.on_idle: Callable[[], None] = _nothing
         self.on_halt: Callable[[], None] = _nothing
+        self._gathers = False
         replicas.on(StartFetching, self._start)
         replicas.on(KeepFetching, self._keep)
         replicas.on(StopFetching, lambda replica, _effect: self.remove(replica.tp))
@@ -156,6 +157,23 @@ class FetcherManager:
         rounds = self.state.single_rounds
         self.state.single_rounds = {r: each for r, each in rounds.items() if each.tp != tp}
 
+    def gather(self) -> None:
+        """Send nothing until :meth:`go_on`: several partitions are about to be added together."""
+        self._gathers = True
+
+    def go_on(self) -> None:
+        """Fetch what was added."""
+        self._gathers = False
+        for fetcher in list(self.state.by_source.values()):
+            self.pump(fetcher)
+
+    def shut_down_idle(self) -> None:
+        """End the fetchers that have nothing left to fetch (shutdownIdleFetcherThreads)."""
+        fetchers = self.state.by_source
+        for source in [source for source, each in fetchers.items() if not each.partitions]:
+            del fetchers[source]
+            self.context.timers.clear_deadline(SOCKET_TIMEOUT, source)
+
     def has_idle_request(self) -> bool:
         """Up to 1.0 shutdownIdleFetcherThreads waits for the last request of each idle fetcher."""
         return self.waits_for_idle and any(
@@ -166,7 +184,7 @@ class FetcherManager:
 
     def pump(self, fetcher: Fetcher) -> None:
         """Send the next request if none is under way; in stepwise mode nothing goes by itself."""
-        if fetcher.request or self.context.stepwise:
+        if fetcher.request or self.context.stepwise or self._gathers:
             return
         if not fetcher.partitions:
             self.on_idle()

@@ -5,7 +5,16 @@ from msgspec import Struct, field
 from emulator.clients.external_state import ExternalState
 from emulator.clients.group_state import Membership
 from emulator.inputs.statements import Consume, Produce
-from emulator.protocol import AlterPartitionReassignmentsRequest, ElectLeadersRequest, RecordBatch
+from emulator.protocol import (
+    AlterPartitionReassignmentsRequest,
+    AlterPartitionRequest,
+    CreatePartitionsRequest,
+    CreateTopicsRequest,
+    DeleteTopicsRequest,
+    ElectLeadersRequest,
+    IncrementalAlterConfigsRequest,
+    RecordBatch,
+)
 from emulator.storage.record_ledger import LedgerEntries
 
 ASKING = "asking"
@@ -200,14 +209,23 @@ class Consumer(Struct, array_like=True):
     membership: Membership | None = None
 
 
-AdminRequest = ElectLeadersRequest | AlterPartitionReassignmentsRequest
+AdminRequest = (
+    ElectLeadersRequest
+    | AlterPartitionReassignmentsRequest
+    | CreateTopicsRequest
+    | DeleteTopicsRequest
+    | CreatePartitionsRequest
+    | IncrementalAlterConfigsRequest
+    | AlterPartitionRequest
+)
 
 
 class AdminCall(Struct, array_like=True):
     """A call that has not ended: what is asked, about which partition.
 
     ``request`` is the one under way (0: none), sent to broker ``asked`` at ``sent_us``.
-    ``error`` is what the last try ended in.
+    ``error`` is what the last try ended in. Of a call about more than one thing (empty ``tp``) the
+    errors of all are kept. ``controller``: the controller that is asked itself (-1: brokers are).
     """
 
     wanted: AdminRequest
@@ -217,12 +235,17 @@ class AdminCall(Struct, array_like=True):
     asked: int = -1
     sent_us: int = 0
     error: str = "REQUEST_TIMED_OUT"
+    controller: int = -1
 
 
 class AdminState(Struct, array_like=True):
-    """The calls under way, by job, and what the admin client knows of its connections."""
+    """The calls under way, by job, and what the admin client knows of its connections.
+
+    ``answers`` are the errors by what they are about of calls that have ended, until they are read.
+    """
 
     calls: dict[int, AdminCall] = field(default_factory=dict)
+    answers: dict[int, dict[str, str]] = field(default_factory=dict)
     connections: Connections = field(default_factory=Connections)
 
 

@@ -25,7 +25,9 @@ class CreateCluster(Input, frozen=True, kw_only=True):
 
     ``racks`` and ``hosts`` are empty or have one name a broker. ``latency_us`` is how long each
     message takes on a plain link; None: as long as in a data centre, with clients some milliseconds
-    away.
+    away. ``mode`` is the release's own if it is empty; in KRaft mode there are ``controllers`` with
+    the ids 100, 101, .. and the ``features`` that the release formats a cluster with are finalized,
+    with these levels in place of its own.
     """
 
     brokers: Count = 3
@@ -36,6 +38,9 @@ class CreateCluster(Input, frozen=True, kw_only=True):
     seed: int = 1
     config: dict[str, str] = {}
     stepwise: bool = False
+    mode: Literal["", "zk", "kraft"] = ""
+    controllers: Count = 1
+    features: dict[str, int] = {}
     latency_us: Natural | None = None
 
 
@@ -51,10 +56,14 @@ class CreateTopic(Input, frozen=True, kw_only=True):
 
 
 class AddPartitions(Input, frozen=True, kw_only=True):
-    """Let a topic have ``partitions`` partitions in all."""
+    """Let a topic have ``partitions`` partitions in all.
+
+    ``assignment`` has the replicas of each new one; without it they are placed as the topic's are.
+    """
 
     topic: str
     partitions: Count
+    assignment: list[list[int]] = []
 
 
 class ConfigureTopic(Input, frozen=True, kw_only=True):
@@ -65,9 +74,12 @@ class ConfigureTopic(Input, frozen=True, kw_only=True):
 
 
 class ConfigureBroker(Input, frozen=True, kw_only=True):
-    """Set configuration values of one broker while it runs (an empty value removes one)."""
+    """Set configuration values of one broker while it runs (an empty value removes one).
 
-    broker: int
+    In KRaft mode None stands for the default of all.
+    """
+
+    broker: int | None
     config: dict[str, str]
 
 
@@ -179,11 +191,12 @@ class CrashBroker(Input, frozen=True, kw_only=True):
 class StartBroker(Input, frozen=True, kw_only=True):
     """Start a broker that is down (``clean``: with empty disks).
 
-    Done when it has registered in ZooKeeper.
+    Done when it has registered, and in KRaft mode is unfenced; with ``wait`` False at once.
     """
 
     broker: int
     clean: bool = False
+    wait: bool = True
 
 
 class FreezeBroker(Input, frozen=True, kw_only=True):
@@ -196,6 +209,20 @@ class ThawBroker(Input, frozen=True, kw_only=True):
     """Let a frozen process go on."""
 
     broker: int
+
+
+class ChangeController(Input, frozen=True, kw_only=True):
+    """Do something to a controller's process (KRaft).
+
+    ``which`` is an id, ``active`` (who leads the quorum), ``standby`` (the first that runs and does
+    not), ``any`` (the first that runs), ``last`` (whom such a word meant last), or with ``start``
+    ``all`` (those that are down). A start is done when there is an active controller; with ``wait``
+    False at once.
+    """
+
+    action: Literal["crash", "stop", "start", "freeze", "thaw"]
+    which: str
+    wait: bool = True
 
 
 class CutLink(Input, frozen=True, kw_only=True):
@@ -284,6 +311,28 @@ class ElectUnclean(Input, frozen=True, kw_only=True):
     """Elect a leader outside the ISR for one offline partition (ElectLeaders, 2.4+)."""
 
     tp: str
+
+
+class AlterPartition(Input, frozen=True, kw_only=True):
+    """Send the active controller an AlterPartitionRequest in ``broker``'s name (KRaft).
+
+    Epochs are the true ones with these differences added; those of ISR members are sent only for
+    the brokers in ``isr_epochs``.
+    """
+
+    tp: str
+    broker: int
+    isr: list[int]
+    leader_epoch: int = 0
+    partition_epoch: int = 0
+    broker_epoch: int = 0
+    isr_epochs: dict[int, int] = {}
+
+
+class DescribeTopic(Input, frozen=True, kw_only=True):
+    """Ask a broker for a topic's eligible leader replicas (DescribeTopicPartitions, KRaft)."""
+
+    topic: str
 
 
 class Reassign(Input, frozen=True, kw_only=True):
@@ -414,6 +463,9 @@ AnyInput = (
     | StartBroker
     | FreezeBroker
     | ThawBroker
+    | ChangeController
+    | AlterPartition
+    | DescribeTopic
     | CutLink
     | HealLinks
     | DelayLink

@@ -215,6 +215,33 @@ class BecomeFollower(Struct, frozen=True, gc=False):
     leader_is_alive: bool
 
 
+class UpdateLeader(Struct, frozen=True, gc=False):
+    """The metadata log changes a partition that this broker goes on leading in the same epoch.
+
+    The controller has shrunk its ISR, or moves replicas (Partition.makeLeader in KRaft mode).
+    """
+
+    isr: list[int]
+    assigned: list[int]
+    zk_version: int
+
+
+class UpdateFollower(Struct, frozen=True, gc=False):
+    """The metadata log changes a partition that this broker goes on following in the same epoch."""
+
+    assigned: list[int]
+    zk_version: int
+
+
+class FollowNobody(Struct, frozen=True, gc=False):
+    """The metadata log says that nobody leads the partition (Partition.makeFollower in KRaft)."""
+
+    leader_epoch: int
+    controller_epoch: int
+    assigned: list[int]
+    zk_version: int
+
+
 class Stop(Struct, frozen=True, gc=False):
     """StopReplica: the broker has nothing more to do with the partition."""
 
@@ -317,6 +344,9 @@ class End(Struct, frozen=True, gc=False):
 Command = (
     BecomeLeader
     | BecomeFollower
+    | UpdateLeader
+    | UpdateFollower
+    | FollowNobody
     | Stop
     | Append
     | CountFetch
@@ -754,8 +784,53 @@ def _truncates_again(state: Partition, command: BecomeFollower, rules: Rules) ->
     return missed and rules.epoch_assigned_at_election
 
 
-def _take(state: Partition, command: BecomeLeader | BecomeFollower) -> None:
-    """Take over what LeaderAndIsr says of any replica."""
+def _update_leader(
+    state: Partition, command: UpdateLeader, rules: Rules, moment: Moment
+) -> Effects:
+    """Take over the committed ISR and replicas; the HW may rise, since fewer may have to have it.
+
+    What was proposed is settled by it, whether it was stored or not.
+    """
+    effects: Effects = []
+    if command.zk_version < state.zk_version:
+        return effects
+    state.assigned, state.isr, state.pending = command.assigned, command.isr, None
+    state.zk_version = command.zk_version
+    before, state.remotes = state.remotes, {}
+    for follower in state.assigned:
+        if follower != state.broker:
+            state.remotes[follower] = before.get(follower) or RemoteReplica()
+            if follower not in before:
+                effects.append(RememberLogEnd(follower, -1))
+    effects.append(AdoptIsr(state.isr, state.zk_version, own_change=True))
+    _raise_high_watermark(state, "make-leader", rules, moment, effects)
+    return effects
+
+
+def _update_follower(
+    state: Partition, command: UpdateFollower, _rules: Rules, _moment: Moment
+) -> Effects:
+    state.assigned, state.zk_version = command.assigned, command.zk_version
+    return []
+
+
+def _follow_nobody(
+    state: Partition, command: FollowNobody, _rules: Rules, _moment: Moment
+) -> Effects:
+    """Lead and fetch no longer; the next leader will be followed from where the log ends."""
+    effects: Effects = []
+    if state.role == LEADER:
+        effects.append(StopLeading(state.leader_epoch))
+    effects.append(STOP_FETCHING)
+    _take(state, command)
+    state.role, state.leader, state.epoch_start = FOLLOWER, -1, None
+    state.isr, state.remotes = [], {}
+    effects.append(ChangeRole(FOLLOWER, -1, command.leader_epoch))
+    return effects
+
+
+def _take(state: Partition, command: BecomeLeader | BecomeFollower | FollowNobody) -> None:
+    """Take over what the controller says of any replica."""
     state.is_known = True
     state.leader_epoch = command.leader_epoch
     state.controller_epoch = command.controller_epoch
@@ -1110,6 +1185,9 @@ def _end(state: Partition, _command: End, _rules: Rules, _moment: Moment) -> Eff
 TRANSITIONS: Final[dict[type, Callable[[Any, Any, Rules, Moment], Effects]]] = {
     BecomeLeader: _become_leader,
     BecomeFollower: _become_follower,
+    UpdateLeader: _update_leader,
+    UpdateFollower: _update_follower,
+    FollowNobody: _follow_nobody,
     Stop: _stop,
     Append: _append,
     CountFetch: _count_fetch,

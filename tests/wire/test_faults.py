@@ -10,6 +10,9 @@ from tests.wire.clients import Client, Sender, Stored
 from tests.wire.members import eventually
 from tidegauge.kafka_cluster import KafkaCluster
 
+# kafka-python and aiokafka leave sockets open whose connection failed.
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+
 PARTITIONS = 3
 BEFORE = 50
 AFTER = 50
