@@ -17,6 +17,7 @@ from emulator.releases.versions import (
     RELEASE_OF,
     RELEASES,
     has_no_zookeeper,
+    is_since,
     numbers_of,
 )
 from emulator.wire.apis import API_NAMED
