@@ -24,7 +24,7 @@ QUIET = {"log_level": 0}
 
 @contextmanager
 def mock() -> Iterator[dict[str, Any]]:
-    """librdkafka's mock cluster: it lives as long as the client that made it."""
+    """The mock cluster of librdkafka: it lives as long as the client that made it."""
     owner = Producer({"bootstrap.servers": "unused", "test.mock.num.brokers": 3, **QUIET})
     (first, *_) = owner.list_topics(timeout=SECONDS).brokers.values()
     yield {"bootstrap.servers": f"{first.host}:{first.port}", **QUIET}
