@@ -20,8 +20,11 @@ from console.screens.base import ConsoleScreen
 from console.screens.faults import FaultsScreen
 from console.screens.messages import SourceShown, WorkFailed
 from console.screens.page import MenuScreen, PageScreen
+from emulator.events import ExpectationChecked
 
 BRIEFING_WIDTH: Final = 76
+BRIEFED_EVENTS_MAX: Final = 20_000
+"""In so many events before the time cursor answers to a scenario's questions are looked for."""
 AS_BEFORE: Final = "What was open before is unchanged."
 
 
@@ -147,7 +150,10 @@ class OpenSources:
         card = self.stage.card
         if card is not None:
             version = self.stage.view.state.version or card.version
-            lines = briefing_lines(card, version, BRIEFING_WIDTH)
+            source = self.stage.source
+            passed = source.events(max(1, source.seq - BRIEFED_EVENTS_MAX), source.seq)
+            checked = [event for event in passed if isinstance(event, ExpectationChecked)]
+            lines = briefing_lines(card, version, BRIEFING_WIDTH, checked)
             self.app.push_screen(PageScreen(self.stage, card.name, lines))
 
     def do_source_close(self) -> None:

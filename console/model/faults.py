@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from emulator.releases.config import resolve
 from sessions.model.cluster_view import ClusterView
-from sessions.model.states import BrokerState, PartitionState
+from sessions.model.states import BrokerState, PartitionState, QuorumState
 
 UNCLEAN: Final = "unclean.leader.election.enable"
 DELAY: Final = "500ms"
@@ -43,6 +43,8 @@ def faults_of(view: ClusterView, names: Sequence[str]) -> list[Fault]:
         found |= {each.statement: each for each in _of_partition(view, view.state.partitions[tp])}
     for broker in brokers:
         found |= {each.statement: each for each in _of_broker(view, view.state.brokers[broker])}
+    if view.state.quorum is not None:
+        found |= {each.statement: each for each in _of_controllers(view.state.quorum)}
     return list(found.values())
 
 
@@ -125,7 +127,7 @@ def _of_rack(view: ClusterView, broker: BrokerState) -> Iterator[Fault]:
 
 
 def _of_links(view: ClusterView, number: int, name: str) -> Iterator[Fault]:
-    yield Fault(f"cut {name} from ZooKeeper", f"network cut {number} zk", name)
+    yield _cut_from_metadata(view, number, name)
     yield Fault(f"isolate {name}", f"network isolate {number}", name)
     others = [each for each in view.state.brokers if each != number][:LINKS_MAX]
     for other in others:
@@ -134,6 +136,31 @@ def _of_links(view: ClusterView, number: int, name: str) -> Iterator[Fault]:
         yield Fault(f"delay link {number} to {other} by {DELAY}", f"network delay {link} {DELAY}")
     if any(number in (each.source, each.destination) for each in view.state.links):
         yield Fault("heal all links", "network heal")
+
+
+def _cut_from_metadata(view: ClusterView, number: int, name: str) -> Fault:
+    """From ZooKeeper, or in KRaft from all controllers."""
+    quorum = view.state.quorum
+    if quorum is None:
+        return Fault(f"cut {name} from ZooKeeper", f"network cut {number} zk", name)
+    cuts = "; ".join(f"network cut {number} {each}" for each in sorted(quorum.controllers))
+    return Fault(f"cut {name} from the controllers", cuts, name)
+
+
+def _of_controllers(quorum: QuorumState) -> Iterator[Fault]:
+    """KRaft's controllers, the active one first."""
+    for number in sorted(quorum.controllers, key=lambda each: (each != quorum.leader, each)):
+        state, active = quorum.controllers[number], number == quorum.leader
+        name = f"controller {number}"
+        shown = f"{name} (active)" if active else name
+        if state == "frozen":
+            yield Fault(f"thaw {shown}", f"controller thaw {number}")
+        if state in ("crashed", "stopped"):
+            yield Fault(f"start {shown}", f"controller start {number}")
+        else:
+            yield Fault(f"crash {shown}", f"controller crash {number}", name)
+        if state == "running":
+            yield Fault(f"freeze {shown}", f"controller freeze {number}", name)
 
 
 # ---- partitions

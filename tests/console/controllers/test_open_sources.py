@@ -33,3 +33,12 @@ async def test_what_lies_below_stands_still_and_all_is_closed_in_the_end() -> No
         assert source.time_us == before
         recording = driven.app.stage.source.recorder  # type: ignore[attr-defined]
     assert recording.closed
+
+
+async def test_questions_are_answered_as_far_as_one_has_stepped() -> None:
+    async with console(live(), "7", "enter", library=SmallLibrary()) as driven:
+        assert "PREDICT, BEFORE YOU STEP ON" in driven.text()
+        assert "ANSWERED SO FAR" not in driven.text()
+        await driven.press("escape", "L", "i", "G")
+        assert driven.app.stage.source.at_tail
+        assert "ANSWERED SO FAR" in driven.text()
