@@ -19,7 +19,7 @@ from emulator.protocol import (
 )
 from emulator.protocol.errors import NONE, NOT_LEADER
 from emulator.protocol.fetch import EARLIEST, LATEST, MAX_TIMESTAMP
-from emulator.replication.partition import ChangeRole, MoveHighWatermark, epoch_error
+from emulator.replication.partition import ChangeRole, MoveHighWatermark, divergence, epoch_error
 
 TIMEOUT = "consumer-fetch-timeout"
 
@@ -78,7 +78,8 @@ class ConsumerReads:
     def _is_enough(self, message: FetchRequest, rows: dict[str, FetchedPartition]) -> bool:
         """Whether a fetch need not wait: min.bytes are there, or anything else is to be said."""
         if not rows or any(
-            row.error != NONE or row.preferred_read_replica >= 0 for row in rows.values()
+            row.error != NONE or row.preferred_read_replica >= 0 or row.diverging is not None
+            for row in rows.values()
         ):
             return True
         given_bytes = sum(batch.size_bytes for row in rows.values() for batch in row.batches)
@@ -159,6 +160,13 @@ class ConsumerReads:
         if preferred != self.context.id:
             return FetchedPartition(
                 NONE, high_watermark, log.start, [], preferred_read_replica=preferred
+            )
+        differs = divergence(
+            replica, asked.offset, asked.last_fetched_epoch, self.replicas.rules
+        )
+        if differs is not None:
+            return FetchedPartition(
+                differs.error, high_watermark, log.start, [], differs.diverging
             )
         if asked.offset < log.start or asked.offset > log.end:
             return FetchedPartition("OFFSET_OUT_OF_RANGE", high_watermark, log.start, [])
