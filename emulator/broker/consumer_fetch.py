@@ -161,13 +161,9 @@ class ConsumerReads:
             return FetchedPartition(
                 NONE, high_watermark, log.start, [], preferred_read_replica=preferred
             )
-        differs = divergence(
-            replica, asked.offset, asked.last_fetched_epoch, self.replicas.rules
-        )
+        differs = divergence(replica, asked.offset, asked.last_fetched_epoch, self.replicas.rules)
         if differs is not None:
-            return FetchedPartition(
-                differs.error, high_watermark, log.start, [], differs.diverging
-            )
+            return FetchedPartition(differs.error, high_watermark, log.start, [], differs.diverging)
         if asked.offset < log.start or asked.offset > log.end:
             return FetchedPartition("OFFSET_OUT_OF_RANGE", high_watermark, log.start, [])
         found = log.read_within(

@@ -19,6 +19,8 @@ from emulator.protocol.admin import (
     DescribeConfigsResponse,
     ElectLeadersRequest,
     ElectLeadersResponse,
+    ListPartitionReassignmentsRequest,
+    ListPartitionReassignmentsResponse,
     NewTopic,
     TopicsResponse,
 )
@@ -66,6 +68,8 @@ from emulator.protocol.groups import (
     MemberDescription,
     OffsetCommitRequest,
     OffsetCommitResponse,
+    OffsetDeleteRequest,
+    OffsetDeleteResponse,
     OffsetFetchRequest,
     OffsetFetchResponse,
     Protocol,
@@ -132,6 +136,8 @@ AnyMessage = (
     | DescribeConfigsRequest
     | DescribeConfigsResponse
     | TopicsResponse
+    | ListPartitionReassignmentsRequest
+    | ListPartitionReassignmentsResponse
     | ZkPing
     | ZkPong
     | ZkExpired
@@ -171,6 +177,8 @@ REQUESTS = (
     OffsetFetchRequest,
     DescribeGroupsRequest,
     DeleteGroupsRequest,
+    OffsetDeleteRequest,
+    ListPartitionReassignmentsRequest,
 )
 """What a broker takes from others only while its sockets are open."""
 
@@ -225,6 +233,8 @@ __all__ = [
     "LeaveGroupResponse",
     "ListOffsetsRequest",
     "ListOffsetsResponse",
+    "ListPartitionReassignmentsRequest",
+    "ListPartitionReassignmentsResponse",
     "MemberDescription",
     "Message",
     "MetadataRequest",
@@ -232,6 +242,8 @@ __all__ = [
     "NewTopic",
     "OffsetCommitRequest",
     "OffsetCommitResponse",
+    "OffsetDeleteRequest",
+    "OffsetDeleteResponse",
     "OffsetFetchRequest",
     "OffsetFetchResponse",
     "OffsetsForLeaderEpochRequest",
