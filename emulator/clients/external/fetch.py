@@ -70,7 +70,7 @@ class Fetch:
         ]
 
     def _name(self, topic: wire.FetchTopic) -> str:
-        return topic.topic or self.known_ids.name(topic.topic_id)
+        return topic.topic or self.known_ids.name(topic.topic_id) or ""
 
     def answer(self, call: Call, answers: Sequence[AnyMessage]) -> Message:
         """Give the records of each partition, in the order in which they were asked for."""
