@@ -88,6 +88,8 @@ _TABLE: Final = (
     KafkaError("PRODUCER_FENCED", 90),
     KafkaError("INVALID_UPDATE_VERSION", 95),
     KafkaError("UNKNOWN_TOPIC_ID", 100, retriable=True),
+    KafkaError("DUPLICATE_BROKER_REGISTRATION", 101),
+    KafkaError("BROKER_ID_NOT_REGISTERED", 102),
     KafkaError("INELIGIBLE_REPLICA", 107),
     KafkaError("NEW_LEADER_ELECTED", 108),
 )
