@@ -96,7 +96,10 @@ class ExternalClients:
             "CreatePartitions": admin.CreatePartitions(),
             "DescribeConfigs": admin.DescribeConfigs(),
             "IncrementalAlterConfigs": admin.IncrementalAlterConfigs(),
+            "AlterConfigs": admin.AlterConfigs(),
+            "OffsetDelete": groups.OffsetDelete(),
             "ElectLeaders": admin.ElectLeaders(),
+            "ListPartitionReassignments": admin.ListPartitionReassignments(),
             "AlterPartitionReassignments": admin.AlterPartitionReassignments(),
         }
 
