@@ -273,7 +273,7 @@ class Clusters:
         except (CommandError, OSError, msgspec.ValidationError) as error:
             return _refused(str(error) or type(error).__name__)
 
-    async def _answer(self, asked: Reply) -> Reply:  # noqa: PLR0911 - one for each kind of line
+    async def _answer(self, asked: Reply) -> Reply:
         if "open" in asked:
             return await self._open(msgspec.convert(asked["open"], ClusterWish))
         number = asked.get("cluster", next(iter(self.by_number), 0))
