@@ -135,8 +135,9 @@ def main() -> None:
                     where = f"{executors} executors of 1 core" if executors else LOCAL
                     cluster = standalone_cluster(Path(folder) / "spark", executors, MEMORY)
                     before = _cpu_seconds()
-                    with cluster if executors else nullcontext(LOCAL) as url:
-                        seconds = seconds_of(dataset, url, given.job)["total"]
+                    with cluster if executors else nullcontext() as started:
+                        master = LOCAL if started is None else started.url
+                        seconds = seconds_of(dataset, master, given.job)["total"]
                     _print(made, sessions, where, seconds, _cpu_seconds() - before)
                 if given.duckdb:
                     before = time.process_time()

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from console.model.library import Bench, Card
+    from console.model.library import Card, Library
     from console.model.settings import Configuration
     from sessions.sources.source import Source
 
@@ -20,7 +20,7 @@ def run(
     complete: Callable[[str], Sequence[str]] | None = None,
     configuration: "Configuration | None" = None,
     reproduce: "Callable[[Source], str] | None" = None,
-    bench: "Bench | None" = None,
+    library: "Library | None" = None,
     card: "Card | None" = None,
 ) -> int:
     """Show ``source`` until the user quits, or a signal ends it; returns the exit status.
@@ -28,7 +28,7 @@ def run(
     ``ascii`` draws with plain ASCII, ``paused`` starts with time held still, ``complete`` gives
     completions of a statement that is being typed, as whole lines, ``configuration`` is what the
     user has set, ``reproduce`` the command line that comes back to the time cursor.
-    ``bench`` opens scenarios and recordings from within; ``card`` is the scenario that ``source``
+    ``library`` opens scenarios and recordings from within; ``card`` is the scenario that ``source``
     is of.
     """
     from console.app import TidegaugeApp
@@ -40,7 +40,7 @@ def run(
         complete=complete,
         configuration=configuration,
         reproduce=reproduce,
-        bench=bench,
+        library=library,
     )
     app.stage.card = card
     app.stage.settle()

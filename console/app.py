@@ -29,7 +29,7 @@ from console.controllers.palette import ActionProvider, ObjectProvider
 from console.controllers.terminal import Terminal
 from console.controllers.time_travel import TimeTravel
 from console.controllers.typeahead import TypeAhead
-from console.model.library import Bench
+from console.model.library import Library
 from console.model.pacer import FRAMES_PER_SECOND
 from console.model.settings import Configuration, defaults
 from console.model.workspace import Complete, Reproduce, Stage
@@ -109,16 +109,23 @@ class TidegaugeApp(App[None], inherit_bindings=False):
         complete: Complete | None = None,
         configuration: Configuration | None = None,
         reproduce: Reproduce | None = None,
-        bench: Bench | None = None,
+        library: Library | None = None,
     ) -> None:
         # Under NO_COLOR Textual turns colours to grey, unless they are the terminal's own.
         super().__init__(ansi_color=True if "NO_COLOR" in os.environ else None)
         configuration = configuration or defaults()
         glyphs = choose(ascii_only=ascii or configuration.value("ascii"))
-        stage = Stage(source, glyphs=glyphs, paused=paused, complete=complete, reproduce=reproduce)
+        stage = Stage(
+            source,
+            glyphs=glyphs,
+            paused=paused,
+            complete=complete,
+            reproduce=reproduce,
+            library=library,
+        )
         stage.guarded = configuration.value("read_only")
         self.title = "tidegauge"
-        self.sources = OpenSources(self, stage, bench, screens_of, self.DEFAULT_MODE)
+        self.sources = OpenSources(self, stage, screens_of, self.DEFAULT_MODE)
         self.terminal = Terminal(self, self.sources)
         self.terminal.adopt(configuration)
         self.stylesheet = ParsedOnce(variables=self.get_css_variables())

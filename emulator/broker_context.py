@@ -3,7 +3,7 @@
 No part knows the broker. What it needs of another part it is given when it is made.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from msgspec import Struct, field
@@ -40,6 +40,8 @@ class Surroundings(NamedTuple):
     configuration: Configuration
     ledger: RecordLedger
     session_opened: Callable[[], None]
+    voters: Sequence[int] = ()
+    """The controllers in KRaft mode; none where ZooKeeper keeps the metadata."""
 
 
 class ProcessState(Struct, array_like=True):
@@ -84,6 +86,7 @@ class BrokerContext:
         self.settings = self.configuration.settings
         self.profile = self.configuration.profile
         self.stepwise = self.settings.stepwise
+        self.voters = list(surroundings.voters)
         self.own_response: Callable[[int, ProduceResponse], None]
         self.timers = Timers(kernel, process.id, process.timers)
         self.arm = self.timers.arm

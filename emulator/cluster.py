@@ -11,12 +11,14 @@ from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, field
 
 from emulator import events
 from emulator.audit.ground_truth import Audit, AuditState
 from emulator.audit.invariants import Invariants, InvariantState
 from emulator.broker.broker import Broker, BrokerState
+from emulator.broker.kraft_broker import KRaftBroker
+from emulator.broker.kraft_state import KRaftBrokerState
 from emulator.broker.replica import Replica
 from emulator.broker_context import ProcessState, Surroundings
 from emulator.clients.client_host import ClientHost
@@ -24,8 +26,22 @@ from emulator.clients.context import ClientContext
 from emulator.clients.state import ClientsState
 from emulator.events import CLIENTS, ZOOKEEPER
 from emulator.inputs.statements import CreateCluster
+from emulator.kraft.controller_server import ControllerServer
+from emulator.kraft.facts import MetadataFacts
+from emulator.kraft.state import CommittedMetadata, ControllerProcess
 from emulator.protocol import PartitionInfo
-from emulator.releases.config import ConfigError, Configuration, Settings, profile_of, resolve
+from emulator.quorum_controller.feature_control import default_features
+from emulator.quorum_controller.result import ApiException
+from emulator.raft.state import LEADER
+from emulator.releases.config import (
+    ConfigError,
+    Configuration,
+    Settings,
+    is_kraft,
+    profile_of,
+    resolve,
+)
+from emulator.releases.profiles import Profile
 from emulator.simulation.kernel import Host, Kernel, KernelState, Observer
 from emulator.simulation.network import Network, NetworkState
 from emulator.simulation.packed_list import as_list
@@ -39,6 +55,22 @@ from emulator.zookeeper.server import ServerState, ZooKeeperServer
 from emulator.zookeeper.tree import ZooKeeper
 
 BOOT_LIMIT_US = 60_000_000
+FIRST_CONTROLLER = 100
+"""The id of the first controller in KRaft mode."""
+
+
+class KRaftState(Struct, array_like=True):
+    """What a cluster without ZooKeeper has in its place.
+
+    ``features`` are finalized by the first active controller. ``meant`` is the controller that a
+    word such as ``active`` meant last (-1: none yet).
+    """
+
+    features: dict[str, int]
+    controllers: dict[int, ControllerProcess]
+    brokers: dict[int, KRaftBrokerState]
+    committed: CommittedMetadata = field(default_factory=CommittedMetadata)
+    meant: int = -1
 
 
 class ClusterState(Struct, array_like=True):
@@ -57,6 +89,7 @@ class ClusterState(Struct, array_like=True):
     states: dict[str, PartitionInfo]
     assignments: dict[str, list[int]]
     topic_configs: dict[str, dict[str, str]]
+    kraft: KRaftState | None = None
 
 
 _encoder = msgspec.msgpack.Encoder(enc_hook=as_list)
@@ -115,8 +148,17 @@ class Cluster:
             self.configuration,
             self.ledger,
             self.server.session_opened,
+            [] if state.kraft is None else list(state.kraft.controllers),
         )
-        self.brokers = {b: Broker(each, surroundings) for b, each in state.brokers.items()}
+        self.kraft = kraft = state.kraft
+        self.brokers: dict[int, Broker]
+        if kraft is None:
+            self.brokers = {b: Broker(each, surroundings) for b, each in state.brokers.items()}
+        else:
+            self.brokers = {
+                b: KRaftBroker(each, kraft.brokers[b], surroundings)
+                for b, each in state.brokers.items()
+            }
         self.clients = ClientHost(
             ClientContext(
                 state.clients,
@@ -128,8 +170,12 @@ class Cluster:
             ),
             state.settings.racks,
         )
+        self.controllers: dict[int, ControllerServer] = {}
+        if kraft is not None:
+            self.controllers = self._controllers(kraft)
         self.kernel.actors = {
             **self.brokers,
+            **self.controllers,
             ZOOKEEPER: self.server,
             CLIENTS: self.clients,
         }
@@ -139,6 +185,24 @@ class Cluster:
         self.environment.observers.append(self.facts.changed)
         self.audit = Audit(state.audit, self.kernel, self.logs_of)
         self.invariants = Invariants(state.invariants, self.kernel, self.profile, self.replica)
+
+    def _controllers(self, kraft: KRaftState) -> dict[int, ControllerServer]:
+        state = self.state
+        facts = MetadataFacts(
+            self.kernel, kraft.committed, state.states, state.assignments, state.topic_configs
+        )
+        return {
+            number: ControllerServer(
+                each,
+                voters=list(kraft.controllers),
+                features=kraft.features,
+                kernel=self.kernel,
+                network=self.network,
+                configuration=self.configuration,
+                facts=facts,
+            )
+            for number, each in kraft.controllers.items()
+        }
 
     def _boot(self, text: str, line: int) -> None:
         spec = self.spec
@@ -155,16 +219,44 @@ class Cluster:
             spec.stepwise,
         )
         root = kernel.cause
-        kernel.start_host(ZOOKEEPER)
         kernel.start_host(CLIENTS)
+        if self.kraft is not None:
+            self._boot_kraft(root)
+            kernel.emit(events.InputFinished, text, line, "NONE")
+            return
+        kernel.start_host(ZOOKEEPER)
         for broker in self.brokers.values():
             kernel.cause = root
-            broker.lifecycle.start()
+            broker.start()
             limit_us = kernel.now + BOOT_LIMIT_US
             while not broker.state.broker_epoch and kernel.now < limit_us:
                 self.step()
         self._let_controller_finish()
         kernel.emit(events.InputFinished, text, line, "NONE")
+
+    def _boot_kraft(self, root: int) -> None:
+        """Start the controllers, and when one is active the brokers."""
+        kernel = self.kernel
+        for controller in self.controllers.values():
+            kernel.cause = root
+            controller.start()
+        self._step_until(lambda: self.active_controller() is not None)
+        for broker in self.brokers.values():
+            kernel.cause = root
+            broker.start()
+        self._step_until(lambda: all(map(self.is_up, self.brokers)) and self._all_registered())
+
+    def _step_until(self, holds: Callable[[], bool]) -> None:
+        limit_us = self.kernel.now + BOOT_LIMIT_US
+        while not holds() and self.kernel.now < limit_us and self.step():
+            pass
+
+    def _all_registered(self) -> bool:
+        """Whether every controller has registered too (KIP-919)."""
+        assert self.kraft is not None
+        if not self.profile.has("controller_registration"):
+            return True
+        return len(self.kraft.committed.image.controllers) == len(self.controllers)
 
     def _let_controller_finish(self) -> None:
         """Go on until the controller has seen every broker and nothing is left in its queues."""
@@ -217,22 +309,6 @@ class Cluster:
         if self.state.invariants.pending or self.state.invariants.cut:
             self.invariants.flush()
 
-    def run_until(self, time_us: int, budget: int | None = None) -> bool:
-        """Dispatch all that is due up to and including ``time_us``.
-
-        False if ``budget`` steps did not do.
-        """
-        kernel = self.kernel
-        queue = kernel.state.queue
-        while queue and queue[0][0] <= time_us:
-            if budget is not None:
-                if budget <= 0:
-                    return False
-                budget -= 1
-            self.step()
-        kernel.state.now_us = max(kernel.state.now_us, time_us)
-        return True
-
     # ---- copies
 
     def fork(self) -> "Cluster":
@@ -281,22 +357,53 @@ class Cluster:
 
     def topics(self) -> list[str]:
         """All topics, sorted."""
+        if self.kraft is not None:
+            return sorted(self.kraft.committed.image.topic_ids)
         return self.zookeeper.children(znodes.TOPICS) if self.zookeeper.find(znodes.TOPICS) else []
 
     def has_topic(self, topic: str) -> bool:
-        """Whether ZooKeeper has a topic of this name."""
+        """Whether the metadata has a topic of this name."""
+        if self.kraft is not None:
+            return topic in self.kraft.committed.image.topic_ids
         above = self.zookeeper.find("/brokers/topics")
         return above is not None and topic in (above.children or ())
 
     def controller_id(self) -> int | None:
-        """The broker that /controller names."""
+        """The broker that /controller names, or the controller that leads the quorum."""
+        if self.kraft is not None:
+            return self.active_controller()
         node = self.zookeeper.find(znodes.CONTROLLER)
         return None if node is None else znodes.controller_in(node.data)
 
     def controller_epoch(self) -> int | None:
-        """The number in /controller_epoch."""
+        """The number in /controller_epoch, or the epoch of the quorum's leader."""
+        if self.kraft is not None:
+            active = self.active_controller()
+            return None if active is None else self.kraft.controllers[active].quorum.epoch
         node = self.zookeeper.find(znodes.CONTROLLER_EPOCH)
         return None if node is None else znodes.controller_epoch_in(node.data)
+
+    def active_controller(self) -> int | None:
+        """Who leads the quorum of controllers; None: nobody that anybody could ask."""
+        assert self.kraft is not None
+        leaders = [
+            each
+            for each in self.kraft.controllers.values()
+            if each.quorum.role == LEADER and self.host_works(each.id)
+        ]
+        newest = max(leaders, key=lambda each: each.quorum.epoch, default=None)
+        return None if newest is None else newest.id
+
+    def is_up(self, broker: int) -> bool:
+        """Whether a broker that was started has registered, and in KRaft mode is unfenced."""
+        epoch = self.state.brokers[broker].broker_epoch
+        if self.kraft is None or not epoch:
+            return bool(epoch)
+        registration = self.kraft.committed.image.brokers.get(broker)
+        is_unfenced = (
+            registration is not None and registration.epoch == epoch and not registration.fenced
+        )
+        return is_unfenced and self.kraft.brokers[broker].lifecycle.is_open
 
     def host_works(self, broker: int) -> bool:
         """Whether a broker's process is up and not frozen."""
@@ -319,13 +426,18 @@ def _fresh(spec: CreateCluster) -> ClusterState:
         raise ConfigError(f"Brokers have racks since {since}, not in {spec.version}.")
     if spec.racks and len(spec.racks) != len(ids):
         raise ConfigError(f"There are {len(spec.racks)} racks for {len(ids)} brokers.")
-    hosts = {number: Host(number) for number in (*ids, ZOOKEEPER, CLIENTS)}
+    kraft = _fresh_kraft(spec, profile, ids) if is_kraft(spec.version, spec.mode) else None
+    controllers = [] if kraft is None else list(kraft.controllers)
+    if spec.hosts and len(spec.hosts) != len(ids):
+        raise ConfigError(f"There are {len(spec.hosts)} hosts for {len(ids)} brokers.")
+    hosts = {number: Host(number) for number in (*ids, *controllers, ZOOKEEPER, CLIENTS)}
     kernel = KernelState(random_state=spec.seed * 2_654_435_761 + 88_172_645, hosts=hosts)
     settings = Settings(
         spec.version,
         spec.stepwise,
         dict(spec.config),
         racks=dict(zip(ids, spec.racks, strict=False)),
+        hosts=dict(zip(ids, spec.hosts, strict=False)),
     )
     return ClusterState(
         spec,
@@ -341,4 +453,25 @@ def _fresh(spec: CreateCluster) -> ClusterState:
         {},
         {},
         {},
+        kraft,
+    )
+
+
+def _fresh_kraft(spec: CreateCluster, profile: Profile, brokers: list[int]) -> KRaftState:
+    """The controllers and brokers of a cluster without ZooKeeper, formatted."""
+    controllers = list(range(FIRST_CONTROLLER, FIRST_CONTROLLER + spec.controllers))
+    if set(controllers) & set(brokers):
+        raise ConfigError(
+            f"Brokers {brokers[0]} to {brokers[-1]} leave no ids for controllers, which are"
+            f" {FIRST_CONTROLLER} to {controllers[-1]}."
+        )
+    chosen = spec.features if profile.has("features_chosen_at_format") else {}
+    try:
+        features = default_features(profile.release, chosen)
+    except ApiException as refused:
+        raise ConfigError(refused.message) from None
+    return KRaftState(
+        features,
+        {number: ControllerProcess(number) for number in controllers},
+        {number: KRaftBrokerState() for number in brokers},
     )

@@ -1,4 +1,4 @@
-"""README.md and docs/guide.md say what is so: what stands in them is run, and printed as they say.
+"""README.md and the pages of docs/ say what is so: what stands in them is run, and printed so.
 
 A fenced block of a page is one of
 
@@ -37,6 +37,7 @@ from console.actions.lookup import ACTIONS
 
 ROOT = Path(__file__).parent.parent
 GUIDE = ROOT / "docs" / "guide.md"
+EXPLORER = ROOT / "docs" / "explorer.md"
 STATEMENTS = ROOT / "docs" / "statements.md"
 README = ROOT / "README.md"
 PAGES = (README, *sorted((ROOT / "docs").glob("*.md")))
@@ -147,9 +148,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.usefixtures("folder")
-def test_the_guide_prints_what_it_says() -> None:
+@pytest.mark.parametrize("page", [GUIDE, EXPLORER], ids=lambda page: page.stem)
+def test_a_page_prints_what_it_says(page: Path) -> None:
     shell = Shell()
-    for kind, text in blocks(GUIDE):
+    for kind, text in blocks(page):
         write_script(kind, text)
         if kind in ("console", "console varies"):
             for command, said in typed(text):
@@ -209,7 +211,7 @@ def test_the_tour_of_the_readme_runs(folder: Path) -> None:
         for script in HEREDOC.finditer(fence["text"]):
             (folder / script["name"]).write_text(script["text"])
         for line in HEREDOC.sub("", fence["text"]).splitlines():
-            if line.startswith(NEEDS_SPARK):  # the guide's are run where Spark is
+            if line.startswith((*NEEDS_SPARK, "tidegauge serve")):  # which are run elsewhere
                 continue
             shown = shell.run(line)
             terminal = not NEEDS_TERMINAL.isdisjoint(line.split()[1:3])

@@ -77,7 +77,7 @@ def console(
     Everything is recorded, so that you can go back in time; --record keeps the recording.
     """
     need_terminal()
-    from commands.runs.console_library import Workbench
+    from commands.runs.console_library import ConsoleLibrary
     from commands.runs.live import completer, live_source
     from commands.runs.reproduction import command_line
     from console import run
@@ -96,7 +96,7 @@ def console(
             complete=completer(source),
             configuration=chosen,
             reproduce=command_line,
-            bench=Workbench(recording_folder(target)),
+            library=ConsoleLibrary(recording_folder(target)),
         )
     finally:
         source.close()
@@ -128,7 +128,7 @@ def replay(
     chosen = settings(theme=theme, ascii_only=ascii_only)
     source = replay_source(Path(file))
     need_terminal()
-    from commands.runs.console_library import Workbench
+    from commands.runs.console_library import ConsoleLibrary
     from console import run
 
     try:
@@ -139,7 +139,7 @@ def replay(
             complete=completer(source),
             configuration=chosen,
             reproduce=command_line,
-            bench=Workbench(Path(file).parent),
+            library=ConsoleLibrary(Path(file).parent),
         )
     finally:
         source.close()

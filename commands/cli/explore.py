@@ -9,6 +9,7 @@ import typer
 from commands.cli.examples import examples
 from commands.cli.matrix import versions_word
 from commands.cli.options import Declaration, flag, option
+from commands.cli.spark_options import Master, SparkConf, spark_conf
 from commands.exits import CommandError, ExitCode
 from commands.language import values
 from commands.language.places import size
@@ -16,7 +17,7 @@ from commands.output import streams
 from sessions.grammar.words import BadWord
 
 if TYPE_CHECKING:
-    from commands.runs.exploration import Explored, Limits, Subject
+    from commands.runs.exploration import Explored, Kept, Limits, Subject
     from emulator.explorer.partition_model import Bounds
 
 app = typer.Typer()
@@ -72,6 +73,9 @@ def counted(name: str, text: str, least: int = 0, most: int = 9) -> Declaration:
         "tidegauge explore --matrix --versions 0.10.2,0.11,2.0.0,2.1,3.9",
         "tidegauge explore --spec Kip279 --constants 3,2,2,2 --property WeakIsr",
         "tidegauge explore --spec Kip320 --constants 3,2,2,2 --symmetry --json",
+        "tidegauge explore --spec Kip320 --constants 3,3,3,2 --out work/ --time 10m",
+        "tidegauge explore --spec Kip320 --constants 3,3,3,2 --out work/ --resume",
+        "tidegauge explore --version 3.9 --crashes 3 --out /shared/work --master spark://host:7077",
     ),
 )
 def explore(
@@ -156,6 +160,19 @@ def explore(
         int | None,
         option("--time", metavar="D", parse=values.positive_duration, text="stop after that time"),
     ] = None,
+    out: Annotated[
+        str | None,
+        option(
+            "--out",
+            metavar="DIR",
+            text="keep the search in this folder, level by level, so that it can go on",
+        ),
+    ] = None,
+    resume: Annotated[
+        bool, flag("--resume", text="go on with the search that --out holds, if there is one")
+    ] = False,
+    master: Master = None,
+    conf: SparkConf = None,
     script: Annotated[
         str | None,
         option(
@@ -186,24 +203,21 @@ def explore(
         "unclean": unclean or None,
     }
     asked = {name: value for name, value in given.items() if value is not None}
+    others = [version, configuration, script, versions]
     try:
-        if spec is not None:
-            others = [version, configuration, script, versions]
-            if asked or matrix or any(other is not None for other in others):
-                raise BadWord("--spec goes with --constants, --symmetry and --property only")
-        elif constants is not None or symmetry:
-            raise BadWord("--constants and --symmetry are of a --spec, which is missing")
+        _require_spec(spec, constants is not None or symmetry, bool(asked or matrix), others)
         if versions is not None and not matrix:
             raise BadWord("--versions is of the --matrix, which is missing")
         if matrix and (version or script or configuration):
             raise BadWord("--matrix goes with --versions, in place of --version and scripts")
+        kept = _kept(out, resume, master, spark_conf(conf), memory, matrix)
         from commands.runs.exploration import Limits, specified
 
         limits = Limits(None if limit is None else limit / 1e6, memory)
         if spec is not None:
             numbers = constants or Numbers((3, 2, 2, 2))
             subject = specified(spec, numbers, symmetric=symmetry, properties=properties or ())
-            return _explore(subject, limits, keep_going, as_json, None)
+            return _explore(subject, limits, keep_going, as_json, None, kept)
         if script is not None and Path(script).exists():
             configuration, script = configuration or script, None
         subjects = _subjects(
@@ -213,7 +227,43 @@ def explore(
         raise CommandError(ExitCode.USAGE, f"'tidegauge explore': {error}") from None
     if matrix:
         return _matrix(subjects, limits, keep_going, as_json)
-    return _explore(subjects[0], limits, keep_going, as_json, script)
+    return _explore(subjects[0], limits, keep_going, as_json, script, kept)
+
+
+def _require_spec(
+    spec: str | None, has_constants: bool, has_bounds: bool, others: Sequence[object]
+) -> None:
+    """Options of a specification go with one, and others do not."""
+    if spec is None:
+        if has_constants:
+            raise BadWord("--constants and --symmetry are of a --spec, which is missing")
+    elif has_bounds or any(other is not None for other in others):
+        raise BadWord("--spec goes with --constants, --symmetry and --property only")
+
+
+def _kept(
+    out: str | None,
+    resume: bool,
+    master: str | None,
+    conf: dict[str, str],
+    memory: int | None,
+    matrix: bool,
+) -> "Kept | None":
+    """Where the search is kept; None: nowhere."""
+    from commands.runs.exploration import Kept
+
+    if conf and master is None:
+        raise BadWord("--conf is of Spark, and there is no --master")
+    if master is not None and memory is not None:
+        raise BadWord("--memory is of a search in one process, and --master has it on Spark")
+    if out is None:
+        if resume or master:
+            option = "--resume" if resume else "--master"
+            raise BadWord(f"{option} needs --out DIR, the folder of the search")
+        return None
+    if matrix:
+        raise BadWord("--out keeps one search, and --matrix makes many")
+    return Kept(out, resume, master, conf)
 
 
 def _subjects(
@@ -261,13 +311,18 @@ def _check(bounds: "Bounds") -> None:
 
 
 def _explore(
-    subject: "Subject", limits: "Limits", keep_going: bool, as_json: bool, script: str | None
+    subject: "Subject",
+    limits: "Limits",
+    keep_going: bool,
+    as_json: bool,
+    script: str | None,
+    kept: "Kept | None",
 ) -> int:
     from commands.runs.counterexample import script_of
     from commands.runs.exploration import explore as search
     from commands.runs.script_from_session import write_script
 
-    explored = search(subject, limits, keep_going=keep_going)
+    explored = search(subject, limits, keep_going=keep_going, kept=kept)
     if as_json:
         _emit_json(explored.plain())
     else:
@@ -306,7 +361,7 @@ def _emit_json(found: object) -> None:
 
 
 def _status(explored: "Sequence[Explored]") -> ExitCode:
-    from commands.runs.exploration import INTERRUPTED
+    from emulator.explorer.search import INTERRUPTED
 
     if any(each.result.stopped == INTERRUPTED for each in explored):
         return ExitCode.INTERRUPTED

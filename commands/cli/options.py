@@ -85,6 +85,15 @@ Version = Annotated[
         among=candidates.versions,
     ),
 ]
+Mode = Annotated[
+    str | None,
+    option(
+        "--mode",
+        metavar="kraft|zk",
+        parse=values.choice("kraft", "zk"),
+        text="without ZooKeeper (3.3 to 4.1) or with it (up to 3.9)",
+    ),
+]
 Seed = Annotated[
     int | None, option("--seed", metavar="S", parse=values.seed, text="the random seed")
 ]

@@ -9,6 +9,7 @@ import typer
 from commands.cli.examples import examples
 from commands.cli.options import (
     Keep,
+    Mode,
     Record,
     Seed,
     Settings,
@@ -48,6 +49,7 @@ def run(
         str | None, option("-c", metavar="TEXT", text="statements, separated by ;")
     ] = None,
     version: Version = None,
+    mode: Mode = None,
     config: Settings = None,
     variables: Variables = None,
     seed: Seed = None,
@@ -102,7 +104,7 @@ def run(
     if keep is not None and record is None:
         message = "'tidegauge run' --keep: it is the size of --record, which is missing"
         raise CommandError(ExitCode.USAGE, message)
-    script = _script(file, text, given, cluster_options(version, seed, config))
+    script = _script(file, text, given, cluster_options(version, seed, config, mode=mode))
     ending = None if until is None else _ending(until, within or "60s")
     from commands.runs.driver import Pace
     from commands.runs.recording import recorder

@@ -147,18 +147,18 @@ def open_scenario(
     chosen = _judged_version(scenario, version)
     configuration = settings(theme=theme, ascii_only=ascii_only)
     need_terminal()
-    from commands.runs.console_library import Workbench
+    from commands.runs.console_library import ConsoleLibrary
     from console import run
 
-    bench = Workbench()
-    opened = bench.open_scenario(scenario.name, chosen, against)
+    library = ConsoleLibrary()
+    opened = library.open_scenario(scenario.name, chosen, against)
     try:
         return run(
             opened.source,
             paused=True,
             complete=opened.complete,
             configuration=configuration,
-            bench=bench,
+            library=library,
             card=opened.card,
         )
     finally:
@@ -170,6 +170,8 @@ def briefing(scenario: "Scenario") -> str:
     rows = [scenario.title, f"  name: {scenario.name}", f"  releases: {span(scenario.versions)}"]
     rows.append(f"  watch: {scenario.watch}")
     rows += [f"  predict: {question}" for question in scenario.questions]
+    if scenario.source:
+        rows.append(f"  source: {scenario.source}")
     if scenario.change:
         rows.append(f"  since: {scenario.change}")
     return "\n".join(rows) + "\n"
@@ -218,6 +220,7 @@ def _plain(scenario: "Scenario") -> dict[str, object]:
         "questions": list(scenario.questions),
         "versions": list(scenario.versions),
         "version": scenario.version,
+        "source": scenario.source,
         "since": scenario.change,
         "outcomes": [{"since": since, "outcome": outcome} for since, outcome in scenario.outcomes],
     }

@@ -10,10 +10,12 @@ def cluster_options(
     seed: int | None,
     config: Sequence[values.Setting] | None,
     brokers: int | None = None,
+    mode: str | None = None,
 ) -> list[str]:
     """The ``cluster`` statement's own words for these options."""
     options = ["--version", version] if version is not None else []
     options += ["--seed", str(seed)] if seed is not None else []
+    options += ["--mode", mode] if mode is not None else []
     options += ["--brokers", str(brokers)] if brokers is not None else []
     for setting in config or ():
         options += ["--config", f"{setting.name}={setting.value}"]

@@ -36,7 +36,15 @@ Meaning = AnyInput | Show | At | Include
 
 GROUPS: Final = (
     *(cluster.app, topics.app, clients.app, replication.app, replication.replica_app),
-    *(brokers.app, network.app, zookeeper.app, admin.election_app, admin.app, admin.config_app),
+    *(
+        brokers.app,
+        brokers.controller_app,
+        network.app,
+        zookeeper.app,
+        admin.election_app,
+        admin.app,
+        admin.config_app,
+    ),
     *(time.app, expect.app, show.app),
 )
 """The statements in the order of the documentation; a group without a name is of one word each."""

@@ -22,6 +22,8 @@ from sessions.grammar.words import BadWord
 
 COMMAND_LINE: Final = "-c"
 """What errors call a text that was given with ``-c``."""
+CONSOLE: Final = ""
+"""What errors call a line of the console: they need no name for it."""
 INCLUDE_DEPTH_MAX: Final = 20
 SCRIPT_SUFFIX: Final = ".tide"
 SCRIPT_BYTES_MAX: Final = 1 << 24
@@ -102,7 +104,7 @@ class _Reader:
     def read(
         self, text: str, source: str, folder: Path, trail: tuple[Path, ...]
     ) -> Iterator[_Written]:
-        for line in split_lines(text, semicolons=source == COMMAND_LINE):
+        for line in split_lines(text, semicolons=source in (COMMAND_LINE, CONSOLE)):
             written = self._statement(line, source)
             if written and isinstance(written.meaning, Include):
                 yield from self._included(written, folder, trail)
@@ -187,13 +189,13 @@ def parse_script(
 
 
 def parse_line(text: str, variables: Mapping[str, str] | None = None) -> list[Step]:
-    """What one line asks of a cluster that is there: a statement, or (``run FILE``) many.
+    """What one line asks of a cluster that is there: statements, with ``;`` between them.
 
     Raises:
         ScriptError: the line is wrong, or is a ``cluster`` statement.
     """
     reader = _Reader(variables or {})
-    written = list(reader.read(text, "", Path(), ()))
+    written = list(reader.read(text, CONSOLE, Path(), ()))
     problems = list(reader.problems)
     if any(isinstance(each.meaning, CreateCluster) for each in written):
         problems.append("there is a cluster already; 'cluster' stands first in a script")

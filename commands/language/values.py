@@ -15,6 +15,7 @@ from sessions.text import clean
 LISTED_MAX: Final = 20
 """More known words than this are not listed in an error."""
 BROKERS_MAX: Final = 1_000
+CONTROLLERS_MAX: Final = 9
 BROKER_ID_MAX: Final = 999_999_999
 PARTITIONS_MAX: Final = 200_000
 """The partitions of one topic: as many as Kafka's largest clusters have in all."""
@@ -110,6 +111,11 @@ def brokers(word: str) -> int:
     return integer(word, 1, "count", BROKERS_MAX)
 
 
+def controllers(word: str) -> int:
+    """How many controllers a cluster in KRaft mode has."""
+    return integer(word, 1, "count", CONTROLLERS_MAX)
+
+
 def first_broker(word: str) -> int:
     """The first broker's id, which leaves ids for all others."""
     return integer(word, 0, "broker id", BROKER_ID_MAX - BROKERS_MAX)
@@ -159,6 +165,42 @@ def broker(word: str) -> int:
     if _DIGITS.fullmatch(word):
         return int(word)
     raise BadWord(f"'{word}' is not a broker id (a number such as 0)")
+
+
+CONTROLLERS: Final = ("active", "standby", "any", "last")
+"""Words for a controller, beside its id."""
+
+
+def controller(word: str) -> str:
+    """A controller's id, or a word for one."""
+    if _DIGITS.fullmatch(word):
+        return word
+    return one_of(word, CONTROLLERS, "controller id (such as 100) or a word for one")
+
+
+def controller_or_all(word: str) -> str:
+    """A controller's id, a word for one, or ``all``."""
+    return word if word == "all" else controller(word)
+
+
+def broker_or_default(word: str) -> int | None:
+    """A broker id, or None for ``default``."""
+    return None if word == "default" else broker(word)
+
+
+def difference(word: str) -> int:
+    """A whole number that is added to a true value."""
+    if _INTEGER.fullmatch(word):
+        return int(word)
+    raise BadWord(f"'{word}' is not a difference (a whole number such as -1)")
+
+
+def broker_difference(word: str) -> tuple[int, int]:
+    """A broker and a difference: ``2:-1``."""
+    number, colon, added = word.partition(":")
+    if not colon:
+        raise BadWord(f"'{word}' is not a broker and a difference (written 2:-1)")
+    return broker(number), difference(added)
 
 
 def host(word: str) -> int:
@@ -275,8 +317,6 @@ def version(word: str) -> str:
 
     if word in versions.RELEASE_OF:
         return word
-    if versions.has_no_zookeeper(word):
-        raise BadWord(f"'{word}' is not a version here: {versions.WITHOUT_ZOOKEEPER}")
     raise BadWord(f"'{word}' is not a version; did you mean '{versions.nearest(word)}'?")
 
 

@@ -1,8 +1,9 @@
 """The library of scenarios that comes with the program: flows of replication, and known failures.
 
 Each is one script in ``commands/library/scenarios/``, whose first comments say what it is: a
-``title``, what to ``watch``, what to ``ask`` oneself before stepping on, and the ``versions`` for
-which its expectations are written (all if left out). Some put every release to test: these have
+``title``, what to ``watch``, what to ``ask`` oneself before stepping on, the ``source`` in Kafka's
+code where one is named, and the ``versions`` for which its expectations are written (all if left
+out). Some put every release to test: these have
 ``outcomes``, which is what is known of real Kafka, so that a run which says something else can be
 told, and the ``change`` that made it end. What comes out of them is never written down for
 printing: ``tidegauge matrix`` runs them and looks.
@@ -48,15 +49,16 @@ GROUPS: Final = {
 """The parts of the library by how names begin: flows by a letter, failures by what they are."""
 
 _FLOW = re.compile(r"([A-E])\d")
-_HEAD = re.compile(r"# (title|watch|ask|versions|change|outcomes): (.*)")
+_HEAD = re.compile(r"# (title|watch|ask|source|versions|change|outcomes): (.*)")
 _FURTHER = re.compile(r"#   +(.*)")
 
 
 class Scenario(Struct, frozen=True):
     """One script. ``watch`` says what to look at while it runs, ``change`` what made it end.
 
-    ``questions`` are to be answered before one steps on. ``outcomes`` are (since release, outcome),
-    oldest first, as known of real Kafka; empty where none is judged.
+    ``questions`` are to be answered before one steps on; ``source`` names Kafka's code.
+    ``outcomes`` are (since release, outcome), oldest first, as known of real Kafka; empty where
+    none is judged.
     """
 
     path: Path
@@ -65,6 +67,7 @@ class Scenario(Struct, frozen=True):
     questions: tuple[str, ...]
     versions: tuple[str, ...] = VERSIONS
     change: str = ""
+    source: str = ""
     outcomes: tuple[tuple[str, str], ...] = ()
 
     @property
@@ -136,6 +139,7 @@ def read(path: Path) -> Scenario:
         tuple(heads["ask"]),
         tuple(heads["versions"][0].split()) if "versions" in heads else VERSIONS,
         "".join(heads.get("change", ())),
+        " ".join(heads.get("source", ())),
         tuple((since, outcome) for since, _, outcome in outcomes if since),
     )
 

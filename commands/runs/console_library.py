@@ -13,7 +13,7 @@ from commands.runs.live import asked, completer
 from commands.runs.recording import TEMPORARY_BYTES_MAX, recorder
 from commands.runs.script_from_session import Ending, Given, script_of, write_script
 from commands.runs.script_runner import ScriptRunner
-from console.model.library import BenchError, Card, Opened, Tell
+from console.model.library import Card, LibraryError, Opened, Tell
 from emulator.events import Event
 from emulator.inputs.statements import OF_CONNECTIONS
 from emulator.releases.profiles import VERSIONS
@@ -32,11 +32,11 @@ def _sentences() -> Iterator[None]:
     try:
         yield
     except (CommandError, BadWord, SessionError) as error:
-        raise BenchError(str(error)) from None
+        raise LibraryError(str(error)) from None
 
 
-class Workbench:
-    """The console's :class:`console.model.library.Bench`."""
+class ConsoleLibrary:
+    """The console's :class:`console.model.library.Library`."""
 
     def __init__(self, folder: Path = Path()) -> None:
         """Look for sessions in ``folder``, and write scripts there."""
@@ -68,7 +68,7 @@ class Workbench:
         from sessions.playback.rerun import rerun
 
         if not isinstance(source, LiveSource):
-            raise BenchError("only a live cluster that is open alone can be forked")
+            raise LibraryError("only a live cluster that is open alone can be forked")
         with _sentences():
             source.flush()
             with SessionFile(source.recorder.path) as session:
@@ -81,7 +81,7 @@ class Workbench:
             if reply.error != "NONE":
                 forked.close()
                 recording.close("ok")
-                raise BenchError(f"{reply.error}: {reply.message}")
+                raise LibraryError(f"{reply.error}: {reply.message}")
             twin = TwinSource(forked, source)
             twin.seek_seq(seq)
 

@@ -27,8 +27,12 @@ SETTINGS: Final = (
     "replica.socket.timeout.ms=3600000",
     "replica.fetch.wait.max.ms=1",
     "replica.lag.time.max.ms=5000",
+    "zookeeper.session.timeout.ms=2000",
 )
-"""Nothing that is held back for long may be given up, and an empty fetch is answered at once."""
+"""Nothing that is held back for long may be given up, and an empty fetch is answered at once.
+
+The controller gives LeaderAndIsr requests up after 30 s, so a crash must be noticed well before.
+"""
 QUESTIONS: Final = ("Fetch", "OffsetsForLeaderEpoch", "ListOffsets")
 
 State = tuple[Value, ...]
@@ -227,10 +231,19 @@ class _Staging:
             yield from self._lose(was.leader, broker)
         if broker in self._asked and (now.phase, now.fetch_epoch) != (was.phase, was.fetch_epoch):
             yield from self._lose(broker, self._asked.pop(broker))
-        messages = self._decisions[broker].pop(0) + self._stale[broker]
-        self._stale[broker] = 0
-        for _ in range(messages):
+        for _ in range(self._decisions[broker].pop(0)):
             yield from self._release(0, broker)
+        yield from self._release_stale(broker)
+        if was.pending is not None and now.pending is None and self._profile.has("alter_isr"):
+            # The request of a leader that knows better by now is refused; the path has none.
+            yield from self._release(broker, 0)
+
+    def _release_stale(self, broker: int) -> Iterator[str]:
+        """Deliver what changes nothing, so that what comes after it arrives: who is alive."""
+        if not self._decisions[broker]:
+            for _ in range(self._stale[broker]):
+                yield from self._release(0, broker)
+            self._stale[broker] = 0
 
     def _move(self, details: dict[str, Any], before: State, after: State) -> Iterator[str]:
         to = details["to"]
@@ -252,8 +265,7 @@ class _Staging:
         yield f"wait until zk./brokers/ids/{broker}.exists == false"
         yield "wait 100ms"
         # What was on its way to the process, or from it, is gone with it.
-        if self._decisions[broker] or self._stale[broker]:
-            yield from self._lose_all("0", broker)
+        yield from self._lose_all("0", broker)
         if self._queued[broker]:
             yield from self._lose_all("clients", broker)
         for follower in self.parts.brokers:
@@ -264,6 +276,12 @@ class _Staging:
                 yield from self._lose_all(str(follower), self._asked.pop(follower))
         self._decisions[broker], self._stale[broker], self._queued[broker] = [], 0, 0
         self._decided(before, after)
+        if self._quorum(before).leader == broker and self._quorum(after).leader >= 0:
+            # After the election the replica goes offline, which changes the ISR no more.
+            for other in self._live(after):
+                self._stale[other] += 1
+        for other in self._live(after):
+            yield from self._release_stale(other)
 
     def _start(self, details: dict[str, Any], before: State, after: State) -> Iterator[str]:
         broker = details["broker"]
@@ -326,8 +344,8 @@ class _Staging:
         It sends requests too that change nothing, as a replica goes offline; the path has none.
         """
         is_decided = self._quorum(after) != self._quorum(before)
-        for broker, process in zip(self.parts.brokers, self._processes(after), strict=True):
-            if not process.is_up or (only not in {None, broker} and not is_decided):
+        for broker in self._live(after):
+            if only not in {None, broker} and not is_decided:
                 continue
             at = self.parts.queue(broker)
             sent = len(_sequence(after[at])) - len(_sequence(before[at]))
@@ -348,6 +366,10 @@ class _Staging:
         found = state[self.parts.processes]
         assert isinstance(found, tuple)
         return found
+
+    def _live(self, state: State) -> list[int]:
+        pairs = zip(self.parts.brokers, self._processes(state), strict=True)
+        return [broker for broker, process in pairs if process.is_up]
 
     def _replica(self, state: State, broker: int) -> Replica:
         found = state[self.parts.replica(broker)]

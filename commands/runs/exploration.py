@@ -1,32 +1,25 @@
 """Searches as people ask for them: what is explored, how long, and what is told of it."""
 
+import contextlib
 import resource
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
+from commands.exits import CommandError, ExitCode
 from commands.language import values
 from commands.language.parser import parse_script, read_text
 from commands.output import streams
 from commands.output.grids import Cell, Grid
 from commands.runs.counterexample import script_of
-from emulator.explorer.model import Model
-from emulator.explorer.partition_model import (
-    PROPERTIES,
-    Bounds,
-    partition_model,
-    properties_for,
-)
-from emulator.explorer.search import Progress, Result, Search, Violation
-from emulator.explorer.specifications import (
-    GENERATIONS,
-    Constants,
-    specification,
-)
+from emulator.explorer.partition_model import PROPERTIES, Bounds, properties_for
+from emulator.explorer.question import Question, Release, Specification
+from emulator.explorer.search import INTERRUPTED, Keep, Progress, Result, Search, Violation
+from emulator.explorer.specifications import GENERATIONS, Constants
 from emulator.explorer.specifications import PROPERTIES as SPECIFIED
 from emulator.inputs.statements import CreateTopic, Produce, Statement
 from emulator.releases.config import producer_defaults, resolve, resolve_topic
@@ -35,7 +28,6 @@ from sessions.grammar.words import BadWord
 
 MEMORY: Final = "the memory limit was reached"
 TIME: Final = "the time limit was reached"
-INTERRUPTED: Final = "it was interrupted"
 SHOWN_SECONDS: Final = 0.2
 
 
@@ -47,10 +39,23 @@ class Subject(Struct, frozen=True):
 
     label: str
     name: str
-    model: Model
+    question: Question
     constants: dict[str, Any]
-    properties: tuple[str, ...]
     bounds: Bounds | None = None
+
+    @property
+    def properties(self) -> tuple[str, ...]:
+        """What is looked at."""
+        return self.question.properties
+
+
+class Kept(Struct, frozen=True):
+    """Where a search is kept, and where it runs: here, or on the Spark of ``master``."""
+
+    place: str
+    resume: bool = False
+    master: str | None = None
+    conf: Mapping[str, str] = {}
 
 
 class Limits(Struct, frozen=True):
@@ -150,12 +155,12 @@ def specified(
     """
     generation = GENERATIONS[values.one_of(spec, tuple(GENERATIONS), "specification")]
     constants = Constants(*numbers)
+    asked = _asked(properties, SPECIFIED) or generation.holds
     return Subject(
         "spec",
         spec,
-        specification(generation, constants, symmetric=symmetric),
+        Question(Specification(spec, constants, symmetric), asked),
         {**asdict(constants), "symmetric": symmetric},
-        _asked(properties, SPECIFIED) or generation.holds,
     )
 
 
@@ -170,9 +175,8 @@ def released(bounds: Bounds, properties: Sequence[str]) -> Subject:
     return Subject(
         "version",
         bounds.version,
-        partition_model(bounds),
+        Question(Release(bounds), _asked(properties, tuple(PROPERTIES)) or properties_for(bounds)),
         constants,
-        _asked(properties, tuple(PROPERTIES)) or properties_for(bounds),
         bounds,
     )
 
@@ -214,17 +218,65 @@ def bounds_of(path: Path, bounds: Bounds) -> Bounds:
 # ---- the search
 
 
-def explore(subject: Subject, limits: Limits, *, keep_going: bool) -> Explored:
-    """Search, showing how far it is, until there is nothing more to find or a limit is reached."""
-    began = time.monotonic()
-    search = Search(subject.model, subject.properties)
-    with collector_resting():
-        try:
-            result = search.run(_Watch(subject, limits, began), keep_going=keep_going)
-        except KeyboardInterrupt:
-            result = search.so_far(INTERRUPTED)
+def explore(
+    subject: Subject, limits: Limits, *, keep_going: bool, kept: Kept | None = None
+) -> Explored:
+    """Search, showing how far it is, until there is nothing more to find or a limit is reached.
+
+    Raises:
+        CommandError: it cannot be ``kept`` there, or there is no Spark.
+    """
+    watch = _Watch(subject, limits, time.monotonic())
+    if kept is not None and kept.master is not None:
+        result = _explore_on_spark(subject, kept, watch, keep_going)
+    else:
+        with _search(subject, kept) as (search, keep), collector_resting():
+            try:
+                result = search.run(watch, keep_going=keep_going, keep=keep)
+            except KeyboardInterrupt:
+                result = search.so_far(INTERRUPTED)
     streams.progress("")
-    return Explored(subject, result, time.monotonic() - began)
+    return Explored(subject, result, time.monotonic() - watch.began)
+
+
+@contextlib.contextmanager
+def _search(subject: Subject, kept: Kept | None) -> Iterator[tuple[Search, Keep | None]]:
+    """A search in this process, and what keeps its levels."""
+    question = subject.question
+    if kept is None:
+        yield Search(question.of.model(), question.properties), None
+        return
+    from sessions.exploration.folder import ExplorationError
+    from sessions.exploration.local_search import kept_search
+
+    try:
+        with kept_search(question, kept.place, resume=kept.resume) as found:
+            yield found
+    except ExplorationError as error:
+        raise CommandError(ExitCode.UNREACHABLE, str(error)) from None
+
+
+def _explore_on_spark(subject: Subject, kept: Kept, watch: "_Watch", keep_going: bool) -> Result:
+    from sessions.analysis.errors import AnalysisError
+    from sessions.exploration.folder import ExplorationError
+
+    try:
+        from sessions.exploration.spark_search import search_on_spark
+    except ImportError as error:
+        message = f"--master needs the 'spark' extra (pip install 'tidegauge[spark]'): {error}"
+        raise CommandError(ExitCode.UNREACHABLE, message) from None
+    try:
+        return search_on_spark(
+            subject.question,
+            kept.place,
+            watch,
+            master=kept.master,
+            conf=kept.conf,
+            resume=kept.resume,
+            keep_going=keep_going,
+        )
+    except (AnalysisError, ExplorationError) as error:
+        raise CommandError(ExitCode.UNREACHABLE, str(error)) from None
 
 
 class _Watch:

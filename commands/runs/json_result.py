@@ -10,7 +10,7 @@ from commands.output.show_tables import grids
 from commands.runs.expectations import Tally
 from commands.runs.script_runner import ScriptRunner
 from sessions.grammar.words import UNITS_US
-from sessions.model.summary import contract, mark
+from sessions.model.summary import contract, marks
 
 ROWS_MAX: Final = 100
 """How many rows of a table stand at the end of a run."""
@@ -22,7 +22,7 @@ def json_object(runner: ScriptRunner) -> dict[str, Any]:
         "time_ms": runner.cluster.now_us // UNITS_US["ms"],
         "state_hash": runner.runner.state_hash,
         "expectations": expectations(runner.tally),
-        "marks": {name: mark(view) for name, view in runner.marks.items()},
+        "marks": marks(runner.marks),
         "outputs": [msgspec.structs.asdict(each) for each in runner.outputs],
     }
     return contract(runner.view, facts)

@@ -99,9 +99,14 @@ def cluster_text(spec: CreateCluster) -> str:
     words = ["cluster", "--brokers", str(spec.brokers), "--first-id", str(spec.first_id)]
     words += ["--version", spec.version, "--seed", str(spec.seed)]
     words += ["--racks", ",".join(spec.racks)] if spec.racks else []
+    words += ["--hosts", ",".join(spec.hosts)] if spec.hosts else []
     for key, value in spec.config.items():
         words += ["--config", f"{key}={value}"]
     words += ["--stepwise"] if spec.stepwise else []
+    words += ["--mode", spec.mode] if spec.mode else []
+    words += ["--controllers", str(spec.controllers)] if spec.controllers > 1 else []
+    for name, level in spec.features.items():
+        words += ["--feature", f"{name}={level}"]
     if spec.latency_us is not None:
         words += ["--latency", moment_text(spec.latency_us)]
     return " ".join(map(shlex.quote, words))

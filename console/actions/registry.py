@@ -23,6 +23,8 @@ SCREENS: Final = (
     "znode",
     "events",
     "event",
+    "diagram",
+    "lost",
     "record",
     "bookmarks",
     "difference",
@@ -90,6 +92,16 @@ _TIME = [
     everywhere("time.live", "L", "To the end of what exists, and follow it", "live"),
 ]
 
+_DEEPER = [
+    everywhere("lost", "X", "List the records that were ever lost, and where they went"),
+    everywhere(
+        "diagram",
+        "D",
+        "Draw the selected event in space and time: what led to it, and what it led to",
+        "diagram",
+    ),
+]
+
 _MARK = [
     everywhere("mark.set", "b", "Set or change the bookmark here, with a note if you like"),
     everywhere("mark.list", "B", "List the bookmarks; enter goes to one"),
@@ -120,7 +132,7 @@ _ACT = [
     everywhere("app.theme", "T", "The next colour theme"),
     everywhere("app.help", "?", "This help", "help"),
     everywhere("app.quit", "ctrl+q", "Quit"),
-    everywhere("app.suspend", "ctrl+z", "Go into the background; fg comes back"),
+    everywhere("app.suspend", "ctrl+z", "Suspend the console; fg resumes it"),
     everywhere("app.interrupt", "ctrl+c", "Say how to quit"),
 ]
 
@@ -178,6 +190,7 @@ ACTIONS: Final[dict[str, Action]] = {
         *_MOVE,
         *_TIME,
         *_MARK,
+        *_DEEPER,
         *_FIND,
         *_ACT,
         *TABLE,
@@ -194,6 +207,7 @@ ACTIONS: Final[dict[str, Action]] = {
 FOOTER: Final = (
     "drill",
     "inflict",
+    "inflict.mark",
     "session.verify",
     "session.export",
     "session.analyse",
@@ -211,6 +225,7 @@ FOOTER: Final = (
     "cursor.here",
     "sort.menu",
     "why",
+    "diagram",
     "time.live",
     "pane.next",
     "time.slower",
@@ -245,6 +260,8 @@ GROUPS: Final = {
     "sort": "Sort",
     "drill": "Open",
     "why": "Open",
+    "diagram": "Open",
+    "lost": "Open",
     "cursor": "Time",
     "copy": "Copy",
     "app": "Program",

@@ -71,6 +71,10 @@ DRILL: Final = [
         "Open the event with its causes and effects, or what a field names",
         "open",
     ),
+    *on(
+        ("lost",), "drill", "enter", "Open the record: its copies, and what happened to it", "open"
+    ),
+    *on(("diagram",), "drill", "enter", "Unfold the line, or open the event", "open"),
     *on(("record",), "drill", "enter", "Open the write of the copy, or the event", "open"),
     *on(("bookmarks",), "drill", "enter", "Bring the time cursor to the bookmark", "go there"),
     *on(("difference",), "drill", "enter", "Open the object that differs", "open"),
@@ -116,7 +120,7 @@ LOG: Final = [
     ),
     *on(LOGS, "faults", "f", "Show only changes and faults, or every event", "changes"),
     *on(
-        ("znodes", "znode", "event", "record", "bookmarks", "difference"),
+        ("znodes", "znode", "event", "diagram", "lost", "record", "bookmarks", "difference"),
         "filter.open",
         "/",
         "Show only lines that match: text, re:.., !not",
@@ -131,7 +135,14 @@ LOG: Final = [
     ),
     *on(("page", "notice"), "filter.open", "/", "Go to a line: text, re:.., !not", "search"),
     *on(
-        ("events", "event"),
+        ("diagram",),
+        "faults",
+        "f",
+        "Show everything that happened, or only what belongs to the event",
+        "all",
+    ),
+    *on(
+        ("events", "event", "diagram"),
         "cursor.here",
         "o",
         "Bring the time cursor to the selected event",
@@ -146,6 +157,8 @@ READ: Final = (
     "znode",
     "events",
     "event",
+    "diagram",
+    "lost",
     "record",
     "bookmarks",
     "difference",

@@ -9,7 +9,7 @@ from textual.app import App
 from console.controllers.open_sources import OpenSources
 from console.controllers.time_travel import TimeTravel
 from console.model.faults import Fault, faults_of, subject_of
-from console.model.library import BenchError
+from console.model.library import LibraryError
 from console.model.workspace import Stage
 from console.screens.base import ConsoleScreen
 from console.screens.faults import FaultsScreen
@@ -45,7 +45,7 @@ class Lab:
         view = self.stage.present
         faults = faults_of(view, names)
         if not faults:
-            self.app.notify("there is no broker yet that could be broken")
+            self.app.notify("there is no broker yet")
             return
         self.app.push_screen(FaultsScreen(self.stage, subject_of(view, names), faults))
 
@@ -67,7 +67,7 @@ class Lab:
         if not text:
             return None
         if text not in (fault.confirm, fault.confirm.removeprefix("broker ")):
-            return f"that is not its name: '{fault.confirm}' does it, esc leaves it be"
+            return f"the name does not match: type '{fault.confirm}', or esc to cancel"
         return self._give(fault, done)
 
     def _give(self, fault: Fault, done: Callable[[], None]) -> str | None:
@@ -76,6 +76,7 @@ class Lab:
             self.app.notify(f"{fault.title}: {complaint}", severity="warning")
             return complaint
         self.stage.statements.append(fault.statement)
+        self.stage.marked.clear()
         self.app.notify(f"done: {fault.statement}")
         done()
         return None
@@ -84,20 +85,20 @@ class Lab:
 
     def do_act_save(self) -> None:
         """Type the name of a script that does what was done here."""
-        if self.sources.bench is None:
+        if self.stage.library is None:
             self.app.notify(
                 "scripts cannot be saved here: the console was started without a folder"
             )
         elif isinstance(self.app.screen, ConsoleScreen):
             name = str(self.stage.source.name).replace(" ", "-").replace("|", "or")
-            hint = f"a new file in {self.sources.bench.folder.resolve()}; 'tidegauge run' takes it"
+            hint = f"a new file in {self.stage.library.folder.resolve()}; 'tidegauge run' takes it"
             self.app.screen.prompt.ask("save as script", self._save, text=f"{name}.tide", hint=hint)
 
     def _save(self, text: str) -> str | None:
-        if not text or self.sources.bench is None:
+        if not text or self.stage.library is None:
             return None
         try:
-            self.app.notify(self.sources.bench.save_script(self.stage.source, text))
-        except BenchError as error:
+            self.app.notify(self.stage.library.save_script(self.stage.source, text))
+        except LibraryError as error:
             return str(error)
         return None

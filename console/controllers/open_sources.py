@@ -13,7 +13,7 @@ from typing import Any, Final
 from msgspec import Struct
 from textual.app import App
 
-from console.model.library import Bench, BenchError, Opened
+from console.model.library import Library, LibraryError, Opened
 from console.model.workspace import SIGN, Stage
 from console.render.scenario_card import briefing_lines
 from console.screens.base import ConsoleScreen
@@ -22,7 +22,7 @@ from console.screens.messages import SourceShown, WorkFailed
 from console.screens.page import MenuScreen, PageScreen
 
 BRIEFING_WIDTH: Final = 76
-AS_BEFORE: Final = "What was open before is open still, and as it was."
+AS_BEFORE: Final = "What was open before is unchanged."
 
 
 class Opening(Struct):
@@ -41,17 +41,14 @@ class OpenSources:
         self,
         app: App[Any],
         stage: Stage,
-        bench: Bench | None,
         screens: Callable[[Stage], Mapping[str, Callable[[Stage], ConsoleScreen]]],
         mode: str,
     ) -> None:
         """Begin with ``stage`` at the screen ``mode``; ``screens`` are those that a source has."""
         self.app = app
-        self.bench = bench
         self.screens = screens
         self.last_mode = mode
         self._opened = 0
-        stage.library = bench
         self.openings = [Opening(stage, "", mode, lambda: None)]
         self._add_modes(self.openings[0])
 
@@ -75,15 +72,16 @@ class OpenSources:
 
     # ---- opening and closing
 
-    async def open_with(self, opener: Callable[[Bench], Opened], mode: str) -> None:
+    async def open_with(self, opener: Callable[[Library], Opened], mode: str) -> None:
         """Have something opened, in a thread, and show it; why that cannot be is told."""
-        if self.bench is None:
+        library = self.stage.library
+        if library is None:
             self.app.notify("nothing can be opened here: the console was started without a library")
             return
-        bench, abandoned = self.bench, Event()
+        abandoned = Event()
 
         def make() -> Opened:
-            made = opener(bench)
+            made = opener(library)
             if abandoned.is_set():  # the console has ended meanwhile: nobody else closes it
                 made.close()
             return made
@@ -93,7 +91,7 @@ class OpenSources:
         except asyncio.CancelledError:
             abandoned.set()
             raise
-        except BenchError as error:
+        except LibraryError as error:
             self.app.post_message(WorkFailed("opening", str(error), AS_BEFORE))
             return
         self.open(opened, mode)
@@ -109,12 +107,12 @@ class OpenSources:
             paused=True,
             complete=opened.complete,
             reproduce=self.stage.reproduce,
+            library=self.stage.library,
         )
         stage.guarded = self.stage.guarded
         stage.statements = self.stage.statements
         stage.pacer.speed = self.stage.pacer.speed
         stage.card = opened.card
-        stage.library = self.bench
         self._opened += 1
         opening = Opening(stage, f"{SIGN}{self._opened}", mode, opened.close)
         self.openings.append(opening)
@@ -155,7 +153,7 @@ class OpenSources:
     def do_source_close(self) -> None:
         """Close what was opened last, and show what was there before."""
         if len(self.openings) == 1:
-            self.app.notify("this was there first: there is nothing to go back to (ctrl+q quits)")
+            self.app.notify("nothing was opened before this (ctrl+q quits)")
             return
         gone = self.openings.pop()
         before = self.openings[-1]

@@ -152,7 +152,9 @@ def _open(kind: str) -> Callable[[str], Request]:
 
 
 def _scenario(card: Card) -> Request:
-    return SourceRequested(lambda bench: bench.open_scenario(card.name, card.version), "partitions")
+    return SourceRequested(
+        lambda library: library.open_scenario(card.name, card.version), "partitions"
+    )
 
 
 def title(action: Action) -> str:

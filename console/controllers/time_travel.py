@@ -8,11 +8,12 @@ from textual.app import App
 from console.controllers.bookmarks import Bookmarks
 from console.controllers.notices import Notices
 from console.controllers.open_sources import OpenSources
-from console.model.goto import GotoError, parse
 from console.model.workspace import Stage
 from console.screens.base import ConsoleScreen
 from console.screens.messages import ActionRequested, SourceRequested
 from console.screens.page import MenuScreen, text_page
+from sessions.grammar.places import place
+from sessions.grammar.words import BadWord
 from sessions.sources.source import Reply
 from sessions.text import clock, number
 
@@ -111,12 +112,13 @@ class TimeTravel:
         if not text:
             return None
         word, _, condition = text.partition(" ")
-        if word == "when":
+        if word.lower() == "when":
             return self.bookmarks.look_for(condition)
         try:
-            target = parse(text, source.time_us, source.last_seq, source.last_time_us)
-        except GotoError as error:
-            return str(error)
+            found = place(text)
+        except BadWord as error:
+            return f"{error}, or a condition (when urp>5)"
+        target = found.seen_from(source.time_us, source.last_seq, source.last_time_us)
         if target.seq is not None:
             self.seek(target.seq)
         else:
@@ -194,7 +196,7 @@ class TimeTravel:
         if texts[1:]:
             self.app.notify(f"only '{text}' is given to the fork: give the other lines there")
         if isinstance(screen, ConsoleScreen):
-            screen.request(SourceRequested(lambda bench: bench.fork(source, text), "compare"))
+            screen.request(SourceRequested(lambda library: library.fork(source, text), "compare"))
 
     def give(self, text: str) -> str | None:
         """Give a statement at the end of what exists; a complaint says why it was refused."""
@@ -203,7 +205,7 @@ class TimeTravel:
         if reply.error != "NONE":
             return complaint(reply)
         if reply.pending and self.stage.pacer.paused:
-            self.app.notify(f"{text}: waits for time to go on (space)")
+            self.app.notify(f"{text}: waits for time to pass (space)")
         else:
             self._show_output(text, reply)
         return None

@@ -10,12 +10,13 @@ from operator import attrgetter
 from time import perf_counter
 from typing import Any, Final
 
-from msgspec import Struct, structs
+from msgspec import Struct
 
-from console.model import expressions
-from console.model.expressions import Comparison, FilterError, Node, Term
 from console.model.filters import Field, comparison_term
 from console.model.partition_fields import partition_fields
+from console.model.predicates import Node, Term, joined
+from sessions.grammar.conditions import Comparison, parse_text
+from sessions.grammar.words import BadWord
 from sessions.model.cluster_view import ClusterView
 from sessions.model.health import COUNTED, Counts
 from sessions.model.states import PartitionState
@@ -39,9 +40,7 @@ BROKER_FIELDS: Final[Mapping[str, Field[Any]]] = {
 }
 PARTITION: Final = re.compile(r"(.+-\d+)\.([A-Za-z_]+)")
 BROKER: Final = re.compile(r"broker\.(\d+)\.([A-Za-z_]+)", re.IGNORECASE)
-COMMA: Final = re.compile(r",\s+")
-"""A comma before a space is an ``and``; without one it makes a list, ``leader=1,2``."""
-EXAMPLES: Final = "urp>5, offline=0, orders-3.leader=2, orders-3.isr<min or broker.1.state=crashed"
+EXAMPLES: Final = "urp>5 and offline=0, or orders-3.leader=2, or broker.1.state=crashed"
 SLICE: Final = 128
 """Events looked at before the clock is."""
 
@@ -61,26 +60,22 @@ def parse(text: str) -> Condition:
     """The condition that ``text`` is: comparisons joined by and, or, not and parentheses.
 
     Raises:
-        FilterError: it is none; the message says why, in a sentence, and at which column.
+        BadWord: it is none; the message begins with the column.
     """
-    wanted = COMMA.sub(" and ", text.strip())
+    wanted = text.strip()
     if not wanted:
-        raise FilterError(f"a condition is missing; give one such as {EXAMPLES}")
-    return Condition(text.strip(), expressions.parse(wanted, _no_word, _comparison))
-
-
-def _no_word(word: str, column: int) -> Node:
-    raise FilterError(f"{word!r} is no condition; give one such as {EXAMPLES}", column)
+        raise BadWord(f"a condition is missing; give one such as {EXAMPLES}")
+    return Condition(wanted, joined(parse_text(wanted, _comparison)))
 
 
 def _comparison(asked: Comparison) -> Node:
     """A comparison of a count, of a partition's field or of a broker's."""
-    if found := BROKER.fullmatch(asked.name):
+    if found := BROKER.fullmatch(asked.left):
         broker = int(found[1])
-        node = comparison_term(structs.replace(asked, name=found[2]), BROKER_FIELDS)
+        node = comparison_term(asked._replace(left=found[2]), BROKER_FIELDS)
         return Term(lambda view: _matches(node, view.state.brokers.get(broker)), by_row=True)
-    if found := PARTITION.fullmatch(asked.name):
-        return _of_partition(structs.replace(asked, name=found[2]), found[1])
+    if found := PARTITION.fullmatch(asked.left):
+        return _of_partition(asked._replace(left=found[2]), found[1])
     node = comparison_term(asked, COUNT_FIELDS)
     return Term(lambda view: node.matches("", view.counts()), by_row=True)
 

@@ -79,12 +79,41 @@ class AllEvents:
 
 
 class FixedEvents:
-    """A given list of events, such as a chain of causes."""
+    """A given list of events, such as a chain of causes; some are folded into their first one."""
 
     complete = True
 
-    def __init__(self, seqs: Sequence[int]) -> None:
-        self.seqs = list(seqs)
+    def __init__(self, seqs: Sequence[int], folds: Sequence[Sequence[int]] = ()) -> None:
+        """Show ``seqs``, ascending; of each of the ``folds``, neighbours in it, only the first."""
+        self._all = list(seqs)
+        self._folds = {fold[0]: tuple(fold) for fold in folds}
+        self.folded = set(self._folds)
+        self._choose()
+
+    def _choose(self) -> None:
+        hidden = {seq for first in self.folded for seq in self._folds[first][1:]}
+        self.seqs = [seq for seq in self._all if seq not in hidden]
+
+    def fold_at(self, seq: int) -> tuple[int, ...]:
+        """The events that the line of ``seq`` stands for, if it stands for several."""
+        return self._folds[seq] if seq in self.folded else ()
+
+    def unfold(self, seq: int) -> bool:
+        """Show all of what the line of ``seq`` stands for; False if that is one event."""
+        if seq not in self.folded:
+            return False
+        self.folded.remove(seq)
+        self._choose()
+        return True
+
+    def fold(self, seq: int) -> int | None:
+        """Fold what the event is a part of again; returns the event whose line stands for it."""
+        first = next((first for first, fold in self._folds.items() if seq in fold), None)
+        if first is None or first in self.folded:
+            return None
+        self.folded.add(first)
+        self._choose()
+        return first
 
     def __len__(self) -> int:
         return len(self.seqs)

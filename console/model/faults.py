@@ -70,9 +70,16 @@ def _objects(view: ClusterView, names: Sequence[str]) -> tuple[list[str], list[i
             brokers.append(-1 if leader is None else leader)
     known = [each for each in dict.fromkeys(brokers) if each in state.brokers]
     if not partitions and not known:
-        office = state.controller.broker
-        known = [office] if office is not None else list(state.brokers)[:1]
+        controller = state.controller.broker
+        known = [controller] if controller is not None else list(state.brokers)[:1]
     return partitions, known
+
+
+def together(faults: Sequence[Fault]) -> Fault:
+    """One fault after the other, without time between them but what each takes itself."""
+    names = dict.fromkeys(fault.confirm for fault in faults if fault.confirm)
+    titles = ", then ".join(fault.title for fault in faults)
+    return Fault(titles, "; ".join(fault.statement for fault in faults), " and ".join(names))
 
 
 def statement(command: str, *words: object) -> str:
@@ -98,9 +105,23 @@ def _of_broker(view: ClusterView, broker: BrokerState) -> Iterator[Fault]:
     if broker.state == "running":
         yield Fault(f"shut {name} down (controlled shutdown)", f"broker stop {number}", name)
         yield Fault(f"freeze {name}", f"broker freeze {number}", name)
+    yield from _of_rack(view, broker)
     if broker.session:
         yield Fault(f"expire session of {name}", f"zk expire {number}", name)
     yield from _of_links(view, number, name)
+
+
+def _of_rack(view: ClusterView, broker: BrokerState) -> Iterator[Fault]:
+    """All brokers of its rack at once, if it is not alone there."""
+    alive = [
+        each.id
+        for each in view.state.brokers.values()
+        if each.rack == broker.rack and each.state not in ("crashed", "stopped")
+    ]
+    if broker.rack and len(alive) > 1:
+        crashes = "; ".join(statement("broker crash", each) for each in sorted(alive))
+        names = ", ".join(map(str, sorted(alive)))
+        yield Fault(f"crash rack {broker.rack} (brokers {names})", crashes, f"rack {broker.rack}")
 
 
 def _of_links(view: ClusterView, number: int, name: str) -> Iterator[Fault]:

@@ -11,31 +11,31 @@ A filter goes through 100,000 rows in some tens of milliseconds, because a term 
 what it needs: a word at texts, a comparison at rows.
 """
 
+import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
-from difflib import get_close_matches
 from math import nan
 from typing import Any, Final, Generic, Literal, TypeVar
 
 from msgspec import Struct
 
-from console.model.expressions import (
-    OPERATORS,
-    Comparison,
-    FilterError,
-    Lazy,
-    Node,
-    Not,
-    Term,
-    parse,
-    steps_without_end,
-)
-
-__all__ = ["NO_VALUE", "Field", "Filter", "FilterError"]
+from console.model.patterns import steps_without_end
+from console.model.predicates import All, Lazy, Node, Not, Term, joined
+from sessions.grammar.conditions import Comparison, parse_text
+from sessions.grammar.words import BadWord, nearest
 
 Row = TypeVar("Row")
 Check = Callable[[Any], bool]
 
+ORDER: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    "==": operator.eq,
+    "!=": operator.ne,
+    ">=": operator.ge,
+    ">": operator.gt,
+}
+"""The comparisons of numbers and words; the other operators look inside."""
 NO_VALUE: Final = nan
 """What a number field says where there is none."""
 NUMBER: Final = re.compile(r"-?\d+")
@@ -65,11 +65,12 @@ class Filter(Generic[Row]):
         """Parse it.
 
         Raises:
-            FilterError: it cannot be understood.
+            BadWord: it cannot be understood; the message begins with the column.
         """
         self.text = text.strip()
         self.fields = fields or {}
-        self._node: Node = parse(self.text, word_term, self.compare if self.fields else None)
+        compare = self.compare if self.fields else None
+        self._node = joined(parse_text(self.text, compare, word_term)) if self.text else All(())
 
     def __bool__(self) -> bool:
         return bool(self.text)
@@ -89,12 +90,12 @@ class Filter(Generic[Row]):
         return comparison_term(asked, self.fields)
 
 
-def word_term(word: str, column: int) -> Node:
+def word_term(word: str) -> Node:
     """What a word (in quotes: its text) or ``re:pattern`` means: the text has it."""
     if word.startswith('"'):
         return Term(_containing(word.strip('"').lower()))
     if word.lower().startswith("re:"):
-        return Term(_pattern(word[3:], column))
+        return Term(_pattern(word[3:]))
     return Term(_containing(word.lower()))
 
 
@@ -102,53 +103,64 @@ def comparison_term(asked: Comparison, fields: Mapping[str, Field[Any]]) -> Node
     """What a comparison means.
 
     Raises:
-        FilterError: there is no such field, or it cannot be compared with that.
+        BadWord: there is no such field, or it cannot be compared with that.
     """
     field = field_of(asked, fields)
-    op, value, name = asked.op, asked.value.lower(), asked.name.lower()
-    if op in ("~", "!~") or field.kind == "words":
-        return _search(asked, field, value)
+    op, value, name = asked.op, asked.right.lower(), asked.left.lower()
+    if value.endswith(","):
+        raise BadWord(f"'{value}' ends in a comma; conditions are joined by 'and'", asked.right)
+    if op == "contains" or field.kind == "words":
+        return _search(asked, field)
     left = field.compared
-    if value in fields:
+    if value in fields and op != "in":
         right = fields[value].compared
         if (field.kind == "word") is not (fields[value].kind == "word"):
-            message = f"{name} and {value} cannot be compared: one of them is a word"
-            raise FilterError(message, asked.column)
-        compare = OPERATORS[op]
+            raise BadWord(f"{name} and {value} cannot be compared: one of them is a word")
+        compare = ORDER[op]
         return Term(lambda row: compare(left(row), right(row)), by_row=True)
-    if op in ("=", "==", "!=") and "," in value and not SEPARATED.fullmatch(value):
-        return _listed(asked, field, [_constant(asked, field, each) for each in value.split(",")])
-    constant, compare = _constant(asked, field, value), OPERATORS[op]
+    if op == "in" or (op in ("==", "!=") and _is_list(value)):
+        return _listed(asked, field)
+    constant, compare = _constant(asked, field, value), ORDER[op]
     return Term(lambda row: compare(left(row), constant), by_row=True)
 
 
 def field_of(asked: Comparison, fields: Mapping[str, Field[Any]]) -> Field[Any]:
     """The field that a comparison names, in any case."""
-    name = asked.name.lower()
+    name = asked.left.lower()
     if name in fields:
         return fields[name]
-    near = get_close_matches(name, fields, 1)
-    rest = f"{asked.op}{asked.value}"
-    hint = f"did you mean {near[0] + rest!r}?" if near else f"fields are {', '.join(fields)}"
-    raise FilterError(f"there is no field {asked.name!r}; {hint}", asked.column)
+    hint = nearest(name, fields) or f"; fields are {', '.join(fields)}"
+    raise BadWord(f"there is no field '{asked.left}'{hint}", asked.left)
 
 
-def _search(asked: Comparison, field: Field[Any], value: str) -> Node:
-    if asked.op not in ("~", "!~", "=", "==", "!="):
-        message = f"{asked.name} is a word: = != ~ and !~ can be asked of it"
-        raise FilterError(message, asked.column)
-    wanted = frozenset(value.split(",")) if field.kind in ("list", "words") else frozenset()
+def _is_list(value: str) -> bool:
+    return value.startswith("[") or ("," in value and not SEPARATED.fullmatch(value))
+
+
+def _members(value: str) -> list[str]:
+    """The members of ``1,2`` or of ``[1, 2]``."""
+    return [part for part in re.split(r"[,\s]+", value.strip("[]")) if part]
+
+
+def _search(asked: Comparison, field: Field[Any]) -> Node:
+    if asked.op not in ("contains", "==", "!=", "in"):
+        raise BadWord(f"{asked.left} is a word: = != ~ and !~ can be asked of it")
+    value = asked.right.lower()
+    wanted = frozenset(_members(value)) if field.kind in ("list", "words") else frozenset()
     found = Term(_searching(field, value, wanted), by_row=True)
-    return Not(found) if asked.op.startswith("!") else found
+    return Not(found) if asked.op == "!=" else found
 
 
-def _listed(asked: Comparison, field: Field[Any], values: list[int | str]) -> Node:
+def _listed(asked: Comparison, field: Field[Any]) -> Node:
     """``leader=1,2``: one of these; ``isr=1,2``: just these members."""
-    read, wanted = field.read, frozenset(values)
+    if asked.op == "in" and field.kind == "list":
+        each = f"{asked.left}={asked.right} for just these, {asked.left}~{asked.right} for any"
+        raise BadWord(f"{asked.left} is a list itself: write {each}")
+    wanted = frozenset(_constant(asked, field, each) for each in _members(asked.right.lower()))
+    read, left = field.read, field.compared
     if field.kind == "list":
         found = Term(lambda row: frozenset(read(row)) == wanted, by_row=True)
     else:
-        left = field.compared
         found = Term(lambda row: left(row) in wanted, by_row=True)
     return Not(found) if asked.op == "!=" else found
 
@@ -157,15 +169,13 @@ def _containing(needle: str) -> Check:
     return lambda text: needle in text
 
 
-def _pattern(source: str, column: int) -> Check:
+def _pattern(source: str) -> Check:
     try:
         found = re.compile(source, re.IGNORECASE | re.MULTILINE).search
     except re.error as error:
-        message = f"re:{source} is not a regular expression: {error}"
-        raise FilterError(message, column) from None
+        raise BadWord(f"re:{source} is not a regular expression: {error}") from None
     if steps_without_end(source):
-        message = f"re:{source} repeats a repetition, which may take for ever; write it without"
-        raise FilterError(message, column)
+        raise BadWord(f"re:{source} repeats a repetition, which may take forever; repeat once")
     return lambda text: found(text) is not None
 
 
@@ -182,6 +192,6 @@ def _constant(asked: Comparison, field: Field[Any], value: str) -> int | str:
         return value
     plain = value.replace(",", "")
     if not NUMBER.fullmatch(plain):
-        message = f"{asked.name} is a number, and {value!r} is neither a number nor a field"
-        raise FilterError(message, asked.column)
+        what = "is neither a number nor a field"
+        raise BadWord(f"{asked.left} is a number, and '{value}' {what}", asked.right)
     return int(plain)

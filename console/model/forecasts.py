@@ -1,7 +1,14 @@
-"""The predicted effects of faults, worked out on copies of the cluster, a little at a time."""
+"""The predicted effects of faults, worked out on copies of the cluster, a little at a time.
 
+To copy a large cluster takes seconds, in which no screen may stand still: its forecasts are worked
+out in a thread, one after the other.
+"""
+
+from collections.abc import Sequence
 from typing import Any, Final
 
+from console.model.background_job import Job, Tell
+from emulator.inputs.statements import Statement
 from sessions.sources.forecast import Effect, Forecast, Outlook
 from sessions.sources.source import Source
 
@@ -10,14 +17,22 @@ SLICE_S: Final = 0.05
 
 
 class Foresight:
-    """The forecasts of one palette, each worked out once, a little at each look."""
+    """The forecasts of one palette, each worked out once.
 
-    def __init__(self, source: Source) -> None:
+    That is done a little at each look, or ``in_background``: there a forecast is given up when
+    another one is asked for.
+    """
+
+    def __init__(self, source: Source, *, in_background: bool = False) -> None:
         """Look ahead from what the source runs, as it is now."""
+        self.in_background = in_background
         self._source: Any = source
         self._outlook: Outlook | None = None
         self._found: dict[str, Effect] = {}
+        self._failed: dict[str, str] = {}
         self._open: dict[str, Forecast] = {}
+        self._job: Job | None = None
+        self._wanted = ""
 
     @property
     def possible(self) -> bool:
@@ -34,24 +49,65 @@ class Foresight:
         """The effect; None while it is not known."""
         return self._found.get(statement)
 
+    def failure(self, statement: str) -> str:
+        """Why there will be no forecast; empty as long as there may be one."""
+        return self._failed.get(statement, "")
+
+    def is_settled(self, statement: str) -> bool:
+        """Whether nothing more will come to be known."""
+        return statement in self._found or statement in self._failed
+
     def share(self, statement: str) -> float | None:
         """How much of the way there is gone; None if it has not begun."""
         forecast = self._open.get(statement)
-        return None if forecast is None else forecast.share
+        if forecast is None:
+            return 0.0 if self._job is not None and self._wanted == statement else None
+        return forecast.share
 
     def go_on(self, statement: str, seconds: float = SLICE_S) -> bool:
         """Work on one forecast for a moment; says whether its effect is known."""
-        if statement in self._found:
+        if self.is_settled(statement):
             return True
+        given = self._source.statements_of(statement)
         if self._outlook is None:
             self._outlook = self._source.outlook()
-        if statement not in self._open:
-            given = self._source.statements_of(statement)
-            self._open[statement] = self._outlook.forecast(given)
-        forecast = self._open[statement]
-        if not forecast.go_on(seconds):
-            return False
+        if self.in_background:
+            self._go_on_behind(statement, given)
+            return self.is_settled(statement)
+        forecast = self._open.get(statement) or self._begin(statement, given)
+        if forecast.go_on(seconds):
+            self._end(statement, forecast)
+        return self.is_settled(statement)
+
+    def give_up(self) -> None:
+        """Work on nothing any more."""
+        self._wanted = ""
+
+    def _begin(self, statement: str, given: Sequence[Statement]) -> Forecast:
+        assert self._outlook is not None
+        self._open[statement] = forecast = self._outlook.forecast(given)
+        return forecast
+
+    def _end(self, statement: str, forecast: Forecast) -> None:
         assert forecast.effect is not None
-        del self._open[statement]
         self._found[statement] = forecast.effect
-        return True
+        self._open.pop(statement, None)
+
+    def _go_on_behind(self, statement: str, given: Sequence[Statement]) -> None:
+        """Begin the job if there is none; another one ends as soon as it notices."""
+        self._wanted = statement
+        if self._job is not None and not self._job.done:
+            return
+
+        def work(tell: Tell) -> str:
+            try:
+                forecast = self._open.get(statement) or self._begin(statement, given)
+                while self._wanted == statement:
+                    if forecast.go_on(SLICE_S):
+                        self._end(statement, forecast)
+                        break
+            except Exception as error:  # it is told in the palette, where it was asked for
+                self._failed[statement] = str(error) or type(error).__name__
+            return ""
+
+        self._job = Job(f"forecast of {statement}", work)

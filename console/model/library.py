@@ -1,6 +1,6 @@
 """What the console asks of whoever starts it: scenarios, recordings, scripts. It knows no parser.
 
-``commands`` hands a :class:`Bench` in; without one the Lab says that there is none.
+``commands`` hands a :class:`Library` in; without one the Lab says that there is none.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,7 +15,7 @@ Tell = Callable[[str], None]
 """Told how far a long piece of work has come."""
 
 
-class BenchError(Exception):
+class LibraryError(Exception):
     """What was asked for cannot be done; its text is one sentence that says why."""
 
 
@@ -46,10 +46,10 @@ class Opened(Struct, frozen=True):
     card: Card | None = None
 
 
-class Bench(Protocol):
+class Library(Protocol):
     """Everything that the Lab and the Sessions screen can have done.
 
-    Every method raises :class:`BenchError` if it cannot.
+    Every method raises :class:`LibraryError` if it cannot.
     """
 
     folder: Path

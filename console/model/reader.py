@@ -9,7 +9,7 @@ from sessions.sources.source import Source
 PAGE: Final = 64
 """Events read at once; neighbours are wanted next."""
 KEPT_MAX: Final = 8_192
-CHAIN_MAX: Final = 64
+CHAIN_MAX: Final = 256
 """Longest chain of causes that is followed."""
 EFFECTS_SCAN_MAX: Final = 4_096
 """How far after an event its effects are looked for."""

@@ -1,6 +1,9 @@
 """Why is it so: the event that explains a partition's state, and the chain that led to it."""
 
+from collections.abc import Sequence
 from typing import Final
+
+from msgspec import Struct
 
 from console.model.event_log import FoundEvents, TouchScan
 from console.model.lookback import last_match
@@ -16,7 +19,7 @@ AUDIT_BUDGET_MS: Final = 5.0
 NEARBY: Final = 2
 """How far a znode's write and what it says of the partition may stand apart."""
 SHOWN_MAX: Final = 8
-"""Links of the chain that are shown; the newest ones, and always the root."""
+"""Lines of the chain that are shown; the newest ones, and always the root."""
 
 
 WRITTEN_BY: Final[dict[str, tuple[type[Event], ...]]] = {
@@ -111,12 +114,61 @@ class Explainer:
         return written
 
 
-def chain(reader: EventReader, seq: int) -> list[Event]:
-    """What led to an event, the root first: the last links, and the root."""
-    links = reader.causes(seq)
+class Fold(Struct, frozen=True):
+    """Neighbouring links of a chain that may be left out: there are at least two."""
+
+    events: tuple[Event, ...]
+
+
+def folded(links: Sequence[Event]) -> list[Event | Fold]:
+    """A chain without the messages that go to and fro in it, such as a follower's idle fetches.
+
+    Of messages in a row that have the same name and ends the last one stays, and so does each that
+    names an error. Whatever is no message is an input or a decision, and stays.
+    """
+    kept: list[Event | Fold] = []
+    hidden: list[Event] = []
+    for place, event in enumerate(links):
+        if _comes_again(links, place):
+            hidden.append(event)
+            continue
+        kept += _fold(hidden)
+        hidden = []
+        kept.append(event)
+    return [*kept, *_fold(hidden)]
+
+
+def _comes_again(links: Sequence[Event], place: int) -> bool:
+    """Whether a message says nothing that a later one of the same row does not say as well."""
+    event = links[place]
+    if not isinstance(event, events.MessageSent) or _names_an_error(event):
+        return False
+    kind = (event.name, event.source, event.destination)
+    for later in links[place + 1 :]:
+        if not isinstance(later, events.MessageSent):
+            return False
+        if (later.name, later.source, later.destination) == kind:
+            return True
+    return False
+
+
+def _names_an_error(message: events.MessageSent) -> bool:
+    values = [value for item in message.detail for value in item[1:]]
+    return any(isinstance(value, str) and value != "NONE" for value in values)
+
+
+def _fold(hidden: Sequence[Event]) -> list[Event | Fold]:
+    return [Fold(tuple(hidden))] if len(hidden) > 1 else list(hidden)
+
+
+def chain(reader: EventReader, seq: int) -> list[Event | Fold]:
+    """What led to an event, the root first: what matters of it, and at most so many lines."""
+    links = folded(reader.causes(seq))
     if len(links) <= SHOWN_MAX:
         return links
-    return [links[0], *links[-(SHOWN_MAX - 1) :]]
+    begin, between, end = links[:1], links[1 : 2 - SHOWN_MAX], links[2 - SHOWN_MAX :]
+    inner = [one for each in between for one in (each.events if isinstance(each, Fold) else [each])]
+    return [*begin, Fold(tuple(inner)), *end]
 
 
 def moment(event: Event) -> str:

@@ -7,12 +7,14 @@ from typing import Final
 from msgspec import Struct
 
 from console.model.conditions import Search
+from console.model.faults import Fault
 from console.model.history import History
-from console.model.library import Bench, Card
+from console.model.library import Card, Library
 from console.model.lookback import Writes
 from console.model.pacer import Pacer
 from console.model.partition_index import PartitionIndex
 from console.model.reader import EventReader
+from console.model.timeline import Timeline
 from console.model.why import Explainer
 from console.styles.glyphs import UNICODE, Glyphs
 from sessions.garbage_collection import collect_while_drawing
@@ -56,7 +58,9 @@ class Stage:
     What is selected is a name that events can touch: a partition, ``broker``'s id, a path.
     ``mark_a`` is the moment that differences begin at; ``search`` looks for a condition, frame by
     frame.
+    ``library`` opens more to look at; without one there is only what is shown.
     ``subject`` are the names that were selected last, ``card`` is the scenario that is open.
+    ``marked`` are the faults that are to be done together, by their statements.
     """
 
     def __init__(
@@ -67,15 +71,18 @@ class Stage:
         paused: bool = False,
         complete: Complete | None = None,
         reproduce: Reproduce | None = None,
+        library: Library | None = None,
     ) -> None:
         self.source = source
         self.glyphs = glyphs
         self.complete = complete or no_completion
         self.reproduce = reproduce or no_command
+        self.library = library
         self.guarded = False
         self.pacer = Pacer(source, paused=paused)
         self.index = PartitionIndex()
         self.history = History(source)
+        self.timeline = Timeline(source)
         self.reader = EventReader(source)
         self.explainer = Explainer(self.reader)
         self.writes = Writes(self.reader)
@@ -84,7 +91,7 @@ class Stage:
         self.search: Search | None = None
         self.subject: tuple[str, ...] = ()
         self.card: Card | None = None
-        self.library: Bench | None = None
+        self.marked: dict[str, Fault] = {}
         self.turn = 0
 
     @property

@@ -1,9 +1,10 @@
-"""The overview's figures: every count with its last minute, control, audit, invariants."""
+"""The overview's figures: every count over time, control, audit, invariants."""
 
 from itertools import groupby
 from typing import Final
 
 from console.model.history import sparkline
+from console.model.timeline import controller_of
 from console.model.workspace import Stage
 from console.render.lines import BLANK, Line, Span, cut, fit, line
 from console.render.state_words import WORD_OF, glyph_of
@@ -15,15 +16,15 @@ BETTER_MORE: Final = frozenset({"brokers_up", "partitions"})
 """Counts whose lowest value is their worst."""
 LABEL_WIDTH: Final = 20
 FIGURE_WIDTH: Final = 9
-MINUTE: Final = 60
+SECONDS_MAX: Final = 120
 NARROW: Final = 60
 """Narrower panes say the same in fewer words."""
 
 
 def health_lines(stage: Stage, width: int) -> list[Line]:
-    """Brokers and each count with a bar a second for the last minute."""
+    """Brokers and each count with a bar a second for the last two minutes at most."""
     counts = stage.view.counts()
-    bars = max(10, min(MINUTE, width - LABEL_WIDTH - FIGURE_WIDTH - 6))
+    bars = max(10, min(SECONDS_MAX, width - LABEL_WIDTH - FIGURE_WIDTH - 6))
     down = counts.brokers - counts.brokers_up
     rows = [
         line(
@@ -94,14 +95,15 @@ def _bars(bars: str, zero: str, role: str) -> list[Span]:
 def control_lines(stage: Stage, width: int) -> list[Line]:
     """Controller, audit, expectations, clients, configuration."""
     state = stage.view.state
-    controller = state.controller
-    who = "none" if controller.broker is None else f"broker {controller.broker}"
+    active, quorum = controller_of(state), state.quorum
+    kind = "broker" if quorum is None else "controller"
+    epoch = state.controller.epoch if quorum is None else quorum.epoch
     rows = [
         _pair(
             "controller",
-            who,
-            "" if controller.broker is not None else "error",
-            f"epoch {controller.epoch}" if controller.epoch is not None else "",
+            "none" if active is None else f"{kind} {active}",
+            "" if active is not None else "error",
+            f"epoch {epoch}" if epoch is not None else "",
         ),
         _pair("cluster", f"{state.version or '?'}", "", "stepwise" if state.stepwise else ""),
         BLANK,
@@ -136,7 +138,7 @@ def invariant_lines(stage: Stage) -> list[Line]:
     names = {violation[1] for violation in broken}
     held = f"{max(0, total - len(names))} of {total} hold"
     seq, name, tp, detail, known = broken[-1]
-    note = "known of this release" if known else "the run's seed and inputs reproduce it"
+    note = "known to happen in this release" if known else "the run's seed and inputs reproduce it"
     return [
         _pair("invariants", held, "error", f"{len(broken)} broken"),
         line(Span(f"   #{seq:,} {clean(name)} {clean(tp)}: {clean(detail)}", "error")),

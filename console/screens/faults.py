@@ -9,6 +9,7 @@ from textual.binding import BindingType
 from console.actions.bindings import bindings_for
 from console.model.faults import Fault
 from console.model.workspace import Stage
+from console.render.effects import change_rows
 from console.render.lines import Span, line, text_of, wrap
 from console.screens.base import ConsoleScreen
 from console.screens.messages import ActionRequested, FaultChosen
@@ -53,13 +54,16 @@ class FaultsScreen(ConsoleScreen):
         """The statement, its effect, and what it asks for first."""
         fault, width = self.list.fault, max(20, self.effect.columns - 1)
         if fault is None:
-            self.effect.show([line(Span(" nothing here has these words; esc", "muted"))])
+            self.effect.show([line(Span(" no fault matches; esc clears the filter", "muted"))])
             return
-        effect = text_of(self.list.effect(fault)) or "not looked into yet"
+        effect = text_of(self.list.effect(fault)) or "not predicted yet"
         rows = [line(Span(f" : {fault.statement}", "key"))]
         rows += [line(f" {row}") for row in wrap(effect, width)]
         if fault.confirm:
-            rows.append(line(Span(f" asks for its name first: {fault.confirm}", "muted")))
+            rows.append(line(Span(f" asks for a name first: {fault.confirm}", "muted")))
+        known = self.list.foresight.known(fault.statement)
+        changes = [] if known is None else change_rows(known)
+        rows += [line(Span(f" {row}", "muted")) for row in changes]
         self.panes[1].entitle(fault.title)
         self.effect.show(rows)
 
@@ -70,6 +74,11 @@ class FaultsScreen(ConsoleScreen):
     def on_virtual_view_chosen(self) -> None:
         """A double click chooses, through the same gate as a key."""
         self.request(ActionRequested("faults.inflict"))
+
+    def do_inflict_mark(self) -> None:
+        """Take the fault under the cursor together with others that are marked."""
+        self.list.mark()
+        self.repaint()
 
     def do_inflict(self) -> None:
         """Do what is under the cursor."""

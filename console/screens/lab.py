@@ -10,7 +10,7 @@ from textual.containers import Horizontal
 
 from console.actions.bindings import bindings_for
 from console.model.faults import faults_of, subject_of
-from console.model.library import Bench, Card, Opened
+from console.model.library import Card, Library, Opened
 from console.model.workspace import Stage
 from console.render.lines import Line, Span, data, fit, line, wrap
 from console.render.rows import Pick
@@ -38,7 +38,7 @@ class ScenarioView(PickView):
 
 
 class HistoryView(PickView):
-    """The statements that were given by hand, the last one first."""
+    """The statements that were typed, the last one first."""
 
     filter_hint: ClassVar[str] = "words of a statement"
 
@@ -66,12 +66,12 @@ class LabScreen(ConsoleScreen):
             yield self.pane(self.about, "about", "side")
         with Horizontal(id="lower"):
             yield self.pane(self.faults, "faults", "log")
-            yield self.pane(self.given, "given by hand", "extra")
+            yield self.pane(self.given, "statements", "extra")
 
     def begin(self) -> Pane:
         """The library has the keys; the scenario that is open is selected."""
-        bench = self.stage.library
-        self.cards = {} if bench is None else {card.name: card for card in bench.cards()}
+        library = self.stage.library
+        self.cards = {} if library is None else {card.name: card for card in library.cards()}
         if self.stage.card is not None:
             self.scenarios.key = self.stage.card.name
         self.scenarios.offer(picks_of(list(self.cards.values())))
@@ -91,7 +91,7 @@ class LabScreen(ConsoleScreen):
         self._show_faults(faults)
         self.given.offer(_given(self.stage.statements))
         count = plural(len(self.stage.statements), "statement")
-        given.entitle("given by hand", [count if self.stage.statements else "nothing yet: :"])
+        given.entitle("statements", [count if self.stage.statements else "none yet; : gives one"])
 
     def _show_faults(self, pane: Pane) -> None:
         view, names = self.stage.present, self.stage.subject
@@ -152,8 +152,8 @@ class LabScreen(ConsoleScreen):
         self.request(FaultChosen(self.faults, lambda: None))
 
     def _open(self, card: Card, version: str, against: str | None = None) -> None:
-        def opener(bench: Bench) -> Opened:
-            return bench.open_scenario(card.name, version, against)
+        def opener(library: Library) -> Opened:
+            return library.open_scenario(card.name, version, against)
 
         self.request(SourceRequested(opener, "compare" if against else "partitions"))
 
@@ -173,8 +173,8 @@ class LabScreen(ConsoleScreen):
             self.repaint()
 
     def _versions(self) -> Sequence[str]:
-        bench = self.stage.library
-        return () if bench is None else bench.versions()
+        library = self.stage.library
+        return () if library is None else library.versions()
 
     def do_lab_compare(self) -> None:
         """Type two releases, and open the scenario on both."""

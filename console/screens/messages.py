@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from textual.message import Message
 
-from console.model.library import Bench, Opened
+from console.model.library import Library, Opened
 from console.model.links import Link
 from console.widgets.fault_list import FaultView
 
@@ -60,7 +60,7 @@ class FaultChosen(Request):
 class SourceRequested(Request):
     """Open a scenario or a recording over what is shown, at a screen."""
 
-    def __init__(self, opener: Callable[[Bench], Opened], mode: str) -> None:
+    def __init__(self, opener: Callable[[Library], Opened], mode: str) -> None:
         self.opener = opener
         self.mode = mode
         super().__init__()

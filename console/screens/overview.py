@@ -11,9 +11,11 @@ from textual.containers import Horizontal
 from console.actions.bindings import bindings_for
 from console.model.event_levels import CHANGE, FAULT
 from console.model.links import Link
+from console.model.timeline import READ_BUDGET_MS
 from console.model.workspace import Stage
 from console.render.empty import nothing_lines
 from console.render.lines import Line, text_of
+from console.render.over_time import Strips
 from console.render.overview import control_lines, health_lines, healthy_sentence
 from console.render.rows import Row
 from console.render.topics import Topics
@@ -25,14 +27,16 @@ from sessions.model.health import COUNTED
 from sessions.text import clock, plural
 
 TOPICS_SHOWN_MAX = 9
+UPPER_HEIGHT = 13
+FAULTS_HEIGHT_MIN = 7
 NO_TOPICS = ("There are no topics.", ": topic create T --partitions 3 --replication-factor 3")
 AUDITED = (
-    ("lost", "lost>0"),
-    ("duplicated", "duplicated>0"),
-    ("diverged", "diverged>0"),
-    ("read, then lost", "lost>0"),
+    ("lost", Link("lost", "")),
+    ("duplicated", Link("partitions", "duplicated>0")),
+    ("diverged", Link("partitions", "diverged>0")),
+    ("read, then lost", Link("lost", "")),
 )
-"""How the partitions behind the audit's figures are found."""
+"""Where the audit's figures lead."""
 HEALTH_LINKS: tuple[Link | None, ...] = (
     None,
     Link("mode", "brokers"),
@@ -55,6 +59,7 @@ class OverviewScreen(ConsoleScreen):
         self.control = LinkView(stage, id="control")
         self.topics = Topics()
         self.topic_view = LinkView(stage, id="topics")
+        self.topic_view.index = 1
         self.faults = EventView(stage, id="faults")
         self.faults.least = FAULT
         self.faults.levels = (FAULT, CHANGE)
@@ -84,17 +89,42 @@ class OverviewScreen(ConsoleScreen):
         told = control_lines(self.stage, self.control.columns - MARK_WIDTH)
         self.control.show([Row(row, self._control_link(row)) for row in told])
         self.topics.follow(self.stage, changed)
-        topics.entitle("topics", [plural(len(self.topics.severities), "topic")])
-        view = self.topic_view
-        if self.has_class("-tall"):
-            topics.styles.height = 1 + min(TOPICS_SHOWN_MAX, len(self.topics.severities) or 3)
-        rows = self.topics.lines(view.columns - MARK_WIDTH, view.page, self.stage.glyphs)
-        links = [Link("partitions", f"topic={topic}") for topic in self.topics.shown(view.page)]
-        view.show([Row(row, link) for row, link in zip_longest(rows, links)])
-        view.say_empty(nothing_lines(*NO_TOPICS, view.columns))
+        if self.stage.timeline.is_kept:
+            self._show_strips(topics)
+        else:
+            self._show_topics(topics)
+        self.topic_view.say_empty(nothing_lines(*NO_TOPICS, self.topic_view.columns))
         self.faults.follow()
         parts = [self.faults.status()] if len(self.faults.log_) else ["nothing has gone wrong"]
         faults.entitle("faults and interventions", parts)
+
+    def _show_strips(self, pane: Pane) -> None:
+        """Everything over time; the faults below keep a few lines."""
+        view, timeline, topics = self.topic_view, self.stage.timeline, self.topics.severities
+        timeline.read_on(READ_BUDGET_MS)
+        strips = Strips(self.stage, topics, view.columns - MARK_WIDTH)
+        if self.has_class("-tall"):
+            room = self.query_one("#body").size.height - UPPER_HEIGHT - FAULTS_HEIGHT_MIN
+            wanted = strips.height if strips.height < room else strips.least_height
+            pane.styles.height = 1 + max(1, min(wanted, room - 1))
+        behind = f"read {timeline.share_read:.0%}" if timeline.is_behind else ""
+        pane.entitle("over time", [plural(len(topics), "topic"), "a column a second", behind])
+        rows = strips.rows(self.topics.shown(view.page), max(1, view.page))
+        view.show(rows if topics or self.stage.view.state.brokers else [])
+
+    def _show_topics(self, pane: Pane) -> None:
+        """So many partitions have no strips: the worst topics, a sign for each partition."""
+        view, topics = self.topic_view, self.topics
+        if self.has_class("-tall"):
+            pane.styles.height = 1 + min(TOPICS_SHOWN_MAX, len(topics.severities) or 3)
+        pane.entitle("topics", [plural(len(topics.severities), "topic")])
+        rows = topics.lines(view.columns - MARK_WIDTH, view.page, self.stage.glyphs)
+        links = [Link("partitions", f"topic={topic}") for topic in topics.shown(view.page)]
+        view.show([Row(row, link) for row, link in zip_longest(rows, links)])
+
+    def is_busy(self) -> bool:
+        """The past is read bit by bit while it is looked at."""
+        return self.stage.timeline.is_behind or super().is_busy()
 
     def _control_link(self, row: Line) -> Link | None:
         """Where a line of control and audit leads, by its label."""
@@ -104,8 +134,7 @@ class OverviewScreen(ConsoleScreen):
             return Link("broker", str(state.controller.broker))
         if label.startswith("#"):
             return Link("event", str(state.invariants[-1][0]))
-        query = next((query for name, query in AUDITED if label.startswith(name)), None)
-        return None if query is None else Link("partitions", query)
+        return next((link for name, link in AUDITED if label.startswith(name)), None)
 
     def on_virtual_view_chosen(self) -> None:
         """A double click opens."""

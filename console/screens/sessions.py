@@ -12,7 +12,7 @@ from textual.timer import Timer
 
 from console.actions.bindings import bindings_for
 from console.model.background_job import Job, Tell
-from console.model.library import Bench, Opened
+from console.model.library import Library, Opened
 from console.model.workspace import Stage
 from console.render.lines import BLANK, Line, Span, data, line
 from console.render.sessions import about_lines, empty_lines, pick_of, size_text, titles_line
@@ -72,8 +72,8 @@ class SessionsScreen(ConsoleScreen):
     @property
     def folder(self) -> Path:
         """Where recordings are looked for."""
-        bench = self.stage.library
-        return Path() if bench is None else bench.folder
+        library = self.stage.library
+        return Path() if library is None else library.folder
 
     # ---- the folder
 
@@ -176,11 +176,11 @@ class SessionsScreen(ConsoleScreen):
             self.notify("there is no recording here; r looks again")
         return found
 
-    def _bench(self) -> Bench | None:
-        bench = self.stage.library
-        if bench is None:
-            self.notify("nothing can be done with recordings here: there is no library")
-        return bench
+    def _library(self) -> Library | None:
+        library = self.stage.library
+        if library is None:
+            self.notify("recordings cannot be opened here: there is no library")
+        return library
 
     # ---- keys
 
@@ -198,8 +198,8 @@ class SessionsScreen(ConsoleScreen):
         if listed is None:
             return
 
-        def opener(bench: Bench) -> Opened:
-            return bench.open_session(listed.path)
+        def opener(library: Library) -> Opened:
+            return library.open_session(listed.path)
 
         self.request(SourceRequested(opener, "overview"))
 
@@ -211,15 +211,15 @@ class SessionsScreen(ConsoleScreen):
 
     def do_session_export(self) -> None:
         """Type a dataset's folder, and add the recording to it."""
-        listed, bench = self._selected(), self._bench()
-        if listed is None or bench is None:
+        listed, library = self._selected(), self._library()
+        if listed is None or library is None:
             return
 
         def export(text: str) -> str | None:
             if text:
                 self.work(
                     f"exporting {listed.path.name}",
-                    lambda tell: bench.export(listed.path, text, tell),
+                    lambda tell: library.export(listed.path, text, tell),
                     self._tell,
                 )
             return None
@@ -229,8 +229,8 @@ class SessionsScreen(ConsoleScreen):
 
     def do_session_analyse(self) -> None:
         """Type a dataset's folder and one for results, and run Spark's jobs."""
-        bench = self._bench()
-        if bench is None:
+        library = self._library()
+        if library is None:
             return
 
         def analyse(text: str) -> str | None:
@@ -239,7 +239,7 @@ class SessionsScreen(ConsoleScreen):
                 return "two folders are needed: the dataset, and a new one for the results"
             self.work(
                 f"analysing {dataset}",
-                lambda tell: bench.analyse(dataset, out.strip(), tell),
+                lambda tell: library.analyse(dataset, out.strip(), tell),
                 lambda job: self.request(PageRequested(f"analysis of {dataset}", job.outcome)),
             )
             return None

@@ -35,6 +35,7 @@ class Glyphs(Struct, frozen=True):
     cursor: str
     here: str
     play: str
+    left: str
     pause: str
     ascending: str
     descending: str
@@ -75,6 +76,7 @@ UNICODE = Glyphs(
     cursor="▌",
     here="▸",
     play="▶",
+    left="◀",
     pause="‖",
     ascending="▴",
     descending="▾",
@@ -115,6 +117,7 @@ ASCII = Glyphs(
     cursor=">",
     here=">",
     play=">",
+    left="<",
     pause="||",
     ascending="^",
     descending="v",

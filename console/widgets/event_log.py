@@ -22,6 +22,7 @@ from console.model.event_log import (
 )
 from console.model.filters import Filter
 from console.model.workspace import Stage
+from console.render.cause_chain import fold_text
 from console.render.empty import nothing_lines
 from console.render.event_text import describe
 from console.render.lines import Line, Span, cut, fit, join_ends, line
@@ -73,9 +74,9 @@ class EventView(Filtered, VirtualView):
             self.objects = tuple(objects)
             self.look_again()
 
-    def show_fixed(self, seqs: Sequence[int]) -> None:
-        """Show these events and no others."""
-        self.log_ = FixedEvents(seqs)
+    def show_fixed(self, seqs: Sequence[int], folds: Sequence[Sequence[int]] = ()) -> None:
+        """Show these events and no others; some of them folded into one line."""
+        self.log_ = FixedEvents(seqs, folds)
         self.following = False
         self._shown_anew()
 
@@ -135,13 +136,13 @@ class EventView(Filtered, VirtualView):
     def why_empty(self) -> tuple[str, str]:
         """Why there is no line, and which key helps."""
         if not self.log_.complete:
-            return "Looking for events..", "esc goes back"
+            return "Searching..", "esc goes back"
         if self.filter:
             return f"No event matches {self.filter.text!r}.", "esc clears the filter"
         if self.least == FAULT:
-            return "Nothing has gone wrong, and nothing was broken.", "f shows every change"
+            return "Nothing has gone wrong, and no fault was injected.", "f shows every change"
         if self.least == CHANGE:
-            return "Nothing has changed it.", "f shows traffic as well"
+            return "Nothing has changed.", "f shows traffic as well"
         return "There are no events.", "L goes to the end of what exists"
 
     # ---- lines
@@ -155,16 +156,46 @@ class EventView(Filtered, VirtualView):
         return self.stage.reader.get(self.log_.seq_at(index)) if index < len(self.log_) else None
 
     def version(self, index: int) -> Hashable:
-        """Events never change; only where the time cursor is does."""
+        """Events never change; only where the time cursor is does, and what is folded."""
         seq = self.log_.seq_at(index)
-        return seq, index == self._marked, seq > self.stage.source.seq
+        return seq, index == self._marked, seq > self.stage.source.seq, self.fold_at(seq)
 
     def draw(self, index: int) -> Line:
         """One event."""
         event = self.event_at(index)
         if event is None:
             return ()
+        if fold := self.fold_at(event.seq):
+            hidden = [self.stage.reader.get(seq) for seq in fold]
+            return fold_line([one for one in hidden if one is not None], self.stage, self.columns)
         return event_line(event, self.stage, self.columns, here=index == self._marked)
+
+    # ---- folds
+
+    def fold_at(self, seq: int) -> tuple[int, ...]:
+        """The events that the line of ``seq`` stands for, if it stands for several."""
+        return self.log_.fold_at(seq) if isinstance(self.log_, FixedEvents) else ()
+
+    def unfold(self) -> bool:
+        """Show what the selected line stands for; False if that is one event."""
+        if not isinstance(self.log_, FixedEvents) or not self.log_.unfold(self.seq):
+            return False
+        self._shown_anew()
+        return True
+
+    def do_move_right(self) -> None:
+        """Unfold the selected line; if it is none to be unfolded, show what is further right."""
+        if not self.unfold():
+            super().do_move_right()
+
+    def do_move_left(self) -> None:
+        """Fold what the selected event is a part of; else show what is further left."""
+        first = self.log_.fold(self.seq) if isinstance(self.log_, FixedEvents) else None
+        if first is None:
+            super().do_move_left()
+            return
+        self.seq = first
+        self._shown_anew()
 
     # ---- the cursor is an event
 
@@ -253,6 +284,13 @@ def searched(event: Event) -> str:
     """What a filter's words are looked for in, in small letters."""
     told = describe(event)
     return f"{told.word}\n{told.text}".lower()
+
+
+def fold_line(hidden: Sequence[Event], stage: Stage, width: int) -> Line:
+    """Several events as one line."""
+    glyphs = stage.glyphs
+    text = f" {glyphs.collapsed} {fold_text(hidden)}"
+    return cut(line(Span(text, "muted")), width, glyphs.more)
 
 
 def event_line(event: Event, stage: Stage, width: int, *, here: bool = False) -> Line:

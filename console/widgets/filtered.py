@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from console.model.filters import Filter, FilterError
+from console.model.filters import Filter
+from sessions.grammar.words import BadWord
 
 
 class Filtered:
@@ -26,7 +27,7 @@ class Filtered:
         """Show only what matches; what cannot be understood is answered with why."""
         try:
             self.filter = self.wanted(text)
-        except FilterError as error:
+        except BadWord as error:
             return str(error)
         self.choose()
         return None

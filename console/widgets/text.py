@@ -6,11 +6,12 @@ from typing import ClassVar
 from textual import events
 from textual.message import Message
 
-from console.model.filters import Filter, FilterError
+from console.model.filters import Filter
 from console.model.workspace import Stage
 from console.render.lines import Line, cells, text_of, width_of
 from console.render.time_bar import TimeBar
 from console.widgets.virtual_view import VirtualView
+from sessions.grammar.words import BadWord
 
 
 class TextView(VirtualView):
@@ -55,7 +56,7 @@ class TextView(VirtualView):
         """Go to the first line that matches; none is hidden."""
         try:
             Filter(text)
-        except FilterError as error:
+        except BadWord as error:
             return str(error)
         self.pattern, self.found = text, -1
         if text:

@@ -10,7 +10,8 @@ from typing import Any
 from msgspec import Struct, field
 
 from emulator import protocol as messages
-from emulator.broker.consumer_fetch import ConsumerFetches, ConsumerReads
+from emulator.broker.consumer_fetch import ConsumerReads
+from emulator.broker.delayed_produce import DelayedProduces
 from emulator.broker.dynamic_config import DynamicConfig
 from emulator.broker.fetch_round import SingleRounds
 from emulator.broker.fetch_session import FetchSessions, FetchSessionsState
@@ -20,7 +21,7 @@ from emulator.broker.lifecycle import Lifecycle, LifecycleState
 from emulator.broker.metadata_cache import MetadataCache
 from emulator.broker.partition_locks import BEHIND_LOCKS, LocksState, PartitionLocks
 from emulator.broker.producer_ids import ProducerIdBlock, ProducerIds
-from emulator.broker.purgatory import Purgatory, PurgatoryState
+from emulator.broker.purgatory import PurgatoryState
 from emulator.broker.replica import Replica, ReplicaIndex, Replicas
 from emulator.broker.replica_manager import ReplicaManager, ReplicaManagerState
 from emulator.broker.zk_admin_manager import AdminRequestsState, ZkAdminManager
@@ -31,13 +32,7 @@ from emulator.coordinator.group_coordinator import GroupCoordinator
 from emulator.coordinator.groups import CoordinatorState
 from emulator.events import ZOOKEEPER
 from emulator.protocol import AnyMessage
-from emulator.replication.partition import (
-    AnswerProduces,
-    BeginLeading,
-    End,
-    FailProduces,
-    StopLeading,
-)
+from emulator.replication.partition import BeginLeading, End, StopLeading
 from emulator.simulation.network import LATENCY_MIN_US
 
 Handler = Callable[[int, Any], None]
@@ -56,7 +51,7 @@ class BrokerState(Struct, array_like=True):
     clean_shutdown: bool = True
     index: ReplicaIndex = field(default_factory=ReplicaIndex)
     requests: ReplicaManagerState = field(default_factory=ReplicaManagerState)
-    purgatory: PurgatoryState = field(default_factory=PurgatoryState)
+    produces: PurgatoryState = field(default_factory=PurgatoryState)
     locks: LocksState = field(default_factory=LocksState)
     fetch_sessions: FetchSessionsState = field(default_factory=FetchSessionsState)
     fetchers: FetchersState = field(default_factory=FetchersState)
@@ -65,7 +60,7 @@ class BrokerState(Struct, array_like=True):
     producer_ids: ProducerIdBlock = field(default_factory=ProducerIdBlock)
     controllership: Controllership = field(default_factory=Controllership)
     coordinator: CoordinatorState = field(default_factory=CoordinatorState)
-    consumer_fetches: ConsumerFetches = field(default_factory=ConsumerFetches)
+    consumer_fetches: PurgatoryState = field(default_factory=PurgatoryState)
     admin_requests: AdminRequestsState = field(default_factory=AdminRequestsState)
 
     @property
@@ -106,7 +101,7 @@ class Broker:
         self.context = context = BrokerContext(state.process, surroundings)
         self.zk = context.zk
         self.replicas = Replicas(context, state.replicas, state.index)
-        self.purgatory = Purgatory(context, state.purgatory)
+        self.produces = DelayedProduces(context, state.produces, self.replicas)
         self.locks = PartitionLocks(context, state.locks, self._session_partitions)
         self.sessions = FetchSessions(context, state.fetch_sessions, self.replicas, self.locks)
         self.reads = ConsumerReads(context, self.replicas, self.sessions, state.consumer_fetches)
@@ -124,7 +119,7 @@ class Broker:
             context,
             state.requests,
             replicas=self.replicas,
-            purgatory=self.purgatory,
+            produces=self.produces,
             sessions=self.sessions,
             fetchers=self.fetchers,
             locks=self.locks,
@@ -165,8 +160,6 @@ class Broker:
     def _connect_parts(self) -> None:
         """Let the parts hear of what others bring about."""
         replicas, coordinator = self.replicas, self.coordinator
-        replicas.on(AnswerProduces, lambda replica, e: self.purgatory.complete(replica, e.error))
-        replicas.on(FailProduces, lambda replica, e: self.purgatory.fail(replica, e.error))
         replicas.on(BeginLeading, lambda replica, _: coordinator.leads(replica.tp))
         replicas.on(StopLeading, lambda replica, _: coordinator.leads_no_more(replica.tp))
         self.context.own_response = coordinator.offsets.stored
@@ -178,6 +171,16 @@ class Broker:
         replicas.log_created = self.config.log_created
         self.zk.on_expired = self._session_expired
         self.controller.register_again = self.lifecycle.register_again
+
+    # ---- start and stop
+
+    def start(self) -> None:
+        """Start the process."""
+        self.lifecycle.start()
+
+    def stop(self) -> None:
+        """Begin a controlled shutdown."""
+        self.lifecycle.stop()
 
     @property
     def takes_requests(self) -> bool:
@@ -316,9 +319,9 @@ class Broker:
             "boot": self.lifecycle.boot,
             "register": self.lifecycle.register,
             "zk-ping": self.zk.ping,
-            "fetch-timeout": self.sessions.expire_parked,
-            "consumer-fetch-timeout": self.reads.expire,
-            "produce-timeout": self.purgatory.expire,
+            "fetch-timeout": self.sessions.parked.expire,
+            "consumer-fetch-timeout": self.reads.delayed.expire,
+            "produce-timeout": self.produces.purgatory.expire,
             "fetch-backoff": self.fetchers.resume,
             "socket-timeout": self.fetchers.check_timeouts,
             "isr-expiration": self._expire_isr,

@@ -4,9 +4,8 @@ A leader that is configured so sends a consumer that names its rack to a replica
 answers up to its own HW, which may lag behind the leader's.
 """
 
-from msgspec import Struct, field
-
 from emulator.broker.fetch_session import FetchSessions
+from emulator.broker.purgatory import DelayedOperation, DelayedOperationPurgatory, PurgatoryState
 from emulator.broker.replica import FOLLOWER, LEADER, Replica, Replicas
 from emulator.broker_context import BrokerContext
 from emulator.protocol import (
@@ -19,23 +18,23 @@ from emulator.protocol import (
 )
 from emulator.protocol.errors import NONE, NOT_LEADER
 from emulator.protocol.fetch import EARLIEST, LATEST, MAX_TIMESTAMP
-from emulator.replication.partition import ChangeRole, MoveHighWatermark, divergence, epoch_error
+from emulator.replication.partition import (
+    MoveHighWatermark,
+    StopLeading,
+    divergence,
+    epoch_error,
+)
 
 TIMEOUT = "consumer-fetch-timeout"
 
 
-class DelayedFetch(Struct, array_like=True):
+class DelayedFetch(DelayedOperation, frozen=True):
     """A consumer's fetch that waits for records (kafka.server.DelayedFetch)."""
 
-    client: int
     message: FetchRequest
 
 
-class ConsumerFetches(Struct, array_like=True):
-    """Consumers' fetches that wait, by request; and which of them wait for each partition."""
-
-    waiting: dict[int, DelayedFetch] = field(default_factory=dict)
-    by_partition: dict[str, dict[int, None]] = field(default_factory=dict)
+Rows = dict[str, FetchedPartition]
 
 
 class ConsumerReads:
@@ -46,87 +45,66 @@ class ConsumerReads:
         context: BrokerContext,
         replicas: Replicas,
         sessions: FetchSessions,
-        state: ConsumerFetches,
+        state: PurgatoryState,
     ) -> None:
         """Serve ``replicas`` in ``context``; what waits is kept in ``state``."""
         self.context = context
         self.replicas = replicas
         self.sessions = sessions
-        self.state = state
+        self.delayed = DelayedOperationPurgatory[DelayedFetch, Rows](
+            context,
+            state,
+            TIMEOUT,
+            keys=lambda delayed: delayed.message.partitions,
+            try_complete=self._enough,
+            on_expiration=lambda delayed: self._read_all(delayed.message),
+            on_complete=self._answer,
+        )
         profile = context.profile
         self.from_followers = profile.has("fetch_from_followers")
         self.in_sync_only = profile.has("preferred_read_replica_in_isr")
         self.gives_one_batch = profile.has("fetch_response_max_bytes")
         self.waits_for_epoch_start = profile.has("offset_not_available_error")
-        for effect in (MoveHighWatermark, ChangeRole):
+        for effect in (MoveHighWatermark, StopLeading):
             replicas.on(effect, self._changed)
 
     # ---- fetch
 
     def fetch(self, client: int, request: int, message: FetchRequest) -> None:
         """Give a consumer what it may see: at once, or when enough of it has come."""
-        rows = self._read_all(message)
-        if message.max_wait_us <= 0 or self._is_enough(message, rows):
-            self.context.respond(client, request, FetchResponse(request, rows))
-            return
-        self.state.waiting[request] = DelayedFetch(client, message)
-        for tp in message.partitions:
-            self.state.by_partition.setdefault(tp, {})[request] = None
-        due_us = self.context.kernel.now + message.max_wait_us
-        self.context.timers.set_deadline(TIMEOUT, request, due_us)
+        delayed = DelayedFetch(request, client, message)
+        self.delayed.try_complete_else_watch(delayed, message.max_wait_us)
 
-    def _is_enough(self, message: FetchRequest, rows: dict[str, FetchedPartition]) -> bool:
-        """Whether a fetch need not wait: min.bytes are there, or anything else is to be said."""
+    def _changed(self, replica: Replica, _effect: MoveHighWatermark | StopLeading) -> None:
+        """There may be more to read, or nothing any more."""
+        self.delayed.check_and_complete(replica.tp)
+
+    def _enough(self, delayed: DelayedFetch) -> Rows | None:
+        """What a fetch gets if it need not wait: min.bytes are there, or something else is up."""
+        message = delayed.message
+        rows = self._read_all(message)
         if not rows or any(
             row.error != NONE or row.preferred_read_replica >= 0 or row.diverging is not None
             for row in rows.values()
         ):
-            return True
+            return rows
         given_bytes = sum(batch.size_bytes for row in rows.values() for batch in row.batches)
         is_any = message.min_bytes <= 1 and any(row.batches for row in rows.values())
-        return is_any or given_bytes >= message.min_bytes
+        return rows if is_any or given_bytes >= message.min_bytes else None
 
-    def _changed(self, replica: Replica, _effect: MoveHighWatermark | ChangeRole) -> None:
-        """A replica's HW or role changed: look again at the fetches that wait for it.
-
-        A process that is ending answers nobody any more.
-        """
-        waiting = self.state.by_partition
-        if not waiting or not replica.is_known:
-            return
-        for request in list(waiting.get(replica.tp, ())):
-            delayed = self.state.waiting[request]
-            rows = self._read_all(delayed.message)
-            if self._is_enough(delayed.message, rows):
-                self._answer(request, rows)
-
-    def expire(self) -> None:
-        """Answer the fetches that have waited long enough with what there is."""
-        timers = self.context.timers
-        for request in timers.overdue(TIMEOUT):
-            delayed = self.state.waiting.get(int(request))
-            if delayed is not None:
-                self._answer(int(request), self._read_all(delayed.message))
-
-    def _answer(self, request: int, rows: dict[str, FetchedPartition]) -> None:
-        delayed = self.state.waiting.pop(request)
-        self.context.timers.clear_deadline(TIMEOUT, request)
-        by_partition = self.state.by_partition
-        for tp in delayed.message.partitions:
-            del by_partition[tp][request]
-            if not by_partition[tp]:
-                del by_partition[tp]
-        self.context.respond(delayed.client, request, FetchResponse(request, rows))
+    def _answer(self, delayed: DelayedFetch, rows: Rows) -> None:
+        response = FetchResponse(delayed.request, rows)
+        self.context.respond(delayed.client, delayed.request, response)
 
     # ---- reading
 
-    def _read_all(self, message: FetchRequest) -> dict[str, FetchedPartition]:
+    def _read_all(self, message: FetchRequest) -> Rows:
         """Read the partitions in turn, up to the limits of the request and of this broker.
 
         Since 0.10.1 (KIP-74) the first batch of the first partition that has any is given however
         large it is, so that a consumer gets on.
         """
-        rows: dict[str, FetchedPartition] = {}
+        rows: Rows = {}
         left_bytes = min(message.max_bytes, self.context.config.fetch_max_bytes)
         gives_one = self.gives_one_batch
         for tp, asked in message.partitions.items():

@@ -65,16 +65,15 @@ class DynamicConfig:
     def log_created(self, topic: str) -> None:
         """The broker makes a log: it reads the topic's configuration.
 
-        One request makes thousands of logs of a topic, and nothing is written in between. What was
-        read under the same zxid is not read again, but only where reading cannot fail: a request
-        that gets no answer has consequences, which must not depend on what is remembered here.
+        One request makes thousands of logs of a topic, at one moment: what has been read for one of
+        them holds for the others.
         """
-        zxid = self.zk.zookeeper.zxid
-        if self._read_at.get(topic) == zxid and self.zk.undisturbed():
+        step = self.context.kernel.state.steps
+        if self._read_at.get(topic) == step:
             return
         try:
             self._read_topic(topic)
-            self._read_at[topic] = zxid
+            self._read_at[topic] = step
         except errors.ConnectionLoss:
             self.process.unread_topics[topic] = None
 

@@ -1,6 +1,6 @@
 """Single fetch rounds of one partition, beside the fetcher: what a `fetch` statement asks for."""
 
-from emulator.broker.fetcher import FetcherManager, Question
+from emulator.broker.fetcher import FetcherManager, Question, SingleRound
 from emulator.broker.replica import FOLLOWER, Replica
 from emulator.protocol import (
     FetchRequest,
@@ -39,14 +39,18 @@ class SingleRounds:
             FetchRequest(
                 self.context.id,
                 self.context.config.replica_fetch_wait_max_us,
-                {replica.tp: fetchers.fetch_partition(replica)},
+                {
+                    replica.tp: fetchers.fetch_partition(
+                        replica, self.context.config.replica_fetch_max_bytes
+                    )
+                },
                 one_shot=True,
             ),
         )
 
     def _ask(self, replica: Replica, question: Question) -> int:
         request = self.context.network.send(self.context.id, replica.leader, question)
-        self.state.single_rounds[request] = replica.tp
+        self.state.single_rounds[request] = SingleRound(replica.tp, replica.leader)
         return request
 
     def is_round(self, request: int) -> bool:
@@ -54,9 +58,12 @@ class SingleRounds:
         return request in self.state.single_rounds
 
     def connection_lost(self, peer: int) -> None:
-        """The connection to a leader broke: the rounds that wait for its answer are over."""
-        for request, tp in list(self.state.single_rounds.items()):
-            if self.replicas.by_name[tp].leader == peer:
+        """The connection to a broker broke: the rounds that wait for its answer are over.
+
+        It need not lead any more, so it is the broker that was asked which counts.
+        """
+        for request, single in list(self.state.single_rounds.items()):
+            if single.source == peer:
                 del self.state.single_rounds[request]
 
     def _phase(self, replica: Replica) -> str:
@@ -64,14 +71,24 @@ class SingleRounds:
         fetch_state = None if fetcher is None else fetcher.partitions.get(replica.tp)
         return FETCHING if fetch_state is None else fetch_state.phase
 
-    def _answered(self, request: int) -> Replica:
-        return self.replicas.by_name[self.state.single_rounds.pop(request)]
+    def _answered(self, request: int) -> Replica | None:
+        """The replica that an answer is for; None if it follows its sender no longer.
+
+        Another leader has another fetcher, which takes no answer to the first one's requests
+        (AbstractFetcherThread.processFetchRequest).
+        """
+        single = self.state.single_rounds.pop(request)
+        replica = self.replicas.by_name[single.tp]
+        follows = replica.role == FOLLOWER and replica.leader == single.source
+        return replica if follows else None
 
     def epochs_answered(self, message: OffsetsForLeaderEpochResponse) -> None:
         """Truncate by the answer, and fetch (or ask again)."""
         replica = self._answered(message.request)
+        if replica is None:
+            return
         error, epoch, end = message.partitions[replica.tp]
-        if error != NONE or replica.role != FOLLOWER:
+        if error != NONE:
             return
         if self.fetchers.truncate(replica, epoch, end):
             fetcher = self.state.by_source.get(replica.leader)
@@ -85,8 +102,10 @@ class SingleRounds:
     def fetched(self, message: FetchResponse) -> None:
         """Append what was fetched, or truncate, or ask where the leader's log ends."""
         replica = self._answered(message.request)
+        if replica is None or replica.paused:
+            return
         row = message.partitions.get(replica.tp)
-        if row is None or replica.role != FOLLOWER or replica.paused:
+        if row is None:
             return
         if row.error == NONE or row.diverging is not None:
             self.fetchers.take_records(replica, row)
@@ -96,5 +115,5 @@ class SingleRounds:
     def ends_answered(self, message: ListOffsetsResponse) -> None:
         """Adjust to where the leader's log begins and ends."""
         replica = self._answered(message.request)
-        if message.error == NONE:
+        if replica is not None and message.error == NONE:
             self.fetchers.adjust(replica, message)

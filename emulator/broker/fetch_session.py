@@ -10,6 +10,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from emulator.broker.partition_locks import PartitionLocks
+from emulator.broker.purgatory import DelayedOperation, DelayedOperationPurgatory, PurgatoryState
 from emulator.broker.replica import LEADER, Replica, Replicas
 from emulator.broker_context import BrokerContext
 from emulator.protocol import (
@@ -61,11 +62,21 @@ class FetchSession(Struct, array_like=True, gc=False):
     is_full: bool = False
 
 
+class DelayedFetch(DelayedOperation, frozen=True):
+    """A follower's fetch that waits for records; what it asks for is in its session."""
+
+    one_shot: bool
+
+
+Rows = dict[str, FetchedPartition]
+
+
 class FetchSessionsState(Struct, array_like=True):
-    """The sessions of followers, and single fetches by their request."""
+    """The sessions of followers, single fetches by their request, and the fetches that wait."""
 
     by_follower: dict[int, FetchSession] = field(default_factory=dict)
     single: dict[int, FetchSession] = field(default_factory=dict)
+    parked: PurgatoryState = field(default_factory=PurgatoryState)
 
 
 class FetchSessions:
@@ -88,6 +99,15 @@ class FetchSessions:
         self.gives_one_batch = context.profile.has("fetch_response_max_bytes")
         self.forgets_epochs = context.profile.has("incremental_fetch_without_epoch")
         self.quick = context.profile.has("delayed_fetch_completes_on_high_watermark")
+        self.parked = DelayedOperationPurgatory[DelayedFetch, Rows](
+            context,
+            state.parked,
+            TIMEOUT,
+            keys=lambda delayed: (delayed.client,),
+            try_complete=self._news,
+            on_expiration=self._all,
+            on_complete=self._answer,
+        )
         replicas.on(OfferRecords, self._offer_records)
         replicas.on(AnswerFetches, self._high_watermark_moved)
         replicas.on(BeginEpoch, self._epoch_began)
@@ -118,19 +138,24 @@ class FetchSessions:
 
     # ---- what happened to a partition that is led here
 
+    def _sessions_with(self, replica: Replica) -> list[FetchSession]:
+        """The sessions and single fetches that name a partition."""
+        by_follower, tp = self.state.by_follower, replica.tp
+        found = [
+            session
+            for follower in replica.remotes
+            if (session := by_follower.get(follower)) is not None and tp in session.partitions
+        ]
+        if self.state.single:
+            found += [each for each in self.state.single.values() if tp in each.partitions]
+        return found
+
     def _offer_records(self, replica: Replica, _effect: OfferRecords) -> None:
         """Answer the parked fetches of followers; the others read when they ask."""
-        tp = replica.tp
-        for follower in replica.remotes:
-            session = self.state.by_follower.get(follower)
-            if session is not None and tp in session.partitions:
-                session.ready[tp] = None
-                if session.parked:
-                    self._answer_if_ready(session)
-        for session in list(self.state.single.values()):
-            if tp in session.partitions and session.parked:
-                session.ready[tp] = None
-                self._answer_if_ready(session)
+        for session in self._sessions_with(replica):
+            session.ready[replica.tp] = None
+            if session.parked:
+                self.parked.check_and_complete(session.follower)
 
     def _isr_adopted(self, replica: Replica, effect: AdoptIsr) -> None:
         """Look on every fetch at the followers that are not in the ISR (any longer)."""
@@ -159,31 +184,22 @@ class FetchSessions:
 
     def _high_watermark_moved(self, replica: Replica, _effect: AnswerFetches) -> None:
         """Let followers be told of the new HW, in 2.4 and 2.5 at once."""
-        tp = replica.tp
-        for follower in replica.remotes:
-            session = self.state.by_follower.get(follower)
-            if session is not None and tp in session.partitions:
-                session.news[tp] = None
-                if self.quick and session.parked:
-                    self._answer(session)
-        if self.state.single:
-            for session in list(self.state.single.values()):
-                if tp in session.partitions:
-                    session.news[tp] = None
-                    if self.quick and session.parked:
-                        self._answer(session)
+        for session in self._sessions_with(replica):
+            session.news[replica.tp] = None
+            if self.quick and session.parked:
+                self.parked.check_and_complete(session.follower)
 
     def _stopped_leading(self, replica: Replica, effect: StopLeading) -> None:
         """Parked fetches that name the partition are answered at once."""
         for session in [*self.state.by_follower.values(), *self.state.single.values()]:
-            if replica.tp in session.partitions and session.parked:
+            delayed = self.parked.find(session.parked)
+            if delayed is not None and replica.tp in session.partitions:
                 session.ready.pop(replica.tp, None)
-                due, session.ready = session.ready, {}
-                rows = self._read_all(session, due)
+                rows = self._read_ready(session)
                 asked = session.partitions[replica.tp].current_leader_epoch
                 error = fencing_error(asked, effect.leader_epoch, self.rules)
                 rows[replica.tp] = FetchedPartition(error or NOT_LEADER, -1, -1, [])
-                self._send(session, session.parked, rows)
+                self.parked.complete(delayed, rows)
 
     # ---- fetch
 
@@ -205,10 +221,10 @@ class FetchSessions:
             self._send(session, request, rows)
             return
         session.parked = request
-        at_us = self.kernel.now + message.max_wait_us
-        self.context.timers.set_deadline(TIMEOUT, _deadline_of(session), at_us)
-        if self.quick and self._untold(session):
-            self._answer(session)
+        delayed = DelayedFetch(request, follower, message.one_shot)
+        self.parked.watch(delayed, message.max_wait_us)
+        if self.quick:
+            self.parked.check_and_complete(follower)
 
     def _knows(self, follower: int) -> bool:
         """Whether the session goes on that a follower believes to have (KIP-227)."""
@@ -252,14 +268,14 @@ class FetchSessions:
                 return True
         return False
 
-    def _read_all(self, session: FetchSession, due: dict[str, None]) -> dict[str, FetchedPartition]:
+    def _read_all(self, session: FetchSession, due: dict[str, None]) -> Rows:
         """What there is to tell of the partitions that are due; nothing of one without news.
 
         Records are given up to the limits of the fetch: ``replica.fetch.max.bytes`` of a partition,
         ``replica.fetch.response.max.bytes`` together. From 0.10.1 on (KIP-74) the first batch of
         the first partition with records is given however large it is, so that the follower gets on.
         """
-        rows: dict[str, FetchedPartition] = {}
+        rows: Rows = {}
         left_bytes, at_least_one = session.max_bytes, self.gives_one_batch
         for tp in due:
             asked = session.partitions.get(tp)
@@ -327,28 +343,35 @@ class FetchSessions:
 
     # ---- parked fetches
 
-    def _answer_if_ready(self, session: FetchSession) -> None:
+    def _session_of(self, delayed: DelayedFetch) -> FetchSession:
+        if delayed.one_shot:
+            return self.state.single[delayed.request]
+        return self.state.by_follower[delayed.client]
+
+    def _news(self, delayed: DelayedFetch) -> Rows | None:
+        """What a parked fetch is answered if there is anything new."""
+        session = self._session_of(delayed)
+        if self.quick and self._untold(session):
+            return self._all(delayed)
+        return self._read_ready(session) or None
+
+    def _all(self, delayed: DelayedFetch) -> Rows:
+        """What a parked fetch is answered now in any case; it is read afresh."""
+        # Where the session forgets epochs what is read again is not counted again: the next fetch
+        # is.
+        return {} if self.forgets_epochs else self._read_ready(self._session_of(delayed))
+
+    def _read_ready(self, session: FetchSession) -> Rows:
         due, session.ready = session.ready, {}
-        rows = self._read_all(session, due)
-        if rows:
-            self._send(session, session.parked, rows)
+        return self._read_all(session, due)
 
-    def _answer(self, session: FetchSession) -> None:
-        due, session.ready = session.ready, {}
-        if self.forgets_epochs:  # what is read again is not counted again: the next fetch is
-            session.ready, due = due, {}
-        self._send(session, session.parked, self._read_all(session, due))
+    def _answer(self, delayed: DelayedFetch, rows: Rows) -> None:
+        session = self._session_of(delayed)
+        session.parked = 0
+        self._send(session, delayed.request, rows)
 
-    def expire_parked(self) -> None:
-        """Answer the fetches that have waited long enough; what they get is read afresh."""
-        late = set(self.context.timers.overdue(TIMEOUT))
-        for session in [*self.state.by_follower.values(), *self.state.single.values()]:
-            if session.parked and _deadline_of(session) in late:
-                self._answer(session)
-
-    def _send(self, session: FetchSession, request: int, rows: dict[str, FetchedPartition]) -> None:
+    def _send(self, session: FetchSession, request: int, rows: Rows) -> None:
         follower = session.follower
-        self._unpark(session)
         later: dict[str, None] = {}
         nothing = FetchedPartition(NONE, 0, 0, [])
         for tp in session.news:
@@ -381,13 +404,8 @@ class FetchSessions:
 
     def _unpark(self, session: FetchSession) -> None:
         if session.parked:
-            self.context.timers.clear_deadline(TIMEOUT, _deadline_of(session))
+            self.parked.forget(session.parked)
             session.parked = 0
-
-
-def _deadline_of(session: FetchSession) -> int:
-    """What a session's deadline is set under: its follower, or a single fetch's request."""
-    return -session.parked if session.one_shot else session.follower
 
 
 def _unfenced(asked: FetchPartition) -> FetchPartition:

@@ -75,11 +75,22 @@ class Fetcher(Struct, array_like=True, gc=False):
     session_open: bool = False
 
 
+class SingleRound(Struct, frozen=True, array_like=True, gc=False):
+    """A round of one partition (a `fetch` statement) that waits for the answer of ``source``."""
+
+    tp: str
+    source: int
+
+
 class FetchersState(Struct, array_like=True):
-    """The fetchers by source broker, and single rounds (`fetch` statements) by their request."""
+    """The fetchers by source broker, and single rounds by their request."""
 
     by_source: dict[int, Fetcher] = field(default_factory=dict)
-    single_rounds: dict[int, str] = field(default_factory=dict)
+    single_rounds: dict[int, SingleRound] = field(default_factory=dict)
+
+    def has_round(self, tp: str) -> bool:
+        """Whether a single round of a partition waits for an answer."""
+        return any(each.tp == tp for each in self.single_rounds.values())
 
 
 class FetcherManager:
@@ -95,6 +106,7 @@ class FetcherManager:
         self.waits_for_idle = context.profile.has("leader_and_isr_waits_for_idle_fetchers")
         self.on_idle: Callable[[], None] = _nothing
         self.on_halt: Callable[[], None] = _nothing
+        self._gathers = False
         replicas.on(StartFetching, self._start)
         replicas.on(KeepFetching, self._keep)
         replicas.on(StopFetching, lambda replica, _effect: self.remove(replica.tp))
@@ -143,7 +155,24 @@ class FetcherManager:
     def forget(self, tp: str) -> None:
         """The replica is deleted: whatever comes for a single round of it is nobody's."""
         rounds = self.state.single_rounds
-        self.state.single_rounds = {r: each for r, each in rounds.items() if each != tp}
+        self.state.single_rounds = {r: each for r, each in rounds.items() if each.tp != tp}
+
+    def gather(self) -> None:
+        """Send nothing until :meth:`go_on`: several partitions are about to be added together."""
+        self._gathers = True
+
+    def go_on(self) -> None:
+        """Fetch what was added."""
+        self._gathers = False
+        for fetcher in list(self.state.by_source.values()):
+            self.pump(fetcher)
+
+    def shut_down_idle(self) -> None:
+        """End the fetchers that have nothing left to fetch (shutdownIdleFetcherThreads)."""
+        fetchers = self.state.by_source
+        for source in [source for source, each in fetchers.items() if not each.partitions]:
+            del fetchers[source]
+            self.context.timers.clear_deadline(SOCKET_TIMEOUT, source)
 
     def has_idle_request(self) -> bool:
         """Up to 1.0 shutdownIdleFetcherThreads waits for the last request of each idle fetcher."""
@@ -155,7 +184,7 @@ class FetcherManager:
 
     def pump(self, fetcher: Fetcher) -> None:
         """Send the next request if none is under way; in stepwise mode nothing goes by itself."""
-        if fetcher.request or self.context.stepwise:
+        if fetcher.request or self.context.stepwise or self._gathers:
             return
         if not fetcher.partitions:
             self.on_idle()
@@ -193,14 +222,14 @@ class FetcherManager:
         return ListOffsetsRequest(self.context.id, tp, epoch)
 
     def _fetch(self, fetcher: Fetcher) -> None:
-        now = self.kernel.state.now_us
+        now, limit_bytes = self.kernel.state.now_us, self.context.config.replica_fetch_max_bytes
         asked: dict[str, FetchPartition] = {}
         later: dict[str, None] = {}
         for tp in fetcher.changed:
             fetch_state = fetcher.partitions[tp]
             if fetch_state.phase == FETCHING and fetch_state.resume_us <= now:
-                asked[tp] = self.fetch_partition(self.replicas.by_name[tp])
-                fetch_state.asked_offset = asked[tp].offset
+                asked[tp] = wanted = self.fetch_partition(self.replicas.by_name[tp], limit_bytes)
+                fetch_state.asked_offset = wanted.offset
                 fetcher.in_session[tp] = None
             else:
                 later[tp] = None
@@ -219,15 +248,13 @@ class FetcherManager:
         fetcher.session_open = True
         self._send(fetcher, request)
 
-    def fetch_partition(self, replica: Replica) -> FetchPartition:
-        """What a fetch asks for a replica."""
+    def fetch_partition(self, replica: Replica, limit_bytes: int) -> FetchPartition:
+        """What a fetch asks for a replica: at most ``limit_bytes`` (replica.fetch.max.bytes)."""
         epoch = replica.leader_epoch if self.rules.fencing else UNDEFINED
         last = UNDEFINED
         if self.rules.diverging_fetch and replica.epochs is not None:
             last = replica.epochs.latest
-        return FetchPartition(
-            replica.log_end, epoch, last, self.context.config.replica_fetch_max_bytes
-        )
+        return FetchPartition(replica.log_end, epoch, last, limit_bytes)
 
     def _send(self, fetcher: Fetcher, message: Question) -> None:
         context = self.context

@@ -27,8 +27,6 @@ from emulator.zookeeper.errors import ConnectionLoss, ZooKeeperError
 
 ALTER_RETRY_US = 50_000
 """How long a leader waits before it sends an unanswered AlterPartition again."""
-ALTER_TIMEOUT_US = 30_000_000
-"""How long it waits for the response."""
 TIMEOUT = "alter-partition-timeout"
 
 WRITE_RETRY_US = 100_000
@@ -85,6 +83,7 @@ class IsrManager:
         self.expired_session_fails = self.profile.has("session_expiry_fails_requests")
         self.fails_to_retry = self.profile.has("unexpected_alter_isr_error_is_final")
         self.writes_itself = self.profile.has("isr_write_holds_partition_lock")
+        self.broker_epochs: Callable[[list[int]], list[int]] = _unknown
         replicas.on(ProposeIsr, self._propose)
         replicas.on(AdoptIsr, self._adopted)
 
@@ -184,9 +183,10 @@ class IsrManager:
         self.send_pending()
 
     def _look_up_controller(self) -> None:
-        """Take a live broker for the controller, if none counts as that."""
+        """Take a live broker for the controller, if none counts as that; or the quorum's leader."""
         process = self.context.process
-        if self.state.controller < 0 and process.known_controller in process.live_brokers:
+        known = self.context.voters or process.live_brokers
+        if self.state.controller < 0 and process.known_controller in known:
             self.state.controller = process.known_controller
 
     def send_pending(self) -> None:
@@ -204,13 +204,15 @@ class IsrManager:
             if replica is None or replica.pending is None or replica.role != LEADER:
                 del state.pending[tp]
                 continue
-            items[tp] = AlterIsrItem(replica.leader_epoch, replica.pending.isr, replica.zk_version)
+            isr = replica.pending.isr
+            epochs = self.broker_epochs(isr)
+            items[tp] = AlterIsrItem(replica.leader_epoch, isr, replica.zk_version, epochs)
         if items:
             request = AlterPartitionRequest(
                 self.context.id, self.context.process.broker_epoch, items
             )
             state.request = self.context.network.send(self.context.id, controller, request)
-            at_us = self.kernel.now + ALTER_TIMEOUT_US
+            at_us = self.kernel.now + self.context.config.controller_socket_timeout_us
             self.context.timers.set_deadline(TIMEOUT, "", at_us)
 
     def answered(self, message: AlterPartitionResponse) -> None:
@@ -292,3 +294,8 @@ class IsrManager:
             return
         state.changes = {}
         state.told_us = now
+
+
+def _unknown(_isr: list[int]) -> list[int]:
+    """Nobody knows the members' broker epochs where ZooKeeper keeps the metadata."""
+    return []

@@ -9,7 +9,6 @@ from emulator.broker.dynamic_config import DynamicConfig
 from emulator.broker.producer_ids import ProducerIds
 from emulator.broker.replica import Replicas
 from emulator.broker_context import BrokerContext
-from emulator.controller.channels import CONTROLLER_SOCKET_TIMEOUT_US
 from emulator.controller.controller import Controller
 from emulator.events import CLIENTS, ZOOKEEPER
 from emulator.protocol import (
@@ -163,8 +162,14 @@ class Lifecycle:
         if node is not None and node.ephemeral_owner != context.session:
             return False
         if node is None:
-            rack = self.context.settings.racks.get(context.id)
-            data = znodes.broker_json(self.profile, context.id, rack, self.context.timestamp_ms)
+            settings = context.settings
+            data = znodes.broker_json(
+                self.profile,
+                context.id,
+                settings.hosts.get(context.id, f"broker-{context.id}"),
+                settings.racks.get(context.id),
+                context.timestamp_ms,
+            )
             if self.profile.has("broker_registration_multi"):
                 operations: list[Operation] = [
                     Create(path, None, ephemeral=True),
@@ -237,7 +242,7 @@ class Lifecycle:
             state.shutdown_request = self.context.network.send(
                 self.context.id, self.context.process.known_controller, request
             )
-            at_us = self.kernel.now + CONTROLLER_SOCKET_TIMEOUT_US
+            at_us = self.kernel.now + self.context.config.controller_socket_timeout_us
             self.context.timers.set_deadline(SHUTDOWN_TIMEOUT, "", at_us)
 
     def check_timeout(self) -> None:

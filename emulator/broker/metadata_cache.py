@@ -20,6 +20,7 @@ from emulator.protocol.controller import DURING_DELETE
 from emulator.protocol.errors import NONE
 from emulator.protocol.names import is_topic_name, split
 from emulator.zookeeper import data as znodes
+from emulator.zookeeper import errors
 
 
 class MetadataCache:
@@ -134,13 +135,14 @@ class MetadataCache:
         """The error for a topic of which the controller has told this broker nothing.
 
         A broker that would make the topic finds out then that it exists already
-        (``KafkaApis.createTopic``, auto.create.topics.enable).
+        (``KafkaApis.createTopic``, auto.create.topics.enable), if ZooKeeper answers.
         """
         zk = self.context.zk
-        if not zk.usable():
+        try:
+            exists = zk.find(znodes.topic_path(topic)) is not None
+            going = zk.find(znodes.delete_topic_path(topic)) is not None
+        except errors.ConnectionLoss:
             return "UNKNOWN_TOPIC_OR_PARTITION"
-        exists = zk.find(znodes.topic_path(topic)) is not None
-        going = zk.find(znodes.delete_topic_path(topic)) is not None
         return "LEADER_NOT_AVAILABLE" if exists and not going else "UNKNOWN_TOPIC_OR_PARTITION"
 
     def _partitions_of(self, topic: str) -> list[int]:

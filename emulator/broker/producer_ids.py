@@ -6,6 +6,7 @@ broker has not used of its block is lost when it restarts. Brokers take a block 
 Source: ``ProducerIdManager`` 0.11 to 3.9 (KIP-98).
 """
 
+from contextlib import suppress
 from typing import Final
 
 from msgspec import Struct
@@ -39,14 +40,17 @@ class ProducerIds:
     def start(self) -> None:
         """The broker has started: take a block, up to 2.8."""
         if self.context.profile.has("idempotence") and not self.on_demand:
-            self._take_block()
+            with suppress(errors.ConnectionLoss):  # the next one is asked for in time
+                self._take_block()
 
     def give_out(self, source: int, request: int, _message: InitProducerIdRequest) -> None:
         """Answer with an id that nobody else has; not at all while there is no way to get one."""
         state = self.state
-        if state.next < 0 and not self.context.zk.usable():
-            return
-        error = "NONE" if state.next >= 0 or self._take_block() else "UNKNOWN_SERVER_ERROR"
+        try:
+            has_id = state.next >= 0 or self._take_block()
+        except errors.ConnectionLoss:
+            return  # the thread waits for ZooKeeper, longer than the client waits for the answer
+        error = "NONE" if has_id else "UNKNOWN_SERVER_ERROR"
         given, epoch = (state.next, FIRST_EPOCH) if error == "NONE" else (-1, -1)
         if error == "NONE":
             state.next = given + 1 if given < state.last else -1
@@ -57,6 +61,9 @@ class ProducerIds:
 
         If the answer to the write is lost, the block may have been taken or not. Then the next try
         takes another one: ids may be left out, but none is given out twice.
+
+        Raises:
+            ConnectionLoss: ZooKeeper does not answer.
         """
         zk = self.context.zk
         try:
@@ -65,6 +72,8 @@ class ProducerIds:
             end = start + BLOCK_SIZE - 1
             text = znodes.producer_ids_json(self.context.id, start, end)
             zk.set_data(znodes.PRODUCER_IDS, text, node.version)
+        except errors.ConnectionLoss:
+            raise
         except (errors.ZooKeeperError, ValueError):
             return False
         self.state.next, self.state.last = start, end

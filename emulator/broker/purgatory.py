@@ -1,87 +1,129 @@
-"""Produce requests that wait for the high watermark (kafka.server.DelayedProduce).
+"""Requests that are answered later (kafka.server.DelayedOperationPurgatory).
 
-Parked fetches wait in their sessions (:mod:`emulator.broker.fetch_session`); both have their
-deadlines from :class:`emulator.simulation.timers.Timers`.
+An operation is watched under the keys whose changes may complete it. Whoever changes one has it
+checked; the owner of the purgatory knows what an operation waits for and what it is answered. A
+broker has a purgatory each for produces (acks=all, which wait for the high watermark), for the
+fetches of followers and for those of consumers. All use this one mechanism.
 """
+
+from collections.abc import Callable, Iterable
+from typing import Generic, TypeVar, cast
 
 from msgspec import Struct, field
 
-from emulator.broker.replica import Replica
 from emulator.broker_context import BrokerContext
-from emulator.protocol import ProduceResponse
-from emulator.protocol.errors import NONE
 
-TIMEOUT = "produce-timeout"
+Key = str | int
+"""What an operation is watched under: a partition, or a follower, whose fetch session stands for
+all partitions in it (so parking a fetch costs the same however many they are)."""
 
 
-class DelayedProduce(Struct, array_like=True, gc=False):
-    """An acks=all request that waits for the HW to reach ``required_offset``."""
+class DelayedOperation(Struct, frozen=True, array_like=True, gc=False):
+    """The request number ``request``, for whose answer ``client`` waits."""
 
     request: int
     client: int
-    required_offset: int
-    base_offset: int
+
+
+Operation = TypeVar("Operation", bound=DelayedOperation)
+Answer = TypeVar("Answer")
 
 
 class PurgatoryState(Struct, array_like=True):
-    """What waits, by partition, oldest first."""
+    """The operations that wait, by request; and under each key its watchers, oldest first."""
 
-    produces: dict[str, list[DelayedProduce]] = field(default_factory=dict)
+    operations: dict[int, DelayedOperation] = field(default_factory=dict)
+    watchers: dict[Key, dict[int, None]] = field(default_factory=dict)
 
 
-class Purgatory:
-    """Answers acks=all requests when the HW has reached them, or when that fails."""
+class DelayedOperationPurgatory(Generic[Operation, Answer]):
+    """Keeps operations of one kind until they can be completed, or their time is over."""
 
-    def __init__(self, context: BrokerContext, state: PurgatoryState) -> None:
-        """Keep what waits in ``state``."""
-        self.context = context
-        self.state = state
+    def __init__(
+        self,
+        context: BrokerContext,
+        state: PurgatoryState,
+        timeout: str,
+        *,
+        keys: Callable[[Operation], Iterable[Key]],
+        try_complete: Callable[[Operation], Answer | None],
+        on_expiration: Callable[[Operation], Answer],
+        on_complete: Callable[[Operation, Answer], None],
+    ) -> None:
+        """Keep what waits in ``state``, with deadlines of the timer ``timeout``.
 
-    def wait(self, tp: str, delayed: DelayedProduce, timeout_us: int) -> None:
-        """Let a request wait, at most for ``timeout_us``."""
-        self.state.produces.setdefault(tp, []).append(delayed)
-        timers = self.context.timers
-        timers.set_deadline(TIMEOUT, delayed.request, self.context.kernel.now + timeout_us)
-
-    def complete(self, replica: Replica, error: str) -> None:
-        """Answer the requests that the HW has reached.
-
-        Source: Partition.checkEnoughReplicasReachOffset.
+        ``keys`` are what an operation is watched under, and stay the same while it waits.
+        ``try_complete`` gives the answer to an operation, or None if it has to wait on;
+        ``on_expiration`` gives the answer at the end of its time. ``on_complete`` sends an answer.
         """
-        waiting = self.state.produces.get(replica.tp)
-        if waiting is None:
-            return
-        high_watermark = replica.high_watermark
-        done = [each for each in waiting if each.required_offset <= high_watermark]
-        if done:
-            self._keep(replica.tp, [w for w in waiting if w.required_offset > high_watermark])
-            self._answer(replica.tp, done, error)
+        self._timers = context.timers
+        self._kernel = context.kernel
+        self.state = state
+        self._timeout = timeout
+        self._keys = keys
+        self._try_complete = try_complete
+        self._on_expiration = on_expiration
+        self._on_complete = on_complete
 
-    def fail(self, replica: Replica, error: str) -> None:
-        """Answer all requests that wait for a partition with an error."""
-        self._answer(replica.tp, self.state.produces.pop(replica.tp, []), error)
+    def try_complete_else_watch(self, operation: Operation, timeout_us: int) -> None:
+        """Answer an operation now if that can be done, else within ``timeout_us``."""
+        answer = self._try_complete(operation)
+        if answer is None and timeout_us <= 0:
+            answer = self._on_expiration(operation)
+        if answer is None:
+            self.watch(operation, timeout_us)
+        else:
+            self._on_complete(operation, answer)
+
+    def watch(self, operation: Operation, timeout_us: int) -> None:
+        """Let an operation wait, at most for ``timeout_us`` (microseconds, above 0)."""
+        request = operation.request
+        self.state.operations[request] = operation
+        watchers = self.state.watchers
+        for key in self._keys(operation):
+            watching = watchers.get(key)
+            if watching is None:
+                watching = watchers[key] = {}
+            watching[request] = None
+        self._timers.set_deadline(self._timeout, request, self._kernel.now + timeout_us)
+
+    def check_and_complete(self, key: Key) -> None:
+        """Something has changed about ``key``: answer the operations that it completes."""
+        watching = self.state.watchers.get(key)
+        if watching is None:
+            return
+        for request in list(watching):
+            operation = self.find(request)
+            if operation is not None:
+                answer = self._try_complete(operation)
+                if answer is not None:
+                    self.complete(operation, answer)
+
+    def find(self, request: int) -> Operation | None:
+        """The operation that waits under a request's number; None: there is none."""
+        return cast(Operation | None, self.state.operations.get(request))
+
+    def complete(self, operation: Operation, answer: Answer) -> None:
+        """Answer an operation that waits, whatever it waits for."""
+        self.forget(operation.request)
+        self._on_complete(operation, answer)
 
     def expire(self) -> None:
-        """Answer those whose time has run out with REQUEST_TIMED_OUT.
+        """Answer the operations whose time is over."""
+        for request in self._timers.overdue(self._timeout):
+            operation = self.find(cast(int, request))
+            if operation is not None:
+                self.complete(operation, self._on_expiration(operation))
 
-        Their records stay in the log.
-        """
-        late = set(self.context.timers.overdue(TIMEOUT))
-        for tp, waiting in list(self.state.produces.items()):
-            expired = [each for each in waiting if each.request in late]
-            if expired:
-                self._keep(tp, [each for each in waiting if each.request not in late])
-                self._answer(tp, expired, "REQUEST_TIMED_OUT")
-
-    def _keep(self, tp: str, waiting: list[DelayedProduce]) -> None:
-        if waiting:
-            self.state.produces[tp] = waiting
-        else:
-            del self.state.produces[tp]
-
-    def _answer(self, tp: str, done: list[DelayedProduce], error: str) -> None:
-        for each in done:
-            self.context.timers.clear_deadline(TIMEOUT, each.request)
-            base = each.base_offset if error == NONE else -1
-            response = ProduceResponse(each.request, tp, error, base)
-            self.context.respond(each.client, each.request, response)
+    def forget(self, request: int) -> None:
+        """Nobody waits for the answer to a request any more."""
+        operation = self.find(request)
+        if operation is None:
+            return
+        del self.state.operations[request]
+        self._timers.clear_deadline(self._timeout, request)
+        watchers = self.state.watchers
+        for key in self._keys(operation):
+            del watchers[key][request]
+            if not watchers[key]:
+                del watchers[key]

@@ -5,9 +5,8 @@ done: the log is written, the fact is stated, and whoever has to act on it is ca
 touches a log.
 """
 
-from collections import defaultdict
 from collections.abc import Callable
-from typing import Any
+from typing import Any, get_args
 
 from msgspec import Struct, field
 
@@ -26,6 +25,7 @@ from emulator.replication.partition import (
     BeginEpoch,
     ChangeRole,
     Command,
+    Effect,
     Effects,
     LoadLog,
     Moment,
@@ -81,40 +81,40 @@ class Replicas:
     ) -> None:
         """Keep ``replicas`` in ``context``."""
         self.context = context
-        self._kernel = context.kernel
+        self._id = context.id
+        self._emit = context.emit
+        self._clock = context.kernel.state
         self._process = context.process
         self._configuration = context.configuration
         self.by_name = replicas
+        self.get = replicas.get  # this broker's replica of a partition; None: it has none
         self.index = index
         self.rules = Rules.of(context.profile)
         self.moment = Moment()
         self._min_isr: dict[str, int] = {}
         self._min_isr_version = -1
         self.log_created: Callable[[str], None] = _nothing
-        self._handlers: defaultdict[type, list[Handler]] = defaultdict(list)
-        self._handlers |= {
-            AppendAsLeader: [self._append_as_leader],
-            AppendAsFollower: [self._append_as_follower],
-            TruncateLog: [self._truncate],
-            RestartLog: [self._restart],
-            StoreEpochs: [self._store_epochs],
-            MoveHighWatermark: [self._move_high_watermark],
-            ChangeRole: [self._change_role],
-            RememberLogEnd: [self._remember_log_end],
-            AdoptIsr: [self._adopt_isr],
-            LoadLog: [self._load],
-            BeginEpoch: [lambda replica, _effect: self._note_lag(replica)],
-            StopLeading: [lambda replica, _effect: self.index.lagging.pop(replica.tp, None)],
-            Then: [lambda replica, effect: self.do(replica, effect.command)],
+        self._handlers: dict[type, Handler] = {
+            **dict.fromkeys(get_args(Effect), _ignore),
+            AppendAsLeader: self._append_as_leader,
+            AppendAsFollower: self._append_as_follower,
+            TruncateLog: self._truncate,
+            RestartLog: self._restart,
+            StoreEpochs: self._store_epochs,
+            MoveHighWatermark: self._move_high_watermark,
+            ChangeRole: self._change_role,
+            RememberLogEnd: self._remember_log_end,
+            AdoptIsr: self._adopt_isr,
+            LoadLog: self._load,
+            BeginEpoch: lambda replica, _effect: self._note_lag(replica),
+            StopLeading: lambda replica, _effect: self.index.lagging.pop(replica.tp, None),
+            Then: lambda replica, effect: self.do(replica, effect.command),
         }
 
     def on(self, effect: type, handler: Handler) -> None:
         """Let ``handler`` act on effects of a type, after those that were named before."""
-        self._handlers[effect].append(handler)
-
-    def get(self, tp: str) -> Replica | None:
-        """This broker's replica of a partition; None: it has none."""
-        return self.by_name.get(tp)
+        earlier = self._handlers[effect]
+        self._handlers[effect] = handler if earlier is _ignore else _both(earlier, handler)
 
     def led(self) -> list[Replica]:
         """The replicas that this broker leads."""
@@ -132,25 +132,27 @@ class Replicas:
         effects = TRANSITIONS[type(command)](replica, command, self.rules, self.at(replica))
         handlers = self._handlers
         for effect in effects:
-            for carry_out in handlers[type(effect)]:
-                carry_out(replica, effect)
+            handlers[type(effect)](replica, effect)
         return effects
 
     def at(self, replica: Replica) -> Moment:
         """What a decision about a replica depends on now (one object, reused)."""
         moment = self.moment
+        moment.now_us = self._clock.now_us
+        if replica.role == LEADER or replica.high_watermark != replica.log_end:
+            # No other can raise a HW, change an ISR or refuse a batch, and most are at rest.
+            self._look_up(replica, moment)
+        return moment
+
+    def _look_up(self, replica: Replica, moment: Moment) -> None:
         if self._min_isr_version != self._configuration.version:
             self._settings_changed()
-        if replica.role == LEADER or replica.high_watermark != replica.log_end:
-            # Nothing else can raise a HW or refuse a batch, and most replicas are at rest.
-            min_isr = self._min_isr.get(replica.tp)
-            if min_isr is None:
-                topic, _, _ = replica.tp.rpartition("-")
-                min_isr = self._min_isr[replica.tp] = self.context.min_insync_replicas(topic)
-            moment.min_insync_replicas = min_isr
-        moment.now_us = self._kernel.state.now_us
+        min_isr = self._min_isr.get(replica.tp)
+        if min_isr is None:
+            topic, _, _ = replica.tp.rpartition("-")
+            min_isr = self._min_isr[replica.tp] = self.context.min_insync_replicas(topic)
+        moment.min_insync_replicas = min_isr
         moment.live_brokers = self._process.live_brokers
-        return moment
 
     def _settings_changed(self) -> None:
         self._min_isr_version = self._configuration.version
@@ -163,19 +165,19 @@ class Replicas:
 
     def create(self, tp: str) -> Replica:
         """Make an empty log for a partition."""
-        replica = Replica(tp, self.context.id)
+        replica = Replica(tp, self._id)
         if self.rules.leader_epochs:
             replica.epochs = LeaderEpochCache()
         self.by_name[tp] = replica
         self.log_created(tp.rpartition("-")[0])
-        self.context.emit(events.LogCreated, tp, self.context.id)
+        self._emit(events.LogCreated, tp, self._id)
         return replica
 
     def delete(self, replica: Replica) -> None:
         """Remove a replica that is offline, with its log."""
         del self.by_name[replica.tp]
         self.index.unchecked_hw.pop(replica.tp, None)
-        self.context.emit(events.LogDeleted, replica.tp, self.context.id)
+        self._emit(events.LogDeleted, replica.tp, self._id)
 
     def checkpoint_high_watermarks(self) -> None:
         """Write replication-offset-checkpoint: the HWs that changed since it was last written."""
@@ -186,7 +188,7 @@ class Replicas:
                 replica.checkpointed_hw = changed[tp] = replica.high_watermark
         self.index.unchecked_hw = {}
         if changed:
-            self.context.emit(events.HighWatermarksCheckpointed, self.context.id, changed)
+            self._emit(events.HighWatermarksCheckpointed, self._id, changed)
 
     # ---- effects on the log
 
@@ -218,10 +220,10 @@ class Replicas:
         replica.log.append(batch)
         if batch.producer_id >= 0:
             replica.producers.append(batch)
-        self.context.emit(
+        self._emit(
             events.RecordsAppended,
             replica.tp,
-            self.context.id,
+            self._id,
             batch.base_offset,
             batch.count,
             batch.leader_epoch,
@@ -230,10 +232,10 @@ class Replicas:
 
     def _truncate(self, replica: Replica, effect: TruncateLog) -> None:
         replica.log.truncate(effect.offset)
-        self.context.emit(
+        self._emit(
             events.LogTruncated,
             replica.tp,
-            self.context.id,
+            self._id,
             effect.offset,
             effect.previous,
             effect.reason,
@@ -243,18 +245,18 @@ class Replicas:
     def _restart(self, replica: Replica, effect: RestartLog) -> None:
         replica.log.restart_at(effect.offset)
         replica.producers.truncate(replica.log)
-        tp, me, at = replica.tp, self.context.id, effect.offset
+        tp, me, at = replica.tp, self._id, effect.offset
         reason = "out of range: restart"
-        self.context.emit(events.LogTruncated, tp, me, at, effect.previous, reason)
-        self.context.emit(events.LogStartOffsetChanged, tp, me, at)
+        self._emit(events.LogTruncated, tp, me, at, effect.previous, reason)
+        self._emit(events.LogStartOffsetChanged, tp, me, at)
 
     def _load(self, replica: Replica, _effect: LoadLog) -> None:
         replica.producers.rebuild(replica.log)
         epochs = None if replica.epochs is None else list(replica.epochs.entries)
-        self.context.emit(
+        self._emit(
             events.LogLoaded,
             replica.tp,
-            self.context.id,
+            self._id,
             replica.log_start,
             replica.log_end,
             replica.high_watermark,
@@ -264,39 +266,37 @@ class Replicas:
     # ---- effects that are facts
 
     def _store_epochs(self, replica: Replica, effect: StoreEpochs) -> None:
-        self.context.emit(events.EpochCacheChanged, replica.tp, self.context.id, effect.entries)
+        self._emit(events.EpochCacheChanged, replica.tp, self._id, effect.entries)
 
     def _move_high_watermark(self, replica: Replica, effect: MoveHighWatermark) -> None:
         self.index.unchecked_hw[replica.tp] = None
-        self.context.emit(
+        self._emit(
             events.HighWatermarkChanged,
             replica.tp,
-            self.context.id,
+            self._id,
             effect.to,
             effect.previous,
             effect.occasion,
         )
 
     def _change_role(self, replica: Replica, effect: ChangeRole) -> None:
-        self.context.emit(
+        self._emit(
             events.ReplicaRoleChanged,
             replica.tp,
-            self.context.id,
+            self._id,
             effect.role,
             effect.leader,
             effect.leader_epoch,
         )
 
     def _adopt_isr(self, replica: Replica, effect: AdoptIsr) -> None:
-        self.context.emit(
-            events.IsrChanged, replica.tp, self.context.id, effect.isr, effect.zk_version
-        )
+        self._emit(events.IsrChanged, replica.tp, self._id, effect.isr, effect.zk_version)
 
     def _remember_log_end(self, replica: Replica, effect: RememberLogEnd) -> None:
-        self.context.emit(
+        self._emit(
             events.RemoteLogEndOffsetChanged,
             replica.tp,
-            self.context.id,
+            self._id,
             effect.follower,
             effect.log_end,
         )
@@ -311,6 +311,20 @@ class Replicas:
                 self.index.lagging[replica.tp] = None
                 return
         self.index.lagging.pop(replica.tp, None)
+
+
+def _both(first: Handler, second: Handler) -> Handler:
+    """Two handlers of the same effects as one: most effects have one, which is called directly."""
+
+    def carry_out(replica: Replica, effect: Effect) -> None:
+        first(replica, effect)
+        second(replica, effect)
+
+    return carry_out
+
+
+def _ignore(_replica: Replica, _effect: Effect) -> None:
+    """Nobody acts on effects of this type."""
 
 
 def _nothing(_topic: str) -> None:

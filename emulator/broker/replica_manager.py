@@ -8,10 +8,10 @@ from collections.abc import Callable
 
 from msgspec import Struct, field
 
+from emulator.broker.delayed_produce import DelayedProduce, DelayedProduces
 from emulator.broker.fetch_session import FENCING_ERRORS, FetchSessions
 from emulator.broker.fetcher import FetcherManager
 from emulator.broker.partition_locks import MAP, STATE_CHANGE, PartitionLocks
-from emulator.broker.purgatory import DelayedProduce, Purgatory
 from emulator.broker.replica import Replica, Replicas
 from emulator.broker_context import BrokerContext
 from emulator.protocol import (
@@ -56,7 +56,7 @@ class ReplicaManager:
         state: ReplicaManagerState,
         *,
         replicas: Replicas,
-        purgatory: Purgatory,
+        produces: DelayedProduces,
         sessions: FetchSessions,
         fetchers: FetcherManager,
         locks: PartitionLocks,
@@ -65,7 +65,7 @@ class ReplicaManager:
         self.context = context
         self.state = state
         self.replicas = replicas
-        self.purgatory = purgatory
+        self.produces = produces
         self.sessions = sessions
         self.fetchers = fetchers
         self.locks = locks
@@ -98,10 +98,10 @@ class ReplicaManager:
                 self.replicas.do(replica, Append(message.batch, fetches))
             else:
                 error, base = verdict
-            required = base + message.batch.count
-            if error == NONE and message.acks == -1 and replica.high_watermark < required:
-                delayed = DelayedProduce(request, client, required, base)
-                self.purgatory.wait(message.tp, delayed, message.timeout_us)
+            if error == NONE and message.acks == -1:
+                required = base + message.batch.count
+                delayed = DelayedProduce(request, client, message.tp, required, base, log_start)
+                self.produces.purgatory.try_complete_else_watch(delayed, message.timeout_us)
                 return
         if message.acks == 0:
             if error != NONE:

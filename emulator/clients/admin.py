@@ -9,9 +9,11 @@ from emulator.clients.network_client import NetworkClient
 from emulator.clients.state import AdminCall, AdminRequest
 from emulator.protocol import (
     AdminResponse,
+    AlterPartitionResponse,
     ConnectionLost,
     DescribeClusterRequest,
     DescribeClusterResponse,
+    TopicsResponse,
 )
 
 API_TIMEOUT_US = 60_000_000
@@ -42,8 +44,27 @@ class AdminClient:
         self._look_for_controller(job)
         return job
 
+    def ask(self, wanted: AdminRequest, timeout_us: int, controller: int = -1) -> int:
+        """Have a broker, or the controller itself, answer within ``timeout_us`` (KRaft).
+
+        Returns the job's number; the errors are in ``answers`` under it when it has ended.
+        """
+        job = self.context.new_id()
+        deadline_us = self.context.now + timeout_us
+        self.state.calls[job] = AdminCall(
+            wanted, "", deadline_us, error="NETWORK_EXCEPTION", controller=controller
+        )
+        self.context.later(TASK, "limit", job, timeout_us)
+        self._look_for_controller(job)
+        return job
+
     def _look_for_controller(self, job: int) -> None:
         call = self.state.calls[job]
+        if call.controller >= 0:
+            call.asked = call.controller
+            call.request = self.context.send(call.asked, call.wanted)
+            self._await(job, call)
+            return
         call.asked = self.connections.candidates(self.state.connections)[0]
         call.request = self.context.send(call.asked, DescribeClusterRequest())
         self._await(job, call)
@@ -52,11 +73,20 @@ class AdminClient:
         call.sent_us = self.context.now
         self.context.later(TASK, "request", job, REQUEST_TIMEOUT_US)
 
-    def told(self, source: int, message: DescribeClusterResponse | AdminResponse) -> None:
+    def told(
+        self,
+        source: int,
+        message: DescribeClusterResponse | AdminResponse | AlterPartitionResponse | TopicsResponse,
+    ) -> None:
         """A broker answered."""
         self.connections.answered(self.state.connections, source)
         if isinstance(message, DescribeClusterResponse):
             self._described(message)
+        elif isinstance(message, AlterPartitionResponse):
+            errors = {tp: error for tp, (error, _) in message.partitions.items()}
+            self._answered(AdminResponse(message.request, message.error, errors))
+        elif isinstance(message, TopicsResponse):
+            self._answered(AdminResponse(message.request, "NONE", message.errors))
         else:
             self._answered(message)
 
@@ -77,9 +107,12 @@ class AdminClient:
         for job, call in self.state.calls.items():
             if call.request == message.request:
                 error = message.errors.get(call.tp, message.error)
-                if error == "NOT_CONTROLLER":
+                if error == "NOT_CONTROLLER" and call.controller < 0:
                     call.error = error
                     self._try_again(job)
+                elif not call.tp:
+                    self.state.answers[job] = message.errors
+                    self._end(job, message.error)
                 else:
                     self._end(job, error)
                 return

@@ -11,6 +11,7 @@ from emulator.clients.network_client import NetworkClient
 from emulator.clients.producer import Producers
 from emulator.protocol import (
     AlterPartitionReassignmentsResponse,
+    AlterPartitionResponse,
     AnyMessage,
     ClusterMetadataResponse,
     ConnectionLost,
@@ -19,6 +20,7 @@ from emulator.protocol import (
     ElectLeadersResponse,
     FetchResponse,
     GroupResponse,
+    IncrementalAlterConfigsResponse,
     InitProducerIdResponse,
     ListOffsetsResponse,
     ListPartitionReassignmentsResponse,
@@ -68,7 +70,6 @@ class ClientHost:
         group_answers = dict.fromkeys(get_args(GroupResponse), self.members.answered)
         return {
             ClusterMetadataResponse: _too_late,
-            TopicsResponse: _too_late,
             DescribeConfigsResponse: _too_late,
             ListPartitionReassignmentsResponse: _too_late,
             **group_answers,
@@ -81,6 +82,9 @@ class ClientHost:
             DescribeClusterResponse: self.admin.told,
             ElectLeadersResponse: self.admin.told,
             AlterPartitionReassignmentsResponse: self.admin.told,
+            AlterPartitionResponse: self.admin.told,
+            IncrementalAlterConfigsResponse: self.admin.told,
+            TopicsResponse: self.admin.told,
             ConnectionLost: self._connection_lost,
             Timer: self._timer,
         }

@@ -18,7 +18,11 @@ class Consumers:
         self.kernel = context.kernel
         self.fetcher = Fetcher(context, connections, done=self._read)
         self.group = GroupOffsets(
-            context, connections, read=self.fetcher.read_from, close=self._close
+            context,
+            connections,
+            read=self.fetcher.read_from,
+            stop_waiting=self.fetcher.stop_waiting,
+            close=self._close,
         )
 
     def start(self, wanted: Consume) -> int:

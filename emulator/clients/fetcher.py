@@ -1,5 +1,8 @@
 """Reading partitions one after another: finding each leader, fetching up to the high watermark.
 
+When all have been read a statement may wait for more. Then it fetches from all leaders at once, and
+the brokers keep its fetches until there is something to answer or fetch.max.wait.ms is over.
+
 Since 2.1 (KIP-320) a consumer knows the epoch of the record before its position. When it finds the
 partition in another epoch than that in which it last saw the position to be good, it asks the
 leader where the epoch ends before it reads on: an end below the position means that records which
@@ -27,11 +30,12 @@ from emulator.protocol import (
     OffsetsForLeaderEpochRequest,
     OffsetsForLeaderEpochResponse,
 )
-from emulator.protocol.fetch import EARLIEST, NO_LIMIT
+from emulator.protocol.fetch import EARLIEST, LATEST, NO_LIMIT
+from emulator.protocol.names import split
 
 RETRY_US: Final = 100_000
 PATIENCE_US: Final = 3_000_000
-"""How long a statement looks for a partition's leader."""
+"""How long a statement looks for a partition's leader, if it does not wait longer anyway."""
 ROUTING: Final = frozenset(
     (
         "NOT_LEADER_OR_FOLLOWER",
@@ -62,6 +66,8 @@ class Fetcher:
         self.done = done
         defaults = context.consumer_defaults
         self.partition_max_bytes = defaults.max_partition_fetch_bytes
+        self.min_bytes = defaults.fetch_min_bytes
+        self.max_wait_us = defaults.fetch_max_wait_us
         is_limited = context.profile.has("fetch_response_max_bytes")
         self.max_bytes = defaults.fetch_max_bytes if is_limited else NO_LIMIT
 
@@ -125,7 +131,12 @@ class Fetcher:
             reading.preferred = -1
             is_new = found.leader_epoch != reading.leader_epoch
             reading.leader_epoch = found.leader_epoch
-            if is_new and reading.partition in reading.epochs:
+            is_first = reading.partition not in reading.sources
+            reading.sources[reading.partition] = found.leader, found.leader_epoch
+            from_us = reading.input.from_timestamp_us
+            if is_first and from_us is not None:
+                self._locate(consumer, reading, found.leader, from_us // 1_000)
+            elif is_new and reading.partition in reading.epochs:
                 self._validate(consumer, reading, found.leader)
             else:
                 self._fetch(consumer, reading, found.leader)
@@ -137,7 +148,11 @@ class Fetcher:
         assert reading.left
         reading.partition = reading.left.pop(0)
         reading.offset = reading.positions.get(reading.partition, reading.input.offset or 0)
-        reading.patience_us = self.kernel.now + PATIENCE_US
+        patience_us = PATIENCE_US
+        if reading.input.timeout_us is not None:
+            reading.positions[reading.partition] = reading.offset
+            patience_us = max(patience_us, reading.input.timeout_us)
+        reading.patience_us = self.kernel.now + patience_us
         reading.leader_epoch = UNDEFINED
 
     # ---- is the position still good?
@@ -192,37 +207,50 @@ class Fetcher:
     @staticmethod
     def _move(reading: Reading, offset: int) -> None:
         reading.offset = offset
-        if reading.stage:
+        if reading.stage or reading.input.timeout_us is not None:
             reading.positions[reading.partition] = offset
 
-    # ---- where does the log begin?
+    # ---- offsets by timestamp
 
-    def _reset(self, consumer: Consumer, reading: Reading) -> None:
-        """Out of range, ask where the log begins (auto.offset.reset=earliest).
+    def _locate(self, consumer: Consumer, reading: Reading, leader: int, timestamp_ms: int) -> None:
+        """Ask the leader for the offset of a time.
 
-        Source: ``OffsetFetcher.resetPositionsIfNeeded`` (``Fetcher.resetOffset`` before).
+        It is asked for the time that the statement names, or where its log begins if the position
+        is out of range (auto.offset.reset=earliest). Source: ``OffsetFetcher.offsetsForTimes`` and
+        ``resetPositionsIfNeeded`` (``Fetcher.resetOffset`` before).
         """
-        reading.resetting = True
-        request = ListOffsetsRequest(CONSUMER, _tp(reading), reading.leader_epoch, EARLIEST)
-        reading.request = self.context.send(reading.target, request)
+        reading.target, reading.located_by = leader, timestamp_ms
+        request = ListOffsetsRequest(CONSUMER, _tp(reading), reading.leader_epoch, timestamp_ms)
+        reading.request = self.context.send(leader, request)
         self._limit(consumer, reading, ANSWER_US)
 
     def located(self, source: int, message: ListOffsetsResponse) -> None:
-        """A leader told where its log begins."""
+        """A leader told the offset of a time."""
         for consumer in self.context.state.consumers.values():
             reading = consumer.reading
-            if reading is not None and reading.resetting and reading.request == message.request:
+            if reading is None or reading.request != message.request:
+                continue
+            asked_ms, reading.located_by = reading.located_by, None
+            if asked_ms is not None:
                 self.connections.answered(consumer.connections, source)
-                reading.resetting = False
-                if message.error != "NONE":
-                    self._look_again(consumer, reading, message.error)
-                elif message.offset == reading.offset:
-                    self._end(consumer, reading, "OFFSET_OUT_OF_RANGE")
-                else:
-                    self._move(reading, message.offset)
-                    reading.epochs.pop(reading.partition, None)
-                    self._fetch(consumer, reading, reading.target)
+                self._located(consumer, reading, asked_ms, message)
                 return
+
+    def _located(
+        self, consumer: Consumer, reading: Reading, asked_ms: int, message: ListOffsetsResponse
+    ) -> None:
+        if message.error != "NONE":
+            if asked_ms != EARLIEST:
+                del reading.sources[reading.partition]  # the time is still to be looked up
+            self._look_again(consumer, reading, message.error)
+        elif message.offset < 0:  # no record is as young as that: begin with the next one
+            self._locate(consumer, reading, reading.target, LATEST)
+        elif asked_ms == EARLIEST and message.offset == reading.offset:
+            self._end(consumer, reading, "OFFSET_OUT_OF_RANGE")
+        else:
+            self._move(reading, message.offset)
+            reading.epochs.pop(reading.partition, None)
+            self._fetch(consumer, reading, reading.target)
 
     # ---- reading
 
@@ -231,7 +259,8 @@ class Fetcher:
         wanted = FetchPartition(
             reading.offset, reading.leader_epoch, max_bytes=self.partition_max_bytes
         )
-        # A statement reads what there is: its fetches do not wait for more (fetch.max.wait.ms).
+        # What there is is read without waiting (fetch.max.wait.ms) for more in this partition: that
+        # the statement does once it has read all of them.
         request = FetchRequest(
             CONSUMER,
             0,
@@ -251,17 +280,22 @@ class Fetcher:
                 self.connections.answered(consumer.connections, source)
                 self._take(consumer, reading, message)
                 return
+            if reading is not None and message.request in reading.polls:
+                self.connections.answered(consumer.connections, source)
+                self._polled(consumer, reading, message)
+                return
 
     def _take(self, consumer: Consumer, reading: Reading, message: FetchResponse) -> None:
         tp, row = next(iter(message.partitions.items()))
         if row.error in ROUTING or (row.error != "NONE" and reading.preferred >= 0):
             self._look_again(consumer, reading, row.error)
         elif row.error == "OFFSET_OUT_OF_RANGE" and reading.input.from_beginning:
-            self._reset(consumer, reading)
+            self._locate(consumer, reading, reading.target, EARLIEST)
         elif row.error != "NONE":
             self._end(consumer, reading, row.error)
         elif row.preferred_read_replica >= 0:
             reading.preferred = row.preferred_read_replica
+            reading.sources[reading.partition] = reading.preferred, reading.leader_epoch
             self._fetch(consumer, reading, reading.preferred)
         elif self._give(consumer, reading, tp, row):
             self._fetch(consumer, reading, reading.target)
@@ -269,7 +303,7 @@ class Fetcher:
             self._next_partition(reading)
             self._ask(consumer, reading)
         else:
-            self._end(consumer, reading, "NONE")
+            self._poll_all(consumer, reading)
 
     def _give(self, consumer: Consumer, reading: Reading, tp: str, row: FetchedPartition) -> bool:
         """Hand out what lies between the position and the HW; False if that is nothing."""
@@ -292,32 +326,107 @@ class Fetcher:
         self._move(reading, offset)
         if UNDEFINED not in (reading.leader_epoch, epoch):
             reading.epochs[reading.partition] = epoch
-        reading.patience_us = self.kernel.now + PATIENCE_US
+        now_us = self.kernel.now
+        reading.patience_us = now_us + PATIENCE_US
+        if reading.input.timeout_us is not None:
+            reading.idle_us = now_us + reading.input.timeout_us
         return True
+
+    # ---- waiting for more
+
+    def _poll_all(self, consumer: Consumer, reading: Reading) -> None:
+        """Everything there is has been read: wait for more if the statement does."""
+        timeout_us = reading.input.timeout_us
+        if timeout_us is None or not reading.sources or _is_full(reading):
+            self._end(consumer, reading, "NONE")
+            return
+        reading.target = reading.question.asked = -1
+        reading.idle_us = reading.idle_us or self.kernel.now + timeout_us
+        for broker in dict.fromkeys(broker for broker, _epoch in reading.sources.values()):
+            self._poll(reading, broker)
+        self._limit(consumer, reading, max(0, reading.idle_us - self.kernel.now))
+
+    def _poll(self, reading: Reading, broker: int) -> None:
+        """Fetch from a broker, which may wait, all partitions that are read from it."""
+        wanted, topic = reading.input, reading.input.topic
+        partitions = {
+            f"{topic}-{partition}": FetchPartition(
+                reading.positions[partition], epoch, max_bytes=self.partition_max_bytes
+            )
+            for partition, (source, epoch) in reading.sources.items()
+            if source == broker
+        }
+        request = FetchRequest(
+            CONSUMER,
+            self.max_wait_us if wanted.max_wait_us is None else wanted.max_wait_us,
+            partitions,
+            one_shot=True,
+            rack=wanted.rack,
+            min_bytes=self.min_bytes if wanted.min_bytes is None else wanted.min_bytes,
+            max_bytes=self.max_bytes,
+        )
+        reading.polls[self.context.send(broker, request)] = broker
+
+    def _polled(self, consumer: Consumer, reading: Reading, message: FetchResponse) -> None:
+        """A fetch that waited was answered: take what it holds, and go on waiting."""
+        broker = reading.polls.pop(message.request)
+        gave, others = False, []
+        for tp, row in message.partitions.items():
+            reading.partition = split(tp)[1]
+            reading.offset = reading.positions[reading.partition]
+            reading.leader_epoch = reading.sources[reading.partition][1]
+            if row.error != "NONE" or row.preferred_read_replica >= 0:
+                others.append(reading.partition)
+            else:
+                gave = self._give(consumer, reading, tp, row) or gave
+        if _is_full(reading):
+            self._end(consumer, reading, "NONE")
+        elif others:
+            self._read_again(consumer, reading, others)
+        else:
+            self._poll(reading, broker)
+            if gave:
+                self._limit(consumer, reading, reading.idle_us - self.kernel.now)
+
+    def _read_again(self, consumer: Consumer, reading: Reading, partitions: list[int]) -> None:
+        """Find out what is the matter with partitions as when they were read first."""
+        reading.polls, reading.left = {}, partitions
+        self._next_partition(reading)
+        self._ask(consumer, reading)
+
+    def stop_waiting(self, consumer: Consumer) -> None:
+        """End a statement that only waits for more, as if its time were over."""
+        reading = consumer.reading
+        if reading is not None and reading.polls:
+            self._end(consumer, reading, "NONE")
 
     # ---- pauses and ends
 
     def _look_again(self, consumer: Consumer, reading: Reading, error: str) -> None:
         """Nobody leads there: ask for the leader after a pause, or end after a few seconds."""
         reading.target = reading.question.asked = -1
-        reading.validating = reading.resetting = False
+        reading.validating, reading.located_by = False, None
         if self.kernel.now < reading.patience_us:
             self._limit(consumer, reading, RETRY_US)
         else:
             self._end(consumer, reading, error)
 
     def _end(self, consumer: Consumer, reading: Reading, error: str) -> None:
-        reading.validating = reading.resetting = False
+        for request, broker in reading.polls.items():
+            self.context.withdraw(broker, request)
+        reading.validating, reading.located_by, reading.polls = False, None, {}
         reading.target = reading.question.asked = -1
         self.done(consumer, error)
 
     def timer(self, name: str, token: int) -> None:
-        """A pause is over, or an answer has not come in time."""
+        """A pause is over, nothing has come for a while, or an answer has not come in time."""
         consumer = self.context.state.consumers[name]
         reading = consumer.reading
         if reading is None or reading.token != token:
             return
-        if reading.target >= 0:
+        if reading.polls:
+            self._end(consumer, reading, "NONE")
+        elif reading.target >= 0:
             self.connections.is_silent(consumer.connections, reading.target)
             self.context.withdraw(reading.target, reading.request)
             self._end(consumer, reading, "NETWORK_EXCEPTION")
@@ -334,7 +443,12 @@ class Fetcher:
             reading = consumer.reading
             if not request and peer in consumer.connections.open:
                 self.connections.broke(consumer.connections, peer)
-            if reading is None or request not in (0, reading.request):
+            if reading is None:
+                continue
+            if reading.polls:
+                self._poll_lost(consumer, reading, peer, request)
+                continue
+            if request not in (0, reading.request):
                 continue
             if reading.target == peer:
                 self.connections.broke(consumer.connections, peer)
@@ -342,6 +456,14 @@ class Fetcher:
             elif reading.target < 0 and reading.question.asked == peer:
                 self.connections.broke(consumer.connections, peer)
                 self._ask_next(consumer, reading)
+
+    def _poll_lost(self, consumer: Consumer, reading: Reading, peer: int, request: int) -> None:
+        """The connection to a broker broke: look for the leaders of what was read from it."""
+        polls = reading.polls
+        if request in polls or (not request and peer in polls.values()):
+            self.connections.broke(consumer.connections, peer)
+            mine = [number for number, (broker, _) in reading.sources.items() if broker == peer]
+            self._read_again(consumer, reading, mine)
 
 
 def _reading_of(consumer: Consumer) -> Reading:

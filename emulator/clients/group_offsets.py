@@ -52,18 +52,21 @@ class GroupOffsets:
         connections: NetworkClient,
         *,
         read: Callable[[Consumer, dict[int, int], dict[int, int]], None],
+        stop_waiting: Callable[[Consumer], None],
         close: Callable[[Consumer, str], None],
     ) -> None:
         """Act in ``context``.
 
         ``read`` reads partitions from offsets, of which the epochs may be known, and then calls
-        :meth:`finished`; ``close`` ends the statement.
+        :meth:`finished`; ``stop_waiting`` lets a read end that only waits for more. ``close`` ends
+        the statement.
         """
         self.context = context
         self.members = GroupMembers(
             context, connections, steady=self._go_on, answered=self._answered, refused=self._end
         )
         self._read_partitions = read
+        self._stop_waiting = stop_waiting
         self._close_statement = close
 
     def begin(self, consumer: Consumer, reading: Reading) -> None:
@@ -100,6 +103,9 @@ class GroupOffsets:
             return
         if reading.stage in (JOINING, POSITIONS):
             self._fetch(consumer, mine, reading)
+        elif reading.stage == READING and (mine.rejoin or mine.phase != MEMBER):
+            # Positions are committed before the member joins again (onJoinPrepare).
+            self._stop_waiting(consumer)
         elif reading.stage == COMMITTING:
             self._commit(consumer, mine, reading)
         elif reading.stage == LEAVING:
@@ -117,8 +123,8 @@ class GroupOffsets:
             partitions = [tp for tp in mine.partitions if split(tp)[0] == wanted.topic]
         if not partitions:
             self.members.ask_coordinator(consumer, MetadataRequest(wanted.topic))
-        elif wanted.offset is not None:
-            self._read(consumer, reading, dict.fromkeys(partitions, wanted.offset), {})
+        elif wanted.offset is not None or wanted.from_timestamp_us is not None:
+            self._read(consumer, reading, dict.fromkeys(partitions, wanted.offset or 0), {})
         else:
             message = OffsetFetchRequest(mine.group, partitions)
             self.members.ask_coordinator(consumer, message)

@@ -5,7 +5,16 @@ from msgspec import Struct, field
 from emulator.clients.external_state import ExternalState
 from emulator.clients.group_state import Membership
 from emulator.inputs.statements import Consume, Produce
-from emulator.protocol import AlterPartitionReassignmentsRequest, ElectLeadersRequest, RecordBatch
+from emulator.protocol import (
+    AlterPartitionReassignmentsRequest,
+    AlterPartitionRequest,
+    CreatePartitionsRequest,
+    CreateTopicsRequest,
+    DeleteTopicsRequest,
+    ElectLeadersRequest,
+    IncrementalAlterConfigsRequest,
+    RecordBatch,
+)
 from emulator.storage.record_ledger import LedgerEntries
 
 ASKING = "asking"
@@ -151,8 +160,13 @@ class Reading(Struct, array_like=True):
 
     Since 2.1 (KIP-320) ``leader_epoch`` is the partition's epoch by the metadata, ``epochs`` those
     of the last record before each position (a partition is missing if that is not known), and
-    ``validating`` tells that the leader is asked where that epoch ends. ``resetting`` tells that it
-    is asked where its log begins, because the position is out of range.
+    ``validating`` tells that the leader is asked where that epoch ends. ``located_by`` is the
+    timestamp whose offset the leader is asked for (None: it is not): EARLIEST because the position
+    is out of range, or the time to begin at.
+
+    Once everything has been read, a statement with a timeout waits for more until ``idle_us``:
+    ``polls`` are the brokers whose responses it waits for, by request. Each has the partitions
+    that ``sources`` (broker and leader epoch) says are read from it.
     """
 
     id: int
@@ -173,7 +187,10 @@ class Reading(Struct, array_like=True):
     epochs: dict[int, int] = field(default_factory=dict)
     leader_epoch: int = -1
     validating: bool = False
-    resetting: bool = False
+    located_by: int | None = None
+    sources: dict[int, tuple[int, int]] = field(default_factory=dict)
+    polls: dict[int, int] = field(default_factory=dict)
+    idle_us: int = 0
 
 
 class Consumer(Struct, array_like=True):
@@ -192,14 +209,23 @@ class Consumer(Struct, array_like=True):
     membership: Membership | None = None
 
 
-AdminRequest = ElectLeadersRequest | AlterPartitionReassignmentsRequest
+AdminRequest = (
+    ElectLeadersRequest
+    | AlterPartitionReassignmentsRequest
+    | CreateTopicsRequest
+    | DeleteTopicsRequest
+    | CreatePartitionsRequest
+    | IncrementalAlterConfigsRequest
+    | AlterPartitionRequest
+)
 
 
 class AdminCall(Struct, array_like=True):
     """A call that has not ended: what is asked, about which partition.
 
     ``request`` is the one under way (0: none), sent to broker ``asked`` at ``sent_us``.
-    ``error`` is what the last try ended in.
+    ``error`` is what the last try ended in. Of a call about more than one thing (empty ``tp``) the
+    errors of all are kept. ``controller``: the controller that is asked itself (-1: brokers are).
     """
 
     wanted: AdminRequest
@@ -209,12 +235,17 @@ class AdminCall(Struct, array_like=True):
     asked: int = -1
     sent_us: int = 0
     error: str = "REQUEST_TIMED_OUT"
+    controller: int = -1
 
 
 class AdminState(Struct, array_like=True):
-    """The calls under way, by job, and what the admin client knows of its connections."""
+    """The calls under way, by job, and what the admin client knows of its connections.
+
+    ``answers`` are the errors by what they are about of calls that have ended, until they are read.
+    """
 
     calls: dict[int, AdminCall] = field(default_factory=dict)
+    answers: dict[int, dict[str, str]] = field(default_factory=dict)
     connections: Connections = field(default_factory=Connections)
 
 

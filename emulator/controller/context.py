@@ -215,6 +215,7 @@ class ControllerContext:
         self.emit = broker.emit
         self.network = broker.network
         self.profile = broker.profile
+        self.checks_epoch = broker.profile.has("controller_multi")
         self.stepwise = broker.stepwise
         self.zk = broker.zk
         self.metadata = broker.metadata
@@ -296,7 +297,7 @@ class ControllerContext:
         Raises:
             ControllerMovedError: another broker has become controller.
         """
-        if not self.profile.has("controller_multi"):
+        if not self.checks_epoch:
             return
         node = self.zk.find(znodes.CONTROLLER_EPOCH)
         if node is None or node.version != self.state.epoch_zk_version:

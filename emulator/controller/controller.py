@@ -208,7 +208,7 @@ class Controller:
 
     def _expire(self) -> None:
         self.resign("session expired")
-        if self.thread.waits and not self.zk.usable():
+        if self.thread.waits and self.zk.state.connection == EXPIRED:
             self.zk.connect()
         self._take(RegisterAgain())
 
@@ -377,12 +377,11 @@ class Controller:
     def retry(self) -> None:
         """What had to wait for ZooKeeper is done; then look at everything again."""
         if self.thread.without_zookeeper:
-            if not self.zk.usable():
-                self.context.retry_later()
-                return
             self.thread.without_zookeeper = False
             if not self.thread.waits:
                 self._go_on()
+            if self.thread.without_zookeeper:
+                return  # ZooKeeper still does not answer: it is tried again in a while
         self._take(LookAgain())
 
     def _look_again(self) -> None:
@@ -569,12 +568,19 @@ class Controller:
         self.broker.respond(source, request, response)
 
     def _lacks_zookeeper(self, source: int, request: int, event: ControllerEvent) -> bool:
-        """Whether the controller has to wait for ZooKeeper before it can begin with an event."""
-        if self.state is None or self.zk.usable():
+        """Whether the controller has to wait for ZooKeeper before it can begin with an event.
+
+        Its first request is to read what the event is about (``retryRequestUntilConnected``).
+        """
+        if self.state is None:
             return False
-        self._wait_for_zookeeper(source, request, event)
-        self.context.retry_later()
-        return True
+        try:
+            self.zk.find(znodes.CONTROLLER_EPOCH)
+        except errors.ConnectionLoss:
+            self._wait_for_zookeeper(source, request, event)
+            self.context.retry_later()
+            return True
+        return False
 
     def _each(self, tps: Iterable[str], work: Callable[[str], str]) -> tuple[str, dict[str, str]]:
         """Do an administrator's work on partitions: an error for all, or one for each.

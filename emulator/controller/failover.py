@@ -4,6 +4,7 @@ Source: KafkaController.onControllerFailover, 0.8.2 to 3.9; each step is an even
 """
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 from emulator.controller.channels import Batch, Channels
 from emulator.controller.context import (
@@ -25,10 +26,19 @@ ENDED = ("controlled_shutdown", "stopped", "crashed")
 """States of a broker process that has ended, or is about to."""
 REBALANCE_FIRST_US = 5_000_000
 """When a new controller first looks whether leaders should be moved to their preferred replicas."""
+REBALANCING = (
+    "starting the partition rebalance scheduler (thread partition-rebalance-thread: first after"
+    " 5 s, then every leader.imbalance.check.interval.seconds)"
+)
 
 
-Step = tuple[str, Callable[[], None]]
-"""A step's name in Kafka's code, and what is done."""
+class Step(NamedTuple):
+    """A step's name in Kafka's code, what is done, and the line that Kafka logs about it."""
+
+    name: str
+    work: Callable[[], None]
+    logged: str = ""
+
 
 CHILD_WATCHES = (
     znodes.BROKER_IDS,
@@ -81,7 +91,9 @@ class Failover:
         number = 1
         if self.profile.has("failover_checks_running"):
             running = self.context.broker.process.status not in ENDED
-            self._step(number, "isRunning", "" if running else "no: nothing is done")
+            begins = f"Broker {self.context.broker.id} starting become controller state transition"
+            ends = "Controller has been shut down, aborting startup/failover"
+            self._step(number, "isRunning", begins if running else ends)
             number += 1
             if not running:
                 return None
@@ -113,9 +125,9 @@ class Failover:
             done = 3 if self.profile.has("failover_checks_running") else 2
         by_handlers = self.profile.has("controller_event_queue")
         steps = self._by_handlers() if by_handlers else self._by_listeners()
-        for number, (name, work) in enumerate(steps, start=done + 1):
-            self._step(number, name)
-            work()
+        for number, step in enumerate(steps, start=done + 1):
+            self._step(number, step.name, step.logged)
+            step.work()
 
     def _step(self, number: int, name: str, detail: str = "") -> None:
         self.context.step("onControllerFailover", number, name, detail)
@@ -123,59 +135,75 @@ class Failover:
     def _by_listeners(self) -> list[Step]:
         """Up to 0.10.2."""
         has = self.profile.has
+        ready = (
+            f"Broker {self.context.broker.id} is ready to serve as the new controller"
+            f" with epoch {self.state.epoch}"
+        )
+        # Brokers follow only a leader that they know to be alive, so from 0.10.2 they are told who
+        # lives before the state machines send them LeaderAndIsr (KAFKA-4443).
         metadata_first = has("failover_sends_metadata_first")
-        metadata: list[Step] = [("sendUpdateMetadataRequest", self._send_all_metadata)]
-        isr: list[Step] = [
-            ("registerIsrChangeNotificationListener", self._watch(znodes.ISR_CHANGES))
+        metadata: list[Step] = [
+            Step(
+                "sendUpdateMetadataRequest",
+                self._send_all_metadata,
+                "to all brokers that are live or shutting down",
+            )
         ]
-        running: list[Step] = [("brokerState.newState(RunningAsController)", _nothing)]
+        isr: list[Step] = [
+            Step("registerIsrChangeNotificationListener", self._watch(znodes.ISR_CHANGES))
+        ]
+        running: list[Step] = [Step("brokerState.newState(RunningAsController)", _nothing)]
         machines = self._watch(znodes.TOPICS, znodes.DELETE_TOPICS)
         return [
-            ("registerReassignedPartitionsListener", self._watch(znodes.REASSIGN_PARTITIONS)),
+            Step("registerReassignedPartitionsListener", self._watch(znodes.REASSIGN_PARTITIONS)),
             *(isr if has("isr_change_notifications") else []),
-            ("registerPreferredReplicaElectionListener", self._watch(znodes.PREFERRED_ELECTION)),
-            ("partitionStateMachine.registerListeners", machines),
-            ("replicaStateMachine.registerListeners", self._watch(znodes.BROKER_IDS)),
-            ("initializeControllerContext", self._initialize_with_deletions),
+            Step(
+                "registerPreferredReplicaElectionListener", self._watch(znodes.PREFERRED_ELECTION)
+            ),
+            Step("partitionStateMachine.registerListeners", machines),
+            Step("replicaStateMachine.registerListeners", self._watch(znodes.BROKER_IDS)),
+            Step("initializeControllerContext", self._initialize_with_deletions),
             *(metadata if metadata_first else []),
-            ("replicaStateMachine.startup", self._start_replicas),
-            ("partitionStateMachine.startup", self._start_partitions),
-            ("partitionStateMachine.registerPartitionChangeListener", self._watch_topics),
+            Step("replicaStateMachine.startup", self._start_replicas),
+            Step("partitionStateMachine.startup", self._start_partitions),
+            Step(
+                "partitionStateMachine.registerPartitionChangeListener", self._watch_topics, ready
+            ),
             *(running if has("running_as_controller") else []),
-            ("maybeTriggerPartitionReassignment", self.reassignment.take_over),
-            ("maybeTriggerPreferredReplicaElection", self.rebalance.take_over),
+            Step("maybeTriggerPartitionReassignment", self.reassignment.take_over),
+            Step("maybeTriggerPreferredReplicaElection", self.rebalance.take_over),
             *([] if metadata_first else metadata),
-            *self._rebalancing("autoRebalanceScheduler.startup"),
-            ("deleteTopicManager.start", self.deletion.look),
+            *self._rebalancing("autoRebalanceScheduler.startup", REBALANCING),
+            Step("deleteTopicManager.start", self.deletion.look),
         ]
 
     def _by_handlers(self) -> list[Step]:
         """From 0.11: one thread, and handlers of znodes instead of listeners."""
         leftovers: list[Step] = [
-            ("deleteLogDirEventNotifications", self._delete(znodes.LOG_DIR_EVENTS)),
-            ("deleteIsrChangeNotifications", self._delete(znodes.ISR_CHANGES)),
+            Step("deleteLogDirEventNotifications", self._delete(znodes.LOG_DIR_EVENTS)),
+            Step("deleteIsrChangeNotifications", self._delete(znodes.ISR_CHANGES)),
         ]
         requests = self._watch(znodes.PREFERRED_ELECTION, znodes.REASSIGN_PARTITIONS)
         return [
-            ("registerZNodeChildChangeHandlers", self._watch(*CHILD_WATCHES)),
-            ("registerZNodeChangeHandlers", requests),
+            Step("registerZNodeChildChangeHandlers", self._watch(*CHILD_WATCHES)),
+            Step("registerZNodeChangeHandlers", requests),
             *(leftovers if self.profile.has("failover_deletes_notifications") else []),
-            ("initializeControllerContext", self._initialize),
-            ("topicDeletionManager.init", self.deletion.queue),
-            ("sendUpdateMetadataRequest", self._send_all_metadata),
-            ("replicaStateMachine.startup", self._start_replicas),
-            ("partitionStateMachine.startup", self._start_partitions),
-            ("initializePartitionReassignments", self.reassignment.take_over),
-            ("topicDeletionManager.tryTopicDeletion", self.deletion.look),
-            ("onPreferredReplicaElection", self.rebalance.take_over),
-            ("kafkaScheduler.startup", _nothing),
+            Step("initializeControllerContext", self._initialize),
+            Step("topicDeletionManager.init", self.deletion.queue),
+            Step("sendUpdateMetadataRequest", self._send_all_metadata),
+            Step("replicaStateMachine.startup", self._start_replicas),
+            Step("partitionStateMachine.startup", self._start_partitions),
+            Step("initializePartitionReassignments", self.reassignment.take_over),
+            Step("topicDeletionManager.tryTopicDeletion", self.deletion.look),
+            Step("onPreferredReplicaElection", self.rebalance.take_over),
+            Step("kafkaScheduler.startup", _nothing),
             *self._rebalancing("scheduleAutoLeaderRebalanceTask"),
         ]
 
-    def _rebalancing(self, name: str) -> list[Step]:
+    def _rebalancing(self, name: str, logged: str = "") -> list[Step]:
         enabled = self.context.broker.config.auto_leader_rebalance_enable
         stepwise = self.context.stepwise
-        return [(name, self._start_rebalance)] if enabled and not stepwise else []
+        return [Step(name, self._start_rebalance, logged)] if enabled and not stepwise else []
 
     def _start_rebalance(self) -> None:
         self.context.broker.later("rebalance", REBALANCE_FIRST_US)

@@ -55,8 +55,6 @@ class LeaderRebalance:
     def rebalance(self) -> None:
         """Move leaders home, for each broker of whose partitions too many are led by another."""
         state = self.state
-        if not self.zk.usable():
-            return
         percentage = self.context.broker.config.leader_imbalance_per_broker_percentage
         preferring: dict[int, int] = {}
         elsewhere: dict[int, list[str]] = {}

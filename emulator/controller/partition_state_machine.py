@@ -57,7 +57,7 @@ class PartitionStateMachine:
 
     def move(self, tp: str, target: str) -> bool:
         """Let a partition be ``target``; False if that may not follow what it is."""
-        states = self.state.partitions
+        states = self.context.state.partitions
         current = states.get(tp, NON_EXISTENT)
         if current not in PARTITION[target]:
             detail = f"{tp} is {current} and cannot become {target}"
@@ -91,7 +91,7 @@ class PartitionStateMachine:
         self.channels.send(batch)
 
     def _initialize(self, tp: str, batch: Batch) -> None:
-        state = self.state
+        state = self.context.state
         assigned = state.assignments[tp]
         choice = elections.initial(assigned, state.live)
         if choice is None or len(choice.isr) < len(assigned):

@@ -41,6 +41,7 @@ from emulator.protocol import (
 )
 from emulator.protocol.errors import NONE
 from emulator.storage.log import Log
+from emulator.zookeeper import errors
 
 UNAVAILABLE: Final = "COORDINATOR_NOT_AVAILABLE"
 STORING_ERRORS: Final = {
@@ -85,12 +86,17 @@ class GroupMetadataManager:
     def partition_of(self, group: str) -> str:
         """The partition of __consumer_offsets that a group belongs to.
 
-        How many there are a process finds out once (Kafka: when it starts).
+        How many there are a process finds out once (Kafka: when it starts). As long as ZooKeeper
+        has not told, it goes by its configuration.
         """
         state = self.state
-        if not state.partition_count:
-            state.partition_count = offsets_topic.partition_count(self.context)
-        return offsets_topic.partition_of(group, state.partition_count)
+        count = state.partition_count
+        if not count:
+            try:
+                count = state.partition_count = offsets_topic.partition_count(self.context)
+            except errors.ConnectionLoss:
+                count = self.context.config.offsets_topic_num_partitions
+        return offsets_topic.partition_of(group, count)
 
     def group(self, name: str) -> Group | None:
         """A group that is coordinated here."""

@@ -37,15 +37,14 @@ def partition_of(group: str, partitions: int) -> str:
 
 
 def partition_count(context: BrokerContext) -> int:
-    """How many partitions the topic has, or would be made with."""
-    node = context.zk.find(znodes.topic_path(TOPIC)) if context.zk.usable() else None
+    """How many partitions the topic has, or would be made with.
+
+    Raises:
+        ConnectionLoss: ZooKeeper does not answer.
+    """
+    node = context.zk.find(znodes.topic_path(TOPIC))
     found = znodes.topic_in(None if node is None else node.data)
     return len(found.replicas if found else ()) or context.config.offsets_topic_num_partitions
-
-
-def _exists(context: BrokerContext) -> bool:
-    """Whether the topic is there, as far as this broker can find out."""
-    return context.zk.usable() and context.zk.find(znodes.topic_path(TOPIC)) is not None
 
 
 def _factor(context: BrokerContext) -> int:
@@ -58,7 +57,8 @@ def _factor(context: BrokerContext) -> int:
 def hindrance(context: BrokerContext) -> str:
     """Why the topic cannot be made, in a sentence; empty if it can be, or is there."""
     live, factor = len(context.process.live_brokers), _factor(context)
-    if _exists(context) or factor <= live:
+    # This is said to whoever waits for the topic, not asked by a broker: it sees the tree itself.
+    if context.zk.zookeeper.find(znodes.topic_path(TOPIC)) is not None or factor <= live:
         return ""
     return (
         f"{TOPIC} is made with offsets.topic.replication.factor={factor}, and {live} brokers are"
@@ -67,22 +67,29 @@ def hindrance(context: BrokerContext) -> str:
 
 
 def create(context: BrokerContext) -> None:
-    """Make the topic, if enough brokers live."""
-    config = context.config
+    """Make the topic if there is none and enough brokers live.
+
+    Without an answer of ZooKeeper that is left to whoever asks again.
+    """
     live, factor = context.process.live_brokers, _factor(context)
-    if _exists(context) or not live or factor > len(live) or not context.zk.usable():
+    if not live or factor > len(live):
         return
+    try:
+        if context.zk.find(znodes.topic_path(TOPIC)) is None:
+            _write(context, live, factor)
+    except errors.ConnectionLoss:
+        return
+
+
+def _write(context: BrokerContext, live: list[int], factor: int) -> None:
     draw = context.kernel.random_below
     start, shift = draw(len(live)), draw(len(live))
-    partitions = config.offsets_topic_num_partitions
+    partitions = context.config.offsets_topic_num_partitions
     racks = {b: rack for b, rack in context.settings.racks.items() if b in live}
     if racks and context.profile.has("broker_rack"):
         lists = assignment.assign_rack_aware(racks, partitions, factor, start, shift)
     else:
         lists = assignment.assign_kafka(live, partitions, factor, start, shift)
     topic = znodes.new_topic_json(context.profile, lists, draw)
-    try:
-        context.zk.write(znodes.topic_config_path(TOPIC), znodes.config_json(CONFIG))
-        context.zk.write(znodes.topic_path(TOPIC), topic)
-    except errors.ConnectionLoss:
-        return  # whoever asks again finds the topic, or has it made
+    context.zk.write(znodes.topic_config_path(TOPIC), znodes.config_json(CONFIG))
+    context.zk.write(znodes.topic_path(TOPIC), topic)

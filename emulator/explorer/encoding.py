@@ -8,7 +8,7 @@ Places are given away as they are needed, so that the low bits of all parts come
 is what Python's sets want, which look for an integer by its low bits.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from emulator.explorer.model import Value
 
@@ -46,10 +46,17 @@ class Encoding:
                 self._masks[part] |= 1 << self.bits
                 self.bits += 1
                 raise Widened
-            found = sum(1 << place for bit, place in enumerate(places) if number >> bit & 1)
-            codes[value] = found
-            self._values[part][found] = value
+            found = self._number(part, value)
         return found
+
+    def _number(self, part: int, value: Value) -> int:
+        """Give a value that is met first the next number of its part, whose bits have places."""
+        codes, places = self._codes[part], self._places[part]
+        number = len(codes)
+        code = sum(1 << place for bit, place in enumerate(places) if number >> bit & 1)
+        codes[value] = code
+        self._values[part][code] = value
+        return code
 
     def difference(self, changes: Mapping[int, tuple[Value, Value]]) -> int:
         """What to add to a packed state so that some parts change from one value to another.
@@ -62,17 +69,17 @@ class Encoding:
             difference += self.code(part, after) - self.code(part, before)
         return difference
 
+    def settled(self, part: int, value: Value) -> int:
+        """The same as :meth:`code`, whether the part needs another bit or not."""
+        while True:
+            try:
+                return self.code(part, value)
+            except Widened:
+                continue
+
     def pack(self, state: Sequence[Value]) -> int:
         """The integer of a state."""
-        packed = 0
-        for part, value in enumerate(state):
-            while True:
-                try:
-                    packed += self.code(part, value)
-                    break
-                except Widened:
-                    continue
-        return packed
+        return sum(self.settled(part, value) for part, value in enumerate(state))
 
     def value(self, packed: int, part: int) -> Value:
         """One part of a packed state."""
@@ -81,6 +88,23 @@ class Encoding:
     def unpack(self, packed: int) -> tuple[Value, ...]:
         """The state of an integer."""
         return tuple(self.value(packed, part) for part in range(len(self._values)))
+
+    def values(self, part: int) -> list[Value]:
+        """The values that a part has taken, in the order of their numbers."""
+        return list(self._codes[part])
+
+    def places(self) -> list[list[int]]:
+        """The places of the bits of each part's numbers."""
+        return [list(places) for places in self._places]
+
+    def restore(self, part: int, values: Iterable[Value], places: Sequence[int]) -> None:
+        """Have another encoding's numbers: values that a part took next, and all its places."""
+        self._places[part] = list(places)
+        self._masks[part] = sum(1 << place for place in places)
+        self.bits = max((self.bits, *(place + 1 for place in places)))
+        for value in values:
+            if value not in self._codes[part]:
+                self._number(part, value)
 
     def distinct(self) -> list[int]:
         """How many values each part has taken."""

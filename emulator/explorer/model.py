@@ -71,7 +71,8 @@ class Model(Struct, frozen=True):
     """A state space: the names of its parts, its first state, what may happen, what must hold.
 
     ``faults`` are rules that a search uses as sparingly as it can: it looks at everything that may
-    happen with fewer of them first.
+    happen with fewer of them first. ``kinds`` are the named tuples that values are made of, by
+    which a search can be kept in files (:mod:`emulator.explorer.plain`).
     """
 
     parts: tuple[str, ...]
@@ -80,3 +81,4 @@ class Model(Struct, frozen=True):
     properties: Sequence[Property]
     faults: Sequence[Rule] = ()
     symmetry: Symmetry | None = None
+    kinds: Sequence[type] = ()

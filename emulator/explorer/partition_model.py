@@ -26,6 +26,7 @@ from emulator.explorer.replica import (
     EndsAnswered,
     EpochAnswered,
     FetchAnswered,
+    Record,
     Replica,
     ReplicaRules,
     Stepped,
@@ -221,6 +222,10 @@ def partition_model(bounds: Bounds) -> Model:
         ],
         _properties(parts),
         faults=[Rule((parts.processes,), actions.crash)],
+        kinds=(
+            *(Replica, Record, FetchAnswered, EpochAnswered, EndsAnswered, AlterAnswered),
+            *(Quorum, Process, LeaderAndIsr),
+        ),
     )
 
 

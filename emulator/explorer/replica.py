@@ -28,7 +28,6 @@ from emulator.replication.partition import (
     AppendAsLeader,
     Command,
     Effects,
-    FailProduces,
     KeepFetching,
     Moment,
     MoveHighWatermark,
@@ -39,8 +38,10 @@ from emulator.replication.partition import (
     Rules,
     StartFetching,
     StopFetching,
+    StopLeading,
     Then,
     TruncateLog,
+    acks_all_error,
     step,
 )
 from emulator.replication.remote_replica import NEVER_US, RemoteReplica
@@ -308,19 +309,16 @@ def _move_hw(
 
 
 def _answer_produces(
-    _rules: ReplicaRules, stepped: Stepped, effect: AnswerProduces, state: Partition
+    rules: ReplicaRules, stepped: Stepped, _effect: AnswerProduces | StopLeading, state: Partition
 ) -> None:
-    waiting = stepped.replica.waiting
-    reached = tuple(each for each in waiting if each[1] <= state.high_watermark)
-    stepped.replica = stepped.replica._replace(waiting=waiting[len(reached) :])
-    if effect.error == NONE:
-        stepped.acknowledged += tuple(record for record, _required in reached)
-
-
-def _fail_produces(
-    _rules: ReplicaRules, stepped: Stepped, _effect: FailProduces, _state: Partition
-) -> None:
-    stepped.replica = stepped.replica._replace(waiting=())
+    moment, waiting = rules.moment(()), []
+    for record, required in stepped.replica.waiting:
+        error = acks_all_error(state, required, rules.rules, moment)
+        if error is None:
+            waiting.append((record, required))
+        elif error == NONE:
+            stepped.acknowledged += (record,)
+    stepped.replica = stepped.replica._replace(waiting=tuple(waiting))
 
 
 def _propose(_rules: ReplicaRules, stepped: Stepped, effect: ProposeIsr, _state: Partition) -> None:
@@ -341,7 +339,7 @@ CARRY_OUT: Final[dict[type, Callable[[ReplicaRules, Stepped, Any, Partition], No
     KeepFetching: _keep_fetching,
     MoveHighWatermark: _move_hw,
     AnswerProduces: _answer_produces,
-    FailProduces: _fail_produces,
+    StopLeading: _answer_produces,
     ProposeIsr: _propose,
     Then: _then,
 }

@@ -6,18 +6,21 @@ the fewest steps. A state's parent is kept by number, so a path costs nothing un
 """
 
 from array import array
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Final
 
 from msgspec import Struct, field
 
-from emulator.explorer.encoding import Encoding, Widened
-from emulator.explorer.model import Action, Model, Property, Value
-from emulator.explorer.successors import KnownAnswers, successors
-from emulator.explorer.symmetry import Canonical, renamings
+from emulator.explorer.expansion import Checker, Expansion
+from emulator.explorer.model import Action, Model, Value
+from emulator.explorer.plain import Plain
+from emulator.explorer.successors import successors
+from emulator.explorer.symmetry import renamings
 
 CHUNK: Final = 5_000
 """How many states are expanded between two looks at the observer."""
+INTERRUPTED: Final = "it was interrupted"
+"""Why a search ended that somebody ended."""
 
 
 class Progress(Struct, frozen=True):
@@ -72,6 +75,35 @@ def _goes_on(_progress: Progress) -> str:
     return ""
 
 
+class Kept(Struct, array_like=True):
+    """What a level has added to a search, for a file: with all of these a search can go on.
+
+    ``values`` are the new values of each part (:mod:`emulator.explorer.plain`), ``places`` the bits
+    of each part's numbers (:class:`~emulator.explorer.encoding.Encoding`). Packed states are
+    numbers of ``width`` bytes each; ``faulty`` are those that one more fault leads to. ``broken``
+    are the violations so far: property, state, faults. The next level is at ``depth`` and begins
+    with the state ``low``.
+    """
+
+    faults: int
+    depth: int
+    low: int
+    result_depth: int
+    generated: int
+    values: list[list[bytes]]
+    places: list[list[int]]
+    width: int
+    states: bytes
+    parents: list[int]
+    faulty: bytes
+    faulty_parents: list[int]
+    broken: list[tuple[str, int, int]]
+
+
+Keep = Callable[[Kept], object]
+"""Is given what each level has added."""
+
+
 class _Arrivals(Struct):
     """States that a fault leads to, and their parents, of one depth."""
 
@@ -89,37 +121,45 @@ class Search:
     def __init__(self, model: Model, properties: Collection[str] = ()) -> None:
         """Explore ``model``, and look at the ``properties`` of these names."""
         self.model = model
-        self.encoding = Encoding(len(model.parts))
-        self._properties = [each for each in model.properties if each.name in properties]
-        self._unbroken = list(dict.fromkeys(each.name for each in self._properties))
+        asked = [each for each in model.properties if each.name in properties]
+        self._expansion = Expansion(model)
+        self.encoding = self._expansion.encoding
+        self._checker = Checker(self.encoding, asked)
+        self._has_properties = bool(asked)
+        self._unbroken = list(dict.fromkeys(each.name for each in asked))
+        self._broken: list[tuple[str, int, int]] = []
         self._states: list[int] = []
         self._seen: set[int] = set()
         self._looked = 0
         self._parents = array("I")
-        self._held: dict[tuple[int, ...], set[int]] = {}
         self._result = Result(0, 0, 1, 0, complete=False, stopped="")
-        first = self.encoding.pack(model.initial)
-        self._answers = KnownAnswers(self.encoding)
-        self._looks = self._answers.joined(model.rules)
-        self._fault_looks = self._answers.joined(model.faults)
-        self._canonical = (
-            None if model.symmetry is None else Canonical(self.encoding, model.symmetry)
-        )
-        self._first = first if self._canonical is None else self._canonical(first)
+        # Where it stands: the level that begins at ``_low``, and what faults lead to, by depth.
+        self._low = self._depth = 0
+        self._arriving = {0: _Arrivals([self._expansion.first], array("I", [0]))}
+        self._later: dict[int, _Arrivals] = {}
+        self._plain = Plain(model.kinds)
+        self._kept_states = 0
+        self._kept_values = [0] * len(model.parts)
 
     # ---- the search
 
-    def run(self, observe: Observer = _goes_on, *, keep_going: bool = False) -> Result:
+    def run(
+        self, observe: Observer = _goes_on, *, keep_going: bool = False, keep: Keep | None = None
+    ) -> Result:
         """Search until each property has been violated, nothing is left, or ``observe`` says so.
 
         ``keep_going``: go on after that; the first violation of each property is what is found.
+        ``keep`` is given what each level adds, from which :meth:`go_on_from` goes on.
         """
         result = self._result
-        arriving = {0: _Arrivals([self._first], array("I", [0]))}
         try:
-            while arriving:
-                arriving = self._explore(arriving, observe, keep_going)
-                result.faults += bool(arriving)
+            while True:
+                self._explore(observe, keep_going, keep)
+                if not self._later:
+                    break
+                self._arriving, self._later = self._later, {}
+                self._depth = min(self._arriving)
+                result.faults += 1
             result.complete = True
         except _Stopped as stopped:
             result.stopped = str(stopped)
@@ -131,27 +171,24 @@ class Search:
         self._result.states, self._result.stopped = len(self._states), reason
         return self._result
 
-    def _explore(
-        self, arriving: dict[int, _Arrivals], observe: Observer, keep_going: bool
-    ) -> dict[int, _Arrivals]:
-        """Everything that may happen with so many faults; what one more leads to, by depth."""
-        states, result = self._states, self._result
-        later: dict[int, _Arrivals] = {}
-        low, depth = len(states), min(arriving)
+    def _explore(self, observe: Observer, keep_going: bool, keep: Keep | None) -> None:
+        """Everything that may happen with so many faults."""
+        states, result, arriving = self._states, self._result, self._arriving
         while True:
+            low, depth = self._low, self._depth
             if depth in arriving:
                 self._admit(arriving.pop(depth))
             high = len(states)
             if low == high:
                 if not arriving:
-                    return later
-                depth = min(arriving)
+                    return
+                self._depth = min(arriving)
                 continue
             result.depth = max(result.depth, depth + 1)
             self._look(keep_going)
-            faulty = later.setdefault(depth + 1, _Arrivals()) if self.model.faults else _Arrivals()
+            faulty = _Arrivals()
             for start in range(low, high, CHUNK):
-                self._expand(start, min(start + CHUNK, high), faulty)
+                self._expand(range(start, min(start + CHUNK, high)), faulty)
                 if len(states) > high:
                     result.depth = max(result.depth, depth + 2)
                 self._look(keep_going)
@@ -161,9 +198,11 @@ class Search:
                 reason = observe(progress)
                 if reason:
                     raise _Stopped(reason)
-            if not faulty.states:
-                later.pop(depth + 1, None)
-            low, depth = high, depth + 1
+            if faulty.states:
+                self._later[depth + 1] = faulty
+            self._low, self._depth = high, depth + 1
+            if keep is not None:
+                keep(self._added(faulty))
 
     def _admit(self, arrivals: _Arrivals) -> None:
         for packed, parent in zip(arrivals.states, arrivals.parents, strict=True):
@@ -172,58 +211,12 @@ class Search:
                 self._states.append(packed)
                 self._parents.append(parent)
 
-    def _expand(self, low: int, high: int, faulty: _Arrivals) -> None:
+    def _expand(self, indexes: range, faulty: _Arrivals) -> None:
         """Reach what comes after some states."""
-        while low < high:
-            try:
-                self._reach(low, high)
-                if self.model.faults:
-                    self._reach_by_faults(low, high, faulty)
-                return
-            except Widened:
-                self._answers.widen()
-                if self._canonical is not None:
-                    self._canonical.widen()
-
-    def _reach(self, low: int, high: int) -> None:
-        states, seen, canonical, every = self._states, self._seen, self._canonical, self._looks
-        add, append, link = seen.add, states.append, self._parents.append
-        generated = self._result.generated
-        for index in range(low, high):
-            state = states[index]
-            look = list(every)
-            for mask, answers in look:
-                steps, further = answers[state & mask]
-                if further:
-                    look += further
-                for difference in steps:
-                    generated += 1
-                    reached = state + difference
-                    if canonical is not None:
-                        reached = canonical(reached)
-                    if reached not in seen:
-                        add(reached)
-                        append(reached)
-                        link(index)
-        self._result.generated = generated
-
-    def _reach_by_faults(self, low: int, high: int, faulty: _Arrivals) -> None:
-        states, seen, canonical = self._states, self._seen, self._canonical
-        found, parents = list[int](), array("I")
-        for index in range(low, high):
-            state = states[index]
-            look = list(self._fault_looks)
-            for mask, answers in look:
-                steps, further = answers[state & mask]
-                look += further
-                for difference in steps:
-                    reached = state + difference
-                    if canonical is not None:
-                        reached = canonical(reached)
-                    if reached not in seen:
-                        found.append(reached)
-                        parents.append(index)
-        self._result.generated += len(found)
+        states, result, expansion = self._states, self._result, self._expansion
+        result.generated += expansion.reach(states, indexes, self._seen, states, self._parents)
+        found, parents, generated = expansion.reach_by_faults(states, indexes, self._seen)
+        result.generated += generated
         faulty.states += found
         faulty.parents.extend(parents)
 
@@ -231,59 +224,106 @@ class Search:
 
     def _look(self, keep_going: bool) -> None:
         """Look at the states that have not been looked at; end if there is no more to find."""
-        self._check(self._looked)
-        self._looked = len(self._states)
-        if not self._unbroken and self._properties and not keep_going:
+        low, self._looked = self._looked, len(self._states)
+        for index, name in self._checker.broken(self._states[low:]):
+            if name in self._unbroken:
+                self._found(name, low + index, self._result.faults)
+        if not self._unbroken and self._has_properties and not keep_going:
             raise _Stopped
 
-    def _check(self, low: int) -> None:
-        """Look at the states from ``low`` on; each combination of parts is looked at once."""
-        new, encoding = self._states[low:], self.encoding
-        for reads, properties in self._by_parts().items():
-            mask = encoding.mask(reads)
-            held = self._held.setdefault(reads, set())
-            for packed in {state & mask for state in new} - held:
-                values = [encoding.value(packed, part) for part in reads]
-                broken = [each.name for each in properties if not each.holds(*values)]
-                if not broken:
-                    held.add(packed)
-                    continue
-                index = next(i for i, state in enumerate(new, low) if state & mask == packed)
-                for name in broken:
-                    if name in self._unbroken:
-                        self._unbroken.remove(name)
-                        self._result.violations.append(self._violation(name, index))
-
-    def _by_parts(self) -> dict[tuple[int, ...], list[Property]]:
-        found: dict[tuple[int, ...], list[Property]] = {}
-        for each in self._properties:
-            if each.name in self._unbroken:
-                found.setdefault(each.reads, []).append(each)
-        return found
-
-    def _violation(self, name: str, index: int) -> Violation:
+    def _found(self, name: str, index: int, faults: int) -> None:
+        self._unbroken.remove(name)
+        self._checker.drop(name)
+        self._broken.append((name, index, faults))
         chain = [self._states[index]]
         while index:
             index = self._parents[index]
             chain.append(self._states[index])
-        path, states = self._replayed([self.encoding.unpack(packed) for packed in chain[::-1]])
-        return Violation(name, self._result.faults, path, states)
+        unpacked = [self.encoding.unpack(packed) for packed in reversed(chain)]
+        self._result.violations.append(violation(self.model, name, faults, unpacked))
 
-    def _replayed(
-        self, chain: Sequence[tuple[Value, ...]]
-    ) -> tuple[list[Action], list[tuple[Value, ...]]]:
-        """The actions between states; with symmetry, under the names that the first state has."""
-        symmetry, model = self.model.symmetry, self.model
-        path: list[Action] = []
-        states = [model.initial]
-        for target in chain[1:]:
-            targets = {target} if symmetry is None else set(renamings(symmetry, target))
-            action, state = next(
-                (action, state)
-                for rules in (model.rules, model.faults)
-                for action, state in successors(rules, states[-1])
-                if state in targets
-            )
-            path.append(action)
-            states.append(state)
-        return path, states
+    # ---- what is kept
+
+    def _added(self, faulty: _Arrivals) -> Kept:
+        """What there is since the last time."""
+        result, low = self._result, self._kept_states
+        self._kept_states = len(self._states)
+        values = []
+        for part, known in enumerate(self._kept_values):
+            new = self.encoding.values(part)[known:]
+            self._kept_values[part] += len(new)
+            values.append([self._plain.encoded(value) for value in new])
+        width = -(-self.encoding.bits // 8)
+        return Kept(
+            result.faults,
+            self._depth,
+            self._low,
+            result.depth,
+            result.generated,
+            values,
+            self.encoding.places(),
+            width,
+            b"".join([state.to_bytes(width) for state in self._states[low:]]),
+            self._parents[low:].tolist(),
+            b"".join([state.to_bytes(width) for state in faulty.states]),
+            faulty.parents.tolist(),
+            list(self._broken),
+        )
+
+    def go_on_from(self, levels: Iterable[Kept]) -> None:
+        """Stand where a search of the same model stood that kept these levels, in order."""
+        last = None
+        for level in levels:
+            if last is not None and level.faults > last.faults:
+                self._arriving, self._later = self._later, {}
+            last = level
+            for part, values in enumerate(level.values):
+                self.encoding.restore(part, map(self._plain.decoded, values), level.places[part])
+                self._kept_values[part] = len(self.encoding.values(part))
+            self._states += _numbers(level.states, level.width)
+            self._parents.extend(level.parents)
+            if level.faulty_parents:
+                faulty = list(_numbers(level.faulty, level.width))
+                self._later[level.depth] = _Arrivals(faulty, array("I", level.faulty_parents))
+        if last is None:
+            return
+        self._expansion.widen()
+        self._seen.update(self._states)
+        self._low, self._depth = last.low, last.depth
+        self._arriving = {
+            depth: each for depth, each in self._arriving.items() if depth >= last.depth
+        }
+        result = self._result
+        result.depth, result.faults = last.result_depth, last.faults
+        result.generated = last.generated
+        for name, index, faults in last.broken:
+            self._found(name, index, faults)
+        self._kept_states = self._looked = len(self._states)
+
+
+def _numbers(content: bytes, width: int) -> Iterator[int]:
+    for start in range(0, len(content), width):
+        yield int.from_bytes(content[start : start + width])
+
+
+def violation(
+    model: Model, name: str, faults: int, chain: Sequence[tuple[Value, ...]]
+) -> Violation:
+    """The violation of a property in the last of a chain of states, each a step from the last.
+
+    With symmetry, each state has the names of the replicas that the first state has.
+    """
+    symmetry = model.symmetry
+    path: list[Action] = []
+    states = [model.initial]
+    for target in chain[1:]:
+        targets = {target} if symmetry is None else set(renamings(symmetry, target))
+        action, state = next(
+            (action, state)
+            for rules in (model.rules, model.faults)
+            for action, state in successors(rules, states[-1])
+            if state in targets
+        )
+        path.append(action)
+        states.append(state)
+    return Violation(name, faults, path, states)

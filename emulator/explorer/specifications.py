@@ -181,6 +181,7 @@ def specification(generation: Generation, constants: Constants, *, symmetric: bo
         _Actions(generation, constants).rules(),
         _properties(replicas),
         symmetry=_symmetry(replicas) if symmetric else None,
+        kinds=(Record, Replica, Quorum),
     )
 
 

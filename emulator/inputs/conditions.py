@@ -14,10 +14,12 @@ class Subject(Struct, frozen=True, array_like=True):
     ``kind`` says of what, ``name`` of which one, ``field`` which value:
 
     - ``partition``, ``orders-0``: leader epoch isr osr replicas hw leo state under_replicated
-      version
+      version; in KRaft mode also elr last_known_elr partition_epoch recovery adding removing
     - ``replica``, ``orders-0@2``: leo hw log_start role epochs values remote_leo caught_up_ms
     - ``controller``, empty: broker epoch
-    - ``broker``, ``2``: state session
+    - ``broker``, ``2``: state session; in KRaft mode also fenced in_controlled_shutdown
+      registrations
+    - ``quorum``, empty: leader epoch; or a controller's or broker's id (``equal``, ``behind``)
     - ``zk``, ``/path``: exists data version children owner watchers (the hosts that watch it)
     - ``producer``, ``p1``: acked failed retries pending
     - ``consumer``, ``c1``: position values partitions

@@ -23,17 +23,24 @@ class Input(Struct, frozen=True, tag=True, tag_field="input", omit_defaults=True
 class CreateCluster(Input, frozen=True, kw_only=True):
     """Make a cluster: brokers ``first_id ..`` of release ``version``.
 
-    ``racks`` is empty or has one name a broker. ``latency_us`` is how long each message takes on a
-    plain link; None: as long as in a data centre, with clients some milliseconds away.
+    ``racks`` and ``hosts`` are empty or have one name a broker. ``latency_us`` is how long each
+    message takes on a plain link; None: as long as in a data centre, with clients some milliseconds
+    away. ``mode`` is the release's own if it is empty; in KRaft mode there are ``controllers`` with
+    the ids 100, 101, .. and the ``features`` that the release formats a cluster with are finalized,
+    with these levels in place of its own.
     """
 
     brokers: Count = 3
     first_id: Natural = 0
     racks: list[str] = []
+    hosts: list[str] = []
     version: str = "3.9"
     seed: int = 1
     config: dict[str, str] = {}
     stepwise: bool = False
+    mode: Literal["", "zk", "kraft"] = ""
+    controllers: Count = 1
+    features: dict[str, int] = {}
     latency_us: Natural | None = None
 
 
@@ -49,10 +56,14 @@ class CreateTopic(Input, frozen=True, kw_only=True):
 
 
 class AddPartitions(Input, frozen=True, kw_only=True):
-    """Let a topic have ``partitions`` partitions in all."""
+    """Let a topic have ``partitions`` partitions in all.
+
+    ``assignment`` has the replicas of each new one; without it they are placed as the topic's are.
+    """
 
     topic: str
     partitions: Count
+    assignment: list[list[int]] = []
 
 
 class ConfigureTopic(Input, frozen=True, kw_only=True):
@@ -63,9 +74,12 @@ class ConfigureTopic(Input, frozen=True, kw_only=True):
 
 
 class ConfigureBroker(Input, frozen=True, kw_only=True):
-    """Set configuration values of one broker while it runs (an empty value removes one)."""
+    """Set configuration values of one broker while it runs (an empty value removes one).
 
-    broker: int
+    In KRaft mode None stands for the default of all.
+    """
+
+    broker: int | None
     config: dict[str, str]
 
 
@@ -80,7 +94,9 @@ class Produce(Input, frozen=True, kw_only=True):
 
     ``partition``, ``acks``, ``retries`` None: the partitioner's choice, the release's defaults.
     ``in_flight`` requests may be under way at once. ``every_us`` is a pause from the start of one
-    request to the next. ``background`` returns at once.
+    request to the next. ``background`` returns at once. ``strict_retries``: a batch that is sent
+    again counts as a retry whatever the error, where otherwise errors that only say that the leader
+    is elsewhere are free for 3 s.
     """
 
     topic: str
@@ -98,6 +114,7 @@ class Produce(Input, frozen=True, kw_only=True):
     partitioner: Literal["default", "roundrobin", "sticky"] = "default"
     every_us: Natural = 0
     background: bool = False
+    strict_retries: bool = False
 
 
 class Consume(Input, frozen=True, kw_only=True):
@@ -106,6 +123,11 @@ class Consume(Input, frozen=True, kw_only=True):
     With a group the consumer is a member of it, ``then`` until it leaves (in order, or by dying);
     ``from_beginning``: a position out of range begins again at the log's start. ``rack`` is where
     the consumer is (KIP-392): a leader may send it to a replica there.
+
+    With ``timeout_us`` the consumer waits for more until nothing has come for so long. Its fetches
+    wait at the broker for ``min_bytes`` of records, at most for ``max_wait_us`` (None: the
+    release's fetch.min.bytes and fetch.max.wait.ms). ``from_timestamp_us`` begins at the first
+    record that is not older than that virtual time.
     """
 
     topic: str
@@ -118,6 +140,10 @@ class Consume(Input, frozen=True, kw_only=True):
     assignor: Literal["range", "roundrobin", "cooperative-sticky"] = "range"
     from_beginning: bool = False
     then: Literal["stay", "leave", "die"] = "stay"
+    timeout_us: Natural | None = None
+    min_bytes: Natural | None = None
+    max_wait_us: Natural | None = None
+    from_timestamp_us: Natural | None = None
 
 
 class FetchRound(Input, frozen=True, kw_only=True):
@@ -168,11 +194,12 @@ class CrashBroker(Input, frozen=True, kw_only=True):
 class StartBroker(Input, frozen=True, kw_only=True):
     """Start a broker that is down (``clean``: with empty disks).
 
-    Done when it has registered in ZooKeeper.
+    Done when it has registered, and in KRaft mode is unfenced; with ``wait`` False at once.
     """
 
     broker: int
     clean: bool = False
+    wait: bool = True
 
 
 class FreezeBroker(Input, frozen=True, kw_only=True):
@@ -185,6 +212,20 @@ class ThawBroker(Input, frozen=True, kw_only=True):
     """Let a frozen process go on."""
 
     broker: int
+
+
+class ChangeController(Input, frozen=True, kw_only=True):
+    """Do something to a controller's process (KRaft).
+
+    ``which`` is an id, ``active`` (who leads the quorum), ``standby`` (the first that runs and does
+    not), ``any`` (the first that runs), ``last`` (whom such a word meant last), or with ``start``
+    ``all`` (those that are down). A start is done when there is an active controller; with ``wait``
+    False at once.
+    """
+
+    action: Literal["crash", "stop", "start", "freeze", "thaw"]
+    which: str
+    wait: bool = True
 
 
 class CutLink(Input, frozen=True, kw_only=True):
@@ -273,6 +314,28 @@ class ElectUnclean(Input, frozen=True, kw_only=True):
     """Elect a leader outside the ISR for one offline partition (ElectLeaders, 2.4+)."""
 
     tp: str
+
+
+class AlterPartition(Input, frozen=True, kw_only=True):
+    """Send the active controller an AlterPartitionRequest in ``broker``'s name (KRaft).
+
+    Epochs are the true ones with these differences added; those of ISR members are sent only for
+    the brokers in ``isr_epochs``.
+    """
+
+    tp: str
+    broker: int
+    isr: list[int]
+    leader_epoch: int = 0
+    partition_epoch: int = 0
+    broker_epoch: int = 0
+    isr_epochs: dict[int, int] = {}
+
+
+class DescribeTopic(Input, frozen=True, kw_only=True):
+    """Ask a broker for a topic's eligible leader replicas (DescribeTopicPartitions, KRaft)."""
+
+    topic: str
 
 
 class Reassign(Input, frozen=True, kw_only=True):
@@ -403,6 +466,9 @@ AnyInput = (
     | StartBroker
     | FreezeBroker
     | ThawBroker
+    | ChangeController
+    | AlterPartition
+    | DescribeTopic
     | CutLink
     | HealLinks
     | DelayLink

@@ -77,6 +77,20 @@ from emulator.protocol.groups import (
     SyncGroupRequest,
     SyncGroupResponse,
 )
+from emulator.protocol.kraft import (
+    AllocateProducerIdsRequest,
+    AllocateProducerIdsResponse,
+    BrokerHeartbeatRequest,
+    BrokerHeartbeatResponse,
+    BrokerRegistrationRequest,
+    BrokerRegistrationResponse,
+    ControllerRegistrationRequest,
+    ControllerRegistrationResponse,
+    EnvelopeRequest,
+    EnvelopeResponse,
+    IncrementalAlterConfigsRequest,
+    IncrementalAlterConfigsResponse,
+)
 from emulator.protocol.message import ConnectionLost, Detail, Message, Timer
 from emulator.protocol.metadata import (
     ClusterMetadataRequest,
@@ -92,6 +106,17 @@ from emulator.protocol.produce import (
     InitProducerIdResponse,
     ProduceRequest,
     ProduceResponse,
+)
+from emulator.protocol.raft import (
+    BeginQuorumEpochRequest,
+    BeginQuorumEpochResponse,
+    EndQuorumEpochRequest,
+    EndQuorumEpochResponse,
+    MetadataBatch,
+    MetadataFetchRequest,
+    MetadataFetchResponse,
+    VoteRequest,
+    VoteResponse,
 )
 from emulator.protocol.record_batch import RecordBatch, up_to
 from emulator.protocol.zookeeper import WatchEvent, ZkExpired, ZkPing, ZkPong
@@ -129,6 +154,26 @@ AnyMessage = (
     | DescribeClusterResponse
     | ElectLeadersRequest
     | ElectLeadersResponse
+    | AllocateProducerIdsRequest
+    | AllocateProducerIdsResponse
+    | BrokerHeartbeatRequest
+    | BrokerHeartbeatResponse
+    | BrokerRegistrationRequest
+    | BrokerRegistrationResponse
+    | ControllerRegistrationRequest
+    | ControllerRegistrationResponse
+    | EnvelopeRequest
+    | EnvelopeResponse
+    | IncrementalAlterConfigsRequest
+    | IncrementalAlterConfigsResponse
+    | BeginQuorumEpochRequest
+    | BeginQuorumEpochResponse
+    | EndQuorumEpochRequest
+    | EndQuorumEpochResponse
+    | MetadataFetchRequest
+    | MetadataFetchResponse
+    | VoteRequest
+    | VoteResponse
     | AlterConfigsRequest
     | CreatePartitionsRequest
     | CreateTopicsRequest
@@ -185,6 +230,8 @@ REQUESTS = (
 __all__ = [
     "REQUESTS",
     "AdminResponse",
+    "AllocateProducerIdsRequest",
+    "AllocateProducerIdsResponse",
     "AlterConfigsRequest",
     "AlterIsrItem",
     "AlterPartitionReassignmentsRequest",
@@ -192,12 +239,20 @@ __all__ = [
     "AlterPartitionRequest",
     "AlterPartitionResponse",
     "AnyMessage",
+    "BeginQuorumEpochRequest",
+    "BeginQuorumEpochResponse",
+    "BrokerHeartbeatRequest",
+    "BrokerHeartbeatResponse",
+    "BrokerRegistrationRequest",
+    "BrokerRegistrationResponse",
     "ClusterMetadataRequest",
     "ClusterMetadataResponse",
     "ConnectionLost",
     "ControlResponse",
     "ControlledShutdownRequest",
     "ControlledShutdownResponse",
+    "ControllerRegistrationRequest",
+    "ControllerRegistrationResponse",
     "CreatePartitionsRequest",
     "CreateTopicsRequest",
     "DeleteGroupsRequest",
@@ -212,6 +267,10 @@ __all__ = [
     "Detail",
     "ElectLeadersRequest",
     "ElectLeadersResponse",
+    "EndQuorumEpochRequest",
+    "EndQuorumEpochResponse",
+    "EnvelopeRequest",
+    "EnvelopeResponse",
     "FetchPartition",
     "FetchRequest",
     "FetchResponse",
@@ -223,6 +282,8 @@ __all__ = [
     "GroupResponse",
     "HeartbeatRequest",
     "HeartbeatResponse",
+    "IncrementalAlterConfigsRequest",
+    "IncrementalAlterConfigsResponse",
     "InitProducerIdRequest",
     "InitProducerIdResponse",
     "JoinGroupRequest",
@@ -237,6 +298,9 @@ __all__ = [
     "ListPartitionReassignmentsResponse",
     "MemberDescription",
     "Message",
+    "MetadataBatch",
+    "MetadataFetchRequest",
+    "MetadataFetchResponse",
     "MetadataRequest",
     "MetadataResponse",
     "NewTopic",
@@ -265,6 +329,8 @@ __all__ = [
     "TopicsResponse",
     "UpdateMetadataRequest",
     "UpdateMetadataResponse",
+    "VoteRequest",
+    "VoteResponse",
     "WatchEvent",
     "ZkExpired",
     "ZkPing",

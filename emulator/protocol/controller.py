@@ -112,12 +112,15 @@ class ControlledShutdownResponse(Message, frozen=True):
 class AlterIsrItem(Struct, frozen=True, array_like=True, gc=False):
     """One partition of an AlterPartition request.
 
-    It names the leader's epoch, the ISR that it wants and the znode version that it knows.
+    It names the leader's epoch, the ISR that it wants and the znode version (in KRaft mode: the
+    partition epoch) that it knows; there also the broker epochs of the members, -1 if it does not
+    know one (KIP-903).
     """
 
     leader_epoch: int
     isr: list[int]
     zk_version: int
+    isr_epochs: list[int] = []
 
 
 class AlterPartitionRequest(Message, frozen=True):

@@ -75,6 +75,7 @@ _TABLE: Final = (
     KafkaError("TOPIC_DELETION_DISABLED", 73),
     KafkaError("FENCED_LEADER_EPOCH", 74, retriable=True),
     KafkaError("UNKNOWN_LEADER_EPOCH", 75, retriable=True),
+    KafkaError("UNSUPPORTED_COMPRESSION_TYPE", 76),
     KafkaError("STALE_BROKER_EPOCH", 77),
     KafkaError("OFFSET_NOT_AVAILABLE", 78, retriable=True),
     KafkaError("MEMBER_ID_REQUIRED", 79),
@@ -87,6 +88,8 @@ _TABLE: Final = (
     KafkaError("PRODUCER_FENCED", 90),
     KafkaError("INVALID_UPDATE_VERSION", 95),
     KafkaError("UNKNOWN_TOPIC_ID", 100, retriable=True),
+    KafkaError("DUPLICATE_BROKER_REGISTRATION", 101),
+    KafkaError("BROKER_ID_NOT_REGISTERED", 102),
     KafkaError("INELIGIBLE_REPLICA", 107),
     KafkaError("NEW_LEADER_ELECTED", 108),
 )

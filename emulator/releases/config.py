@@ -22,13 +22,7 @@ from emulator.releases.config_names import (
     Setting,
 )
 from emulator.releases.profiles import PROFILES, Profile
-from emulator.releases.versions import (
-    WITHOUT_ZOOKEEPER,
-    has_no_zookeeper,
-    is_since,
-    is_until,
-    nearest,
-)
+from emulator.releases.versions import has_no_zookeeper, is_since, is_until, nearest
 
 MISSPELT: Final = {"replica.log.time.max.ms": "replica.lag.time.max.ms"}
 """A setting as the documents spell it, and as Kafka does: understood, and worth a note."""
@@ -48,7 +42,8 @@ class Settings(Struct, array_like=True):
     """How the cluster is configured: plain data. Overrides are by Kafka's names.
 
     ``brokers`` holds each broker's own values: those of its file and, from 1.1 on, those that it
-    has read from its znode. ``assigned_by_kafka`` are the topics whose partitions were assigned by
+    has read from its znode. ``hosts`` are the names that brokers register (``broker-N`` where there
+    is none). ``assigned_by_kafka`` are the topics whose partitions were assigned by
     Kafka's own rule, which partitions added later go on by.
     """
 
@@ -57,6 +52,7 @@ class Settings(Struct, array_like=True):
     defaults: dict[str, str] = field(default_factory=dict)
     brokers: dict[int, dict[str, str]] = field(default_factory=dict)
     racks: dict[int, str] = field(default_factory=dict)
+    hosts: dict[int, str] = field(default_factory=dict)
     assigned_by_kafka: dict[str, None] = field(default_factory=dict)
 
 
@@ -85,6 +81,7 @@ class BrokerConfig(Struct, frozen=True):
     replica_fetch_wait_max_us: int
     replica_fetch_backoff_us: int
     replica_socket_timeout_us: int
+    controller_socket_timeout_us: int
     high_watermark_checkpoint_interval_us: int
     zookeeper_session_timeout_us: int
     min_insync_replicas: int
@@ -111,6 +108,15 @@ class BrokerConfig(Struct, frozen=True):
     num_partitions: int
     default_replication_factor: int
     socket_request_max_bytes: int
+    broker_session_timeout_us: int
+    broker_heartbeat_interval_us: int
+    quorum_election_timeout_us: int
+    quorum_election_backoff_max_us: int
+    quorum_fetch_timeout_us: int
+    quorum_request_timeout_us: int
+    quorum_append_linger_us: int
+    metadata_max_idle_interval_us: int
+    unclean_election_interval_us: int
 
 
 class TopicValues(Struct, frozen=True):
@@ -156,19 +162,42 @@ def profile_of(version: str) -> Profile:
     """Return the profile of a release by any of its names.
 
     Raises:
-        ConfigError: no such release; one sentence with the nearest, or with why there is none.
+        ConfigError: no such release; one sentence with the nearest.
     """
     profile = PROFILES.get(version)
-    if profile is None and has_no_zookeeper(version):
-        raise ConfigError(f"There is no version {version!r} here: {WITHOUT_ZOOKEEPER}.")
     if profile is None:
         raise ConfigError(f"There is no version {version!r}; the nearest is {nearest(version)!r}.")
     return profile
 
 
+def is_kraft(version: str, mode: str) -> bool:
+    """Whether a cluster of a release runs without ZooKeeper; ``mode`` is kraft, zk, or empty.
+
+    Raises:
+        ConfigError: the release does not have that mode.
+    """
+    profile = profile_of(version)
+    if mode == "zk" and has_no_zookeeper(profile.numbers):
+        raise ConfigError(f"{version} has no ZooKeeper mode: 3.9 was the last version that had it.")
+    if mode == "kraft" and not profile.has("kraft"):
+        since = profile.first_with("kraft")
+        raise ConfigError(f"KRaft mode exists since {since}, not in {version}.")
+    return mode == "kraft" or has_no_zookeeper(profile.numbers)
+
+
 def validate(name: str, value: str, version: str) -> Parsed:
     """Return a broker's configuration value as a number (in the name's own unit) or truth value."""
     return _parse(_find(name, profile_of(version)), value)
+
+
+def known_settings(version: str) -> frozenset[str]:
+    """Return the names that brokers of a release know and that have an effect here."""
+    numbers = profile_of(version).numbers
+    return frozenset(
+        each.name
+        for each in SETTINGS
+        if is_since(numbers, each.since) and (each.until is None or is_until(numbers, each.until))
+    )
 
 
 def resolve(version: str, overrides: Mapping[str, str]) -> BrokerConfig:
@@ -301,7 +330,7 @@ def _find_for_topic(name: str) -> Setting:
 
 def _unknown(name: str, names: Iterable[str]) -> ConfigError:
     if name in WITHOUT_EFFECT:
-        return ConfigError(f"{name} is Kafka's, but has no effect here.")
+        return ConfigError(f"{name} is Kafka's, but has no effect here: {WITHOUT_EFFECT[name]}.")
     if name in PRODUCERS:
         return ConfigError(f"{name} belongs to producers: give it to produce as an option.")
     return ConfigError(

@@ -44,6 +44,7 @@ class Setting(Struct, frozen=True):
 
 
 _SINCE_EVER: Final = DOCUMENTS
+_KRAFT: Final = "3.3"
 
 SETTINGS: Final = (
     Setting(
@@ -85,6 +86,14 @@ SETTINGS: Final = (
         "milliseconds",
         ((_SINCE_EVER, 30_000),),
         "how long a follower waits for any answer of a leader",
+        minimum=1,
+    ),
+    Setting(
+        "controller.socket.timeout.ms",
+        "controller_socket_timeout_us",
+        "milliseconds",
+        ((_SINCE_EVER, 30_000),),
+        "how long the controller waits for a broker's answer, and a broker for the controller's",
         minimum=1,
     ),
     Setting(
@@ -298,27 +307,103 @@ SETTINGS: Final = (
         "the largest request that a broker takes",
         minimum=1,
     ),
+    Setting(
+        "broker.session.timeout.ms",
+        "broker_session_timeout_us",
+        "milliseconds",
+        ((_SINCE_EVER, 9_000),),
+        "KRaft: how long the controller hears nothing of a broker before it fences it (KIP-631)",
+        minimum=1,
+        since=_KRAFT,
+    ),
+    Setting(
+        "broker.heartbeat.interval.ms",
+        "broker_heartbeat_interval_us",
+        "milliseconds",
+        ((_SINCE_EVER, 2_000),),
+        "KRaft: how often a broker sends the controller a heartbeat",
+        minimum=1,
+        since=_KRAFT,
+    ),
+    Setting(
+        "controller.quorum.election.timeout.ms",
+        "quorum_election_timeout_us",
+        "milliseconds",
+        ((_SINCE_EVER, 1_000),),
+        "KRaft: how long an election may take; chance adds up to as much (KIP-595)",
+        minimum=1,
+        since=_KRAFT,
+    ),
+    Setting(
+        "controller.quorum.election.backoff.max.ms",
+        "quorum_election_backoff_max_us",
+        "milliseconds",
+        ((_SINCE_EVER, 1_000),),
+        "KRaft: how long a candidate that lost waits at most before it stands again",
+        since=_KRAFT,
+    ),
+    Setting(
+        "controller.quorum.fetch.timeout.ms",
+        "quorum_fetch_timeout_us",
+        "milliseconds",
+        ((_SINCE_EVER, 2_000),),
+        "KRaft: how long a controller hears nothing of the quorum's leader before it stands",
+        minimum=1,
+        since=_KRAFT,
+    ),
+    Setting(
+        "controller.quorum.request.timeout.ms",
+        "quorum_request_timeout_us",
+        "milliseconds",
+        ((_SINCE_EVER, 2_000),),
+        "KRaft: how long a member of the quorum waits for an answer",
+        minimum=1,
+        since=_KRAFT,
+    ),
+    Setting(
+        "controller.quorum.append.linger.ms",
+        "quorum_append_linger_us",
+        "milliseconds",
+        ((_SINCE_EVER, 25),),
+        "KRaft: how long the leader gathers records before it writes them to the log",
+        since=_KRAFT,
+    ),
+    Setting(
+        "metadata.max.idle.interval.ms",
+        "metadata_max_idle_interval_us",
+        "milliseconds",
+        ((_SINCE_EVER, 500),),
+        "KRaft: how often the active controller writes a NoOpRecord, 0 for never (KIP-835)",
+        since=_KRAFT,
+    ),
+    Setting(
+        "unclean.leader.election.interval.ms",
+        "unclean_election_interval_us",
+        "milliseconds",
+        ((_SINCE_EVER, 300_000),),
+        "KRaft: how often the controller looks for partitions to elect uncleanly",
+        minimum=1,
+        maximum=LONG_MAX,
+        since=_KRAFT,
+    ),
 )
 """Every name that means something here; brokers take all of them, topics those ``per_topic``."""
 
 SELECTORS: Final = {"LeaderSelector": False, "RackAwareReplicaSelector": True}
 """The classes that choose a consumer's replica, with or without their package's name."""
 
-WITHOUT_EFFECT: Final = frozenset(
-    {
-        "controller.socket.timeout.ms",
-        "log.flush.interval.messages",
-        "log.flush.interval.ms",
-        "queued.max.requests",
-        "log.flush.offset.checkpoint.interval.ms",
-        "log.flush.start.offset.checkpoint.interval.ms",
-        "num.replica.fetchers",
-        "replica.fetch.min.bytes",
-        "reserved.broker.max.id",
-        "zookeeper.connection.timeout.ms",
-    }
-)
-"""Names that Kafka has and that nothing here depends on; they are refused rather than ignored."""
+WITHOUT_EFFECT: Final = {
+    "log.flush.interval.messages": "nothing is flushed before a clean stop, as by Kafka's default",
+    "log.flush.interval.ms": "nothing is flushed before a clean stop, as by Kafka's default",
+    "log.flush.offset.checkpoint.interval.ms": "logs are loaded in no time",
+    "log.flush.start.offset.checkpoint.interval.ms": "logs are loaded in no time",
+    "num.replica.fetchers": "a broker has one fetcher for each leader",
+    "queued.max.requests": "handling a request takes no time, so none is queued before it",
+    "replica.fetch.min.bytes": "followers are answered as soon as there is anything",
+    "reserved.broker.max.id": "no ids are generated",
+    "zookeeper.connection.timeout.ms": "a broker tries until ZooKeeper answers",
+}
+"""Names that Kafka has and that nothing here depends on, and why; they are refused, not ignored."""
 
 PRODUCERS: Final = frozenset(
     {

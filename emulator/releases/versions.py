@@ -1,7 +1,8 @@
 """Which releases of Kafka there are, and the names by which one may ask for them.
 
-Only releases that keep their metadata in ZooKeeper are here; ``documents`` (also ``seed``) stands
-before them all. A name is a whole release (``2.3.1``, ``0.10.1.1``) or the beginning of one
+Those up to 3.9 keep their metadata in ZooKeeper, and from 3.3 on in a quorum of controllers (KRaft)
+if they are asked to; from 4.0 on there is KRaft alone. ``documents`` (also ``seed``) stands before
+them all. A name is a whole release (``2.3.1``, ``0.10.1.1``) or the beginning of one
 (``2.3``, ``0.10.1``), which stands for its latest patch release. So ``2.0`` is 2.0.1, and
 ``2.0.0`` is only 2.0.0.
 """
@@ -53,18 +54,14 @@ RELEASES: Final = (
     *_patches("3.6", 2),
     *_patches("3.7", 2),
     *_patches("3.8", 1),
-    *_patches("3.9", 1),
+    *_patches("3.9", 2),
+    *_patches("4.0", 2),
+    *_patches("4.1", 2),
 )
-"""Every release from 0.8.1 to the last that runs with ZooKeeper, oldest first."""
-
-WITHOUT_ZOOKEEPER: Final = (
-    f"from 4.0 Kafka runs without ZooKeeper (KRaft only), which is not emulated: {RELEASES[-1]} is"
-    " the last release"
-)
-"""Why there is no 4.x."""
+"""Every release from 0.8.1 on, oldest first."""
 
 _SEED_NUMBERS: Final = (0, 0, 0)
-_FIRST_WITHOUT: Final = 4
+_FIRST_WITHOUT_ZOOKEEPER: Final = (4,)
 _DOTTED = re.compile(r"[0-9]+(\.[0-9]+)*")
 
 
@@ -116,9 +113,9 @@ NAMES: Final = tuple(sorted(RELEASE_OF, key=order))
 """Every accepted name, oldest release first."""
 
 
-def has_no_zookeeper(version: str) -> bool:
-    """Whether a version that was asked for is one of those that only KRaft runs."""
-    return bool(_DOTTED.fullmatch(version)) and numbers_of(version)[0] >= _FIRST_WITHOUT
+def has_no_zookeeper(numbers: Numbers) -> bool:
+    """Whether a release runs in KRaft mode only (KIP-833, KIP-896)."""
+    return numbers >= _FIRST_WITHOUT_ZOOKEEPER
 
 
 def nearest(version: str, words: Sequence[str] = NAMES) -> str:

@@ -215,6 +215,33 @@ class BecomeFollower(Struct, frozen=True, gc=False):
     leader_is_alive: bool
 
 
+class UpdateLeader(Struct, frozen=True, gc=False):
+    """The metadata log changes a partition that this broker goes on leading in the same epoch.
+
+    The controller has shrunk its ISR, or moves replicas (Partition.makeLeader in KRaft mode).
+    """
+
+    isr: list[int]
+    assigned: list[int]
+    zk_version: int
+
+
+class UpdateFollower(Struct, frozen=True, gc=False):
+    """The metadata log changes a partition that this broker goes on following in the same epoch."""
+
+    assigned: list[int]
+    zk_version: int
+
+
+class FollowNobody(Struct, frozen=True, gc=False):
+    """The metadata log says that nobody leads the partition (Partition.makeFollower in KRaft)."""
+
+    leader_epoch: int
+    controller_epoch: int
+    assigned: list[int]
+    zk_version: int
+
+
 class Stop(Struct, frozen=True, gc=False):
     """StopReplica: the broker has nothing more to do with the partition."""
 
@@ -317,6 +344,9 @@ class End(Struct, frozen=True, gc=False):
 Command = (
     BecomeLeader
     | BecomeFollower
+    | UpdateLeader
+    | UpdateFollower
+    | FollowNobody
     | Stop
     | Append
     | CountFetch
@@ -428,7 +458,7 @@ class BeginLeading(Struct, frozen=True, gc=False):
 
 
 class StopLeading(Struct, frozen=True, gc=False):
-    """This broker leads the partition no longer: parked fetches of it are answered.
+    """This broker leads the partition no longer: what waits for it is answered with that.
 
     ``leader_epoch`` is the epoch in which it led.
     """
@@ -445,15 +475,7 @@ class OfferRecords(Struct, frozen=True, gc=False):
 
 
 class AnswerProduces(Struct, frozen=True, gc=False):
-    """Answer the acks=all requests that the HW has reached, with ``error``."""
-
-    error: str
-
-
-class FailProduces(Struct, frozen=True, gc=False):
-    """Answer all waiting acks=all requests with ``error``."""
-
-    error: str
+    """The HW has risen: acks=all requests that it has reached are answered."""
 
 
 class StartFetching(Struct, frozen=True, gc=False):
@@ -507,7 +529,6 @@ Effect = (
     | AnswerFetches
     | OfferRecords
     | AnswerProduces
-    | FailProduces
     | StartFetching
     | KeepFetching
     | StopFetching
@@ -523,8 +544,7 @@ RETRY_CHANGE: Final = RetryChange()
 BEGIN_LEADING: Final = BeginLeading()
 ANSWER_FETCHES: Final = AnswerFetches()
 OFFER_RECORDS: Final = OfferRecords()
-ANSWER_PRODUCES: Final = AnswerProduces(NONE)
-NOT_ENOUGH_AFTER_APPEND: Final = AnswerProduces("NOT_ENOUGH_REPLICAS_AFTER_APPEND")
+ANSWER_PRODUCES: Final = AnswerProduces()
 START_FETCHING: Final = StartFetching()
 KEEP_FETCHING: Final = KeepFetching()
 STOP_FETCHING: Final = StopFetching()
@@ -563,7 +583,7 @@ def epoch_error(state: Partition | None, epoch: int, rules: Rules) -> str:
     """The error for a request to a leader that names ``epoch`` (-1: none), or NONE."""
     if state is None:
         return UNKNOWN_PARTITION
-    if state.is_known:
+    if epoch != state.leader_epoch and state.is_known:
         error = fencing_error(epoch, state.leader_epoch, rules)
         if error:
             return error
@@ -582,6 +602,22 @@ def produce_error(state: Partition | None, acks: int, rules: Rules, moment: Mome
     if acks == -1 and len(state.isr) < effective_min_isr(state, rules, moment):
         return "NOT_ENOUGH_REPLICAS"
     return NONE
+
+
+def acks_all_error(
+    state: Partition, required_offset: int, rules: Rules, moment: Moment
+) -> str | None:
+    """What an acks=all request whose records end at ``required_offset`` is told; None: not yet.
+
+    Its records are in the log. That too few replicas had them in time does not change that.
+    Source: Partition.checkEnoughReplicasReachOffset.
+    """
+    if state.role != LEADER:
+        return NOT_LEADER
+    if state.high_watermark < required_offset:
+        return None
+    enough = len(state.maximal_isr) >= effective_min_isr(state, rules, moment)
+    return NONE if enough else "NOT_ENOUGH_REPLICAS_AFTER_APPEND"
 
 
 def effective_min_isr(state: Partition, rules: Rules, moment: Moment) -> int:
@@ -734,7 +770,7 @@ def _become_follower(
     same_leader = followed and state.leader == command.leader
     goes_on = same_leader and not _truncates_again(state, command, rules)
     if state.role == LEADER:
-        effects += (FailProduces(NOT_LEADER), StopLeading(state.leader_epoch))
+        effects.append(StopLeading(state.leader_epoch))
     _take(state, command)
     state.role, state.leader = FOLLOWER, command.leader
     state.epoch_start = None
@@ -748,7 +784,7 @@ def _become_follower(
         effects.append(STOP_FETCHING)
     if not rules.leader_epochs:
         _truncate(state, state.high_watermark, "to high watermark", rules, effects)
-    elif state.epochs is None or state.epochs.latest < 0:
+    elif state.high_watermark < state.log_end and (state.epochs is None or state.epochs.latest < 0):
         _truncate(state, state.high_watermark, "no epoch: to high watermark", rules, effects)
     effects.append(START_FETCHING)
     return effects
@@ -762,8 +798,53 @@ def _truncates_again(state: Partition, command: BecomeFollower, rules: Rules) ->
     return missed and rules.epoch_assigned_at_election
 
 
-def _take(state: Partition, command: BecomeLeader | BecomeFollower) -> None:
-    """Take over what LeaderAndIsr says of any replica."""
+def _update_leader(
+    state: Partition, command: UpdateLeader, rules: Rules, moment: Moment
+) -> Effects:
+    """Take over the committed ISR and replicas; the HW may rise, since fewer may have to have it.
+
+    What was proposed is settled by it, whether it was stored or not.
+    """
+    effects: Effects = []
+    if command.zk_version < state.zk_version:
+        return effects
+    state.assigned, state.isr, state.pending = command.assigned, command.isr, None
+    state.zk_version = command.zk_version
+    before, state.remotes = state.remotes, {}
+    for follower in state.assigned:
+        if follower != state.broker:
+            state.remotes[follower] = before.get(follower) or RemoteReplica()
+            if follower not in before:
+                effects.append(RememberLogEnd(follower, -1))
+    effects.append(AdoptIsr(state.isr, state.zk_version, own_change=True))
+    _raise_high_watermark(state, "make-leader", rules, moment, effects)
+    return effects
+
+
+def _update_follower(
+    state: Partition, command: UpdateFollower, _rules: Rules, _moment: Moment
+) -> Effects:
+    state.assigned, state.zk_version = command.assigned, command.zk_version
+    return []
+
+
+def _follow_nobody(
+    state: Partition, command: FollowNobody, _rules: Rules, _moment: Moment
+) -> Effects:
+    """Lead and fetch no longer; the next leader will be followed from where the log ends."""
+    effects: Effects = []
+    if state.role == LEADER:
+        effects.append(StopLeading(state.leader_epoch))
+    effects.append(STOP_FETCHING)
+    _take(state, command)
+    state.role, state.leader, state.epoch_start = FOLLOWER, -1, None
+    state.isr, state.remotes = [], {}
+    effects.append(ChangeRole(FOLLOWER, -1, command.leader_epoch))
+    return effects
+
+
+def _take(state: Partition, command: BecomeLeader | BecomeFollower | FollowNobody) -> None:
+    """Take over what the controller says of any replica."""
     state.is_known = True
     state.leader_epoch = command.leader_epoch
     state.controller_epoch = command.controller_epoch
@@ -775,7 +856,7 @@ def _take(state: Partition, command: BecomeLeader | BecomeFollower) -> None:
 def _stop(state: Partition, _command: Stop, _rules: Rules, _moment: Moment) -> Effects:
     effects: Effects = []
     if state.role == LEADER:
-        effects += (FailProduces(NOT_LEADER), StopLeading(state.leader_epoch))
+        effects.append(StopLeading(state.leader_epoch))
         state.remotes = {}
     effects.append(STOP_FETCHING)
     if state.role != OFFLINE:
@@ -867,8 +948,7 @@ def _raise_high_watermark(
     if to == current:
         return
     _move_high_watermark(state, to, occasion, effects)
-    enough = len(members) >= min_isr
-    effects += (ANSWER_FETCHES, ANSWER_PRODUCES if enough else NOT_ENOUGH_AFTER_APPEND)
+    effects += (ANSWER_FETCHES, ANSWER_PRODUCES)
 
 
 def _holds_back(
@@ -1119,6 +1199,9 @@ def _end(state: Partition, _command: End, _rules: Rules, _moment: Moment) -> Eff
 TRANSITIONS: Final[dict[type, Callable[[Any, Any, Rules, Moment], Effects]]] = {
     BecomeLeader: _become_leader,
     BecomeFollower: _become_follower,
+    UpdateLeader: _update_leader,
+    UpdateFollower: _update_follower,
+    FollowNobody: _follow_nobody,
     Stop: _stop,
     Append: _append,
     CountFetch: _count_fetch,

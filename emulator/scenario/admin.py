@@ -120,6 +120,10 @@ class Admin:
     def add_partitions(self, wanted: inputs.AddPartitions) -> None:
         """Let a topic grow: the topic's znode gets the new partitions."""
         needs_topic(self.cluster, wanted.topic)
+        if wanted.assignment:
+            raise RefusedError(
+                "INVALID_REQUEST", "Replicas of new partitions can be named in KRaft mode only."
+            )
         path = znodes.topic_path(wanted.topic)
         found = znodes.topic_in(self.zookeeper.get(path).data)
         if found is None or 0 not in found.replicas:
@@ -182,6 +186,10 @@ class Admin:
         From 1.1 on they stand in its znode. Any setting is taken, though Kafka has some that only a
         restart changes.
         """
+        if wanted.broker is None:
+            raise RefusedError(
+                "INVALID_REQUEST", "A default for all brokers can be set in KRaft mode only."
+            )
         needs_broker(self.cluster, wanted.broker)
         settings = self.cluster.settings
         before = settings.brokers.get(wanted.broker, {})
@@ -287,6 +295,8 @@ class Admin:
         profile = self.cluster.profile
         if wanted.rack:
             needs(profile, "fetch_from_followers", "Consumers name racks")
+        if wanted.from_timestamp_us is not None:
+            needs(profile, "offsets_for_times", "Consumers find offsets by timestamp")
         if wanted.group is not None:
             needs(profile, "consumer_groups", "Consumer groups exist")
             if wanted.assignor == COOPERATIVE:

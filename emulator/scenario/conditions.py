@@ -13,9 +13,10 @@ from emulator.coordinator import offsets_topic
 from emulator.inputs.conditions import Clause, Subject, Value
 from emulator.protocol import PartitionInfo
 from emulator.storage.log import Log
+from emulator.zookeeper.zkcli import stat_fields
 
 NOTHING: Final = None
-UNORDERED: Final = frozenset(("isr", "osr"))
+UNORDERED: Final = frozenset(("isr", "osr", "elr", "last_known_elr", "adding", "removing"))
 """Lists that are compared without order."""
 
 
@@ -95,6 +96,8 @@ def _partition(cluster: Cluster, name: str, field: str) -> Value:
         return absent.get(field, NOTHING)
     if field in ("hw", "leo"):
         return _leaders_own(cluster, name, info.leader, field)
+    if field in _REGISTRATION_FIELDS:
+        return _registration_value(cluster, name, field)
     return _znode_value(assigned, info, field)
 
 
@@ -110,6 +113,26 @@ def _znode_value(assigned: list[int], info: PartitionInfo, field: str) -> Value:
         "version": info.zk_version,
     }
     return values.get(field, NOTHING)
+
+
+_REGISTRATION_FIELDS: Final = {
+    "elr": "elr",
+    "last_known_elr": "last_known_elr",
+    "partition_epoch": "partition_epoch",
+    "recovery": "leader_recovery_state",
+    "adding": "adding_replicas",
+    "removing": "removing_replicas",
+}
+"""What only the metadata log says of a partition."""
+
+
+def _registration_value(cluster: Cluster, name: str, field: str) -> Value:
+    if cluster.kraft is None:
+        return NOTHING
+    topic, _, number = name.rpartition("-")
+    partition = cluster.kraft.committed.image.partition(topic, int(number))
+    value = None if partition is None else getattr(partition, _REGISTRATION_FIELDS[field])
+    return list(value) if isinstance(value, tuple) else value
 
 
 def _leaders_own(cluster: Cluster, name: str, leader: int, field: str) -> Value:
@@ -192,7 +215,37 @@ def _broker(cluster: Cluster, name: str, field: str) -> Value:
         return NOTHING
     if field == "session":
         return cluster.zookeeper.session_of(broker.id)
+    if field != "state":
+        return _broker_registration(cluster, broker.id, field)
     return cluster.broker_state(broker.id)
+
+
+def _broker_registration(cluster: Cluster, broker: int, field: str) -> Value:
+    if cluster.kraft is None:
+        return NOTHING
+    registration = cluster.kraft.committed.image.brokers.get(broker)
+    if registration is None:
+        return 0 if field == "registrations" else NOTHING
+    value: Value = getattr(registration, field)
+    return value
+
+
+def _quorum(cluster: Cluster, name: str, field: str) -> Value:
+    """The quorum as its leader tells it; without one it has no value."""
+    if cluster.kraft is None:
+        return NOTHING
+    active = cluster.active_controller()
+    if active is None:
+        return NOTHING
+    leader = cluster.kraft.controllers[active]
+    if field != "member":
+        return active if field == "leader" else leader.quorum.epoch
+    if int(name) == active:
+        return "equal"
+    progress = leader.quorum.progress.get(int(name))
+    if progress is None:
+        return NOTHING
+    return "equal" if progress.end_offset > leader.last_record else "behind"
 
 
 def _zk(cluster: Cluster, path: str, field: str) -> Value:
@@ -204,13 +257,11 @@ def _zk(cluster: Cluster, path: str, field: str) -> Value:
         return sorted({*watches.data.get(path, ()), *watches.children.get(path, ())})
     if node is None:
         return NOTHING
-    values: dict[str, Value] = {
-        "data": node.data or "",
-        "version": node.version,
-        "children": sorted(node.children or ()),
-        "owner": node.ephemeral_owner,
-    }
-    return values[field]
+    if field == "data":
+        return node.data or ""
+    if field == "children":
+        return sorted(node.children or ())
+    return stat_fields(node.stat())[field]
 
 
 def _producer(cluster: Cluster, name: str, field: str) -> Value:
@@ -290,6 +341,7 @@ _LOOKS: Final[dict[str, Callable[[Cluster, str, str], Value]]] = {
     "replica": _replica,
     "controller": _controller,
     "broker": _broker,
+    "quorum": _quorum,
     "zk": _zk,
     "producer": _producer,
     "consumer": _consumer,

@@ -7,8 +7,15 @@ from emulator.broker.replica import FOLLOWER, LEADER, Replica
 from emulator.cluster import Cluster
 from emulator.events import ZOOKEEPER
 from emulator.inputs import statements as inputs
+from emulator.kraft.controller_server import ControllerServer
 from emulator.replication.partition import LoseTail
-from emulator.scenario.refusals import RefusedError, needs, needs_broker, needs_partition
+from emulator.scenario.refusals import (
+    NO_ZOOKEEPER,
+    RefusedError,
+    needs,
+    needs_broker,
+    needs_partition,
+)
 
 DOWN = ("stopped", "crashed")
 BROUGHT_BY = {
@@ -93,7 +100,7 @@ class Processes:
             raise RefusedError(
                 "BROKER_NOT_AVAILABLE", f"Broker {broker.id} is frozen: thaw it first, or crash it."
             )
-        broker.lifecycle.stop()
+        broker.stop()
 
     def start(self, wanted: inputs.StartBroker) -> None:
         """Start a process that is down."""
@@ -105,7 +112,7 @@ class Processes:
             for tp in broker.state.replicas:
                 self.kernel.emit(events.LogDeleted, tp, broker.id)
             broker.state.replicas.clear()
-        broker.lifecycle.start()
+        broker.start()
 
     def freeze(self, wanted: inputs.FreezeBroker) -> None:
         """The process does nothing until it is thawed."""
@@ -122,6 +129,81 @@ class Processes:
             raise RefusedError("NONE", f"Broker {broker.id} is not frozen.")
         self.kernel.emit(events.BrokerStateChanged, broker.id, broker.state.state)
         self.kernel.thaw_host(broker.id)
+
+    # ---- controllers
+
+    def controllers(self, which: str) -> list[ControllerServer]:
+        """The controllers that a word means; it is kept for ``last``."""
+        cluster = self.cluster
+        kraft = cluster.kraft
+        if kraft is None:
+            raise RefusedError(
+                "UNSUPPORTED_VERSION",
+                "There are no controllers of their own: the brokers elect one in ZooKeeper mode.",
+            )
+        found = cluster.controllers
+        if which == "all":
+            return [each for each in found.values() if each.state.status in DOWN]
+        if which.isdigit():
+            number = int(which)
+            if number not in found:
+                ids = ", ".join(map(str, found))
+                message = f"There is no controller {number}; there are {ids}."
+                raise RefusedError("BROKER_NOT_AVAILABLE", message)
+            return [found[number]]
+        if which != "last":
+            kraft.meant = self._meant(which)
+        if kraft.meant < 0:
+            message = f"No controller is meant by '{which}' now."
+            raise RefusedError("BROKER_NOT_AVAILABLE", message)
+        return [found[kraft.meant]]
+
+    def _meant(self, which: str) -> int:
+        cluster = self.cluster
+        active = cluster.active_controller()
+        running = [number for number in cluster.controllers if cluster.host_works(number)]
+        if which == "active":
+            return -1 if active is None else active
+        if which == "standby":
+            running = [number for number in running if number != active]
+        return min(running, default=-1)
+
+    def change_controller(self, wanted: inputs.ChangeController) -> list[int]:
+        """Crash, stop, start, freeze or thaw controllers; returns their ids."""
+        chosen = self.controllers(wanted.which)
+        for controller in chosen:
+            self._check_controller(controller, wanted.action)
+            match wanted.action:
+                case "start":
+                    controller.start()
+                case "crash":
+                    controller.end_process("crashed")
+                case "stop":
+                    controller.stop()
+                case "freeze":
+                    self.kernel.freeze_host(controller.id)
+                    self.kernel.emit(events.ControllerStateChanged, controller.id, "frozen")
+                case "thaw":
+                    self.kernel.emit(events.ControllerStateChanged, controller.id, "running")
+                    self.kernel.thaw_host(controller.id)
+        return [each.id for each in chosen]
+
+    def _check_controller(self, controller: ControllerServer, action: str) -> None:
+        """Refuse what makes no sense in the state of a controller's process."""
+        status, name = controller.state.status, f"Controller {controller.id}"
+        frozen = self.kernel.state.hosts[controller.id].frozen
+        if action == "start":
+            if status not in DOWN:
+                raise RefusedError("NONE", f"{name} is running already.")
+        elif status in DOWN:
+            raise RefusedError("BROKER_NOT_AVAILABLE", f"{name} is {status}: start it first.")
+        elif action == "stop" and frozen:
+            message = f"{name} is frozen: thaw it first, or crash it."
+            raise RefusedError("BROKER_NOT_AVAILABLE", message)
+        elif action == "freeze" and frozen:
+            raise RefusedError("NONE", f"{name} is frozen already.")
+        elif action == "thaw" and not frozen:
+            raise RefusedError("NONE", f"{name} is not frozen.")
 
     def pause_replica(self, wanted: inputs.PauseReplica) -> None:
         """A follower stops fetching one partition."""
@@ -161,8 +243,10 @@ class Processes:
 
     def _both(self, source: int, destination: int, one_way: bool) -> list[tuple[int, int]]:
         for number in (source, destination):
-            if number >= 0:
+            if number >= 0 and number not in self.cluster.controllers:
                 self.broker(number)
+            if number == ZOOKEEPER and self.cluster.kraft is not None:
+                raise RefusedError("UNSUPPORTED_VERSION", NO_ZOOKEEPER)
         if source == destination:
             raise RefusedError("BROKER_NOT_AVAILABLE", "A link has two different ends.")
         pair = (source, destination)
@@ -185,11 +269,14 @@ class Processes:
 
     def isolate(self, wanted: inputs.IsolateBroker) -> None:
         """Cut a broker from all others and from ZooKeeper."""
-        broker = self.broker(wanted.broker)
-        for other in (*self.cluster.brokers, ZOOKEEPER):
-            if other != broker.id:
-                self.network.change(broker.id, other, cut=True)
-                self.network.change(other, broker.id, cut=True)
+        number = wanted.broker
+        if number not in self.cluster.controllers:
+            self.broker(number)
+        above = self.cluster.controllers or (ZOOKEEPER,)
+        for other in (*self.cluster.brokers, *above):
+            if other != number:
+                self.network.change(number, other, cut=True)
+                self.network.change(other, number, cut=True)
 
     def heal(self, wanted: inputs.HealLinks) -> None:
         """Make one link, or all, whole again."""

@@ -67,7 +67,7 @@ class BrokerStopped(Pending, frozen=True):
 
 
 class BrokerRegistered(Pending, frozen=True):
-    """`broker start`: the broker has registered in ZooKeeper."""
+    """`broker start`: the broker has registered, and in KRaft mode is unfenced."""
 
     broker: int
 
@@ -83,6 +83,22 @@ class ControllerAsked(Pending, frozen=True):
 
     job: int
     tp: str
+
+
+class AdminAnswered(Pending, frozen=True):
+    """A statement that brokers forward to the controller (KRaft): the answer is its result."""
+
+    job: int
+
+
+class ControllerActive(Pending, frozen=True):
+    """`controller start`: the quorum has a leader."""
+
+
+class ControllerStopped(Pending, frozen=True):
+    """`controller stop`: the process has ended."""
+
+    controller: int
 
 
 class FetchRounds(Pending, frozen=True):
@@ -101,6 +117,9 @@ AnyPending = (
     | BrokerRegistered
     | JobFinished
     | ControllerAsked
+    | AdminAnswered
+    | ControllerActive
+    | ControllerStopped
     | FetchRounds
 )
 """Every kind, as the type that codecs decode."""
@@ -142,7 +161,7 @@ def _broker_stopped(
 def _broker_registered(
     cluster: Cluster, pending: BrokerRegistered, is_up: bool
 ) -> Outcome | BrokerRegistered:
-    if cluster.brokers[pending.broker].state.broker_epoch:
+    if cluster.is_up(pending.broker):
         return Outcome()
     return _late(f"Starting broker {pending.broker}") if is_up else pending
 
@@ -172,6 +191,39 @@ def _controller_asked(
     return Outcome(error, sentence.format(error=error, tp=pending.tp), refused=True)
 
 
+def _admin_answered(
+    cluster: Cluster, pending: AdminAnswered, _is_up: bool
+) -> Outcome | AdminAnswered:
+    """What the controller answered is a result: its refusals are what a script may ask about."""
+    state = cluster.clients.state
+    error = state.finished.pop(pending.job, None)
+    if error is None:
+        return pending
+    errors = state.admin.answers.pop(pending.job, {})
+    if error != "NONE" or not errors:
+        return Outcome(error, output=error, result=error)
+    first = next((each for each in errors.values() if each != "NONE"), "NONE")
+    named = {name or "default": each for name, each in errors.items()}
+    text = "\n".join(f"{name}: {each}" for name, each in named.items())
+    return Outcome(first, output=text, result=named)
+
+
+def _controller_active(
+    cluster: Cluster, pending: ControllerActive, is_up: bool
+) -> Outcome | ControllerActive:
+    if cluster.active_controller() is not None:
+        return Outcome()
+    return _late("Electing a controller") if is_up else pending
+
+
+def _controller_stopped(
+    cluster: Cluster, pending: ControllerStopped, is_up: bool
+) -> Outcome | ControllerStopped:
+    if cluster.controllers[pending.controller].state.status == "stopped":
+        return Outcome()
+    return _late(f"Stopping controller {pending.controller}") if is_up else pending
+
+
 REFUSALS: Final = {
     "ELECTION_NOT_NEEDED": "{tp} has a leader.",
     "ELIGIBLE_LEADERS_NOT_AVAILABLE": "No replica of {tp} is alive.",
@@ -185,7 +237,7 @@ REFUSALS: Final = {
 def _fetch_rounds(cluster: Cluster, pending: FetchRounds, is_up: bool) -> Outcome | FetchRounds:
     """Look whether the round is over, and begin the next one."""
     broker = cluster.brokers[pending.broker]
-    if pending.tp in broker.state.fetchers.single_rounds.values():
+    if broker.state.fetchers.has_round(pending.tp):
         if _is_stuck(cluster, pending):
             return Outcome()
         return _late("The fetch") if is_up else pending
@@ -231,5 +283,8 @@ CHECKS: Final[dict[type[Pending], Check]] = {
     BrokerRegistered: _broker_registered,
     JobFinished: _job_finished,
     ControllerAsked: _controller_asked,
+    AdminAnswered: _admin_answered,
+    ControllerActive: _controller_active,
+    ControllerStopped: _controller_stopped,
     FetchRounds: _fetch_rounds,
 }

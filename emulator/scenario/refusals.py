@@ -5,6 +5,9 @@ from difflib import get_close_matches
 from emulator.cluster import Cluster
 from emulator.releases.profiles import Profile
 
+NO_ZOOKEEPER = "There is no ZooKeeper in KRaft mode: the controllers keep a log of metadata."
+"""Why a statement about ZooKeeper cannot be done."""
+
 
 class RefusedError(Exception):
     """A statement that cannot be done: ``name`` is Kafka's or ZooKeeper's name for the error."""

@@ -30,15 +30,19 @@ from emulator.inputs.statements import Statement
 from emulator.scenario import conditions
 from emulator.scenario.admin import Admin
 from emulator.scenario.faults import Processes
+from emulator.scenario.kraft_admin import KRaftAdmin
 from emulator.scenario.outcome import Outcome
 from emulator.scenario.pending import (
     CHECKS,
     NEVER_US,
+    AdminAnswered,
     AnyPending,
     BrokerRegistered,
     BrokerStopped,
     Conditions,
+    ControllerActive,
     ControllerAsked,
+    ControllerStopped,
     FetchRounds,
     JobFinished,
     Quiet,
@@ -119,6 +123,7 @@ class Runner:
         self.kernel = cluster.kernel
         self.state = RunnerState() if state is None else state
         self.admin = Admin(cluster)
+        self.kraft_admin = KRaftAdmin(cluster)
         self.processes = Processes(cluster)
         self._table = self._begin_table()
         self._note_awaited()
@@ -354,7 +359,45 @@ class Runner:
             inputs.Wait: self._wait,
             inputs.WaitUntil: self._wait_until,
             inputs.Settle: self._settle,
+            inputs.ChangeController: self._change_controller,
+            **self._kraft_table(),
         }
+
+    def _kraft_table(self) -> dict[type, Begin]:
+        """What brokers forward to the controller, and what makes no sense without ZooKeeper."""
+        kraft = self.kraft_admin
+        always: dict[type, Begin] = {
+            inputs.AlterPartition: self._forwarded(kraft.alter_partition),
+            inputs.DescribeTopic: kraft.describe_topic,
+        }
+        if self.cluster.kraft is None:
+            return always
+        return always | {
+            inputs.CreateTopic: self._forwarded(kraft.create_topic),
+            inputs.AddPartitions: self._forwarded(kraft.add_partitions),
+            inputs.ConfigureTopic: self._forwarded(kraft.configure_topic),
+            inputs.ConfigureBroker: self._forwarded(kraft.configure_broker),
+            inputs.DeleteTopic: self._forwarded(kraft.delete_topic),
+            inputs.ElectPreferred: self._forwarded(kraft.elect_preferred),
+            inputs.ElectUnclean: self._forwarded(kraft.elect_unclean),
+            inputs.Reassign: self._forwarded(kraft.reassign),
+            inputs.CancelReassignment: self._forwarded(kraft.cancel_reassignment),
+            inputs.ZkCommand: kraft.refuse,
+            inputs.ExpireSession: kraft.refuse,
+        }
+
+    def _forwarded(self, ask: Callable[[Any], int]) -> Begin:
+        """Begin a statement by a request; its answer is the statement's result."""
+        return lambda wanted: AdminAnswered(NEVER_US, ask(wanted))
+
+    def _change_controller(self, wanted: inputs.ChangeController) -> Begun:
+        chosen = self.processes.change_controller(wanted)
+        limit_us = self.now_us + OPERATION_LIMIT_US
+        if wanted.action == "start" and wanted.wait:
+            return ControllerActive(limit_us)
+        if wanted.action == "stop" and chosen:
+            return ControllerStopped(limit_us, chosen[0])
+        return None
 
     def _mark(self, wanted: inputs.Mark) -> None:
         self.kernel.emit(events.BookmarkSet, wanted.name, wanted.note)
@@ -387,8 +430,10 @@ class Runner:
         self.processes.stop(wanted)
         return BrokerStopped(self.now_us + OPERATION_LIMIT_US, wanted.broker)
 
-    def _start(self, wanted: inputs.StartBroker) -> BrokerRegistered:
+    def _start(self, wanted: inputs.StartBroker) -> Begun:
         self.processes.start(wanted)
+        if not wanted.wait:
+            return None
         return BrokerRegistered(self.now_us + OPERATION_LIMIT_US, wanted.broker)
 
     def _ask_controller(self, ask: Callable[[Any], int]) -> Begin:

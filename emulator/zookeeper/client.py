@@ -154,19 +154,14 @@ class ZkClient:
         Raises:
             ZooKeeperError: the server refuses, or cannot be asked (ConnectionLoss).
         """
-        return self._write(
-            "create",
-            path,
-            ANY_VERSION,
-            lambda: self.zookeeper.create(
-                self.environment,
-                self.state.session,
-                path,
-                data,
-                ephemeral=ephemeral,
-                sequential=sequential,
-            ),
-        )
+        zookeeper, session = self.zookeeper, self.state.session
+
+        def work() -> str:
+            return zookeeper.create(
+                self.environment, session, path, data, ephemeral=ephemeral, sequential=sequential
+            )
+
+        return self._write("create", path, ANY_VERSION, work)
 
     def set_data(self, path: str, data: str | None, version: int = ANY_VERSION) -> int:
         """Set a znode's data if its dataVersion is ``version``; returns the new dataVersion.
@@ -243,7 +238,7 @@ class ZkClient:
 
     def _write(self, operation: str, path: str, version: int, work: Callable[[], _T]) -> _T:
         try:
-            return self._request(path, work)
+            return work() if self.undisturbed() else self._request(path, work)
         except errors.ConnectionLoss:
             raise
         except errors.ZooKeeperError as error:

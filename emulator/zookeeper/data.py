@@ -12,7 +12,6 @@ thread logs before it goes on with its next event. Here both are None, and what 
 where the caller decides it. Source: ``ZkData.scala`` 1.1 to 3.9, ``ZkUtils.scala`` 0.8.2 to 1.0.
 """
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Annotated, Any, Final, TypeVar
 
@@ -118,9 +117,6 @@ INT_MAX: Final = (1 << 31) - 1
 _INT_DIGITS: Final = 11
 """The length of the longest decimal that can be a Java ``Int``, its sign included."""
 
-_DECIMAL: Final = re.compile(r"0|[1-9][0-9]{0,9}").fullmatch
-"""A number without sign and leading zeros, no longer than the largest Java ``Int``."""
-
 Int = Annotated[int, Meta(ge=INT_MIN, le=INT_MAX)]
 """A Java ``Int``: Kafka reads no other number as an id, an epoch or a version."""
 
@@ -152,10 +148,13 @@ def number_in(text: str | None) -> int | None:
 
     Only the spelling that Kafka writes counts: no sign, no leading zero.
     """
-    if text is None or _DECIMAL(text) is None:
+    if text is None:
         return None
-    number = int(text)
-    return number if number <= INT_MAX else None
+    try:
+        number = int(text)
+    except ValueError:
+        return None
+    return number if 0 <= number <= INT_MAX and str(number) == text else None
 
 
 def following(number: int) -> int:
@@ -215,10 +214,11 @@ class _BrokerJson(Struct):
 _broker = _reader(_BrokerJson)
 
 
-def broker_json(profile: Profile, broker: int, rack: str | None, timestamp_ms: int) -> str:
+def broker_json(
+    profile: Profile, broker: int, host: str, rack: str | None, timestamp_ms: int
+) -> str:
     """The content of /brokers/ids/N (``BrokerIdZNode``)."""
     port = 9092 + broker
-    host = f"broker-{broker}"
     basic = {"jmx_port": -1, "timestamp": str(timestamp_ms), "host": host}
     if not profile.has("broker_endpoints"):
         return compact({**basic, "version": 1, "port": port})

@@ -16,6 +16,7 @@ from msgspec import Struct
 
 from emulator import events
 from emulator.protocol import PartitionInfo
+from emulator.protocol.names import split
 from emulator.simulation.kernel import Emit
 from emulator.zookeeper import data as znodes
 from emulator.zookeeper import errors
@@ -55,13 +56,14 @@ class PartitionMetadata:
             NoNodeError: its topic is gone.
             ConnectionLoss: no answer came; it may have been written or not.
         """
-        path = znodes.partition_path(tp)
+        topic, number = split(tp)
+        above = znodes.partitions_path(topic)
+        path = f"{above}/{number}"
         if self._zk.find(path) is None:
-            above = znodes.partitions_path(tp.rpartition("-")[0])
             if self._zk.find(above) is None:
                 self._zk.create(above, None)
             self._zk.create(path, None)
-        self._zk.create(znodes.state_path(tp), _json(state))
+        self._zk.create(f"{path}/state", _json(state))
         return 0
 
     def write(self, tp: str, state: PartitionState, version: int) -> int:

@@ -76,15 +76,40 @@ def error_text(error: ZooKeeperError) -> str:
     return str(error) if words is None else f"{words}{error.path}"
 
 
+def stat_fields(stat: Stat, started_ms: int = STARTED_MS) -> dict[str, int]:
+    """A Stat by the words of conditions; times are milliseconds since 1970, as ZooKeeper's are."""
+    return {
+        "version": stat.version,
+        "owner": stat.ephemeral_owner,
+        "czxid": stat.czxid,
+        "mzxid": stat.mzxid,
+        "pzxid": stat.pzxid,
+        "ctime": started_ms + stat.ctime_us // 1000,
+        "mtime": started_ms + stat.mtime_us // 1000,
+        "cversion": stat.cversion,
+        "acl_version": stat.aversion,
+        "data_length": stat.data_length,
+        "num_children": stat.num_children,
+    }
+
+
 def node_result(node: Znode) -> dict[str, Any]:
-    """``get`` and ``stat`` as plain data."""
+    """``get`` and ``stat`` as plain data, by zkCli's own words."""
+    fields = stat_fields(node.stat())
     return {
         "data": node.data,
-        "dataVersion": node.version,
-        "cversion": node.cversion,
-        "ephemeral": node.ephemeral_owner != 0,
-        "dataLength": node.data_length,
-        "numChildren": node.num_children,
+        "dataVersion": fields["version"],
+        "cversion": fields["cversion"],
+        "aclVersion": fields["acl_version"],
+        "ephemeral": fields["owner"] != 0,
+        "ephemeralOwner": fields["owner"],
+        "dataLength": fields["data_length"],
+        "numChildren": fields["num_children"],
+        "cZxid": fields["czxid"],
+        "mZxid": fields["mzxid"],
+        "pZxid": fields["pzxid"],
+        "ctime": fields["ctime"],
+        "mtime": fields["mtime"],
     }
 
 

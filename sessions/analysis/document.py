@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from sessions.analysis.examples import EXAMPLES
 from sessions.analysis.jobs import JOBS
 from sessions.dataset.document import page
 
@@ -13,8 +14,13 @@ HEAD: Final = """\
 its worst rows are shown in the terminal. `--master` names a Spark master (this machine,
 `local[*]`, if left out), `--remote` a Spark Connect server (`sc://HOST:PORT`); both must see the
 two folders under the same paths or URIs (`s3a://BUCKET/..`). `--conf spark.K=V` sets what Spark
-knows. Inside `spark-submit` the submitter's master and settings count. `--job` chooses jobs; all
-of them run if it is left out.
+knows. `--job` chooses jobs; all of them run if it is left out.
+
+`spark-submit --master URL .../site-packages/tidegauge/__main__.py analyze DATASET --out DIR` runs
+it inside `spark-submit`, which takes Python files only. There the submitter's master and settings
+count, and a `--master` of the program does not. Spark puts the program's standard error on
+standard output, so the object of `--json` is the last line.
+
 `DIR/report.html` is [one page](report.md), made from these tables, that needs nothing else: charts,
 the worst rows, and for the number of an event the command that opens its session there.
 
@@ -38,6 +44,10 @@ everything is.
   follower: the fetch that brings the record; the next one tells the leader, which commits.
 - A column without a meaning for null always has a value.
 
+Below each table stands a query, which names tables by their names: after
+`CREATE VIEW outages AS SELECT * FROM 'DIR/outages/*.parquet'` DuckDB knows it, after
+`spark.read.parquet("DIR/outages").createOrReplaceTempView("outages")` Spark does.
+
 This page is rendered from the declarations (`python -m sessions.analysis > docs/analysis.md`).
 """
 
@@ -50,4 +60,4 @@ def analysis_page() -> str:
         links = ", ".join(f"[`{name}`](#{name})" for name in names)
         lines.append(f"| `{job.name}` | {job.question} | {links} |")
     tables = tuple(result.table for job in JOBS.values() for result in job.results)
-    return page("\n".join((HEAD, *lines, "")), tables)
+    return page("\n".join((HEAD, *lines, "")), tables, EXAMPLES)

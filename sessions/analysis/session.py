@@ -67,7 +67,7 @@ def spark_session(
     """A session on ``master`` (neither: ``local[*]``) or with the Connect server at ``remote``.
 
     ``conf`` is Spark's configuration, before all that is chosen here. Started by ``spark-submit``,
-    the session is the submitter's: its ``--master`` and ``--conf`` come first. A session that this
+    the session is the submitter's: its ``--master`` wins over ``master``. A session that this
     process has already is used and left running. One that is made here ends with the block, JVM and
     temporary files included. Raises :class:`SparkUnavailable` if there can be none,
     :class:`AnalysisError` for a URL that is none.
@@ -78,7 +78,8 @@ def spark_session(
         from pyspark.sql import SparkSession
     except ImportError as error:
         raise SparkUnavailable(f"analysis needs PySpark ({error.name}); {SPARK_EXTRA}") from error
-    asked = remote or master
+    is_submitted = SUBMITTED in os.environ and not remote
+    asked = None if is_submitted else remote or master
     if asked and not LOCAL.fullmatch(asked):
         _require_answer(asked)
     given = dict(conf or {})
@@ -87,11 +88,11 @@ def spark_session(
             yield session
     elif active := SparkSession.getActiveSession():
         running = active.sparkContext.master
-        if master not in (None, running):
+        if asked not in (None, running):
             raise AnalysisError(f"this process runs Spark on {running} already, not on {master}")
         with _configured(active, given):
             yield active
-    elif SUBMITTED in os.environ:
+    elif is_submitted:
         with _submitted_session(given) as session:
             yield session
     else:
@@ -141,14 +142,14 @@ def _submitted_session(conf: Mapping[str, str]) -> "Iterator[SparkSession]":
 def _own_session(master: str, conf: Mapping[str, str]) -> "Iterator[SparkSession]":
     """A session in a JVM that is started for it."""
     require_java()
-    os.environ[SAFE_PATH] = "1"  # Java hands it on to the workers that it starts here
     if master == YARN and not any(os.environ.get(name) for name in YARN_FOLDERS):
         raise SparkUnavailable(
             f"--master yarn needs the cluster's configuration: {' or '.join(YARN_FOLDERS)} names "
             "its folder"
         )
-    if LOCAL.fullmatch(master):
-        os.environ.setdefault(WORKERS_PYTHON, sys.executable)
+    handed_on = {SAFE_PATH: "1"}  # Java hands it on to the workers that it starts here
+    if LOCAL.fullmatch(master) and WORKERS_PYTHON not in os.environ:
+        handed_on[WORKERS_PYTHON] = sys.executable
     with (
         tempfile.TemporaryDirectory(
             prefix="tidegauge-spark-", ignore_cleanup_errors=True
@@ -156,11 +157,27 @@ def _own_session(master: str, conf: Mapping[str, str]) -> "Iterator[SparkSession
         _unlogged(),
     ):
         chosen = settings(master, scratch) | store_settings() | dict(conf)
-        session = _started(chosen, Path(scratch) / "spark.log")
+        with _environment(handed_on):
+            session = _started(chosen, Path(scratch) / "spark.log")
         try:
             yield session
         finally:
             _end(session.sparkContext)
+
+
+@contextlib.contextmanager
+def _environment(variables: Mapping[str, str]) -> Iterator[None]:
+    """Some variables for what is started in the block; afterwards they are as before."""
+    before = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
 
 
 def settings(master: str, scratch: str) -> dict[str, str]:
@@ -341,18 +358,13 @@ def _remote_session(url: str, conf: Mapping[str, str]) -> "Iterator[SparkSession
         raise SparkUnavailable(
             f"Spark Connect needs more Python packages; {CONNECT_EXTRA}"
         ) from error
-    before = os.environ.get(CONNECT_MODE)
-    os.environ[CONNECT_MODE] = "1"
-    try:
+    with _environment({CONNECT_MODE: "1"}):
         session: Any = RemoteSession.builder.remote(url).create()
         try:
             with _configured(session, conf):
                 yield session
         finally:
             session.stop()
-    finally:
-        if before is None:
-            os.environ.pop(CONNECT_MODE, None)
 
 
 def addresses(url: str) -> list[tuple[str, int]]:

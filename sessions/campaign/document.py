@@ -6,6 +6,7 @@ from sessions.campaign.runner import RUNS_A_TASK, TASKS_MAX
 from sessions.campaign.shipping import NEEDED
 from sessions.campaign.worker import COMMIT_S
 from sessions.dataset.document import page
+from sessions.dataset.examples import EXAMPLES
 from sessions.dataset.tables import RUNS
 
 HEAD: Final = f"""\
@@ -64,4 +65,4 @@ This page is rendered from the declarations (`python -m sessions.campaign > docs
 
 def campaigns_page() -> str:
     """docs/campaigns.md as Markdown."""
-    return page(HEAD, (RUNS,))
+    return page(HEAD, (RUNS,), EXAMPLES)

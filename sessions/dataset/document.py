@@ -1,10 +1,11 @@
 """Pages of docs/ on tables, rendered from the tables' declarations and from the events."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from inspect import cleandoc
 from typing import Final, get_type_hints
 
 from emulator.events import Event
+from sessions.dataset.examples import EXAMPLES, Example
 from sessions.dataset.layout import LAYOUT, MANIFEST, MARKER, STAGING
 from sessions.dataset.rows.events import OWN_COLUMNS, shape_of
 from sessions.dataset.schema import SESSION, Column, Table
@@ -48,6 +49,14 @@ Any reader of Parquet reads a table as `DATASET/TABLE/*.parquet`. While nobody w
 files of the manifest and no others. How long did each release take to commit a record?
 
 {{examples}}
+A query for each table stands below it. It names tables by their names, which DuckDB knows after
+
+```sql
+CREATE VIEW events AS SELECT * FROM 'DATASET/events/*.parquet'
+```
+
+and Spark after `spark.read.parquet("DATASET/events").createOrReplaceTempView("events")`.
+
 ## Joins
 
 Everything joins on `{SESSION}`; within a session:
@@ -103,7 +112,7 @@ committed["commit_us"] = committed["committed_us"] - committed["sent_us"]
 groups = committed.groupby(["version", "acks"], as_index=False)
 found = groups.agg(records=("commit_us", "size"), commit_p50_us=("commit_us", "median"))
 """
-EXAMPLES: Final = (
+READERS: Final = (
     ("DuckDB", "sql", DUCKDB),
     ("Polars", "python", POLARS),
     ("pandas", "python", PANDAS),
@@ -114,10 +123,10 @@ EXAMPLES: Final = (
 def dataset_page() -> str:
     """docs/dataset.md as Markdown."""
     shown = "\n".join(
-        f"With {name}:\n\n```{language}\n{code}```\n" for name, language, code in EXAMPLES
+        f"With {name}:\n\n```{language}\n{code}```\n" for name, language, code in READERS
     )
     head = DATASET_HEAD.replace("{examples}", shown)
-    return "\n".join([page(head, (*TABLES, RUNS)), *_events()])
+    return "\n".join([page(head, (*TABLES, RUNS), EXAMPLES), *_events()])
 
 
 def _events() -> Iterator[str]:
@@ -148,12 +157,13 @@ def _field(kind: type[Event], name: str) -> str:
     return f"*{name}* ({said}{more})"
 
 
-def page(head: str, tables: tuple[Table, ...]) -> str:
-    """A page as Markdown: its head, then a section a table."""
-    return "\n".join([head, *(line for table in tables for line in _section(table))])
+def page(head: str, tables: tuple[Table, ...], examples: Mapping[str, Example]) -> str:
+    """A page as Markdown: its head, then a section a table, with the example by its name."""
+    sections = (_section(table, examples[table.name]) for table in tables)
+    return "\n".join([head, *(line for section in sections for line in section)])
 
 
-def _section(table: Table) -> Iterator[str]:
+def _section(table: Table, example: Example) -> Iterator[str]:
     yield f"## {table.name}"
     yield ""
     order = f" In a file, rows are in order of {table.order}." if table.order else ""
@@ -162,6 +172,10 @@ def _section(table: Table) -> Iterator[str]:
     yield "| column | type | unit | meaning | null |"
     yield "|--|--|--|--|--|"
     yield from (_line(column) for column in table.columns)
+    yield ""
+    yield example.question
+    yield ""
+    yield f"```sql\n{example.sql}```"
     yield ""
 
 

@@ -22,14 +22,20 @@ FIELDS: Final = {
     "partition": (
         *("leader", "epoch", "isr", "osr", "replicas", "hw", "leo"),
         *("state", "under_replicated", "version"),
+        *("elr", "last_known_elr", "partition_epoch", "recovery", "adding", "removing"),
     ),
     "replica": (
         *("leo", "hw", "log_start", "role", "epochs", "values"),
         *("remote_leo", "caught_up_ms"),
     ),
     "controller": ("broker", "epoch"),
-    "broker": ("state", "session"),
-    "zk": ("exists", "data", "version", "children", "owner", "watchers"),
+    "broker": ("state", "session", "fenced", "in_controlled_shutdown", "registrations"),
+    "quorum": ("leader", "epoch", "member"),
+    "zk": (
+        *("exists", "data", "version", "children", "owner", "watchers"),
+        *("czxid", "mzxid", "pzxid", "ctime", "mtime"),
+        *("cversion", "acl_version", "data_length", "num_children"),
+    ),
     "producer": ("acked", "failed", "retries", "pending"),
     "consumer": ("position", "values", "partitions"),
     "audit": (
@@ -39,7 +45,12 @@ FIELDS: Final = {
     "cluster": ("under_replicated", "offline", "under_min_isr", "time"),
 }
 """What can be asked of each kind of subject."""
-CALLED: Final = {"zk": "a znode", "controller": "the controller", "audit": "the audit"}
+CALLED: Final = {
+    "zk": "a znode",
+    "controller": "the controller",
+    "quorum": "the quorum",
+    "audit": "the audit",
+}
 """Kinds of subjects that are not called ``a KIND``."""
 WRITTEN: Final = {
     "broker": "broker.0.state",
@@ -47,16 +58,18 @@ WRITTEN: Final = {
     "producer": "producer.p1.acked",
     "consumer": "consumer.c1.values",
     "controller": "controller.broker",
+    "quorum": "quorum.leader",
     "audit": "audit.lost",
 }
 """How a subject is written that starts with a fixed word."""
-TEXT_FIELDS: Final = {"state", "role", "data", "children", "values", "partitions"}
+TEXT_FIELDS: Final = {"state", "member", "role", "data", "children", "values", "partitions"}
 """Values that are words, or lists of words: digits beside them stay text."""
 TIME_FIELDS: Final = {"time", "caught_up_ms"}
 """Values in milliseconds, beside which a duration may stand."""
 
 LISTS: Final = {
     *("isr", "osr", "replicas", "epochs", "values"),
+    *("elr", "last_known_elr", "adding", "removing"),
     *("children", "partitions", "watchers"),
 }
 """Values that are lists themselves."""
@@ -68,7 +81,8 @@ _REPLICA = re.compile(r"([A-Za-z0-9._-]+-\d+@\d+)\.(\w*)", re.ASCII)
 _BROKER = re.compile(r"broker\.(\d+)\.(\w*)", re.ASCII)
 _CLIENT = re.compile(r"(producer|consumer)\.(.+)\.(\w*)", re.ASCII)
 _ZNODE = re.compile(r"zk\.(/.*)\.(\w*)", re.ASCII)
-_WHOLE = re.compile(r"(controller|audit)\.(\w*)", re.ASCII)
+_MEMBER = re.compile(r"quorum\.(\d+)", re.ASCII)
+_WHOLE = re.compile(r"(controller|quorum|audit)\.(\w*)", re.ASCII)
 _INTEGER = re.compile(r"-?\d{1,18}", re.ASCII)
 _INNER_LIST = re.compile(r"\[([^\[\]]*)\]")
 
@@ -157,6 +171,8 @@ def _subjects(word: str) -> list[Subject]:
         found.append(Subject("broker", match[1], match[2]))
     if match := _CLIENT.fullmatch(word):
         found.append(Subject(match[1], match[2], match[3]))
+    if match := _MEMBER.fullmatch(word):
+        return [Subject("quorum", match[1], "member")]
     if match := _WHOLE.fullmatch(word):
         found.append(Subject(match[1], "", match[2]))
     if word in FIELDS["cluster"]:

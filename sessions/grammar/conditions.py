@@ -11,6 +11,10 @@ OP is one of ``== = != < <= > >= in contains ~ !~``: ``=`` is ``==``, ``~`` is `
 ``!~`` its opposite. The spaces around OP may be left out, but around ``in`` and ``contains``. RIGHT
 is one word, or a list in brackets, ``[1, 2]``. Words of the grammar are understood in any case.
 
+A script's lexer has made words of its text already; the console's ``/`` and ``t`` hand over the
+text (:func:`parse_text`). There parts may stand side by side, which joins them by ``and``, and a
+filter has parts that are no comparisons: a word, or ``"a quoted text"``.
+
 What LEFT and RIGHT are is known to whoever reads the condition: a script's values
 (:mod:`sessions.grammar.clauses`), the fields of a table's rows, or the fields of an event.
 """
@@ -29,9 +33,18 @@ OPERATORS: Final = ("==", "!=", "<", "<=", ">", ">=", "in", "contains")
 """What conditions are written with; ``=`` and ``~`` are other names for two of them."""
 SAME: Final = {"=": "==", "~": "contains", "!~": "contains"}
 """Operators with two names."""
+FOREIGN: Final = {"&&": "and", "||": "or", "&": "and", "|": "or"}
+"""What people of other languages type, and what it is called here."""
 
 _SYMBOL = re.compile(r"(==|!=|!~|<=|>=|=|<|>|~)(.*)", re.DOTALL)
 _GLUED = re.compile(r"([^=!<>~]+)(==|!=|!~|<=|>=|=|<|>|~)(.*)", re.DOTALL)
+_FIELD = re.compile(r"[A-Za-z_][\w.-]*")
+"""What may stand before an operator where words may stand alone: ``re:a=b`` is a word."""
+_WORD = re.compile(r'(?:(?<![^\s!(=<>~])"[^"]*"|\S)+')
+"""A word of a text; a quote that begins a word or a value reaches to the next quote."""
+_QUOTED = re.compile(r'"[^"]*"')
+_KEYWORD = re.compile(r"(and|or|not)(?=[(!])", re.IGNORECASE)
+"""A word of the grammar to which the next part is glued, ``not(isr<min)``."""
 
 
 class Joined(NamedTuple):
@@ -55,56 +68,99 @@ class Comparison(NamedTuple):
         return " ".join(self)
 
 
+class _Word(NamedTuple):
+    """What is left of a word: ``column`` counts from 1 in a text, ``whole`` is the word itself."""
+
+    text: str
+    whole: str
+    column: int
+
+
 def parse(
-    words: Sequence[str],
-    compare: Callable[[Comparison], T],
-    alone: Callable[[str], T] | None = None,
-    *,
-    adjacent: bool = False,
+    words: Sequence[str], compare: Callable[[Comparison], T], *, adjacent: bool = False
 ) -> T | Joined:
     """The condition that the words are; each comparison is read by ``compare``.
 
-    With ``alone`` a word without an operator is read by it, as in a filter. With ``adjacent`` parts
-    that stand side by side are joined by ``and``.
+    With ``adjacent`` parts that stand side by side are joined by ``and``.
 
     Raises:
         BadWord: they are none. Its ``word`` is the one of ``words`` that is wrong, or None where
             something is missing after the last.
     """
-    reader = _Reader(words, compare, alone, adjacent)
-    found = reader.condition()
-    reader.end()
-    return found
+    left = [_Word(word, word, 1) for word in words]
+    return _Reader(left, compare, None, adjacent=adjacent).whole()
+
+
+def parse_text(
+    text: str,
+    compare: Callable[[Comparison], T] | None,
+    alone: Callable[[str], T] | None = None,
+) -> T | Joined:
+    """The condition that a text is; parts that stand side by side are joined by ``and``.
+
+    With ``alone`` a word without an operator is read by it, as in a filter; a quoted text reaches
+    it with its quotes. Without ``compare`` there are no operators: ``a=b`` is a word.
+
+    Raises:
+        BadWord: it is none; the message begins with the column, counted from 1.
+    """
+    left = [_Word(found[0], found[0], found.start() + 1) for found in _WORD.finditer(text)]
+    reader = _Reader(left, compare, alone, adjacent=True, quotes=True)
+    try:
+        return reader.whole()
+    except BadWord as error:
+        column = reader.column or len(text) + 1
+        raise BadWord(f"column {column}: {error}", error.word) from None
 
 
 class _Reader(Generic[T]):
     """Reads words from the left; ``left`` has those to come, the next one last.
 
     A word that is read in pieces stays on it with what is left of it, beside the whole word that
-    errors name.
+    errors name. ``column`` is where the last error is; 0 if it is behind the last word.
     """
 
     def __init__(
         self,
-        words: Sequence[str],
-        compare: Callable[[Comparison], T],
+        words: Sequence[_Word],
+        compare: Callable[[Comparison], T] | None,
         alone: Callable[[str], T] | None,
-        adjacent: bool,
+        *,
+        adjacent: bool = False,
+        quotes: bool = False,
     ) -> None:
-        self.left = [(word, word) for word in reversed(words)]
+        self.left = list(reversed(words))
         self.compare = compare
         self.alone = alone
         self.adjacent = adjacent
+        self.quotes = quotes
         self.depth = 0
+        self.column = 0
+
+    def whole(self) -> T | Joined:
+        """All of it."""
+        found = self.condition()
+        if not self.left:
+            return found
+        word = self.left[-1]
+        self.refuse_foreign(word)
+        if word.text.startswith(")"):
+            raise self.bad("a parenthesis is closed that was not opened", word)
+        raise self.bad(f"'{word.text}' stands where only 'and' or 'or' may", word)
+
+    def bad(self, message: str, word: _Word | None = None) -> BadWord:
+        """What is wrong, and with which word; without one, something is missing at the end."""
+        self.column = word.column if word else 0
+        return BadWord(message, word and word.whole)
 
     def condition(self) -> T | Joined:
         parts = [self.conjunction()]
         while self.takes("or"):
-            parts.append(self.conjunction())
+            parts.append(self.conjunction("or"))
         return parts[0] if len(parts) == 1 else Joined("or", parts)
 
-    def conjunction(self) -> T | Joined:
-        parts = [self.part("")]
+    def conjunction(self, after: str = "") -> T | Joined:
+        parts = [self.part(after)]
         while self.takes("and") or self.goes_on():
             parts.append(self.part("and"))
         return parts[0] if len(parts) == 1 else Joined("and", parts)
@@ -112,121 +168,156 @@ class _Reader(Generic[T]):
     def part(self, after: str) -> T | Joined:
         if not self.left:
             written = f" after '{after}'" if after else " (written such as orders-0.leader == 1)"
-            raise BadWord(f"a condition is missing{written}")
+            raise self.bad(f"a condition is missing{written}")
         if self.takes("not"):
             return Joined("not", [self.part("not")])
-        word, whole = self.left[-1]
-        if word.startswith("!") and word != "!" and not _SYMBOL.fullmatch(word):
-            self.left[-1] = (word[1:], whole)
+        word = self.left[-1]
+        if word.text.startswith("!") and word.text != "!" and not _SYMBOL.fullmatch(word.text):
+            self.shorten(1)
             return Joined("not", [self.part("not")])
-        if word.startswith("("):
-            return self.parenthesis(whole)
+        if word.text.startswith("("):
+            return self.parenthesis(word)
+        self.refuse_keyword(word)
         return self.comparison()
 
-    def parenthesis(self, whole: str) -> T | Joined:
+    def refuse_keyword(self, word: _Word) -> None:
+        """Refuse what joins parts where a part has to begin."""
+        self.refuse_foreign(word)
+        joining = ")" if word.text.startswith(")") else word.text.lower()
+        if joining in ("and", "or", ")"):
+            hint = f'; "{joining}" in quotes is a word' if self.alone else ""
+            raise self.bad(f"a condition is missing before '{joining}'{hint}", word)
+
+    def refuse_foreign(self, word: _Word) -> None:
+        """Refuse what joins parts in other languages."""
+        if word.text in FOREIGN:
+            raise self.bad(f"'{word.text}' is written '{FOREIGN[word.text]}' here", word)
+
+    def parenthesis(self, word: _Word) -> T | Joined:
         self.shorten(1)
         self.depth += 1
         inner = self.condition()
-        if not self.left or not self.left[-1][0].startswith(")"):
-            raise BadWord("a parenthesis is not closed with )", whole)
+        if not self.left or not self.left[-1].text.startswith(")"):
+            raise self.bad("a parenthesis is not closed with )", word)
         self.depth -= 1
         self.shorten(1)
         return inner
 
     def comparison(self) -> T | Joined:
-        word, whole = self.left.pop()
-        glued = _GLUED.fullmatch(word)
-        if self.has_operator():
-            name = word
-        elif glued:
-            name = glued[1]
-            self.left.append((word[len(name) :], whole))
-        else:
-            return self.no_comparison(word, whole)
-        op, negated = self.operator()
-        right, right_whole = self.right(f"{name} {op}", whole)
+        word = self.left.pop()
+        if self.compare is None or (self.quotes and word.text.startswith('"')):
+            return self.no_comparison(word)
+        glued = _GLUED.fullmatch(word.text)
+        apart = self.has_operator()
+        name = glued[1] if glued and not apart else word.text
+        if not (glued or apart) or (self.alone and not _FIELD.fullmatch(name)):
+            return self.no_comparison(word)
+        self.cut(word, name)
+        op, symbol = self.operator()
+        right, its_word = self.right(f"{name} {symbol}", word)
         try:
             found = self.compare(Comparison(name, op, right))
         except BadWord as error:
-            if error.word is None or error.word in (name, word):
-                error.word = whole
+            self.column = word.column
+            if error.word is None or error.word in (name, word.text):
+                error.word = word.whole
             elif error.word in right:
-                error.word = right_whole
+                error.word = its_word.whole
+                self.column = its_word.column
             raise
-        return Joined("not", [found]) if negated else found
+        return Joined("not", [found]) if symbol == "!~" else found
 
-    def no_comparison(self, word: str, whole: str) -> T:
+    def no_comparison(self, word: _Word) -> T:
         if self.alone is not None:
-            return self.alone(self.without_closing(word, whole))
+            quoted = _QUOTED.match(word.text) if self.quotes else None
+            self.column = word.column
+            return self.alone(self.cut(word, quoted[0]) if quoted else self.without_closing(word))
         if self.left:
-            following, its_whole = self.left[-1]
+            following = self.left[-1]
+            self.refuse_foreign(following)
             known = " ".join(("=", *OPERATORS))
-            raise BadWord(f"'{following}' is not a comparison ({known})", its_whole)
-        raise BadWord(f"'{word}' is not a condition (LEFT OP RIGHT)", whole)
+            raise self.bad(f"'{following.text}' is not a comparison ({known})", following)
+        raise self.bad(f"'{word.text}' is not a condition (such as {word.text} == 1)", word)
 
     def has_operator(self) -> bool:
+        """Whether the next word is an operator, or begins with one.
+
+        Where words may stand alone an operator stands alone or close behind its field: in
+        ``orders <min`` the second part is a word.
+        """
         if not self.left:
             return False
-        word = self.left[-1][0]
-        return bool(_SYMBOL.match(word)) or word.lower() in ("in", "contains")
+        word = self.left[-1].text
+        symbol = _SYMBOL.match(word)
+        if symbol and self.alone and symbol[2]:
+            return False
+        return bool(symbol) or word.lower() in ("in", "contains")
 
-    def operator(self) -> tuple[Operator, bool]:
-        word, whole = self.left.pop()
-        found = _SYMBOL.fullmatch(word)
-        symbol, rest = (found[1], found[2]) if found else (word.lower(), "")
-        if rest:
-            self.left.append((rest, whole))
-        return cast(Operator, SAME.get(symbol, symbol)), symbol == "!~"
+    def operator(self) -> tuple[Operator, str]:
+        """The operator by its first name, and as it is written."""
+        word = self.left.pop()
+        found = _SYMBOL.fullmatch(word.text)
+        symbol = found[1] if found else word.text.lower()
+        self.cut(word, word.text[: len(symbol)])
+        return cast(Operator, SAME.get(symbol, symbol)), symbol
 
-    def right(self, before: str, whole: str) -> tuple[str, str]:
+    def right(self, before: str, word: _Word) -> tuple[str, _Word]:
         """The right side and the word in which it begins."""
-        if not self.left:
-            raise BadWord(f"'{before}' is not a condition (LEFT OP RIGHT)", whole)
-        word, whole = self.left.pop()
-        text = self.without_closing(word, whole)
+        if not self.left or self.left[-1].text.startswith(")"):
+            missing = self.bad(f"a value is missing after '{before}'", word)
+            self.column = self.left[-1].column if self.left else 0
+            raise missing
+        word = self.left.pop()
+        if self.quotes and (quoted := _QUOTED.match(word.text)):
+            return self.cut(word, quoted[0]).strip('"'), word
+        text = self.value(word)
         while text.startswith("[") and not text.endswith("]"):
             if not self.left:
-                raise BadWord(f"'{text}' is a list that is not closed with ]", whole)
-            text += " " + self.without_closing(*self.left.pop())
-        return text, whole
+                raise self.bad(f"'{text}' is a list that is not closed with ]", word)
+            text += " " + self.value(self.left.pop())
+        return text, word
 
-    def without_closing(self, word: str, whole: str) -> str:
+    def value(self, word: _Word) -> str:
+        """A word of the right side; in a text one with a parenthesis is written in quotes."""
+        if not self.quotes:
+            return self.without_closing(word)
+        return self.cut(word, word.text.partition(")")[0] or word.text)
+
+    def without_closing(self, word: _Word) -> str:
         """The word without parentheses behind it that close others; these are to come next."""
         closing = 0
-        text = word
+        text = word.text
         while closing < self.depth and text.endswith(")") and text.count(")") > text.count("("):
             text, closing = text[:-1], closing + 1
-        if closing and text:
-            self.left.append((")" * closing, whole))
-            return text
-        return word
+        return self.cut(word, text or word.text)
+
+    def cut(self, word: _Word, text: str) -> str:
+        """The beginning of a word that was taken; what is behind it is to come next."""
+        if rest := word.text[len(text) :]:
+            self.left.append(_Word(rest, word.whole, word.column + len(text)))
+        return text
 
     # ---- what comes next
 
     def takes(self, keyword: str) -> bool:
-        """Take the next word if it is this one."""
-        if self.left and self.left[-1][0].lower() == keyword:
-            self.left.pop()
-            return True
-        return False
+        """Take the next word if it is this one, or begins with it and a parenthesis."""
+        if not self.left:
+            return False
+        word = self.left[-1]
+        glued = _KEYWORD.match(word.text)
+        if (glued[0] if glued else word.text).lower() != keyword:
+            return False
+        self.shorten(len(keyword))
+        return True
 
     def goes_on(self) -> bool:
         """Whether another part follows without a word between."""
         if not self.adjacent or not self.left:
             return False
-        word = self.left[-1][0]
+        word = self.left[-1].text
         return word.lower() != "or" and not word.startswith(")")
 
     def shorten(self, count: int) -> None:
         """Take so many characters of the next word."""
-        word, whole = self.left.pop()
-        if word[count:]:
-            self.left.append((word[count:], whole))
-
-    def end(self) -> None:
-        """Refuse what is left."""
-        if self.left:
-            word, whole = self.left[-1]
-            if word.startswith(")"):
-                raise BadWord("a parenthesis is closed that was not opened", whole)
-            raise BadWord(f"'{word}' stands where only 'and' or 'or' may", whole)
+        word = self.left.pop()
+        self.cut(word, word.text[:count])

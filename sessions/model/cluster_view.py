@@ -1,7 +1,7 @@
 """The read model: all that screens, summaries and jobs can know of a cluster, from events alone."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Final
+from typing import Final, Self
 
 import msgspec
 
@@ -74,7 +74,7 @@ class ClusterView(Model):
         return view
 
     @classmethod
-    def of(cls, snapshot: Snapshot) -> "ClusterView":
+    def of(cls, snapshot: Snapshot) -> Self:
         """A view that goes on from a snapshot, which stays as it is."""
         view = cls.__new__(cls)
         state = copies.view_state(snapshot.state)

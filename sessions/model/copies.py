@@ -15,6 +15,7 @@ from sessions.model.states import (
     Expectations,
     PartitionState,
     ProducerState,
+    QuorumState,
     ReplicaState,
     ViewState,
     ZnodeState,
@@ -130,6 +131,15 @@ def view_state(old: ViewState) -> ViewState:
     new.controller = controller(old.controller)
     new.links = [copy(link) for link in old.links]
     new.expectations = expectations(old.expectations)
+    new.quorum = None if old.quorum is None else quorum(old.quorum)
+    return new
+
+
+def quorum(old: QuorumState) -> QuorumState:
+    """A copy of its own; the records are shared, and lists of folders are only ever replaced."""
+    new = copy(old)
+    for name in ("controllers", "log", "fetched", "applied", "folders"):
+        setattr(new, name, getattr(old, name).copy())
     return new
 
 

@@ -11,7 +11,15 @@ from typing import Final
 from emulator import events
 from sessions.model.cluster_view import ClusterView
 from sessions.model.folding import Handlers
-from sessions.model.handlers import brokers, clients, partitions, replicas, statements, znodes
+from sessions.model.handlers import (
+    brokers,
+    clients,
+    partitions,
+    quorum,
+    replicas,
+    statements,
+    znodes,
+)
 
 UNSAID: Final = (
     events.BookmarkSet,
@@ -32,6 +40,7 @@ HANDLERS: Final[Handlers] = {
         **brokers.HANDLERS,
         **clients.HANDLERS,
         **partitions.HANDLERS,
+        **quorum.HANDLERS,
         **replicas.HANDLERS,
         **statements.HANDLERS,
         **znodes.SAYING,

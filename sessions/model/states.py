@@ -245,6 +245,40 @@ class ControllerState(Struct, array_like=True):
     changed: int = 0
 
 
+class CommittedRecord(Struct, frozen=True, array_like=True, gc=False):
+    """A record of the metadata log, as :class:`emulator.events.MetadataRecordCommitted` states it.
+
+    ``data`` is JSON.
+    """
+
+    offset: int
+    epoch: int
+    batch: int
+    kind: str
+    version: int
+    data: str
+
+
+class QuorumState(Struct, array_like=True):
+    """KRaft: the controllers and the metadata log.
+
+    ``controllers`` are their processes' states. ``leader`` is who became leader last, in ``epoch``
+    (None: nobody yet, or it has resigned or is gone). ``fetched`` is how far the leader knows that
+    each member of the quorum has the log, ``applied`` how far each host has applied it.
+    ``folders`` are the renamed folders on brokers' disks. ``booted`` is the end of the log when the
+    cluster was up; -1: it is not yet.
+    """
+
+    controllers: dict[int, str] = field(default_factory=dict)
+    leader: int | None = None
+    epoch: int | None = None
+    log: list[CommittedRecord] = field(default_factory=list)
+    fetched: dict[int, int] = field(default_factory=dict)
+    applied: dict[int, int] = field(default_factory=dict)
+    folders: dict[int, list[str]] = field(default_factory=dict)
+    booted: int = -1
+
+
 class ViewState(Struct, array_like=True):
     """Everything that a reader can know of a cluster at one moment.
 
@@ -253,8 +287,8 @@ class ViewState(Struct, array_like=True):
     ``sent`` is the last MessageSent as (seq, source, destination). ``beliefs`` holds, by partition,
     who takes its state to be another than its znode says (None: to have none): the metadata of a
     broker, and the controller's cache as broker -1. ``updates`` is what UpdateMetadataRequests
-    under way say. ``batches`` may lack the older ones in a recording: ask
-    :meth:`sessions.model.cluster_view.ClusterView.batch`.
+    under way say. ``quorum`` is None where ZooKeeper keeps the metadata. ``batches`` may lack the
+    older ones in a recording: ask :meth:`sessions.model.cluster_view.ClusterView.batch`.
     """
 
     version: str = ""
@@ -282,3 +316,4 @@ class ViewState(Struct, array_like=True):
     sent: tuple[int, int, int] = (0, 0, 0)
     beliefs: dict[str, dict[int, Belief | None]] = field(default_factory=dict)
     updates: dict[int, list[list[str | int]]] = field(default_factory=dict)
+    quorum: QuorumState | None = None

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import msgspec
 
+from sessions.model import kraft_summary
 from sessions.model.cluster_view import ClusterView
 from sessions.model.states import (
     BrokerState,
@@ -46,15 +47,50 @@ def contract(view: ClusterView, facts: Mapping[str, Any] | None = None) -> Plain
         "marks": {},
         "outputs": [],
         **(facts or {}),
+        **_mode(view),
     }
 
 
-def mark(view: ClusterView) -> Plain:
-    """What a mark holds: the cluster as it is in the view."""
-    return {"time_ms": view.state.time_us // US_PER_MS, **snapshot(view)}
+def _mode(view: ClusterView) -> Plain:
+    """Where the metadata is, if that is not ZooKeeper."""
+    quorum = view.state.quorum
+    if quorum is None:
+        return {}
+    return {"mode": "kraft", "features": kraft_summary.features_of(quorum)}
 
 
-def snapshot(view: ClusterView) -> Plain:
+def mark(view: ClusterView, before: ClusterView | None = None) -> Plain:
+    """What a mark holds: the cluster as it is in the view.
+
+    In KRaft mode that includes the metadata log since the mark ``before``, or since the cluster was
+    up.
+    """
+    return {"time_ms": view.state.time_us // US_PER_MS, **snapshot(view, before)}
+
+
+def marks(views: Mapping[str, ClusterView]) -> Plain:
+    """All marks, in the order in which they were set."""
+    found: Plain = {}
+    before = None
+    for name, view in views.items():
+        found[name] = mark(view, before)
+        before = view
+    return found
+
+
+def snapshot(view: ClusterView, before: ClusterView | None = None) -> Plain:
+    """Controller, brokers and partitions; in KRaft mode more, and the log since ``before``."""
+    quorum = view.state.quorum
+    common = _snapshot(view)
+    if quorum is None:
+        return common
+    since = quorum.booted
+    if before is not None and before.state.quorum is not None:
+        since = kraft_summary.end_of(before.state.quorum)
+    return kraft_summary.mark_of(view, common, since)
+
+
+def _snapshot(view: ClusterView) -> Plain:
     """Controller, brokers and partitions; partitions by topic and number."""
     state = view.state
     partitions = sorted(state.partitions.values(), key=lambda p: (p.topic, p.partition))

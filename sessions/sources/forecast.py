@@ -4,7 +4,9 @@ A second copy is left alone for as long, so that what would have happened anyway
 the statement. Nothing that is done here touches the cluster itself.
 """
 
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Callable, Sequence
+from functools import cached_property
 from time import perf_counter
 from typing import Final
 
@@ -13,15 +15,30 @@ from msgspec import Struct
 from emulator.events import Event, PartitionStateChanged
 from emulator.inputs.statements import CreateCluster, Statement
 from emulator.releases.config import resolve
-from emulator.scenario.runner import Runner
+from emulator.scenario.runner import Advance, Runner, Ticket
 from sessions.model.cluster_view import ClusterView
-from sessions.model.health import Counts
-from sessions.sources.pacing import run_for
+from sessions.model.health import STATUSES, Counts
+from sessions.sources.pacing import advance_for, run_for
 
 BRIEF_US: Final = 100_000
 """What is over sooner than this is not counted: an election on its way from step to step."""
 BEYOND_US: Final = 5_000_000
 """How far a forecast goes on after the longest time that the cluster's settings wait."""
+
+
+class Change(Struct, frozen=True):
+    """A partition that ends otherwise than it would have: its state and its leader, both ways."""
+
+    tp: str
+    without: str
+    status: str
+    leader_without: int | None
+    leader: int | None
+
+    @property
+    def severity(self) -> int:
+        """The place of its state in the table of states, 0 the worst."""
+        return STATUSES.index(self.status)
 
 
 class Effect(Struct, frozen=True):
@@ -31,8 +48,9 @@ class Effect(Struct, frozen=True):
     highest of each in between, as far as it lasted. ``unserved`` partitions are leaderless
     right after it, and none of them is left after ``unserved_us`` (None: some are to
     the end). ``moved`` change their leader. ``lost``, ``duplicated`` and ``diverged`` are numbers
-    of records. ``controller`` is the broker that has the office afterwards, None if that does not
-    change. ``refused`` is why the cluster would not do it at all.
+    of records. ``controller`` is the controller afterwards, None if it does not change.
+    ``changes`` are the partitions that end otherwise, the worst first. ``refused`` is why the
+    cluster would not do it at all.
     """
 
     now: Counts
@@ -46,6 +64,7 @@ class Effect(Struct, frozen=True):
     duplicated: int = 0
     diverged: int = 0
     controller: int | None = None
+    changes: tuple[Change, ...] = ()
     refused: str = ""
 
 
@@ -99,15 +118,33 @@ class Copy:
 class Outlook:
     """A cluster as it is now, from which any number of forecasts begin.
 
-    What would happen anyway is worked out once for all of them.
+    What would happen anyway is worked out once for all of them. Until it is copied the cluster has
+    to stand still: ``release`` is called when it may go on. To copy a large one takes seconds, and
+    may be done in a thread.
     """
 
-    def __init__(self, runner: Runner, view: ClusterView) -> None:
+    def __init__(
+        self, runner: Runner, view: ClusterView, release: Callable[[], None] | None = None
+    ) -> None:
         """Look ahead from here; ``view`` has seen all events of the runner's cluster."""
-        self.begin = Copy(runner, view)
-        self.plain = Copy(runner, view)
         self.time_us = runner.now_us
         self.until_us = runner.now_us + horizon_us(runner.cluster.spec)
+        self._runner, self._view = runner, view.copy()
+        self._release = release
+
+    @cached_property
+    def begin(self) -> "Copy":
+        """The cluster as it is now; nothing happens to it."""
+        try:
+            return Copy(self._runner, self._view)
+        finally:
+            if self._release is not None:
+                self._release()
+
+    @cached_property
+    def plain(self) -> "Copy":
+        """The cluster to which nothing is done."""
+        return Copy(self.begin.runner, self.begin.view)
 
     def forecast(self, statements: Sequence[Statement]) -> "Forecast":
         """What these statements would do."""
@@ -118,18 +155,31 @@ class Forecast:
     """One forecast: :meth:`go_on` until it is done, then :attr:`effect` is there."""
 
     def __init__(self, outlook: Outlook, statements: Sequence[Statement]) -> None:
-        """Give the statements to a copy of the cluster; no time has passed yet."""
+        """Give the first statement to a copy of the cluster; no time has passed yet.
+
+        Each of the others is given when the one before has ended.
+        """
         self.effect: Effect | None = None
-        self._plain = outlook.plain
         self._tried = Copy(outlook.begin.runner, outlook.begin.view)
+        self._plain = outlook.plain
         self._now = self._tried.view.counts()
+        self._seq = self._tried.view.seq
         self._begin_us, self._until_us = outlook.time_us, outlook.until_us
         self._refused = ""
-        for statement in statements:
-            outcome = self._tried.runner.submit(statement).outcome
+        self._left = deque(statements)
+        self._given: Ticket | None = None
+        self._unserved = 0
+        self._give()
+
+    def _give(self) -> None:
+        """Give statements up to the first that takes time; a refusal ends the line."""
+        while self._left and not self._refused and (self._given is None or self._given.done):
+            self._given = self._tried.runner.submit(self._left.popleft())
+            outcome = self._given.outcome
             if outcome is not None and outcome.refused:
                 self._refused = outcome.message or outcome.error
-        self._unserved = max(0, self._tried.unserved() - self._now.leaderless)
+        unserved = self._tried.unserved() - self._now.leaderless
+        self._unserved = max(self._unserved, unserved)
 
     @property
     def share(self) -> float:
@@ -140,10 +190,15 @@ class Forecast:
     def go_on(self, wall_seconds: float) -> bool:
         """Work for about so long; says whether the effect is known."""
         deadline = perf_counter() + wall_seconds
-        for copy in (self._tried, self._plain):
-            left = deadline - perf_counter()
-            if not run_for(copy.runner, self._until_us, max(0.0, left)):
-                return False
+        while True:
+            left = max(0.0, deadline - perf_counter())
+            came = advance_for(self._tried.runner, self._until_us, left)
+            if came is not Advance.ENDED:
+                break
+            self._give()
+        left = max(0.0, deadline - perf_counter())
+        if came is not Advance.REACHED or not run_for(self._plain.runner, self._until_us, left):
+            return False
         if self.effect is None:
             self.effect = self._compared()
         return True
@@ -155,7 +210,7 @@ class Forecast:
             max(0, with_it - without)
             for with_it, without in zip(tried.records(), plain.records(), strict=True)
         )
-        offices = plain.view.state.controller.broker, tried.view.state.controller.broker
+        controllers = plain.view.state.controller.broker, tried.view.state.controller.broker
         left = max(0, tried.unserved() - plain.unserved())
         return Effect(
             now=self._now,
@@ -168,9 +223,24 @@ class Forecast:
             lost=lost,
             duplicated=duplicated,
             diverged=diverged,
-            controller=None if offices[0] == offices[1] else offices[1],
+            controller=None if controllers[0] == controllers[1] else controllers[1],
+            changes=tuple(self._changes()),
             refused=self._refused,
         )
+
+    def _changes(self) -> list[Change]:
+        plain, tried = self._plain.view, self._tried.view
+        found = []
+        for tp, partition in tried.partitions.items():
+            other = plain.partitions.get(tp)
+            if other is None or not (partition.changed > self._seq or other.changed > self._seq):
+                continue
+            change = Change(
+                tp, plain.status(other), tried.status(partition), other.leader, partition.leader
+            )
+            if change.status != change.without or change.leader != change.leader_without:
+                found.append(change)
+        return sorted(found, key=lambda change: (change.severity, change.tp))
 
 
 def horizon_us(spec: CreateCluster) -> int:

@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
+from threading import Lock
 from time import perf_counter
 from typing import Final
 
@@ -57,7 +58,8 @@ class LiveSource:
     """A cluster with its recorder, which must have seen every event of it.
 
     While the cursor is at the end, the view is the recorder's, and time passes by running the
-    cluster. Anywhere else the cluster stands still; a statement brings the cursor to the end.
+    cluster. Anywhere else the cluster stands still; a statement brings the cursor to the end. While
+    the cluster is being copied it stands still as well (``_still`` is held), and statements wait.
     """
 
     kind = "LIVE"
@@ -76,6 +78,7 @@ class LiveSource:
         recorder.drop_listeners.append(self._session.refresh)
         recorder.run_for_long()
         self._past: Cursor | None = None
+        self._still = Lock()
         self._errands: list[Errand] = []
         self._finished: list[tuple[str, Reply]] = []
         self._samples: list[tuple[int, int, Counts]] = []
@@ -123,6 +126,11 @@ class LiveSource:
         """Whether the cursor is at the end, where the cluster runs."""
         return self._past is None
 
+    @property
+    def is_held(self) -> bool:
+        """Whether the cluster stands still because it is being copied."""
+        return self._still.locked()
+
     # ---- moving it
 
     def advance(self, wall_seconds: float, speed: float, budget_ms: float) -> int:
@@ -130,6 +138,8 @@ class LiveSource:
         self.recorder.tick()
         duration_us = int(wall_seconds * speed * US_PER_SECOND)
         past = self._past
+        if past is None and self.is_held:
+            return 0
         if past is None:
             return self._run(self.cluster.now_us + duration_us, budget_ms / MS_PER_SECOND)
         passed = past.play(duration_us, self.last_time_us, budget_ms)
@@ -145,13 +155,14 @@ class LiveSource:
         """
         goal, runner = self.seq + n, self.runner
         if self._past is None:
-            last = runner.steps + SILENT_STEPS_MAX
-            while self.last_seq < goal and runner.steps < last:
-                next_us = runner.next_us
-                if next_us is None:
-                    break
-                runner.advance(next_us, budget=1)
-                self._go_on()
+            with self._still:
+                last = runner.steps + SILENT_STEPS_MAX
+                while self.last_seq < goal and runner.steps < last:
+                    next_us = runner.next_us
+                    if next_us is None:
+                        break
+                    runner.advance(next_us, budget=1)
+                    self._go_on()
         self.seek_seq(goal)
 
     def seek_seq(self, seq: int) -> None:
@@ -229,12 +240,13 @@ class LiveSource:
             return Reply("INVALID", str(error))
         self.to_tail()
         errand = Errand(text, asked)
-        self._perform(errand)
-        self.recorder.tick()
-        is_pending = errand.is_waiting
-        if is_pending:
-            self._errands.append(errand)
-        self._go_on()
+        with self._still:
+            self._perform(errand)
+            self.recorder.tick()
+            is_pending = errand.is_waiting
+            if is_pending:
+                self._errands.append(errand)
+            self._go_on()
         return Reply(pending=True) if is_pending else errand.reply
 
     def replies(self) -> list[tuple[str, Reply]]:
@@ -248,8 +260,9 @@ class LiveSource:
         return self.recorder.view
 
     def outlook(self) -> Outlook:
-        """The cluster as it is now, to look ahead from."""
-        return Outlook(self.runner, self.recorder.view)
+        """The cluster as it is now, to look ahead from; it stands still until it is copied."""
+        self._still.acquire()
+        return Outlook(self.runner, self.recorder.view, self._still.release)
 
     def statements_of(self, text: str) -> list[Statement]:
         """The statements that a line asks for.

@@ -106,7 +106,7 @@ class TwinSource:
         """Play for a frame; at the end both clusters go on."""
         both = self.front.at_tail
         passed = self.front.advance(wall_seconds, speed, budget_ms / 2)
-        if both:
+        if both and not self.front.is_held:
             self.behind.advance(wall_seconds, speed, budget_ms / 2)
             self.look()
         else:

@@ -136,12 +136,23 @@ TABLE: list[tuple[str, Meaning]] = [
         ),
     ),
     ("produce t --acks 0", Produce(topic="t", acks=0)),
+    ("produce t --strict-retries", Produce(topic="t", strict_retries=True)),
     ("produce --acks 1 t --value -x", Produce(topic="t", acks=1, value="-x")),
     ("consume t", Consume(topic="t")),
     ("consume t --from-beginning", Consume(topic="t", offset=0)),
     (
         "consume t --partition 1 --offset 7 --max 3 --group g --consumer C",
         Consume(topic="t", partition=1, offset=7, max_records=3, group="g", consumer="C"),
+    ),
+    (
+        "consume t --timeout 5s --min-bytes 100 --max-wait 1s --from-timestamp 1500ms",
+        Consume(
+            topic="t",
+            timeout_us=5_000_000,
+            min_bytes=100,
+            max_wait_us=1_000_000,
+            from_timestamp_us=1_500_000,
+        ),
     ),
     ("fetch t-0@2", FetchRound(tp="t-0", broker=2)),
     ("fetch t-0@2 --times 3", FetchRound(tp="t-0", broker=2, times=3)),

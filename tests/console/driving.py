@@ -8,7 +8,7 @@ from textual.keys import key_to_character
 from textual.pilot import Pilot
 
 from console.app import TidegaugeApp
-from console.model.library import Bench
+from console.model.library import Library
 from console.screens.base import ConsoleScreen
 from sessions.sources.source import Source
 from tests.console.fakes import ListSource, failover
@@ -105,7 +105,7 @@ async def console(
     size: tuple[int, int] = LARGE,
     ascii: bool = False,
     complete: Sequence[str] = (),
-    bench: Bench | None = None,
+    library: Library | None = None,
 ) -> AsyncIterator[Console]:
     """A paused console on a source (a recorded failover if none is given), after some keys."""
     source = ListSource(failover()) if source is None else source
@@ -114,7 +114,7 @@ async def console(
         ascii=ascii,
         paused=True,
         complete=lambda text: [entry for entry in complete if entry.startswith(text)],
-        bench=bench,
+        library=library,
     )
     async with app.run_test(size=size) as pilot:
         driven = Console(app, pilot, source)

@@ -23,6 +23,7 @@ from emulator.inputs.statements import (
 from emulator.releases.config import ConfigError
 from emulator.releases.profiles import VERSIONS
 from emulator.scenario.conditions import value_of
+from emulator.scenario.runner import Advance, Runner
 from tests.support.lab import TP, Lab
 
 SECOND_US = 1_000_000
@@ -52,8 +53,9 @@ def test_the_first_events_say_what_was_asked_and_what_was_made() -> None:
         (CreateCluster(config={"min.isr": "2"}), "the nearest is 'min.insync.replicas'"),
         (CreateCluster(config={"min.insync.replicas": "two"}), "must be an integer"),
         (CreateCluster(brokers=3, racks=["a"]), "There are 1 racks for 3 brokers."),
+        (CreateCluster(brokers=3, hosts=["a"]), "There are 1 hosts for 3 brokers."),
     ],
-    ids=["version", "name", "value", "racks"],
+    ids=["version", "name", "value", "racks", "hosts"],
 )
 def test_what_cannot_be_made_is_refused_with_the_nearest_valid_word(
     spec: CreateCluster, message: str
@@ -77,18 +79,18 @@ def test_one_step_is_one_kernel_event() -> None:
 def test_running_until_a_time_ends_exactly_there() -> None:
     cluster = Cluster(CreateCluster())
     until_us = cluster.now_us + 1_234_567
-    assert cluster.run_until(until_us)
+    Runner(cluster).run_until(until_us)
     assert cluster.now_us == until_us
     assert cluster.next_time_us is not None
     assert cluster.next_time_us > until_us
 
 
 def test_a_budget_stops_a_run_that_can_go_on_later() -> None:
-    whole, sliced = Cluster(CreateCluster()), Cluster(CreateCluster())
+    whole, sliced = Runner(Cluster(CreateCluster())), Runner(Cluster(CreateCluster()))
     until_us = whole.now_us + 10 * SECOND_US
     whole.run_until(until_us)
     rounds = 1
-    while not sliced.run_until(until_us, budget=3):
+    while sliced.advance(until_us, budget=3) is Advance.BUDGET:
         rounds += 1
     assert rounds > 3
     assert sliced.state_hash == whole.state_hash

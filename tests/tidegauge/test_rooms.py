@@ -16,7 +16,6 @@ ROOT = Path(__file__).parents[2]
 def started(*options: str, folder: Path, path: str = "") -> "subprocess.CompletedProcess[str]":
     """The program, started with ``python -m`` in a folder."""
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, (path, str(ROOT))))}
-    environment.pop("PYTHONSAFEPATH", None)  # a session of Spark in this process has set it
     command = [sys.executable, *options, "-m", "tidegauge", "--version"]
     return subprocess.run(
         command, cwd=folder, env=environment, capture_output=True, text=True, check=False

@@ -1,15 +1,17 @@
-"""Admin operations: election, reassign, config."""
+"""Admin operations: election, reassign, config, describe, alterpartition."""
 
 from typing import Annotated
 
 import click
 
 from commands.language import values
-from commands.language.declaration import argument, statement
-from commands.language.statements.parameters import Broker, SettingWords, TopicPartition
+from commands.language.declaration import argument, option, statement
+from commands.language.statements.parameters import Broker, SettingWords, Topic, TopicPartition
 from emulator.inputs.statements import (
+    AlterPartition,
     CancelReassignment,
     ConfigureBroker,
+    DescribeTopic,
     ElectPreferred,
     ElectUnclean,
     Reassign,
@@ -27,7 +29,7 @@ def preferred(
         list[str] | None, argument("TP", values.topic_partition, "all if left out")
     ] = None,
 ) -> ElectPreferred:
-    """Ask for preferred leaders, by writing /admin/preferred_replica_election."""
+    """Ask for preferred leaders (by writing /admin/preferred_replica_election, or ElectLeaders)."""
     return ElectPreferred(partitions=partitions or [])
 
 
@@ -50,6 +52,62 @@ def reassign(
 
 
 @statement(config_app, "broker")
-def broker(broker: Broker, settings: SettingWords) -> ConfigureBroker:
-    """Set configuration values of a running broker."""
+def broker(
+    broker: Annotated[
+        int | None, argument("B|default", values.broker_or_default, "a broker id, or all of them")
+    ],
+    settings: SettingWords,
+) -> ConfigureBroker:
+    """Set configuration values of a running broker, or (KRaft) the default of all."""
     return ConfigureBroker(broker=broker, config=dict(settings))
+
+
+@statement(app, "describe")
+def describe(topic: Topic) -> DescribeTopic:
+    """Print a topic's eligible leader replicas, as a broker tells them (KRaft)."""
+    return DescribeTopic(topic=topic)
+
+
+@statement(app, "alterpartition")
+def alter_partition(
+    partition: TopicPartition,
+    broker: Broker,
+    isr: Annotated[values.BrokerIds, argument("1,2,3", values.broker_ids, "the ISR")],
+    leader_epoch: Annotated[
+        int,
+        option(
+            "--leader-epoch", metavar="D", parse=values.difference, text="added to the true one"
+        ),
+    ] = 0,
+    partition_epoch: Annotated[
+        int,
+        option(
+            "--partition-epoch", metavar="D", parse=values.difference, text="added to the true one"
+        ),
+    ] = 0,
+    broker_epoch: Annotated[
+        int,
+        option(
+            "--broker-epoch", metavar="D", parse=values.difference, text="added to the true one"
+        ),
+    ] = 0,
+    isr_epochs: Annotated[
+        list[tuple[int, int]] | None,
+        option(
+            "--isr-epoch",
+            metavar="B:D",
+            parse=values.broker_difference,
+            text="name member B's broker epoch, with D added; may be repeated",
+        ),
+    ] = None,
+) -> AlterPartition:
+    """Send the active controller an AlterPartitionRequest in a broker's name (KRaft)."""
+    return AlterPartition(
+        tp=partition,
+        broker=broker,
+        isr=list(isr),
+        leader_epoch=leader_epoch,
+        partition_epoch=partition_epoch,
+        broker_epoch=broker_epoch,
+        isr_epochs=dict(isr_epochs or []),
+    )

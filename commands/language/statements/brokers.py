@@ -1,12 +1,14 @@
-"""Brokers: stop, crash, start, freeze, thaw."""
+"""Brokers and controllers: stop, crash, start, freeze, thaw."""
 
 from typing import Annotated
 
 import click
 
-from commands.language.declaration import flag, statement
-from commands.language.statements.parameters import Broker
+from commands.language import values
+from commands.language.declaration import argument, flag, statement
+from commands.language.statements.parameters import Broker, NoWait
 from emulator.inputs.statements import (
+    ChangeController,
     CrashBroker,
     FreezeBroker,
     StartBroker,
@@ -15,6 +17,14 @@ from emulator.inputs.statements import (
 )
 
 app = click.Group("broker", help="Stop, crash, start, freeze and thaw brokers.")
+controller_app = click.Group(
+    "controller", help="Stop, crash, start, freeze and thaw controllers (KRaft)."
+)
+
+Which = Annotated[
+    str,
+    argument("C", values.controller, "its id, active, standby, any, or last (as the last word)"),
+]
 
 
 @statement(app, "stop")
@@ -36,10 +46,12 @@ def crash(
 
 @statement(app, "start")
 def start(
-    broker: Broker, clean: Annotated[bool, flag("--clean", text="with empty disks")] = False
+    broker: Broker,
+    clean: Annotated[bool, flag("--clean", text="with empty disks")] = False,
+    no_wait: NoWait = False,
 ) -> StartBroker:
-    """Start a broker that is down; ends when it has registered in ZooKeeper."""
-    return StartBroker(broker=broker, clean=clean)
+    """Start a broker that is down; ends when it has registered (in KRaft mode: is unfenced)."""
+    return StartBroker(broker=broker, clean=clean, wait=not no_wait)
 
 
 @statement(app, "freeze")
@@ -52,3 +64,39 @@ def freeze(broker: Broker) -> FreezeBroker:
 def thaw(broker: Broker) -> ThawBroker:
     """Let a frozen broker continue."""
     return ThawBroker(broker=broker)
+
+
+@statement(controller_app, "stop")
+def stop_controller(which: Which) -> ChangeController:
+    """Stop a controller; if it is active it resigns first."""
+    return ChangeController(action="stop", which=which)
+
+
+@statement(controller_app, "crash")
+def crash_controller(which: Which) -> ChangeController:
+    """Kill a controller's process."""
+    return ChangeController(action="crash", which=which)
+
+
+@statement(controller_app, "start")
+def start_controller(
+    which: Annotated[
+        str,
+        argument("C|all", values.controller_or_all, "its id, last, or all that are down"),
+    ],
+    no_wait: NoWait = False,
+) -> ChangeController:
+    """Start a controller that is down; ends when the quorum has a leader."""
+    return ChangeController(action="start", which=which, wait=not no_wait)
+
+
+@statement(controller_app, "freeze")
+def freeze_controller(which: Which) -> ChangeController:
+    """Pause a controller's process while time goes on."""
+    return ChangeController(action="freeze", which=which)
+
+
+@statement(controller_app, "thaw")
+def thaw_controller(which: Which) -> ChangeController:
+    """Let a frozen controller continue."""
+    return ChangeController(action="thaw", which=which)

@@ -84,6 +84,13 @@ Partitioner = Annotated[
 Every = Annotated[
     int, option("--every", metavar="D", parse=duration, text="the time between two requests")
 ]
+StrictRetries = Annotated[
+    bool,
+    flag(
+        "--strict-retries",
+        text="what is sent again counts as a retry at once, as in Kafka's producer, not after 3 s",
+    ),
+]
 Background = Annotated[bool, flag("--async", text="do not wait for the responses")]
 
 
@@ -104,6 +111,7 @@ def produce(
     partitioner: Partitioner = "default",
     every: Every = 0,
     background: Background = False,
+    strict_retries: StrictRetries = False,
 ) -> Produce:
     """Send N records, one request after another, and wait for the last response or error."""
     return Produce(
@@ -122,6 +130,7 @@ def produce(
         partitioner=cast(Literal["default", "roundrobin", "sticky"], partitioner),
         every_us=every,
         background=background,
+        strict_retries=strict_retries,
     )
 
 
@@ -168,6 +177,46 @@ Then = Annotated[
 ]
 
 
+FromTimestamp = Annotated[
+    int | None,
+    option(
+        "--from-timestamp",
+        metavar="TIME",
+        parse=duration,
+        text="from the first record that is not older than this virtual time (0.10.1+)",
+    ),
+]
+ConsumerTimeout = Annotated[
+    int | None,
+    option(
+        "--timeout",
+        metavar="D",
+        parse=values.positive_duration,
+        text="wait for more records until none has come for this time",
+    ),
+]
+MinBytes = Annotated[
+    int | None,
+    option(
+        "--min-bytes",
+        metavar="N",
+        parse=values.natural,
+        text="fetch.min.bytes: how much a broker waits for",
+        default="1",
+    ),
+]
+MaxWait = Annotated[
+    int | None,
+    option(
+        "--max-wait",
+        metavar="D",
+        parse=duration,
+        text="fetch.max.wait.ms: how long a broker waits for it",
+        default="500ms",
+    ),
+]
+
+
 @statement(app, "consume")
 def consume(
     topic: Topic,
@@ -180,17 +229,29 @@ def consume(
     rack: Rack = "",
     assignor: Assignor = "range",
     then: Then = "stay",
+    from_timestamp: FromTimestamp = None,
+    timeout: ConsumerTimeout = None,
+    min_bytes: MinBytes = None,
+    max_wait: MaxWait = None,
 ) -> Consume:
     """Read records up to the HW, never past it.
+
+    With --timeout the consumer then waits for more, as kafka-console-consumer --timeout-ms does,
+    until it has --max records or none has come for that time. Its fetches wait at the brokers.
 
     With --group the consumer joins the group, reads its assigned partitions from the committed
     offsets (from 0 where there are none), and commits. It then stays a member and takes part in
     rebalances until a later statement says --then leave or --then die. The partitions of a dead
     member go to the others when its session times out. With --partition the consumer does not join
-    the group; it only reads and commits the group's offset.
+    the group; it only reads and commits the group's offset. When its group rebalances, a member
+    stops waiting, so that its offsets are committed before it joins again.
     """
     if from_beginning and offset is not None:
         raise BadWord("takes --from-beginning or --offset, not both")
+    if from_timestamp is not None and (from_beginning or offset is not None):
+        raise BadWord("takes --from-timestamp, --from-beginning or --offset, only one of them")
+    if timeout is None and (min_bytes is not None or max_wait is not None):
+        raise BadWord("takes --min-bytes and --max-wait only with --timeout")
     if group is None and (assignor != "range" or then != "stay"):
         raise BadWord("takes --assignor and --then only with --group")
     return Consume(
@@ -204,6 +265,10 @@ def consume(
         assignor=cast(Literal["range", "roundrobin", "cooperative-sticky"], assignor),
         from_beginning=from_beginning and group is not None,
         then=cast(Literal["stay", "leave", "die"], then),
+        timeout_us=timeout,
+        min_bytes=min_bytes,
+        max_wait_us=max_wait,
+        from_timestamp_us=from_timestamp,
     )
 
 

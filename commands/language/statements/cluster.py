@@ -1,6 +1,6 @@
 """The statements of scripts themselves: cluster, run."""
 
-from typing import Annotated
+from typing import Annotated, Literal, cast
 
 import click
 from msgspec import Struct
@@ -39,6 +39,15 @@ def cluster(
         values.Names | None,
         option("--racks", metavar="a,b,..", parse=values.names, text="one name a broker"),
     ] = None,
+    hosts: Annotated[
+        values.Names | None,
+        option(
+            "--hosts",
+            metavar="a,b,..",
+            parse=values.names,
+            text="the host name that each broker registers",
+        ),
+    ] = None,
     version: Annotated[
         str,
         option(
@@ -53,6 +62,35 @@ def cluster(
         bool,
         flag("--stepwise", text="fetches and periodic tasks run only by statements"),
     ] = False,
+    mode: Annotated[
+        str | None,
+        option(
+            "--mode",
+            metavar="kraft|zk",
+            parse=values.choice("kraft", "zk"),
+            text="without ZooKeeper (3.3 to 4.1), or with it (up to 3.9)",
+            default="zk up to 3.9",
+        ),
+    ] = None,
+    controllers: Annotated[
+        int | None,
+        option(
+            "--controllers",
+            metavar="N",
+            parse=values.controllers,
+            text="KRaft: ids 100, 101, ..",
+            default="1",
+        ),
+    ] = None,
+    features: Annotated[
+        list[values.Setting] | None,
+        option(
+            "--feature",
+            metavar="NAME=LEVEL",
+            parse=values.setting,
+            text="KRaft, from 4.0: a feature's level in place of the release's; may be repeated",
+        ),
+    ] = None,
     latency: Annotated[
         int | None,
         option(
@@ -67,14 +105,21 @@ def cluster(
     """Create the cluster; always the first statement of a script."""
     if racks is not None and len(racks) != brokers:
         raise BadWord(f"--racks names {len(racks)} racks for {brokers} brokers")
+    levels = {each.name: values.natural(each.value) for each in features or ()}
+    if hosts is not None and len(hosts) != brokers:
+        raise BadWord(f"--hosts names {len(hosts)} hosts for {brokers} brokers")
     return CreateCluster(
         brokers=brokers,
         first_id=first_id,
         racks=list(racks or []),
+        hosts=list(hosts or []),
         version=version,
         seed=seed,
         config=dict(config or []),
         stepwise=stepwise,
+        mode=cast(Literal["", "zk", "kraft"], mode or ""),
+        controllers=controllers or 1,
+        features=levels,
         latency_us=latency,
     )
 

@@ -14,7 +14,8 @@ Topic = Annotated[str, argument("T", text="the topic")]
 TopicPartition = Annotated[str, argument("TP", values.topic_partition, "a partition: orders-0")]
 ReplicaName = Annotated[Replica, argument("TP@B", values.replica, "a replica: orders-0@2")]
 Broker = Annotated[int, argument("B", values.broker, "a broker id")]
-Host = Annotated[int, argument("HOST", values.host, "a broker id, zk or clients")]
+Host = Annotated[int, argument("HOST", values.host, "a broker or controller id, zk or clients")]
+NoWait = Annotated[bool, flag("--no-wait", text="go on before it has come up")]
 Settings = Annotated[
     list[Setting] | None,
     option("--config", metavar="K=V", parse=values.setting, text="a setting; may be repeated"),

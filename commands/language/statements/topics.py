@@ -65,9 +65,21 @@ def create(
 
 
 @statement(app, "alter")
-def alter(topic: Topic, partitions: Annotated[int, PARTITIONS]) -> AddPartitions:
+def alter(
+    topic: Topic,
+    partitions: Annotated[int, PARTITIONS],
+    assignment: Annotated[
+        values.Assignment | None,
+        option(
+            "--replica-assignment",
+            metavar="0:1:2,1:2:0",
+            parse=values.assignment,
+            text="KRaft: the brokers of each new partition",
+        ),
+    ] = None,
+) -> AddPartitions:
     """Raise the number of a topic's partitions to P."""
-    return AddPartitions(topic=topic, partitions=partitions)
+    return AddPartitions(topic=topic, partitions=partitions, assignment=list(assignment or []))
 
 
 @statement(app, "config")

@@ -191,15 +191,34 @@ class IncrementalAlterConfigs:
         assert isinstance(found, protocol.TopicsResponse)
         rows = [
             configs.AlterConfigsResourceResponse(
-                ERRORS[found.errors[name] if _is_plain(each) else "INVALID_REQUEST"].code,
-                found.messages.get(name),
+                ERRORS[_error(each, found)].code,
+                found.messages.get(each.resource_name),
                 each.resource_type,
-                name,
+                each.resource_name,
             )
             for each in request.resources
-            for name in [each.resource_name]
         ]
         return configs.IncrementalAlterConfigsResponse(responses=rows)
+
+
+THROTTLES: Final = frozenset(
+    {
+        "leader.replication.throttled.rate",
+        "follower.replication.throttled.rate",
+        "replica.alter.log.dirs.io.max.bytes.per.second",
+    }
+)
+"""What limits the copying of replicas (KIP-73, KIP-113), which is not emulated: never set."""
+
+
+def _error(resource: configs.AlterConfigsResource, found: protocol.TopicsResponse) -> str:
+    """How the change of one resource ended; to lift throttles of a broker changes nothing."""
+    if _is_plain(resource):
+        return found.errors[resource.resource_name]
+    lifts = resource.resource_type == BROKER and all(
+        each.config_operation == DELETE and each.name in THROTTLES for each in resource.configs
+    )
+    return NONE if lifts else "INVALID_REQUEST"
 
 
 def _is_plain(resource: configs.AlterConfigsResource) -> bool:

@@ -9,10 +9,11 @@ from typing import Final
 from emulator.releases.features.base import Feature
 from emulator.releases.features.clients import CLIENTS
 from emulator.releases.features.controller import CONTROLLER
+from emulator.releases.features.quorum import QUORUM
 from emulator.releases.features.replication import REPLICATION
 from emulator.releases.features.znodes import ZNODES
 
 __all__ = ["FEATURES", "Feature"]
 
-FEATURES: Final = (*REPLICATION, *CONTROLLER, *CLIENTS, *ZNODES)
+FEATURES: Final = (*REPLICATION, *CONTROLLER, *CLIENTS, *ZNODES, *QUORUM)
 """Everything that the rules ask a profile."""

@@ -147,6 +147,13 @@ CLIENTS: Final = (
         "a fetch limits its whole answer too, and is given a first batch however large it is",
     ),
     Feature(
+        "offsets_for_times",
+        "0.10.1",
+        None,
+        "KIP-79",
+        "consumers find the offset of the first record that is not older than a timestamp",
+    ),
+    Feature(
         "offset_not_available_error",
         "2.2",
         None,

@@ -6,7 +6,12 @@ from emulator.releases.features.base import Feature
 
 ZNODES: Final = (
     Feature(
-        "broker_endpoints", "0.9", None, "KIP-2", "a broker's znode lists its endpoints (version 2)"
+        "broker_endpoints",
+        "0.9",
+        None,
+        "KIP-2",
+        "a broker's znode lists its endpoints (version 2)",
+        also=("documents",),
     ),
     Feature(
         "generated_broker_ids",
@@ -33,7 +38,12 @@ ZNODES: Final = (
         "a notification of changed configuration is JSON",
     ),
     Feature(
-        "broker_rack", "0.10.0", None, "KIP-36", "brokers register racks; rack-aware assignment"
+        "broker_rack",
+        "0.10.0",
+        None,
+        "KIP-36",
+        "brokers register racks; rack-aware assignment",
+        also=("documents",),
     ),
     Feature(
         "config_entity_paths",
@@ -64,6 +74,7 @@ ZNODES: Final = (
         None,
         "KIP-103",
         "listeners have names, mapped to protocols (version 4)",
+        also=("documents",),
     ),
     Feature(
         "dynamic_broker_config",
@@ -102,6 +113,7 @@ ZNODES: Final = (
         None,
         "KIP-380",
         "/brokers/ids/N is created and set in one multi (dataVersion 1)",
+        also=("documents",),
     ),
     Feature(
         "zookeeper_config_node",

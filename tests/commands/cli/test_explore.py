@@ -129,6 +129,11 @@ def test_at_a_limit_it_tells_what_is_known(
         (["--constants", "2,2,2,2"], "are of a --spec, which is missing"),
         (["--versions", "2.1"], "--versions is of the --matrix, which is missing"),
         (["--matrix", "--version", "2.1"], "--matrix goes with --versions"),
+        (["--resume"], "--resume needs --out DIR"),
+        (["--master", "local[2]"], "--master needs --out DIR"),
+        (["--matrix", "--out", "work"], "--out keeps one search"),
+        (["--conf", "spark.ui.enabled=true"], "there is no --master"),
+        (["--master", "local", "--out", "w", "--memory", "1GB"], "--memory is of a search in one"),
     ],
     ids=str,
 )

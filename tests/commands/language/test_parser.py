@@ -87,6 +87,14 @@ BAD = [
         "'consume': takes --from-beginning or --offset, not both",
     ),
     (
+        "consume t --offset 1 --from-timestamp 2s",
+        "'consume': takes --from-timestamp, --from-beginning or --offset, only one of them",
+    ),
+    (
+        "consume t --min-bytes 100",
+        "'consume': takes --min-bytes and --max-wait only with --timeout",
+    ),
+    (
         "topic create t",
         "'topic create': needs --partitions and --replication-factor, or --replica-assignment",
     ),
@@ -171,6 +179,7 @@ def test_what_is_wrong_is_told_with_its_line_and_the_nearest_word(text: str, mes
             "x.tide:1:19: 'cluster' --version: '2.9' is not a version; did you",
         ),
         ("cluster --racks a", "x.tide:1:1: 'cluster': --racks names 1 racks for 3 brokers"),
+        ("cluster --hosts a", "x.tide:1:1: 'cluster': --hosts names 1 hosts for 3 brokers"),
         ("cluster --brokers 0", "x.tide:1:19: 'cluster' --brokers: '0' is not a count"),
         (
             "cluster --config min.insync.replica=2",
@@ -292,6 +301,15 @@ def test_a_missing_included_script_cannot_be_reached(tmp_path: Path) -> None:
 
 def test_a_single_line_needs_no_cluster() -> None:
     assert parse_line("settle") == [Statement(Settle(), "settle", 1)]
+
+
+def test_a_line_of_the_console_may_have_several_statements() -> None:
+    assert [each.text for each in parse_line("broker crash 1; settle;")] == [
+        "broker crash 1",
+        "settle",
+    ]
+    (mark,) = parse_line("mark 'a; b'")
+    assert mark.text == "mark 'a; b'"
 
 
 def test_an_empty_line_asks_nothing() -> None:

@@ -6,21 +6,21 @@ import pytest
 
 from commands.cli.main import run_program
 from commands.library.index import library
-from commands.runs.console_library import Workbench, start_of
-from console.model.library import BenchError
+from commands.runs.console_library import ConsoleLibrary, start_of
+from console.model.library import LibraryError
 from emulator.releases.profiles import VERSIONS
 from sessions.sources.paired import TwinSource
 
 
 def test_every_scenario_has_a_card() -> None:
-    cards = Workbench().cards()
+    cards = ConsoleLibrary().cards()
     assert [card.name for card in cards] == [scenario.name for scenario in library()]
     assert all(card.title and card.watch and card.questions for card in cards)
-    assert tuple(Workbench().versions()) == VERSIONS
+    assert tuple(ConsoleLibrary().versions()) == VERSIONS
 
 
 def test_a_scenario_is_opened_at_its_start_on_a_release() -> None:
-    opened = Workbench().open_scenario("A3-normal-flow-read-first", "0.9")
+    opened = ConsoleLibrary().open_scenario("A3-normal-flow-read-first", "0.9")
     source = opened.source
     try:
         assert opened.card is not None
@@ -37,21 +37,21 @@ def test_a_scenario_is_opened_at_its_start_on_a_release() -> None:
 
 
 def test_two_releases_are_opened_side_by_side() -> None:
-    opened = Workbench().open_scenario("V11-fast-failover", "0.11", "2.0.0")
+    opened = ConsoleLibrary().open_scenario("V11-fast-failover", "0.11", "2.0.0")
     assert isinstance(opened.source, TwinSource)
     assert opened.source.behind.view.state.version == "2.0.0"
     opened.close()
 
 
 def test_a_scenario_that_is_none_is_one_sentence() -> None:
-    with pytest.raises(BenchError, match="there is no scenario"):
-        Workbench().open_scenario("nothing", "3.9")
+    with pytest.raises(LibraryError, match="there is no scenario"):
+        ConsoleLibrary().open_scenario("nothing", "3.9")
 
 
 def test_a_recording_is_opened_at_its_beginning(tmp_path: Path) -> None:
     path = tmp_path / "s.tide.db"
     run_program(["run", "-c", "cluster", "--record", str(path)])
-    opened = Workbench(tmp_path).open_session(path)
+    opened = ConsoleLibrary(tmp_path).open_session(path)
     assert (opened.source.kind, opened.source.seq) == ("REPLAY", 0)
     opened.close()
 
@@ -59,19 +59,19 @@ def test_a_recording_is_opened_at_its_beginning(tmp_path: Path) -> None:
 def test_what_is_no_recording_is_one_sentence(tmp_path: Path) -> None:
     path = tmp_path / "s.tide.db"
     path.write_text("nothing")
-    with pytest.raises(BenchError, match="is not a session"):
-        Workbench().open_session(path)
+    with pytest.raises(LibraryError, match="is not a session"):
+        ConsoleLibrary().open_session(path)
 
 
 def test_a_scenario_is_saved_as_a_script(tmp_path: Path) -> None:
-    bench = Workbench(tmp_path)
-    opened = bench.open_scenario("V8-literal", "seed")
+    library = ConsoleLibrary(tmp_path)
+    opened = library.open_scenario("V8-literal", "seed")
     try:
-        said = bench.save_script(opened.source, "mine")
+        said = library.save_script(opened.source, "mine")
         assert f"saved as {tmp_path / 'mine.tide'}" in said
         assert "broker crash 1" in (tmp_path / "mine.tide").read_text()
-        with pytest.raises(BenchError, match=r"'mine-2\.tide' is free"):
-            bench.save_script(opened.source, "mine")
+        with pytest.raises(LibraryError, match=r"'mine-2\.tide' is free"):
+            library.save_script(opened.source, "mine")
     finally:
         opened.close()
 
@@ -80,12 +80,12 @@ def test_a_recording_is_exported_and_says_how_much(tmp_path: Path) -> None:
     pytest.importorskip("pyarrow")
     path = tmp_path / "s.tide.db"
     run_program(["run", "-c", "cluster", "--record", str(path)])
-    said = Workbench(tmp_path).export(path, "dataset", lambda text: None)
+    said = ConsoleLibrary(tmp_path).export(path, "dataset", lambda text: None)
     assert said.startswith(f"{path}: ")
     assert (tmp_path / "dataset").is_dir()
 
 
 def test_what_cannot_be_analysed_says_why(tmp_path: Path) -> None:
     pytest.importorskip("pyspark")
-    with pytest.raises(BenchError, match="nothing"):
-        Workbench(tmp_path).analyse("nothing", "out", lambda text: None)
+    with pytest.raises(LibraryError, match="nothing"):
+        ConsoleLibrary(tmp_path).analyse("nothing", "out", lambda text: None)

@@ -134,7 +134,9 @@ def test_a_recording_is_a_script_too(
     "spec",
     [
         CreateCluster(),
-        CreateCluster(brokers=2, first_id=3, racks=["a", "b"], version="0.9", seed=-4),
+        CreateCluster(
+            brokers=2, first_id=3, racks=["a", "b"], hosts=["x", "y"], version="0.10.0", seed=-4
+        ),
         CreateCluster(config={"min.insync.replicas": "2"}, stepwise=True),
     ],
 )

@@ -1,7 +1,7 @@
 from console.model.workspace import SIGN
-from tests.console.benches import SmallBench
 from tests.console.driving import console, toasts
 from tests.console.fakes import ListSource, failover
+from tests.console.libraries import SmallLibrary
 
 
 def live() -> ListSource:
@@ -9,7 +9,7 @@ def live() -> ListSource:
 
 
 async def test_what_is_opened_lies_over_what_was_there_and_q_comes_back() -> None:
-    async with console(live(), "colon", bench=SmallBench()) as driven:
+    async with console(live(), "colon", library=SmallLibrary()) as driven:
         await driven.type("broker crash 2")
         await driven.press("enter", "3", "7", "enter", "escape")
         assert driven.app.stage.source is not driven.source
@@ -21,13 +21,13 @@ async def test_what_is_opened_lies_over_what_was_there_and_q_comes_back() -> Non
         assert driven.screen.context == "lab"
         assert not any(SIGN in mode for mode in driven.app._modes)
         await driven.press("Q", "i")
-        assert any("there is nothing to go back to" in toast for toast in toasts(driven))
+        assert any("nothing was opened before this" in toast for toast in toasts(driven))
         assert any("no scenario is open here" in toast for toast in toasts(driven))
 
 
 async def test_what_lies_below_stands_still_and_all_is_closed_in_the_end() -> None:
     source = live()
-    async with console(source, "space", "7", "enter", bench=SmallBench()) as driven:
+    async with console(source, "space", "7", "enter", library=SmallLibrary()) as driven:
         before = source.time_us
         await driven.pilot.pause(0.3)
         assert source.time_us == before

@@ -3,8 +3,8 @@ from textual import events
 from console.controllers.time_travel import OUTPUT_TOAST_MAX, complaint
 from sessions.sources.paired import TwinSource
 from sessions.sources.source import Reply
-from tests.console.benches import SmallBench, failing_over
 from tests.console.driving import console
+from tests.console.libraries import SmallLibrary, failing_over
 
 
 def test_a_complaint_names_the_error_and_says_why() -> None:
@@ -20,7 +20,7 @@ async def test_a_statement_in_the_past_asks_where_and_a_fork_leaves_the_first_ru
     with failing_over() as source:
         last = source.last_seq
         source.seek_seq(200)
-        async with console(source, "colon", bench=SmallBench()) as driven:
+        async with console(source, "colon", library=SmallLibrary()) as driven:
             await driven.type("broker crash 3")
             await driven.press("enter")
             assert driven.screen.context == "menu"

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from console.model.conditions import Search, parse
-from console.model.filters import FilterError
+from sessions.grammar.words import BadWord
 from tests.console.fakes import ListSource, failover
 
 CRASHED = 128
@@ -32,15 +32,16 @@ def test_conditions_speak_of_counts_partitions_and_brokers(text: str) -> None:
     ("text", "says"),
     [
         ("", "a condition is missing; give one such as urp>5"),
-        ("leader", "is no condition"),
-        ("upr>5", "did you mean 'urp>5'"),
-        ("orders-0.leadr=1", "did you mean 'leader=1'"),
+        ("leader", r"column 1: 'leader' is not a condition \(such as leader == 1\)"),
+        ("upr>5", "column 1: .* did you mean 'urp'"),
+        ("urp>5 and orders-0.leadr=1", "column 11: .* did you mean 'leader'"),
+        ("urp>5, offline=0", "column 5: '5,' ends in a comma; conditions are joined by 'and'"),
         ("urp>many", "'many' is neither a number nor a field"),
-        ("broker.1.state", "is no condition"),
+        ("broker.1.state", "is not a condition"),
     ],
 )
 def test_what_is_no_condition_is_answered_with_the_nearest(text: str, says: str) -> None:
-    with pytest.raises(FilterError, match=says):
+    with pytest.raises(BadWord, match=says):
         parse(text)
 
 
@@ -79,7 +80,7 @@ def test_the_cursor_stays_where_it_is_and_more_events_are_looked_at_as_they_come
 def test_any_text_is_a_condition_or_refused_in_a_sentence(text: str) -> None:
     try:
         condition = parse(text)
-    except FilterError as error:
+    except BadWord as error:
         sentence = str(error)
     else:
         sentence = condition.text

@@ -1,11 +1,11 @@
 import pytest
 
 from commands.runs.live import asked
-from console.model.faults import Fault, faults_of, subject_of
+from console.model.faults import Fault, faults_of, subject_of, together
 from emulator import events
 from sessions.model.cluster_view import ClusterView
-from tests.console.benches import failing_over
 from tests.console.fakes import Script, failover
+from tests.console.libraries import failing_over
 
 
 def view() -> ClusterView:
@@ -130,3 +130,21 @@ def test_a_topic_whose_name_looks_like_an_option_can_be_broken() -> None:
     with failing_over() as source:
         for statement in found:
             assert source.statements_of(statement), statement
+
+
+def test_brokers_of_a_rack_can_die_together() -> None:
+    script = Script()
+    script.add(events.ClusterCreated, "3.9", 1, [1, 2, 3], ["a", "b", "a"], {}, False)
+    for broker in (1, 2, 3):
+        script.add(events.BrokerStateChanged, broker, "running")
+    made = ClusterView()
+    made.apply_all(script.events)
+    rack = Fault("crash rack a (brokers 1, 3)", "broker crash 1; broker crash 3", "rack a")
+    assert rack in faults_of(made, ["broker.1"])
+    assert not any("rack" in title for title in titles(faults_of(made, ["broker.2"])))
+    assert len(asked(rack.statement)) == 2
+
+
+def test_faults_that_are_done_together_ask_for_each_name_once() -> None:
+    crash, isolate = Fault("crash", "broker crash 1", "broker 1"), Fault("cut", "x", "broker 1")
+    assert together([crash, isolate]) == Fault("crash, then cut", "broker crash 1; x", "broker 1")

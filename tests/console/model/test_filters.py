@@ -2,8 +2,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from console.model.filters import Filter, FilterError
+from console.model.filters import Filter
 from console.model.partition_fields import partition_fields
+from sessions.grammar.words import BadWord
 from sessions.model.states import PartitionState, ReplicaState
 
 FIELDS = partition_fields(lambda partition: ["under_min_isr", "under_replicated"])
@@ -55,7 +56,11 @@ def matches(text: str) -> bool:
         "(pay or orders) and (lag>10 or lag<5)",
         "pay and x or orders",
         "leader=1,2",
+        "leader in [1, 2]",
         "leader!=1,3",
+        "osr==[1, 3]",
+        "osr contains 3",
+        "not(pay or users)",
         "isr=1",
         "osr=1,3",
         "osr~1,9",
@@ -104,9 +109,9 @@ def test_of_what_has_no_value_only_unequal_holds() -> None:
 
 
 def test_a_number_is_not_compared_with_a_word() -> None:
-    with pytest.raises(FilterError, match="isr is a number, and 'many' is neither"):
+    with pytest.raises(BadWord, match="isr is a number, and 'many' is neither"):
         Filter("isr=many", FIELDS)
-    with pytest.raises(FilterError, match="topic and isr cannot be compared"):
+    with pytest.raises(BadWord, match="topic and isr cannot be compared"):
         Filter("topic=isr", FIELDS)
 
 
@@ -126,12 +131,12 @@ def test_selecting_from_many_rows_is_matching_each(words: list[str]) -> None:
 
 
 def test_an_unknown_field_is_answered_with_the_nearest() -> None:
-    with pytest.raises(FilterError, match=r"no field 'leadr'; did you mean 'leader=1'\?"):
+    with pytest.raises(BadWord, match=r"no field 'leadr'; did you mean 'leader'\?"):
         Filter("leadr=1", FIELDS)
 
 
 def test_a_broken_pattern_is_answered_with_why() -> None:
-    with pytest.raises(FilterError, match="column 1: re:\\( is not a regular expression"):
+    with pytest.raises(BadWord, match="column 1: re:\\( is not a regular expression"):
         Filter("re:(")
 
 
@@ -147,22 +152,24 @@ def test_an_empty_filter_is_none() -> None:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("isr<", r"column 5: a value is missing after 'isr<', such as isr<1"),
-        ("orders leadr=1", r"column 8: there is no field 'leadr'; did you mean 'leader=1'\?"),
+        ("isr<", r"column 5: a value is missing after 'isr <'"),
+        ("(isr<)", r"column 6: a value is missing after 'isr <'"),
+        ("orders leadr=1", r"column 8: there is no field 'leadr'; did you mean 'leader'\?"),
         ("zzz>1", "column 1: there is no field 'zzz'; fields are topic, "),
-        ("(isr<min", r"column 1: this '\(' is not closed"),
-        ("isr<min)", r"column 8: '\)' closes no '\('"),
-        ("or isr<min", "column 1: a term is missing before 'or'"),
-        ("isr<min and", "column 12: a term is missing at the end"),
+        ("(isr<min", r"column 1: a parenthesis is not closed"),
+        ("isr<min)", r"column 8: a parenthesis is closed that was not opened"),
+        ("or isr<min", "column 1: a condition is missing before 'or'; \"or\" in quotes is a word"),
+        ("isr<min and", "column 12: a condition is missing after 'and'"),
         ("isr<min && lag>1", "column 9: '&&' is written 'and' here"),
         ("isr<min || lag>1", "column 9: .* is written 'or' here"),
+        ("lag=3, leader=1", "column 5: '3,' ends in a comma; conditions are joined by 'and'"),
+        ("isr in 1,2", "column 1: isr is a list itself: write isr=1,2 for just these"),
         ("state>offline", "state is a word: = != ~ and !~"),
         ("re:(a+)+b", "repeats a repetition"),
-        ("re:(a|ab)*c", "repeats a repetition"),
     ],
 )
 def test_what_is_not_understood_is_refused_with_its_place(text: str, says: str) -> None:
-    with pytest.raises(FilterError, match=says):
+    with pytest.raises(BadWord, match=says):
         Filter(text, FIELDS)
 
 
@@ -170,13 +177,8 @@ def test_what_is_not_understood_is_refused_with_its_place(text: str, says: str) 
 def test_any_text_is_a_filter_or_refused_in_a_sentence(text: str) -> None:
     try:
         chosen = Filter(text, FIELDS)
-    except FilterError as error:
+    except BadWord as error:
         sentence = str(error)
     else:
         sentence = f"is {chosen.matches(TEXT, PARTITION)}"
     assert " " in sentence
-
-
-@pytest.mark.parametrize("pattern", ["a+b", "(ab)+", "(foo|bar)*", r"\d+(\.\d+)?", "[+*]+x"])
-def test_ordinary_repetitions_are_allowed(pattern: str) -> None:
-    assert Filter(f"re:{pattern}").text

@@ -1,7 +1,7 @@
 from console.model.forecasts import Foresight
 from sessions.sources.live import LiveSource
-from tests.console.benches import failing_over
 from tests.console.fakes import ListSource, failover
+from tests.console.libraries import failing_over
 
 
 def test_a_recording_cannot_be_looked_ahead_from() -> None:

@@ -1,5 +1,5 @@
 from console.model.reader import EventReader
-from console.model.why import SHOWN_MAX, Explainer, chain, moment, state_path
+from console.model.why import SHOWN_MAX, Explainer, Fold, chain, folded, moment, state_path
 from console.render.cause_chain import chain_lines
 from console.render.lines import text_of
 from console.styles.glyphs import ASCII
@@ -50,7 +50,11 @@ def test_a_long_chain_keeps_its_root_and_its_end() -> None:
         cause = script.add(events.ControllerStep, 1, "p", 1, "step", "", cause=cause)
     found = chain(EventReader(ListSource(script.events)), cause)
     assert len(found) == SHOWN_MAX
-    assert (found[0].seq, found[-1].seq) == (1, 31)
+    begin, between, *end = found
+    assert isinstance(between, Fold)
+    assert not isinstance(begin, Fold)
+    shown = [begin, *between.events, *(each for each in end if not isinstance(each, Fold))]
+    assert [event.seq for event in shown] == list(range(1, 32))
 
 
 def test_paths_and_moments_are_written_out() -> None:
@@ -58,3 +62,38 @@ def test_paths_and_moments_are_written_out() -> None:
     partition = source.view.state.partitions["orders-5"]
     assert state_path(partition) == "/brokers/topics/orders/partitions/5/state"
     assert moment(source.history[127]) == "00:00:00.128 #128"
+
+
+def fetches(script: Script, cause: int, rounds: int, error: str = "NONE") -> int:
+    """So many rounds of a follower's fetch and its response, each the cause of the next."""
+    for _ in range(rounds):
+        cause = script.add(events.MessageSent, "FetchRequest", 3, 2, 0, [], cause=cause)
+        said = [["t-0", 0, -1, 0, error]]
+        cause = script.add(events.MessageSent, "FetchResponse", 2, 3, cause, said, cause=cause)
+    return cause
+
+
+def test_messages_to_and_fro_are_folded_but_for_the_last_and_for_errors() -> None:
+    script = Script()
+    cause = script.add(events.InputReceived, "topic create t", 1, 1)
+    cause = script.add(events.MessageSent, "LeaderAndIsrRequest", 0, 3, 0, [], cause=cause)
+    cause = fetches(script, cause, 10)
+    failed = fetches(script, cause, 1, "FENCED_LEADER_EPOCH")
+    cause = fetches(script, failed, 4)
+    last = script.add(events.HighWatermarkChanged, "t-0", 2, 4, 3, "fetch", cause=cause, after_us=1)
+    reader = EventReader(ListSource(script.events))
+    links = folded(reader.causes(last))
+    kept = [each.seq for each in links if not isinstance(each, Fold)]
+    assert kept == [1, 2, failed, cause - 1, cause, last]
+    assert [len(each.events) for each in links if isinstance(each, Fold)] == [21, 6]
+    unfolded = [e for each in links for e in (each.events if isinstance(each, Fold) else [each])]
+    assert unfolded == reader.causes(last)
+    rows = [text_of(row) for row in chain_lines(links, 90, ASCII)]
+    assert rows[2].strip() == "~ 21 messages between 2 and 3, 20ms: FetchRequest, FetchResponse"
+
+
+def test_two_messages_that_differ_are_not_folded() -> None:
+    script = Script()
+    cause = script.add(events.MessageSent, "FetchRequest", 3, 2, 0, [])
+    cause = script.add(events.MessageSent, "FetchRequest", 1, 2, 0, [], cause=cause)
+    assert len(folded(EventReader(ListSource(script.events)).causes(cause))) == 2

@@ -7,7 +7,7 @@ from console.render.comparison import pair_line, state_lines, titles_line
 from console.render.lines import text_of, width_of
 from console.styles.glyphs import ASCII, UNICODE
 from sessions.sources.paired import TwinSource
-from tests.console.benches import side_by_side
+from tests.console.libraries import side_by_side
 
 
 @pytest.fixture(scope="module")

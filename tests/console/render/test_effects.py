@@ -1,6 +1,6 @@
-from console.render.effects import effect_words, is_harmful
+from console.render.effects import change_rows, effect_words, is_harmful
 from sessions.model.health import Counts
-from sessions.sources.forecast import Effect
+from sessions.sources.forecast import Change, Effect
 
 NOW = Counts(brokers_up=3, brokers=3, partitions=9)
 
@@ -50,10 +50,34 @@ def test_what_is_over_at_once_is_not_worth_a_word() -> None:
     assert "unserved to the end" in effect_words(effect(unserved=2, unserved_us=None))
 
 
-def test_what_recovers_is_said() -> None:
-    bad = Counts(brokers_up=2, brokers=3, partitions=9, under_min_isr=4)
-    assert "4 recover" in effect_words(effect(now=bad, worst=bad))
+def test_what_gets_better_is_said() -> None:
+    bad = Counts(
+        brokers_up=2,
+        brokers=3,
+        partitions=9,
+        under_min_isr=4,
+        under_replicated=6,
+        offline=1,
+        non_preferred=2,
+    )
+    assert effect_words(effect(now=bad, worst=bad)) == (
+        "1 is back online, 4 have min ISR again, 6 are fully in sync again, "
+        "2 have their preferred leader back"
+    )
+
+
+def test_the_partitions_that_end_otherwise_are_listed_with_their_leaders() -> None:
+    changes = (
+        Change("t-1", "healthy", "offline", 2, -1),
+        Change("orders-10", "at_min_isr", "at_min_isr", 1, 3),
+    )
+    assert change_rows(effect(changes=changes)) == [
+        "PARTITION      LEADER  STATE",
+        "t-1          2 > none  healthy > offline",
+        "orders-10       1 > 3  at min ISR",
+    ]
+    assert change_rows(effect()) == []
 
 
 def test_a_refusal_is_told_with_its_reason() -> None:
-    assert effect_words(effect(refused="it is down")) == "the cluster would refuse it: it is down"
+    assert effect_words(effect(refused="it is down")) == "it would be refused: it is down"

@@ -2,9 +2,9 @@ import pytest
 
 from console.actions.lookup import available
 from console.screens.compare import CompareScreen
-from tests.console.benches import side_by_side
 from tests.console.driving import SIZES, console, toasts
 from tests.console.fakes import ListSource, failover
+from tests.console.libraries import side_by_side
 
 
 @pytest.mark.parametrize("size", SIZES)

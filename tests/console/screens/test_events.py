@@ -3,7 +3,7 @@ import pytest
 from console.screens.events import EventsScreen
 from emulator import events
 from tests.console.driving import LARGE, SMALL, console
-from tests.console.fakes import ListSource, failover
+from tests.console.fakes import ListSource, Script, failover
 
 
 @pytest.mark.parametrize("size", [LARGE, SMALL])
@@ -81,3 +81,23 @@ async def test_an_event_can_be_copied() -> None:
         assert driven.app.clipboard.startswith("00:06.169 #170 STATE orders-5 leader none")
         await driven.press("Y")
         assert driven.app.clipboard.startswith('{"event":"PartitionStateChanged","seq":170')
+
+
+async def test_messages_to_and_fro_are_folded_in_a_chain_until_somebody_wants_them() -> None:
+    script = Script()
+    cause = script.add(events.InputReceived, "topic create t", 1, 1)
+    for _ in range(8):
+        cause = script.add(events.MessageSent, "FetchRequest", 3, 2, 0, [], cause=cause)
+        cause = script.add(events.MessageSent, "FetchResponse", 2, 3, cause, [], cause=cause)
+    script.add(events.HighWatermarkChanged, "t-0", 2, 4, 3, "fetch", cause=cause)
+    async with console(ListSource(script.events), "5", "enter") as driven:
+        assert "17 causes, 0 effects ── enter unfolds" in driven.text()
+        folded = "▸ 14 messages between 2 and 3, 13ms: FetchRequest, FetchResponse"
+        assert folded in driven.text()
+        await driven.press("g", "down", "enter")
+        assert folded not in driven.text()
+        assert sum("SEND   3 > 2 FetchRequest" in row for row in driven.lines()) == 8
+        await driven.press("down", "left")
+        assert folded in driven.text()
+        await driven.press("right")
+        assert folded not in driven.text()

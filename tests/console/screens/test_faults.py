@@ -1,9 +1,9 @@
 import pytest
 
 from sessions.sources.source import Reply
-from tests.console.benches import failing_over
 from tests.console.driving import SIZES, Console, console, toasts
 from tests.console.fakes import ListSource, failover
+from tests.console.libraries import failing_over
 
 
 def live() -> ListSource:
@@ -33,7 +33,7 @@ async def test_x_lists_the_faults_of_the_selected_object_with_their_effects(
             assert "predicted on a copy of the cluster at 00:00:07" in driven.text()
             for title in ("start broker 1  ", "start broker 1 with empty disks  "):
                 row = next(row for row in driven.lines() if title in row)
-                assert "no partition is affected" in row
+                assert "2 are fully in sync again" in row
             assert source.last_seq == before
 
 
@@ -59,7 +59,7 @@ async def test_what_may_cost_something_is_done_after_its_name() -> None:
         assert "type 'orders-5' to do it" in driven.text()
         await driven.type("orders-4")
         await driven.press("enter")
-        assert "that is not its name: 'orders-5' does it" in driven.text()
+        assert "the name does not match: type 'orders-5'" in driven.text()
         assert driven.source.submitted == []
         driven.screen.prompt.input.value = "orders-5"
         await driven.press("enter")
@@ -72,7 +72,7 @@ async def test_escape_leaves_it_be_and_words_that_nothing_has_say_so() -> None:
     async with console(live(), "2", "x", "G", "enter", "escape", "slash") as driven:
         assert driven.source.submitted == []
         await driven.type("earthquake")
-        assert "nothing here has these words" in driven.text()
+        assert "no fault matches" in driven.text()
         await driven.press("escape", "escape", "escape")
         assert driven.screen.context == "partitions"
 
@@ -91,3 +91,14 @@ async def test_faults_are_those_of_the_cluster_as_it_is_now_wherever_the_cursor_
             await driven.press("x")
             assert source.view.state.brokers[1].state == "running"
             assert "▌ start broker 1" in driven.text()
+
+
+async def test_what_is_marked_is_done_together_after_all_their_names() -> None:
+    async with console(live(), "3", "down", "x", "m", "escape", "down", "x", "m") as driven:
+        assert "crash broker 2, then crash broker 3" in driven.text()
+        await driven.press("g", "enter")
+        assert "type 'broker 2 and broker 3' to do it" in driven.text()
+        await driven.type("broker 2 and broker 3")
+        await driven.press("enter")
+        assert driven.source.submitted == ["broker crash 2; broker crash 3"]
+        assert driven.app.stage.marked == {}

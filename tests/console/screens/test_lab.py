@@ -2,9 +2,9 @@ import pytest
 
 from console.screens.lab import LabScreen
 from sessions.sources.paired import TwinSource
-from tests.console.benches import SmallBench, failing_over
 from tests.console.driving import LARGE, SIZES, SMALL, console, toasts
 from tests.console.fakes import ListSource, failover
+from tests.console.libraries import SmallLibrary, failing_over
 from tests.console.screens.test_faults import foreseen
 
 
@@ -16,7 +16,7 @@ def live() -> ListSource:
 async def test_the_library_is_listed_and_enter_opens_one_at_its_start(
     size: tuple[int, int],
 ) -> None:
-    async with console(live(), "7", size=size, bench=SmallBench()) as driven:
+    async with console(live(), "7", size=size, library=SmallLibrary()) as driven:
         assert driven.screen.context == "lab"
         assert "── scenarios ── 3 of 3" in driven.text()
         assert "A4  A fetch waits for records" in driven.text()
@@ -34,17 +34,17 @@ async def test_the_library_is_listed_and_enter_opens_one_at_its_start(
 
 
 async def test_on_a_small_screen_the_panes_take_turns() -> None:
-    async with console(live(), "7", "tab", size=SMALL, bench=SmallBench()) as driven:
+    async with console(live(), "7", "tab", size=SMALL, library=SmallLibrary()) as driven:
         assert "PREDICT, BEFORE YOU STEP ON" in driven.text()
         assert "scenarios" not in driven.text()
         await driven.press("tab")
         assert "── faults of broker 2" in driven.text()
         await driven.press("tab")
-        assert "nothing yet: :" in driven.text()
+        assert "none yet; : gives one" in driven.text()
 
 
 async def test_it_opens_on_the_release_that_was_chosen() -> None:
-    async with console(live(), "7", "v", bench=SmallBench()) as driven:
+    async with console(live(), "7", "v", library=SmallLibrary()) as driven:
         await driven.press("down", "down", "down", "enter")
         assert "on 0.8.2" in driven.text()
         await driven.press("G", "enter")
@@ -56,7 +56,7 @@ async def test_it_opens_on_the_release_that_was_chosen() -> None:
 
 
 async def test_words_narrow_the_library_and_those_that_nothing_has_say_so() -> None:
-    async with console(live(), "7", "slash", bench=SmallBench()) as driven:
+    async with console(live(), "7", "slash", library=SmallLibrary()) as driven:
         await driven.type("failover")
         assert "1 of 3" in driven.text()
         await driven.press("ctrl+u")
@@ -73,9 +73,9 @@ async def test_without_a_library_it_says_why() -> None:
 
 
 async def test_what_cannot_be_opened_says_why() -> None:
-    async with console(live(), "7", bench=SmallBench()) as driven:
+    async with console(live(), "7", library=SmallLibrary()) as driven:
         assert isinstance(driven.screen, LabScreen)
-        driven.screen._open(SmallBench().cards()[0], "3.9.99")
+        driven.screen._open(SmallLibrary().cards()[0], "3.9.99")
         await driven.settle()
         assert driven.app.sources.mode_here == "lab"
         assert driven.screen.context == "notice"
@@ -83,7 +83,7 @@ async def test_what_cannot_be_opened_says_why() -> None:
 
 
 async def test_two_releases_are_asked_for_those_on_which_it_differs_first() -> None:
-    async with console(live(), "7", "G", "c", bench=SmallBench()) as driven:
+    async with console(live(), "7", "G", "c", library=SmallLibrary()) as driven:
         assert driven.screen.prompt.input.value == "0.10.2 0.11"
         assert "two of documents 0.8.1" in driven.text()
         for wrong in ("0.11", "0.11 0.12", "one two three"):
@@ -99,7 +99,7 @@ async def test_two_releases_are_asked_for_those_on_which_it_differs_first() -> N
 
 
 async def test_faults_are_those_of_what_was_selected_last_or_is_chosen() -> None:
-    async with console(live(), "2", "7", bench=SmallBench()) as driven:
+    async with console(live(), "2", "7", library=SmallLibrary()) as driven:
         assert "── faults of orders-5" in driven.text()
         await driven.press("o")
         await driven.press("g", "down", "down", "enter")
@@ -108,7 +108,7 @@ async def test_faults_are_those_of_what_was_selected_last_or_is_chosen() -> None
 
 async def test_a_fault_from_the_lab_is_foreseen_named_and_done() -> None:
     with failing_over() as source:
-        async with console(source, "7", "tab", "tab", "z", bench=SmallBench()) as driven:
+        async with console(source, "7", "tab", "tab", "z", library=SmallLibrary()) as driven:
             await foreseen(driven)
             assert "controller moves to" in driven.text()
             await driven.press("enter")
@@ -121,14 +121,14 @@ async def test_a_fault_from_the_lab_is_foreseen_named_and_done() -> None:
 
 
 async def test_a_recording_refuses_faults_at_the_gate() -> None:
-    async with console(None, "7", "tab", "tab", "enter", bench=SmallBench()) as driven:
+    async with console(None, "7", "tab", "tab", "enter", library=SmallLibrary()) as driven:
         assert any(toast.startswith("READ-ONLY: ") for toast in toasts(driven))
         assert not driven.screen.prompt.is_open
         assert "a recording cannot be changed" in driven.text()
 
 
 async def test_what_was_given_by_hand_is_listed_last_first_and_can_be_given_again() -> None:
-    async with console(live(), "7", bench=SmallBench()) as driven:
+    async with console(live(), "7", library=SmallLibrary()) as driven:
         for text in ("broker crash 2", "broker start 2"):
             await driven.press("colon")
             await driven.type(text)
@@ -142,7 +142,7 @@ async def test_what_was_given_by_hand_is_listed_last_first_and_can_be_given_agai
 
 @pytest.mark.parametrize("size", [(80, 40), (120, 24)])
 async def test_every_pane_of_the_lab_fills_its_lines(size: tuple[int, int]) -> None:
-    async with console(live(), "7", size=size, bench=SmallBench()) as driven:
+    async with console(live(), "7", size=size, library=SmallLibrary()) as driven:
         for _ in range(4):
             strips = driven.app.screen._compositor.render_strips()
             assert [strip.cell_length for strip in strips] == [size[0]] * size[1]

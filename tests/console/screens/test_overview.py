@@ -47,3 +47,21 @@ async def test_lines_lead_to_what_they_are_about() -> None:
         assert "filter topic=orders" in driven.text()
         await driven.press("1", "tab", "W")
         assert driven.screen.context == "event"
+
+
+async def test_a_large_screen_is_filled_with_what_was_when() -> None:
+    async with console(size=(200, 60)) as driven:
+        text = driven.text()
+        assert "── over time ── 1 topic ── a column a second ──" in text
+        assert "orders-3          leader 2" in text
+        assert "broker 1             crashed" in text
+        assert "records lost               0" in text
+        await driven.press("shift+tab", "down", "enter")
+        assert driven.screen.trail() == "orders-0"
+
+
+async def test_the_strips_follow_the_time_cursor() -> None:
+    async with console(ListSource(failover(), at=100), size=(200, 60)) as driven:
+        assert "broker 1                  up" in driven.text()
+        await driven.press("L")
+        assert "broker 1             crashed" in driven.text()

@@ -5,8 +5,8 @@ import pytest
 
 from commands.cli.main import run_program
 from console.screens.sessions import SessionsScreen
-from tests.console.benches import SmallBench
 from tests.console.driving import LARGE, SIZES, Console, console, toasts
+from tests.console.libraries import SmallLibrary
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +47,7 @@ async def done(driven: Console) -> None:
 async def test_a_folders_recordings_are_listed_opened_and_left(
     recordings: Path, size: tuple[int, int]
 ) -> None:
-    async with console(None, "6", size=size, bench=SmallBench(recordings)) as driven:
+    async with console(None, "6", size=size, library=SmallLibrary(recordings)) as driven:
         await at(driven, "V16")
         await driven.press("escape")
         text = driven.text()
@@ -69,7 +69,7 @@ async def test_a_folders_recordings_are_listed_opened_and_left(
 
 
 async def test_v_verifies(recordings: Path) -> None:
-    async with console(None, "6", bench=SmallBench(recordings)) as driven:
+    async with console(None, "6", library=SmallLibrary(recordings)) as driven:
         await at(driven, "E8")
         await driven.press("v")
         await done(driven)
@@ -77,7 +77,7 @@ async def test_v_verifies(recordings: Path) -> None:
 
 
 async def test_what_cannot_be_opened_or_verified_is_told_with_its_cause(recordings: Path) -> None:
-    async with console(None, "6", bench=SmallBench(recordings)) as driven:
+    async with console(None, "6", library=SmallLibrary(recordings)) as driven:
         await at(driven, "junk")
         await driven.press("enter")
         assert driven.app.stage.source is driven.source
@@ -92,12 +92,12 @@ async def test_what_cannot_be_opened_or_verified_is_told_with_its_cause(recordin
 
 
 async def test_a_recording_is_added_to_a_dataset_and_a_failure_is_told(recordings: Path) -> None:
-    bench = SmallBench(recordings)
-    async with console(None, "6", bench=bench) as driven:
+    library = SmallLibrary(recordings)
+    async with console(None, "6", library=library) as driven:
         await at(driven, "E8")
         await driven.press("E", "enter")
         await done(driven)
-        assert bench.exported == [(recordings / "E8-broker-failover.tide.db", "dataset")]
+        assert library.exported == [(recordings / "E8-broker-failover.tide.db", "dataset")]
         assert "E8-broker-failover.tide.db: 9 events" in toasts(driven)
         await driven.press("E")
         driven.screen.prompt.input.value = "full"
@@ -107,15 +107,15 @@ async def test_a_recording_is_added_to_a_dataset_and_a_failure_is_told(recording
 
 
 async def test_an_analysis_ends_on_a_page_of_its_own(recordings: Path) -> None:
-    bench = SmallBench(recordings)
-    async with console(None, "6", "R", bench=bench) as driven:
+    library = SmallLibrary(recordings)
+    async with console(None, "6", "R", library=library) as driven:
         driven.screen.prompt.input.value = "dataset"
         await driven.press("enter")
         assert "two folders are needed" in driven.text()
         driven.screen.prompt.input.value = "dataset report"
         await driven.press("enter")
         await done(driven)
-        assert bench.analysed == [("dataset", "report")]
+        assert library.analysed == [("dataset", "report")]
         assert "t-0        3.2 s" in driven.text()
 
 
@@ -123,7 +123,7 @@ async def test_an_analysis_ends_on_a_page_of_its_own(recordings: Path) -> None:
 async def test_an_empty_folder_says_why_and_the_next_key(
     tmp_path: Path, recordings: Path, size: tuple[int, int]
 ) -> None:
-    async with console(None, "6", "tab", size=size, bench=SmallBench(tmp_path)) as driven:
+    async with console(None, "6", "tab", size=size, library=SmallLibrary(tmp_path)) as driven:
         await driven.settle()
         assert "There is no recording in" in driven.text()
         assert "makes one; r looks again" in driven.text()
@@ -138,8 +138,8 @@ async def test_an_empty_folder_says_why_and_the_next_key(
         assert "new.tide.db" in driven.text()
 
 
-async def test_without_a_folder_or_a_bench_it_says_so(tmp_path: Path) -> None:
-    async with console(None, "6", bench=SmallBench(tmp_path / "gone")) as driven:
+async def test_without_a_folder_or_a_library_it_says_so(tmp_path: Path) -> None:
+    async with console(None, "6", library=SmallLibrary(tmp_path / "gone")) as driven:
         await driven.settle()
         assert "cannot be read" in driven.text()
         driven.app.stage.library = None

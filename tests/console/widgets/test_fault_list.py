@@ -4,8 +4,9 @@ from console.model.faults import Fault, faults_of
 from console.model.workspace import Stage
 from console.render.lines import text_of
 from console.widgets.fault_list import MANY_PARTITIONS, UNKNOWN, FaultView
-from tests.console.benches import failing_over
+from tests.console.driving import console
 from tests.console.fakes import ListSource, failover
+from tests.console.libraries import failing_over
 
 HARMLESS = Fault("delay", "network delay 2 3 500ms")
 
@@ -23,10 +24,10 @@ def test_the_fault_under_the_cursor_is_looked_into_and_others_wait_until_somebod
         assert text_of(view.effect(fault)) == ""
         assert view.is_busy()
         view.look_ahead()
-        assert UNKNOWN in view.warning(fault) or "no partition is affected" in view.warning(fault)
+        assert UNKNOWN in view.warning(fault) or "fully in sync" in view.warning(fault)
         while view.is_busy():
             view.look_ahead()
-        assert text_of(view.effect(fault)) == "no partition is affected"
+        assert text_of(view.effect(fault)) == "2 are fully in sync again"
         others = [each for each in view.faults.values() if each is not fault]
         assert [text_of(view.effect(each)) for each in others] == [""] * len(others)
         assert len(stage.index.keys) < MANY_PARTITIONS
@@ -39,10 +40,11 @@ def test_a_recording_has_no_effects() -> None:
     assert text_of(view.effect(HARMLESS)) == "a recording cannot be changed"
 
 
-def test_in_a_large_cluster_only_what_is_chosen_is_looked_into(
+def test_in_a_vast_cluster_only_what_is_chosen_is_looked_into(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("console.widgets.fault_list.MANY_PARTITIONS", 1)
+    monkeypatch.setattr("console.widgets.fault_list.VAST_PARTITIONS", 1)
     with failing_over() as source:
         stage = Stage(source)
         stage.follow()
@@ -51,8 +53,51 @@ def test_in_a_large_cluster_only_what_is_chosen_is_looked_into(
         fault = view.fault
         assert fault is not None
         assert not view.is_busy()
-        assert text_of(view.effect(fault)) == "foreseen when it is chosen"
+        assert text_of(view.effect(fault)) == "worked out when it is chosen"
         view.asked = fault
         while view.is_busy():
             view.look_ahead()
         assert "2 change leader, 2 unserved for" in view.warning(fault)
+
+
+async def test_in_a_large_cluster_the_selected_one_is_looked_into_in_the_background(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("console.widgets.fault_list.MANY_PARTITIONS", 1)
+    with failing_over() as source:
+        async with console(source, "3", "down", "x") as driven:
+            view = driven.screen.query_one(FaultView)
+            for _ in range(400):
+                if view.foresight.is_settled("broker crash 0"):
+                    break
+                await driven.pilot.pause(0.05)
+            await driven.settle()
+            assert view.foresight.in_background
+            selected, *others = [row for row in driven.lines() if "broker 0  " in row][1:]
+            assert "controller moves to 2" in selected
+            assert all("worked out when it is selected" in row for row in others)
+            assert not source.is_held
+
+
+def test_marked_faults_stand_above_and_are_foreseen_together() -> None:
+    with failing_over() as source:
+        stage = Stage(source)
+        stage.follow()
+        view = FaultView(stage, id="faults")
+        for broker in (2, 3):
+            view.show_faults(faults_of(stage.view, [f"broker.{broker}"]))
+            view.key = f"broker crash {broker}"
+            view.mark()
+        both = next(iter(view.faults.values()))
+        assert both.title == "crash broker 2, then crash broker 3"
+        assert (both.statement, both.confirm) == (
+            "broker crash 2; broker crash 3",
+            "broker 2 and broker 3",
+        )
+        view.key = both.statement
+        while view.is_busy():
+            view.look_ahead()
+        assert "offline" in text_of(view.effect(both))
+        view.mark()
+        assert stage.marked == {}
+        assert both.statement not in view.faults

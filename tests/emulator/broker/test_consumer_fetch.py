@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from emulator.broker.consumer_fetch import ConsumerFetches, ConsumerReads
+from emulator.broker.consumer_fetch import ConsumerReads
+from emulator.broker.purgatory import PurgatoryState
 from emulator.events import CLIENTS, RecordsConsumed
 from emulator.inputs.statements import Consume, CrashBroker, CreateTopic, Produce
 from emulator.protocol import AnyMessage, FetchPartition, FetchRequest, ListOffsetsRequest
@@ -223,7 +224,7 @@ def test_records_above_the_high_watermark_end_no_wait_and_committed_ones_do() ->
     made.fetch(2, times=2)
     made.wait(20)
     assert hand.records(number) == 1
-    assert made.cluster.brokers[0].state.consumer_fetches == ConsumerFetches()
+    assert made.cluster.brokers[0].state.consumer_fetches == PurgatoryState()
 
 
 def test_a_fetch_may_wait_for_more_bytes_than_there_are() -> None:
@@ -253,7 +254,7 @@ def test_what_waits_ends_with_the_process() -> None:
     made.do(CrashBroker(broker=0))
     made.wait(6_000)
     assert hand.answers.get(number) is None
-    assert made.cluster.brokers[0].state.consumer_fetches == ConsumerFetches()
+    assert made.cluster.brokers[0].state.consumer_fetches == PurgatoryState()
 
 
 def test_an_offset_is_found_by_time() -> None:

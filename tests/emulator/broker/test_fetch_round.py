@@ -107,6 +107,33 @@ def test_a_round_whose_answer_is_lost_can_be_made_again() -> None:
     assert lab.values(1) == "a"
 
 
+def test_a_round_that_is_lost_with_a_leader_of_before_is_over() -> None:
+    """It was asked of broker 0, and lost with it when the replica followed broker 2 already."""
+    lab = followed_by_1()
+    lab.produce("a")
+    lab.do(HoldMessages(source=0, destination=1, api="FetchResponse"))
+    lab.fetch(1)
+    lab.tell(leader=2, epoch=1, isr=[1, 2], brokers=[1])
+    assert rounds(lab).state.single_rounds != {}
+    lab.do(CrashBroker(broker=0))
+    lab.do(ReleaseMessages(source=0, destination=1, lose=True))
+    lab.wait(1)
+    assert rounds(lab).state.single_rounds == {}
+
+
+@pytest.mark.parametrize("leader", [1, 2])
+def test_an_answer_of_a_leader_of_before_is_not_taken(leader: int) -> None:
+    lab = followed_by_1()
+    lab.produce("a")
+    lab.do(HoldMessages(source=0, destination=1, api="FetchResponse"))
+    lab.fetch(1)
+    lab.tell(leader=leader, epoch=1, isr=[1, 2], brokers=[1])
+    lab.do(ReleaseMessages(source=0, destination=1))
+    lab.wait(1)
+    assert lab.values(1) == ""
+    assert rounds(lab).state.single_rounds == {}
+
+
 def test_a_round_to_a_dead_leader_ends_without_anything() -> None:
     lab = followed_by_1()
     lab.do(CrashBroker(broker=0))

@@ -198,7 +198,9 @@ def test_an_answer_names_only_what_there_is_to_tell() -> None:
 
 def test_a_session_that_the_leader_does_not_know_is_begun_anew() -> None:
     lab = following()
-    lab.cluster.brokers[0].state.fetch_sessions.by_follower.clear()
+    leader = lab.cluster.brokers[0]
+    leader.sessions.connection_lost(1)
+    leader.state.fetch_sessions.by_follower.clear()
     lab.wait(35_000)
     assert sorted(session(lab).partitions) == ["t-0", "u-0"]
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from emulator.broker.purgatory import PurgatoryState
 from emulator.events import CLIENTS, EpochCacheChanged, MessageSent, RecordsAppended
 from emulator.inputs.statements import ConfigureTopic, PauseReplica
 from emulator.protocol import (
@@ -122,7 +123,7 @@ def test_each_waiting_request_has_its_own_time() -> None:
     assert answer(lab, late) is None
     lab.wait(2000)
     assert answer(lab, late) == ["REQUEST_TIMED_OUT", -1]
-    assert lab.cluster.brokers[0].state.purgatory.produces == {}
+    assert lab.cluster.brokers[0].state.produces == PurgatoryState()
 
 
 @pytest.mark.parametrize("version", VERSIONS)

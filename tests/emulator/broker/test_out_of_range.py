@@ -2,7 +2,7 @@
 
 import pytest
 
-from emulator.broker.fetcher import Fetcher
+from emulator.broker.fetcher import Fetcher, SingleRound
 from emulator.broker.replica import LEADER, Replica
 from emulator.events import BrokerStateChanged, LogStartOffsetChanged, MessageSent
 from emulator.inputs.statements import CrashBroker, PauseReplica, ResumeReplica, StartBroker
@@ -182,7 +182,7 @@ def test_who_leads_by_now_cuts_nothing() -> None:
 def test_a_single_round_that_is_refused_an_answer_cuts_nothing(error: str) -> None:
     lab, _ = asleep("3.9")
     broker = lab.cluster.brokers[1]
-    broker.state.fetchers.single_rounds[77] = TP
+    broker.state.fetchers.single_rounds[77] = SingleRound(TP, 0)
     broker.rounds.ends_answered(ListOffsetsResponse(77, TP, error, 0, 2))
     assert lab.replica(1).log.end == 5
     assert broker.state.fetchers.single_rounds == {}

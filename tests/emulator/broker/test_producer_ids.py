@@ -6,7 +6,14 @@ import pytest
 
 from emulator.broker.producer_ids import BLOCK_SIZE, ID_MAX
 from emulator.events import CLIENTS
-from emulator.inputs.statements import CrashBroker, CutLink, StartBroker, Wait, ZkCommand
+from emulator.inputs.statements import (
+    CrashBroker,
+    CutLink,
+    HealLinks,
+    StartBroker,
+    Wait,
+    ZkCommand,
+)
 from emulator.protocol import AnyMessage, InitProducerIdRequest, InitProducerIdResponse
 from emulator.zookeeper.data import PRODUCER_IDS as PATH
 from tests.support.lab import Lab
@@ -83,6 +90,18 @@ def test_a_broker_without_zookeeper_gives_out_what_it_has_and_then_does_not_answ
     assert ask(lab) == [("NONE", 0, 0)]
     lab.cluster.brokers[0].state.producer_ids.next = -1
     assert ask(lab) == []
+
+
+@pytest.mark.parametrize("version", ["2.4", "3.9"])
+def test_a_lost_answer_of_zookeeper_gives_no_id_until_there_is_one(version: str) -> None:
+    lab = Lab(version, brokers=1)
+    lab.cluster.brokers[0].state.producer_ids.next = -1
+    before = block(lab)
+    lab.do(CutLink(source=-1, destination=0, one_way=True))
+    assert ask(lab) == []
+    assert block(lab) == before
+    lab.do(HealLinks())
+    assert ask(lab) == [("NONE", 1000 if before else 0, 0)]
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ from emulator.inputs.statements import (
     HoldMessages,
     ReleaseMessages,
     StartBroker,
+    Tick,
     ZkCommand,
 )
 from emulator.protocol import AlterIsrItem, AlterPartitionRequest, ControlledShutdownRequest
@@ -101,6 +102,28 @@ def test_without_zookeeper_nobody_stands_and_the_candidate_waits() -> None:
     lab.do(HealLinks())
     lab.wait(5000)
     assert lab.cluster.controller_id() == 1
+
+
+@pytest.mark.parametrize("source", [0, ZOOKEEPER])
+def test_leaders_move_home_once_zookeeper_answers_again(source: int) -> None:
+    """A request may be lost on its way, or its answer; either way the work is done later."""
+    lab = Lab("3.9", brokers=2)
+    lab.topic(1, 0)
+    lab.do(CrashBroker(broker=1))
+    lab.wait(21_000)
+    lab.do(StartBroker(broker=1))
+    lab.wait(5_000)
+    assert lab.replica(0).isr == [0, 1]
+    destination = ZOOKEEPER if source == 0 else 0
+    lab.do(CutLink(source=source, destination=destination, one_way=True))
+    lab.do(Tick(task="rebalance", broker=0))
+    assert lab.cluster.brokers[0].zk.state.unanswered
+    assert lab.state().startswith("leader 0")
+    lab.do(HealLinks())
+    lab.wait(2_000)
+    lab.do(Tick(task="rebalance", broker=0))
+    lab.wait(500)
+    assert lab.state().startswith("leader 1")
 
 
 # ---- brokers that come and go

@@ -97,22 +97,23 @@ acks_all_by_default 3.5..3.9
 idempotence_by_default 3.5..3.9
 session_timeout_45s 3.5..3.9
 fetch_response_max_bytes 0.10.2..3.9
+offsets_for_times 0.10.2..3.9
 offset_not_available_error 2.2..3.9
-broker_endpoints 0.9..3.9
+broker_endpoints documents 0.9..3.9
 generated_broker_ids documents 0.9..3.9
 client_quotas 0.9..3.9
 isr_change_notification_znode documents 0.9..3.9
 json_config_changes 0.9..3.9
-broker_rack 0.10.0..3.9
+broker_rack documents 0.10.0..3.9
 config_entity_paths 0.10.2..3.9
 cluster_id documents 0.10.2..3.9
 producer_id_block_znode documents 0.11..3.9
-listener_protocol_map 0.10.2..3.9
+listener_protocol_map documents 0.10.2..3.9
 dynamic_broker_config 1.1..3.9
 removed_broker_config_stays 1.1..2.4
 session_expiry_fails_requests 1.1..3.9
 log_dir_event_notifications documents 1.1..3.9
-broker_registration_multi 2.2..3.9
+broker_registration_multi documents 2.2..3.9
 zookeeper_config_node 2.4..3.9
 finalized_features 2.7..3.9
 topic_ids 2.8..3.9

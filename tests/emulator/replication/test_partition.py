@@ -26,7 +26,6 @@ from emulator.replication.partition import (
     CountFetch,
     End,
     ExpireIsr,
-    FailProduces,
     IsrRefused,
     IsrStored,
     KeepFetching,
@@ -265,7 +264,7 @@ ROLES: dict[str, tuple[Partition, Command, str, list[type]]] = {
         leader(),
         BecomeFollower(2, 5, 1, [1, 2], 9, True),
         FOLLOWER,
-        [FailProduces, StopLeading, ChangeRole, StartFetching],
+        [StopLeading, ChangeRole, StartFetching],
     ),
     "follower to leader": (
         follower(),
@@ -285,7 +284,7 @@ ROLES: dict[str, tuple[Partition, Command, str, list[type]]] = {
         FOLLOWER,
         [ChangeRole, StopFetching, StartFetching],
     ),
-    "stopped": (leader(), Stop(), OFFLINE, [FailProduces, StopLeading, StopFetching, ChangeRole]),
+    "stopped": (leader(), Stop(), OFFLINE, [StopLeading, StopFetching, ChangeRole]),
     "ended": (follower(), End(), OFFLINE, [ChangeRole]),
 }
 
@@ -719,8 +718,10 @@ def test_a_leader_remembers_which_high_watermark_a_follower_was_told() -> None:
 def test_a_produce_learns_whether_enough_replicas_were_in_sync(isr: list[int], error: str) -> None:
     remotes = {2: RemoteReplica(leo=1)}
     state = leader(isr=isr, remotes=remotes, log_end=1, assigned=[1, 2])
-    effects = step(state, CheckHighWatermark("isr"), of("3.5"), Moment(min_insync_replicas=2))
-    assert partition.AnswerProduces(error) in effects
+    rules, moment = of("3.5"), Moment(min_insync_replicas=2)
+    assert partition.acks_all_error(state, 1, rules, moment) is None
+    assert partition.ANSWER_PRODUCES in step(state, CheckHighWatermark("isr"), rules, moment)
+    assert partition.acks_all_error(state, 1, rules, moment) == error
 
 
 @pytest.mark.parametrize(

@@ -77,9 +77,16 @@ def test_a_znode_as_plain_data() -> None:
         "data": None,
         "dataVersion": 0,
         "cversion": 2,
+        "aclVersion": 0,
         "ephemeral": False,
+        "ephemeralOwner": 0,
         "dataLength": 0,
         "numChildren": 2,
+        "cZxid": 0x100000001,
+        "mZxid": 0x100000001,
+        "pZxid": 0x100000003,
+        "ctime": 1_584_267_360_000,
+        "mtime": 1_584_267_360_000,
     }
 
 

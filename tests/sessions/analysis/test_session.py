@@ -22,6 +22,13 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
+HANDED_ON = {
+    name: os.environ.get(name)
+    for name in ("PYTHONSAFEPATH", "PYSPARK_PYTHON", "SPARK_CONNECT_MODE_ENABLED")
+}
+"""Before any test has started a session."""
+
+
 def fake_java(folder: Path, banner: str, status: int = 0) -> None:
     """A ``java`` that prints a banner."""
     program = folder / "bin" / "java"
@@ -135,8 +142,10 @@ def test_a_collector_that_somebody_has_chosen_stays(monkeypatch: pytest.MonkeyPa
     assert COLLECTOR not in settings("local[*]", "/s")["spark.driver.extraJavaOptions"]
 
 
-def test_nothing_is_left_in_the_environment() -> None:
-    assert "SPARK_CONNECT_MODE_ENABLED" not in os.environ
+@pytest.mark.spark
+@pytest.mark.usefixtures("spark")
+def test_what_a_session_hands_on_is_not_left_in_the_environment() -> None:
+    assert {name: os.environ.get(name) for name in HANDED_ON} == HANDED_ON
 
 
 def test_a_yarn_without_its_configuration_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -132,9 +132,9 @@ def test_what_goes_wrong_on_a_worker_is_one_sentence(
 
 def test_a_module_that_a_worker_lacks_is_named() -> None:
     text = "Traceback ..\nModuleNotFoundError: No module named 'msgspec'\n at java"
-    said = runner._sentence(RuntimeError(text))
+    said = runner.sentence(RuntimeError(text))
     assert said.startswith("a worker lacks a module (No module named 'msgspec'); workers need")
-    assert runner._sentence(RuntimeError("no\nmore")) == "Spark could not finish: no"
+    assert runner.sentence(RuntimeError("no\nmore")) == "Spark could not finish: no"
 
 
 def test_termination_is_taken_for_ctrl_c() -> None:

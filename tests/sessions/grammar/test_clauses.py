@@ -91,7 +91,9 @@ def test_clauses_are_joined_with_and() -> None:
     [
         ("", "a condition is missing"),
         ("t-0.leader", "'t-0.leader' is not a condition"),
-        ("t-0.leader ==", "'t-0.leader ==' is not a condition"),
+        ("t-0.leader ==", "a value is missing after 't-0.leader =='"),
+        ("t-0.leader == 1 && t-0.hw == 2", "'&&' is written 'and' here"),
+        ("or t-0.hw == 1", "a condition is missing before 'or'"),
         ("t-0.leader is 1", "'is' is not a comparison"),
         ("t-0.leader == 1 and", "missing after 'and'"),
         ("t-0.leader == 1 and t-0.hw", "'t-0.hw' is not a condition"),
@@ -137,6 +139,7 @@ WORDS = [
         ("time>=1:00", "time >= 60000"),
         ("t-0.leader==1 AND t-0.hw==2", "t-0.leader == 1 and t-0.hw == 2"),
         ("(t-0.leader == 1)", "t-0.leader == 1"),
+        ("not(t-0.leader == 1)", "not (t-0.leader == 1)"),
         ("t-0.isr !~ 2", "not t-0.isr contains 2"),
         ("!t-0.hw=2", "not t-0.hw == 2"),
         ("t-0.hw=1 or t-0.hw=2 and t-0.leo=3", "t-0.hw=1 or (t-0.hw=2 and t-0.leo=3)"),

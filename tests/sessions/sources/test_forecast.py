@@ -12,8 +12,10 @@ from emulator.inputs.statements import (
     PauseReplica,
     Produce,
     Settle,
+    StartBroker,
     Statement,
     StopBroker,
+    Wait,
 )
 from emulator.scenario.runner import Runner
 from sessions.model.cluster_view import ClusterView
@@ -91,6 +93,36 @@ def test_what_would_have_happened_anyway_is_not_blamed_on_the_statement() -> Non
     effect = effect_of(runner, view, FreezeBroker(broker=0))
     assert effect.after.under_min_isr == effect.now.under_min_isr
     assert effect.moved == 0
+
+
+def test_the_partitions_that_end_otherwise_are_named_the_worst_first() -> None:
+    effect = effect_of(*made(*TOPICS), CrashBroker(broker=1))
+    told = [(each.tp, each.without, each.status, each.leader) for each in effect.changes]
+    assert told == [
+        ("alone-0", "healthy", "offline", -1),
+        ("t-0", "healthy", "under_min_isr", 2),
+        ("t-1", "healthy", "under_min_isr", 2),
+        ("t-2", "healthy", "under_min_isr", 2),
+    ]
+    assert {each.leader_without for each in effect.changes} == {1, 2}
+
+
+def test_of_several_statements_each_is_given_when_the_one_before_has_ended() -> None:
+    both = effect_of(*made(*TOPICS), CrashBroker(broker=1), CrashBroker(broker=2))
+    assert both.after.offline == 4
+    assert both.unserved == 4
+    runner, view = made(*TOPICS, CrashBroker(broker=1))
+    healed = effect_of(runner, view, StartBroker(broker=1), StopBroker(broker=1))
+    assert healed.refused == ""
+    assert healed.changes == ()
+
+
+def test_a_broker_that_comes_back_heals_its_partitions() -> None:
+    runner, view = made(*TOPICS, CrashBroker(broker=1))
+    runner.execute(Statement(Wait(duration_us=30_000_000), "wait"))
+    effect = effect_of(runner, view, StartBroker(broker=1))
+    assert effect.now.under_replicated - effect.after.under_replicated == 3
+    assert {each.status for each in effect.changes} <= {"healthy", "non_preferred"}
 
 
 def test_the_cluster_itself_stays_as_it_is() -> None:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from commands.runs.console_library import Workbench
+from commands.runs.console_library import ConsoleLibrary
 from console.model.library import Opened
 from emulator.events import LogTruncated
 from sessions.sources.paired import TwinSource, both_names
@@ -12,7 +12,7 @@ from sessions.sources.paired import TwinSource, both_names
 
 @pytest.fixture(scope="module")
 def opened() -> Iterator[Opened]:
-    opened = Workbench().open_scenario("V7-stale-hw-restart", "0.10.2", "0.11")
+    opened = ConsoleLibrary().open_scenario("V7-stale-hw-restart", "0.10.2", "0.11")
     yield opened
     opened.close()
 
@@ -89,7 +89,7 @@ def test_it_says_what_the_front_run_says(twin: TwinSource) -> None:
 
 
 def test_statements_go_to_both_and_a_difference_is_told() -> None:
-    opened = Workbench().open_scenario("A8-loss-2-acks-1", "0.9", "3.9")
+    opened = ConsoleLibrary().open_scenario("A8-loss-2-acks-1", "0.9", "3.9")
     twin = opened.source
     assert isinstance(twin, TwinSource)
     try:

@@ -1,0 +1,84 @@
+"""Where events happen, and which of them belong together: what a space-time diagram shows."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from console.model.reader import EventReader
+from emulator import events
+from emulator.events import CLIENTS, ZOOKEEPER, Event
+from sessions.model.states import ViewState
+
+AFTER_MAX: Final = 4_096
+"""How far after an event what follows from it is looked for."""
+FOLLOWING_MAX: Final = 200
+"""So many events that follow are shown."""
+
+AT_ZOOKEEPER: Final = (
+    events.ZnodeCreated,
+    events.ZnodeChanged,
+    events.ZnodeDeleted,
+    events.SessionCreated,
+    events.SessionEnded,
+    events.WatchFired,
+    events.PartitionStateChanged,
+    events.PartitionStateRemoved,
+    events.TopicCreated,
+    events.TopicDeleted,
+    events.PartitionsAdded,
+    events.ReplicasAssigned,
+    events.ConfigChanged,
+    events.MetadataRecordCommitted,
+)
+"""What is written there, or noticed there; in KRaft, what its controllers write."""
+ON_THE_WAY: Final = (
+    events.LinkChanged,
+    events.MessageLost,
+    events.MessageHeld,
+    events.MessageReleased,
+)
+"""What happens to messages between hosts."""
+
+
+def place_of(event: Event) -> int | None:
+    """The host at which an event happens; None for what happens on the way between two.
+
+    What is asked of the cluster, and what is found out about records, counts as the clients'.
+    """
+    if isinstance(event, ON_THE_WAY):
+        return None
+    if isinstance(event, AT_ZOOKEEPER):
+        return ZOOKEEPER
+    for field in ("source", "controller", "broker", "host"):
+        found = getattr(event, field, None)
+        if isinstance(found, int):
+            return found
+    return CLIENTS
+
+
+def hosts_of(state: ViewState) -> dict[int, str]:
+    """The names of clients, who keeps the metadata (ZooKeeper, or controllers), and brokers."""
+    controllers = () if state.quorum is None else sorted(state.quorum.controllers)
+    keepers = {each: f"ctrl {each}" for each in controllers} or {ZOOKEEPER: "zk"}
+    return {CLIENTS: "clients", **keepers, **{each: f"broker {each}" for each in state.brokers}}
+
+
+def keeper_of(state: ViewState) -> int | None:
+    """Where metadata is written: ZooKeeper, or the leader of KRaft's quorum."""
+    return ZOOKEEPER if state.quorum is None else state.quorum.leader
+
+
+def following(reader: EventReader, seq: int) -> list[Event]:
+    """What an event has led to, directly or not, as far as that is near."""
+    known, found = {seq}, []
+    for event in reader.page(seq + 1, seq + AFTER_MAX):
+        if event.cause in known:
+            known.add(event.seq)
+            found.append(event)
+            if len(found) == FOLLOWING_MAX:
+                break
+    return found
+
+
+def fates_of(shown: Sequence[Event]) -> dict[int, str]:
+    """Why messages did not arrive, by their numbers, as far as that is among the events."""
+    return {event.message: event.reason for event in shown if isinstance(event, events.MessageLost)}

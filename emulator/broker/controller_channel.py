@@ -1,0 +1,99 @@
+"""A broker's way to the active controller: one request at a time, tried until its time is up.
+
+Whom the quorum names as its leader is asked; when that one is gone, silent, or says that it is not
+the active controller, the broker looks who is by then. Source: ``NodeToControllerChannelManager``
+and ``NodeToControllerRequestThread`` 3.9 to 4.1.
+"""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from emulator.broker.kraft_state import ChannelState, Pending
+from emulator.broker_context import BrokerContext
+from emulator.protocol import AnyMessage, ConnectionLost
+
+RETRY_US: Final = 50_000
+"""How long a broker waits before it looks again who is the controller."""
+NOT_CONTROLLER: Final = "NOT_CONTROLLER"
+
+Answered = Callable[[Pending, Any], None]
+"""Takes a request and its response; None: its time was up."""
+
+
+class ControllerChannel:
+    """Sends one kind of requests to the active controller."""
+
+    def __init__(
+        self,
+        context: BrokerContext,
+        state: ChannelState,
+        name: str,
+        timeout_us: Callable[[], int],
+        answered: Answered,
+    ) -> None:
+        """Send in ``context``; ``name`` is that of its timers.
+
+        ``timeout_us`` is how long a single try may take.
+        """
+        self.context = context
+        self.state = state
+        self.retry_task = f"{name}-retry"
+        self.timeout_task = f"{name}-timeout"
+        self.timeout_us = timeout_us
+        self.answered = answered
+
+    def ask(
+        self, message: AnyMessage, patience_us: int, source: int = -1, client_request: int = 0
+    ) -> None:
+        """Have a request answered within ``patience_us``."""
+        deadline_us = self.context.kernel.now + patience_us
+        self.state.queue.append(Pending(message, deadline_us, source, client_request))
+        self.pump()
+
+    def pump(self) -> None:
+        """Send the next request if none is under way and the controller is known."""
+        state, context = self.state, self.context
+        now_us = context.kernel.now
+        while state.queue and not state.request and state.queue[0].deadline_us <= now_us:
+            self.answered(state.queue.pop(0), None)
+        if state.request or not state.queue:
+            return
+        if state.controller < 0:
+            state.controller = context.process.known_controller
+        if state.controller < 0:
+            context.later(self.retry_task, RETRY_US)
+            return
+        message = state.queue[0].message
+        state.request = context.network.send(context.id, state.controller, message)
+        at_us = now_us + self.timeout_us()
+        context.timers.set_deadline(self.timeout_task, "", at_us)
+
+    def take(self, request: int, response: Any) -> bool:  # noqa: ANN401 - a response of any kind
+        """Take a response if it is to this channel's request; whether it was."""
+        state = self.state
+        if not state.request or state.request != request:
+            return False
+        state.request = 0
+        if getattr(response, "error", "") == NOT_CONTROLLER:
+            self._look_again()
+        else:
+            self.answered(state.queue.pop(0), response)
+            self.pump()
+        return True
+
+    def connection_lost(self, message: ConnectionLost) -> None:
+        """The connection to the controller broke, or was refused."""
+        state = self.state
+        is_ours = message.request in (0, state.request)
+        if state.request and message.peer == state.controller and is_ours:
+            self._look_again()
+
+    def check_timeout(self) -> None:
+        """The controller has not answered in time."""
+        if self.context.timers.overdue(self.timeout_task) and self.state.request:
+            self.context.network.give_up(self.context.id, self.state.controller)
+            self._look_again()
+
+    def _look_again(self) -> None:
+        self.state.request, self.state.controller = 0, -1
+        self.context.later(self.retry_task, RETRY_US)

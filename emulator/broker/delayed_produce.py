@@ -1,0 +1,52 @@
+"""Produce requests that wait for the high watermark (kafka.server.DelayedProduce)."""
+
+from emulator.broker.purgatory import DelayedOperation, DelayedOperationPurgatory, PurgatoryState
+from emulator.broker.replica import Replica, Replicas
+from emulator.broker_context import BrokerContext
+from emulator.protocol import ProduceResponse
+from emulator.protocol.errors import NONE
+from emulator.replication.partition import AnswerProduces, StopLeading, acks_all_error
+
+TIMEOUT = "produce-timeout"
+
+
+class DelayedProduce(DelayedOperation, frozen=True):
+    """An acks=all request whose records are in the log up to ``required_offset``."""
+
+    tp: str
+    required_offset: int
+    base_offset: int
+    log_start: int
+
+
+class DelayedProduces:
+    """Answers acks=all requests when the HW has reached them, or when that cannot happen here."""
+
+    def __init__(self, context: BrokerContext, state: PurgatoryState, replicas: Replicas) -> None:
+        """Keep in ``state`` what waits for ``replicas``."""
+        self.context = context
+        self.replicas = replicas
+        self.purgatory = DelayedOperationPurgatory[DelayedProduce, str](
+            context,
+            state,
+            TIMEOUT,
+            keys=lambda delayed: (delayed.tp,),
+            try_complete=self._error,
+            on_expiration=lambda _delayed: "REQUEST_TIMED_OUT",  # the records stay in the log
+            on_complete=self._answer,
+        )
+        replicas.on(AnswerProduces, self._changed)
+        replicas.on(StopLeading, self._changed)
+
+    def _changed(self, replica: Replica, _effect: AnswerProduces | StopLeading) -> None:
+        self.purgatory.check_and_complete(replica.tp)
+
+    def _error(self, delayed: DelayedProduce) -> str | None:
+        replicas, replica = self.replicas, self.replicas.by_name[delayed.tp]
+        required = delayed.required_offset
+        return acks_all_error(replica, required, replicas.rules, replicas.at(replica))
+
+    def _answer(self, delayed: DelayedProduce, error: str) -> None:
+        base, log_start = (delayed.base_offset, delayed.log_start) if error == NONE else (-1, -1)
+        response = ProduceResponse(delayed.request, delayed.tp, error, base, log_start)
+        self.context.respond(delayed.client, delayed.request, response)

@@ -1,0 +1,93 @@
+"""What administrators ask of a broker, forwarded to the active controller (KIP-590)."""
+
+from typing import Any, Final
+
+from emulator.broker.controller_channel import ControllerChannel
+from emulator.broker.kraft_state import KRaftBrokerState, Pending
+from emulator.broker_context import BrokerContext
+from emulator.metadata_log.records import BROKER_RESOURCE
+from emulator.protocol import (
+    AlterConfigsRequest,
+    AlterPartitionReassignmentsRequest,
+    AlterPartitionReassignmentsResponse,
+    ConnectionLost,
+    CreatePartitionsRequest,
+    CreateTopicsRequest,
+    DeleteTopicsRequest,
+    ElectLeadersRequest,
+    ElectLeadersResponse,
+    EnvelopeRequest,
+    EnvelopeResponse,
+    IncrementalAlterConfigsRequest,
+    IncrementalAlterConfigsResponse,
+    TopicsResponse,
+)
+from emulator.protocol.errors import NONE
+from emulator.protocol.kraft import AdminRequest
+
+PATIENCE_US: Final = 60_000_000
+"""How long a request is tried (``ForwardingManager``'s channel)."""
+TRY_US: Final = 30_000_000
+"""How long one try may take (request.timeout.ms)."""
+
+OF_TOPICS: Final = (
+    CreateTopicsRequest,
+    CreatePartitionsRequest,
+    DeleteTopicsRequest,
+    AlterConfigsRequest,
+)
+"""Requests that are answered topic by topic."""
+OTHERS: Final[dict[type, type[Any]]] = {
+    IncrementalAlterConfigsRequest: IncrementalAlterConfigsResponse,
+    ElectLeadersRequest: ElectLeadersResponse,
+    AlterPartitionReassignmentsRequest: AlterPartitionReassignmentsResponse,
+}
+"""Requests that may fail as a whole, and how they are answered."""
+FORWARDED: Final = (*OF_TOPICS, *OTHERS)
+
+
+class ForwardingManager:
+    """Forwards requests, and their answers to whoever asked."""
+
+    def __init__(self, context: BrokerContext, state: KRaftBrokerState) -> None:
+        """Forward in ``context``."""
+        self.context = context
+        self.channel = ControllerChannel(
+            context, state.forwarding, "forwarding", lambda: TRY_US, self._answered
+        )
+
+    def forward(self, source: int, request: int, message: AdminRequest) -> None:
+        """Have the controller answer; a broker's own values are checked by that broker alone."""
+        if isinstance(message, IncrementalAlterConfigsRequest) and self._is_of_another(message):
+            errors = {message.resource_name: "INVALID_REQUEST"}
+            answer = IncrementalAlterConfigsResponse(request, "NONE", errors)
+            self.context.respond(source, request, answer)
+            return
+        self.channel.ask(EnvelopeRequest(message), PATIENCE_US, source, request)
+
+    def _is_of_another(self, message: IncrementalAlterConfigsRequest) -> bool:
+        is_broker = message.resource_type == BROKER_RESOURCE and bool(message.resource_name)
+        return is_broker and message.resource_name != str(self.context.id)
+
+    def _answered(self, pending: Pending, response: EnvelopeResponse | None) -> None:
+        """Take what was in the envelope out of it."""
+        assert isinstance(pending.message, EnvelopeRequest)
+        wanted, request = pending.message.wanted, pending.client_request
+        error = "REQUEST_TIMED_OUT" if response is None else response.error
+        errors = {} if response is None else response.errors
+        answer: Any
+        if isinstance(wanted, OF_TOPICS):
+            if error != NONE:
+                errors = dict.fromkeys(wanted.topics, error)
+            answer = TopicsResponse(request, errors, {} if response is None else response.messages)
+        else:
+            answer = OTHERS[type(wanted)](request, error, errors)
+        self.context.respond(pending.source, request, answer)
+
+    def take(self, request: int, response: object) -> bool:
+        """Take a response if it is to something that was forwarded."""
+        return self.channel.take(request, response)
+
+    def connection_lost(self, message: ConnectionLost) -> None:
+        """A connection broke."""
+        self.channel.connection_lost(message)

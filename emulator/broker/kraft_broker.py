@@ -1,0 +1,196 @@
+"""A broker in KRaft mode: an observer of the quorum that applies what the metadata log says.
+
+Replication is as in :class:`emulator.broker.broker.Broker`; what ZooKeeper and the controller's
+requests do there is done here by the metadata log, heartbeats, and requests to the active
+controller.
+"""
+
+from collections.abc import Callable
+from typing import Any, get_args
+
+from emulator import protocol as messages
+from emulator.broker.broker import Broker, BrokerState, Handler
+from emulator.broker.broker_lifecycle import TASK as HEARTBEAT
+from emulator.broker.broker_lifecycle import BrokerLifecycle
+from emulator.broker.forwarding import FORWARDED, ForwardingManager
+from emulator.broker.kraft_metadata import KRaftMetadata
+from emulator.broker.kraft_producer_ids import KRaftProducerIds
+from emulator.broker.kraft_state import KRaftBrokerState
+from emulator.broker.metadata_publisher import FOLDERS_TASK, MetadataPublisher
+from emulator.broker_context import Surroundings
+from emulator.events import CLIENTS
+from emulator.raft.client import TASK as QUORUM
+from emulator.raft.client import RaftClient
+from emulator.simulation.network import LATENCY_MIN_US
+
+QuorumResponse = messages.MetadataFetchResponse
+ControllerResponse = (
+    messages.BrokerRegistrationResponse
+    | messages.BrokerHeartbeatResponse
+    | messages.AllocateProducerIdsResponse
+    | messages.EnvelopeResponse
+)
+
+
+class KRaftBroker(Broker):
+    """A broker whose metadata is kept by a quorum of controllers."""
+
+    def __init__(
+        self, state: BrokerState, own: KRaftBrokerState, surroundings: Surroundings
+    ) -> None:
+        """Act on ``state`` and ``own`` in ``surroundings``."""
+        self.own = own
+        super().__init__(state, surroundings)
+
+    def _join_cluster(self) -> None:
+        """Make the parts that stand between the broker and the quorum."""
+        context, own = self.context, self.own
+        self.raft = RaftClient(
+            self.id,
+            context.voters,
+            own.quorum,
+            kernel=self.kernel,
+            network=context.network,
+            timers=context.timers,
+            profile=context.profile,
+            config=lambda: context.config,
+        )
+        self.kraft_lifecycle = BrokerLifecycle(
+            context,
+            own,
+            replicas=self.replicas,
+            raft=self.raft,
+            start_tasks=self.start_tasks,
+            end_process=self.end_process,
+        )
+        self.publisher = MetadataPublisher(
+            context,
+            own,
+            replicas=self.replicas,
+            fetchers=self.fetchers,
+            published=self.kraft_lifecycle.metadata_published,
+        )
+        self.forwarding = ForwardingManager(context, own)
+        self.image_cache = KRaftMetadata(context, own)
+        self.id_blocks = KRaftProducerIds(context, own, self.state.producer_ids)
+        self.raft.member.on_commit = self.publisher.apply
+        self.raft.on_leader = self._leader_changed
+        self.isr.broker_epochs = self._broker_epochs
+        self.kraft_lifecycle.on_close = self._close
+
+    # ---- what the parts ask
+
+    def _leader_changed(self) -> None:
+        quorum, process = self.own.quorum, self.context.process
+        process.known_controller, process.controller_epoch = quorum.leader, quorum.epoch
+
+    def _broker_epochs(self, isr: list[int]) -> list[int]:
+        brokers = self.own.image.brokers
+        return [brokers[member].epoch if member in brokers else -1 for member in isr]
+
+    def _close(self) -> None:
+        """Take no more requests, and fetch nothing more: peers are told."""
+        self.state.lifecycle.sockets_closed = True
+        for tp in list(self.replicas.by_name):
+            self.fetchers.remove(tp)
+        kernel = self.kernel
+        at_us = kernel.now + LATENCY_MIN_US
+        for peer in (*self._peers(), CLIENTS):
+            lost = messages.ConnectionLost(self.id)
+            kernel.schedule(at_us, peer, lost, kernel.cause, self.id)
+
+    def _peers(self) -> list[int]:
+        """The other brokers that run and can be reached."""
+        hosts, network = self.kernel.state.hosts, self.context.network
+        return [
+            b
+            for b in sorted(self.own.image.brokers)
+            if b != self.id and hosts[b].up and network.reachable(self.id, b)
+        ]
+
+    # ---- start and end
+
+    def start(self) -> None:
+        """Start the process."""
+        self.kraft_lifecycle.start()
+
+    def stop(self) -> None:
+        """Begin a controlled shutdown."""
+        self.kraft_lifecycle.stop()
+
+    def end_process(self, status: str) -> None:
+        """The process is gone: only what is on disk stays."""
+        self.own.end_process()
+        super().end_process(status)
+
+    # ---- dispatch
+
+    def handle(self, source: int, message: messages.AnyMessage) -> None:
+        """Take one message; ports are open from the first unfencing on (``BrokerServer.startup``).
+
+        So a leader that is elected as its broker is unfenced refuses its followers at first.
+        """
+        if self.own.lifecycle.is_open or not isinstance(message, messages.REQUESTS):
+            self._handlers[type(message)](source, message)
+        else:
+            self._refuse(source, message)
+
+    def _table(self) -> dict[type, Handler]:
+        def request(method: Callable[[int, int, Any], None]) -> Handler:
+            return lambda source, message: method(source, self.kernel.cause, message)
+
+        def of_the_quorum(source: int, message: Any) -> None:  # noqa: ANN401 - any of them
+            self.raft.handle(source, message)
+
+        self._join_cluster()
+        mine: dict[type, Handler] = {
+            QuorumResponse: of_the_quorum,
+            messages.MetadataRequest: request(self.image_cache.describe_topic),
+            messages.ClusterMetadataRequest: request(self.image_cache.describe_cluster),
+            messages.DescribeClusterRequest: self._describe_cluster,
+            messages.InitProducerIdRequest: request(self.id_blocks.give_out),
+        }
+        mine |= dict.fromkeys(get_args(ControllerResponse), self._controller_answered)
+        mine |= dict.fromkeys(FORWARDED, request(self.forwarding.forward))
+        return super()._table() | mine
+
+    def _task_table(self) -> dict[str, Callable[[], None]]:
+        life, forwarding, ids = (
+            self.kraft_lifecycle,
+            self.forwarding.channel,
+            self.id_blocks.channel,
+        )
+        return super()._task_table() | {
+            QUORUM: self.raft.tick,
+            "boot": life.boot,
+            "open": life.open_ports,
+            "end": life.end,
+            HEARTBEAT: life.communicate,
+            life.channel.retry_task: life.channel.pump,
+            life.channel.timeout_task: life.channel.check_timeout,
+            forwarding.retry_task: forwarding.pump,
+            forwarding.timeout_task: forwarding.check_timeout,
+            ids.retry_task: ids.pump,
+            ids.timeout_task: ids.check_timeout,
+            FOLDERS_TASK: self.publisher.remove_folders,
+        }
+
+    def _controller_answered(self, _source: int, message: Any) -> None:  # noqa: ANN401 - any response
+        request: int = message.request
+        taken = self.kraft_lifecycle.take(request, message) or self.id_blocks.take(request, message)
+        if not taken:
+            self.forwarding.take(request, message)
+
+    def _describe_cluster(self, source: int, _message: messages.DescribeClusterRequest) -> None:
+        """Name itself: brokers forward to the controller, which clients do not reach."""
+        request = self.kernel.cause
+        answer = messages.DescribeClusterResponse(request, self.id)
+        self.context.respond(source, request, answer)
+
+    def _connection_lost(self, source: int, message: messages.ConnectionLost) -> None:
+        super()._connection_lost(source, message)
+        if message.peer in self.context.voters:
+            self.raft.connection_lost(message)
+            self.kraft_lifecycle.connection_lost(message)
+            self.forwarding.connection_lost(message)
+            self.id_blocks.connection_lost(message)

@@ -1,0 +1,76 @@
+"""Producer ids in KRaft mode: the broker asks the controller for a block (KIP-730).
+
+Source: ``RPCProducerIdManager`` 3.3 to 4.1.
+"""
+
+from typing import Any, Final
+
+from emulator.broker.controller_channel import ControllerChannel
+from emulator.broker.kraft_state import KRaftBrokerState, Pending
+from emulator.broker.producer_ids import FIRST_EPOCH, ProducerIdBlock
+from emulator.broker_context import BrokerContext
+from emulator.protocol import (
+    AllocateProducerIdsRequest,
+    AllocateProducerIdsResponse,
+    ConnectionLost,
+    InitProducerIdRequest,
+    InitProducerIdResponse,
+)
+
+PATIENCE_US: Final = 60_000_000
+TRY_US: Final = 30_000_000
+
+
+class KRaftProducerIds:
+    """Gives out a broker's producer ids; whoever asks while there are none waits for a block."""
+
+    def __init__(
+        self, context: BrokerContext, state: KRaftBrokerState, block: ProducerIdBlock
+    ) -> None:
+        """Give out ids in ``context``, from ``block``."""
+        self.context = context
+        self.state = state
+        self.block = block
+        self.channel = ControllerChannel(
+            context, state.producer_ids, "producer-ids", lambda: TRY_US, self._answered
+        )
+
+    def give_out(self, source: int, request: int, _message: InitProducerIdRequest) -> None:
+        """Answer with an id that nobody else has."""
+        self.state.waits_for_ids.append((source, request))
+        self._serve()
+
+    def _serve(self) -> None:
+        state, block = self.state, self.block
+        while state.waits_for_ids and block.next >= 0:
+            source, request = state.waits_for_ids.pop(0)
+            given = block.next
+            block.next = given + 1 if given < block.last else -1
+            self._respond(source, request, "NONE", given)
+        if state.waits_for_ids and not state.producer_ids.queue:
+            epoch = self.context.process.broker_epoch
+            self.channel.ask(AllocateProducerIdsRequest(self.context.id, epoch), PATIENCE_US)
+
+    def _answered(self, _pending: Pending, response: Any) -> None:  # noqa: ANN401 - None or one kind
+        """Take the block, or tell all who wait that there is none now."""
+        if isinstance(response, AllocateProducerIdsResponse) and response.error == "NONE":
+            self.block.next = response.start
+            self.block.last = response.start + response.length - 1
+            self._serve()
+            return
+        waiting, self.state.waits_for_ids = self.state.waits_for_ids, []
+        for source, request in waiting:
+            self._respond(source, request, "COORDINATOR_LOAD_IN_PROGRESS", -1)
+
+    def _respond(self, source: int, request: int, error: str, given: int) -> None:
+        epoch = FIRST_EPOCH if error == "NONE" else -1
+        response = InitProducerIdResponse(request, error, given, epoch)
+        self.context.respond(source, request, response)
+
+    def take(self, request: int, response: object) -> bool:
+        """Take a response if it is to the question for a block."""
+        return self.channel.take(request, response)
+
+    def connection_lost(self, message: ConnectionLost) -> None:
+        """A connection broke."""
+        self.channel.connection_lost(message)

@@ -1,0 +1,93 @@
+"""What a broker remembers in KRaft mode beside what all brokers do."""
+
+from typing import Final
+
+from msgspec import Struct, field
+
+from emulator.metadata_log.image import MetadataImage
+from emulator.protocol import AnyMessage
+from emulator.raft.state import QuorumState
+
+STARTING: Final = "starting"
+RECOVERY: Final = "recovery"
+RUNNING: Final = "running"
+PENDING_CONTROLLED_SHUTDOWN: Final = "pending controlled shutdown"
+SHUTTING_DOWN: Final = "shutting down"
+
+
+class Pending(Struct, array_like=True):
+    """A request for the controller; ``source`` and ``client_request`` are whose it is (-1: own).
+
+    It is given up at ``deadline_us``.
+    """
+
+    message: AnyMessage
+    deadline_us: int
+    source: int = -1
+    client_request: int = 0
+
+
+class ChannelState(Struct, array_like=True):
+    """Requests for the controller in their order; ``request`` is the one under way (0: none).
+
+    ``controller`` is who is taken for the active one (-1: nobody is known).
+    """
+
+    controller: int = -1
+    request: int = 0
+    queue: list[Pending] = field(default_factory=list)
+
+
+class BrokerLifecycleState(Struct, array_like=True):
+    """How far the broker's life has come (``BrokerLifecycleManager``).
+
+    ``previous_epoch`` is what the clean-shutdown file said when the process started.
+    ``failures`` counts attempts in a row without success. ``ready`` is that it may be unfenced.
+    ``is_open``: its ports are, from the first unfencing on. ``shutdown_answered``: the controller
+    knows that it wants to go.
+    """
+
+    state: str = STARTING
+    incarnation: str = ""
+    previous_epoch: int = -1
+    failures: int = 0
+    ready: bool = False
+    is_open: bool = False
+    shutdown_answered: bool = False
+
+
+class KRaftBrokerState(Struct, array_like=True):
+    """A broker in KRaft mode.
+
+    On disk are the log in ``quorum``, ``topic_ids`` (the partition.metadata file of each replica),
+    ``folders`` (those that are renamed, with the time in microseconds at which each is removed; 0:
+    never) and ``clean_shutdown_epoch`` (the broker epoch in the clean-shutdown file; -1: there is
+    none). ``image`` is the metadata as far as it has been applied.
+    """
+
+    quorum: QuorumState = field(default_factory=QuorumState)
+    topic_ids: dict[str, str] = field(default_factory=dict)
+    folders: dict[str, int] = field(default_factory=dict)
+    clean_shutdown_epoch: int = -1
+    image: MetadataImage = field(default_factory=MetadataImage)
+    published: bool = False
+    lifecycle: BrokerLifecycleState = field(default_factory=BrokerLifecycleState)
+    heartbeats: ChannelState = field(default_factory=ChannelState)
+    forwarding: ChannelState = field(default_factory=ChannelState)
+    producer_ids: ChannelState = field(default_factory=ChannelState)
+    waits_for_ids: list[tuple[int, int]] = field(default_factory=list)
+
+    def end_process(self) -> None:
+        """Forget what is not on disk."""
+        self.quorum.end_process()
+        fresh = KRaftBrokerState()
+        self.image, self.published, self.waits_for_ids = fresh.image, False, []
+        reset(self.lifecycle, fresh.lifecycle)
+        for channel in (self.heartbeats, self.forwarding, self.producer_ids):
+            reset(channel, ChannelState())
+
+
+def reset(state: Struct, fresh: Struct) -> None:
+    """Make a struct that others hold what ``fresh`` is."""
+    for name in state.__struct_fields__:
+        setattr(state, name, getattr(fresh, name))

@@ -1,0 +1,232 @@
+"""How a broker takes up what the metadata log says: its image, its replicas, its configuration.
+
+It applies records once they are committed, as far as it has fetched them, so its image is as old as
+that. Source: ``MetadataLoader``, ``BrokerMetadataPublisher``, ``ReplicaManager.applyDelta`` and
+``DynamicConfigPublisher`` 3.9 to 4.1.
+"""
+
+from collections.abc import Callable
+from typing import Final
+
+from emulator import events
+from emulator.broker.fetcher import FetcherManager
+from emulator.broker.kraft_state import SHUTTING_DOWN, KRaftBrokerState
+from emulator.broker.partition_order import map_order
+from emulator.broker.replica import LEADER, Replica, Replicas
+from emulator.broker_context import BrokerContext
+from emulator.metadata_log.image import Change, MetadataDelta, TopicIdPartition, config_key
+from emulator.metadata_log.records import BROKER_RESOURCE, NO_LEADER, NoOpRecord
+from emulator.metadata_log.registrations import PartitionRegistration
+from emulator.releases.config import known_settings
+from emulator.replication.partition import (
+    BecomeFollower,
+    BecomeLeader,
+    FollowNobody,
+    Stop,
+    UpdateFollower,
+    UpdateLeader,
+)
+
+DELETE_DELAY_US: Final = 60_000_000
+"""How long a folder marked ``-delete`` stays (log.segment.delete.delay.ms)."""
+FOLDERS_TASK: Final = "folders"
+
+
+class MetadataPublisher:
+    """Applies the committed metadata log on one broker."""
+
+    def __init__(
+        self,
+        context: BrokerContext,
+        state: KRaftBrokerState,
+        *,
+        replicas: Replicas,
+        fetchers: FetcherManager,
+        published: Callable[[], None],
+    ) -> None:
+        """Publish on the broker of ``context``; ``published`` is called after each delta."""
+        self.context = context
+        self.state = state
+        self.replicas = replicas
+        self.fetchers = fetchers
+        self.published = published
+
+    # ---- the log
+
+    def apply(self) -> None:
+        """Take up what is committed and has not been applied."""
+        state, image = self.state, self.state.image
+        if state.lifecycle.state == SHUTTING_DOWN:
+            return
+        log, committed = state.quorum.log, state.quorum.high_watermark
+        delta = MetadataDelta()
+        is_news = False
+        for batch in log.from_offset(image.offset + 1, committed):
+            for offset, record in enumerate(batch.records, start=batch.base_offset):
+                image.replay(record, offset, batch.epoch, delta)
+                is_news = is_news or not isinstance(record, NoOpRecord)
+        if is_news or not state.published:
+            self._publish(delta)
+            self.context.emit(events.MetadataApplied, self.context.id, image.offset + 1)
+
+    def _publish(self, delta: MetadataDelta) -> None:
+        process, image = self.context.process, self.state.image
+        if delta.brokers:
+            process.live_brokers = [
+                b for b, each in sorted(image.brokers.items()) if each.is_active
+            ]
+        if delta.configs or delta.partitions:
+            self._publish_configs(delta)
+        if not self.state.published:
+            self._mark_strays()
+        changes = delta.local_changes(self.context.id)
+        for key, change in changes.deletes.items():
+            self._delete(key, change)
+        for key, change in changes.leaders.items():
+            self._lead(key, change)
+        self._follow_all(changes.followers)
+        self.fetchers.shut_down_idle()
+        self.state.published = True
+        self.published()
+
+    # ---- configuration
+
+    def _publish_configs(self, delta: MetadataDelta) -> None:
+        """Topics' values, and this broker's own on top of the cluster-wide defaults."""
+        context, image = self.context, self.state.image
+        process = context.process
+        changed = False
+        for key in delta.configs:
+            kind, _, name = key.partition(":")
+            values = dict(image.configs.get(key, {}))
+            if kind == "topic":
+                changed = True
+                if values:
+                    process.topic_configs[name] = values
+                else:
+                    process.topic_configs.pop(name, None)
+            elif name in ("", str(context.id)):
+                changed = True
+                own = image.configs.get(config_key(BROKER_RESOURCE, str(context.id)), {})
+                both = {**image.configs.get(config_key(BROKER_RESOURCE, ""), {}), **own}
+                known = known_settings(context.settings.version)
+                values = {k: v for k, v in both.items() if k in known}
+                context.settings.brokers[context.id] = values
+        for change in delta.partitions.values():
+            if change.after is None:
+                process.topic_configs.pop(change.topic, None)
+        if changed:
+            context.configuration.changed()
+
+    # ---- replicas
+
+    def _replica(self, key: TopicIdPartition, change: Change) -> Replica:
+        """The replica, with its log, which is made if there is none of this topic."""
+        tp = f"{change.topic}-{key.partition}"
+        replica = self.replicas.get(tp)
+        if replica is None:
+            replica = self.replicas.create(tp)
+            self.state.topic_ids[tp] = key.topic_id
+        return replica
+
+    def _lead(self, key: TopicIdPartition, change: Change) -> None:
+        after = change.after
+        assert after is not None
+        replica = self._replica(key, change)
+        isr, assigned = list(after.isr), list(after.replicas)
+        if replica.role == LEADER and replica.leader_epoch == after.leader_epoch:
+            self.replicas.do(replica, UpdateLeader(isr, assigned, after.partition_epoch))
+        else:
+            epoch = self.state.image.epoch
+            command = BecomeLeader(after.leader_epoch, epoch, isr, assigned, after.partition_epoch)
+            self.replicas.do(replica, command)
+
+    def _follow_all(self, followers: dict[TopicIdPartition, Change]) -> None:
+        """Take up new epochs of what is followed, then begin to fetch all of that together."""
+        named = {f"{change.topic}-{key.partition}": key for key, change in followers.items()}
+        self.fetchers.gather()
+        for tp in map_order(named):
+            self._follow(named[tp], followers[named[tp]])
+        self.fetchers.go_on()
+
+    def _follow(self, key: TopicIdPartition, change: Change) -> None:
+        """Follow the leader of a new epoch, or nobody."""
+        after = change.after
+        assert after is not None
+        replica = self._replica(key, change)
+        assigned, epoch = list(after.replicas), self.state.image.epoch
+        is_new_epoch = after.leader_epoch > replica.leader_epoch or not replica.is_known
+        has_leader = after.leader in self.state.image.brokers
+        if not is_new_epoch:
+            self.replicas.do(replica, UpdateFollower(assigned, after.partition_epoch))
+        elif has_leader:
+            command = BecomeFollower(
+                after.leader,
+                after.leader_epoch,
+                epoch,
+                assigned,
+                after.partition_epoch,
+                leader_is_alive=True,
+            )
+            self.replicas.do(replica, command)
+        else:
+            self.replicas.do(
+                replica, FollowNobody(after.leader_epoch, epoch, assigned, after.partition_epoch)
+            )
+        if self._leaves(after):
+            self.fetchers.remove(replica.tp)
+
+    def _leaves(self, partition: PartitionRegistration) -> bool:
+        """In a controlled shutdown, what is not in the ISR or has no leader is stopped."""
+        if self.context.process.status != "controlled_shutdown":
+            return False
+        return partition.leader == NO_LEADER or self.context.id not in partition.isr
+
+    # ---- folders
+
+    def _delete(self, key: TopicIdPartition, change: Change) -> None:
+        """The replica is not this broker's any more: its folder is renamed, and goes later."""
+        tp = f"{change.topic}-{key.partition}"
+        if self.state.topic_ids.get(tp) == key.topic_id:
+            self._rename(tp, "-delete", self.context.kernel.now + DELETE_DELAY_US)
+
+    def _mark_strays(self) -> None:
+        """Rename the folders of replicas that this broker is not to have (any more).
+
+        Those of deleted topics, whose id is gone, and of partitions that were moved away while it
+        was down. Source: ``LogManager.isStrayKraftReplica`` (``isStrayReplica`` from 4.0 on).
+        """
+        image = self.state.image
+        for tp in list(self.replicas.by_name):
+            topic = image.topics.get(self.state.topic_ids.get(tp, ""))
+            number = int(tp.rpartition("-")[2])
+            partition = None if topic is None else topic.partitions.get(number)
+            if partition is None or self.context.id not in partition.replicas:
+                self._rename(tp, "-stray", 0)
+        self._arm_folders()
+
+    def _rename(self, tp: str, mark: str, gone_us: int) -> None:
+        replica = self.replicas.get(tp)
+        if replica is None:
+            return
+        self.replicas.do(replica, Stop())
+        self.fetchers.forget(tp)
+        self.replicas.delete(replica)
+        self.state.topic_ids.pop(tp, None)
+        name = f"{tp}.{mark}"
+        self.state.folders[name] = gone_us
+        self.context.emit(events.ReplicaFolderMoved, self.context.id, name, True)
+        self._arm_folders()
+
+    def _arm_folders(self) -> None:
+        due = [gone_us for gone_us in self.state.folders.values() if gone_us]
+        if due:
+            self.context.arm(FOLDERS_TASK, max(self.context.kernel.now, min(due)))
+
+    def remove_folders(self) -> None:
+        """Remove the folders whose time has come."""
+        folders, now_us = self.state.folders, self.context.kernel.now
+        for name in [name for name, gone_us in folders.items() if 0 < gone_us <= now_us]:
+            del folders[name]
+            self.context.emit(events.ReplicaFolderMoved, self.context.id, name, False)
+        self._arm_folders()

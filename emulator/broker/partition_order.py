@@ -1,0 +1,36 @@
+"""The order in which Scala's hash maps hold partitions: in it followers begin to fetch them.
+
+It shows in the order in which a leader asks for several of them to join the ISR. Source:
+``TopicPartition.hashCode``, ``scala.collection.mutable.HashMap`` 2.13 (Kafka 2.4 and later).
+"""
+
+from collections.abc import Iterable
+from typing import Final
+
+from emulator.protocol.names import split
+from emulator.zookeeper.hash_order import hash_code
+
+_MASK: Final = 0xFFFFFFFF
+_TABLE_MIN: Final = 16
+_LOAD_FACTOR: Final = 0.75
+
+
+def partition_hash(tp: str) -> int:
+    """``TopicPartition.hashCode``, as an unsigned 32-bit number."""
+    topic, number = split(tp)
+    return (31 * (31 + number) + hash_code(topic)) & _MASK
+
+
+def map_order(tps: Iterable[str]) -> list[str]:
+    """Partitions as a mutable HashMap of them is walked through."""
+    added = list(tps)
+    size = _TABLE_MIN
+    while len(added) >= size * _LOAD_FACTOR:
+        size *= 2
+
+    def place(tp: str) -> tuple[int, int]:
+        found = partition_hash(tp)
+        improved = found ^ found >> 16
+        return improved & size - 1, improved - (1 << 32 if improved >> 31 else 0)
+
+    return sorted(added, key=place)

@@ -1,0 +1,148 @@
+"""What every search does with packed states: reach what comes after them, look at properties."""
+
+from array import array
+from collections.abc import Collection, Sequence
+
+from emulator.explorer.encoding import Encoding, Widened
+from emulator.explorer.model import Model, Property
+from emulator.explorer.successors import KnownAnswers, Look
+from emulator.explorer.symmetry import Canonical
+
+
+class Expansion:
+    """Reaches the states after some states of a model."""
+
+    def __init__(self, model: Model) -> None:
+        self.encoding = Encoding(len(model.parts))
+        first = self.encoding.pack(model.initial)
+        self._answers = KnownAnswers(self.encoding)
+        self._looks = self._answers.joined(model.rules)
+        self._fault_looks = self._answers.joined(model.faults)
+        self._canonical = (
+            None if model.symmetry is None else Canonical(self.encoding, model.symmetry)
+        )
+        self.first = first if self._canonical is None else self._canonical(first)
+
+    def reach(
+        self,
+        states: Sequence[int],
+        indexes: range,
+        seen: set[int],
+        reached: list[int],
+        parents: "array[int]",
+    ) -> int:
+        """Go one step from the states of these indexes, without a fault.
+
+        What is not in ``seen`` is added to it and to ``reached``, which can be ``states`` itself,
+        and its parent's index to ``parents``. Returns how often any state was reached.
+        """
+        while True:
+            try:
+                return self._reach(states, indexes, seen, reached, parents)
+            except Widened:
+                self.widen()
+
+    def reach_by_faults(
+        self, states: Sequence[int], indexes: range, seen: set[int]
+    ) -> tuple[list[int], "array[int]", int]:
+        """Go one step by a fault: what is not in ``seen``, the parents, and how often any was."""
+        while self._fault_looks:
+            try:
+                return self._reach_by_faults(states, indexes, seen)
+            except Widened:
+                self.widen()
+        return [], array("I"), 0
+
+    def widen(self) -> None:
+        """Use the masks that the encoding has now."""
+        self._answers.widen()
+        if self._canonical is not None:
+            self._canonical.widen()
+
+    def _reach(
+        self,
+        states: Sequence[int],
+        indexes: range,
+        seen: set[int],
+        reached: list[int],
+        parents: "array[int]",
+    ) -> int:
+        canonical, every = self._canonical, self._looks
+        add, append, link = seen.add, reached.append, parents.append
+        generated = 0
+        for index in indexes:
+            state = states[index]
+            look: list[Look] = list(every)
+            for mask, answers in look:
+                steps, further = answers[state & mask]
+                if further:
+                    look += further
+                for difference in steps:
+                    generated += 1
+                    after = state + difference
+                    if canonical is not None:
+                        after = canonical(after)
+                    if after not in seen:
+                        add(after)
+                        append(after)
+                        link(index)
+        return generated
+
+    def _reach_by_faults(
+        self, states: Sequence[int], indexes: range, seen: set[int]
+    ) -> tuple[list[int], "array[int]", int]:
+        canonical, every = self._canonical, self._fault_looks
+        reached, parents, generated = list[int](), array("I"), 0
+        for index in indexes:
+            state = states[index]
+            look: list[Look] = list(every)
+            for mask, answers in look:
+                steps, further = answers[state & mask]
+                look += further
+                generated += len(steps)
+                for difference in steps:
+                    after = state + difference
+                    if canonical is not None:
+                        after = canonical(after)
+                    if after not in seen:
+                        reached.append(after)
+                        parents.append(index)
+        return reached, parents, generated
+
+
+class Checker:
+    """Looks for states in which properties do not hold; each combination of parts is asked once."""
+
+    def __init__(self, encoding: Encoding, properties: Collection[Property]) -> None:
+        self._encoding = encoding
+        self._by_parts: dict[tuple[int, ...], list[Property]] = {}
+        for each in properties:
+            self._by_parts.setdefault(each.reads, []).append(each)
+        self._held: dict[tuple[int, ...], set[int]] = {reads: set() for reads in self._by_parts}
+
+    def broken(self, states: Sequence[int]) -> list[tuple[int, str]]:
+        """Where which property does not hold: indexes and names, in order."""
+        found: set[tuple[int, str]] = set()
+        for reads, properties in self._by_parts.items():
+            mask, held = self._encoding.mask(reads), self._held[reads]
+            broken: dict[int, list[str]] = {}
+            for packed in {state & mask for state in states} - held:
+                values = [self._encoding.value(packed, part) for part in reads]
+                names = [each.name for each in properties if not each.holds(*values)]
+                if names:
+                    broken[packed] = names
+                else:
+                    held.add(packed)
+            if broken:
+                for index, state in enumerate(states):
+                    found.update((index, name) for name in broken.get(state & mask, ()))
+        return sorted(found)
+
+    def drop(self, name: str) -> None:
+        """Look at this property no more."""
+        for reads, properties in list(self._by_parts.items()):
+            left = [each for each in properties if each.name != name]
+            if left:
+                self._by_parts[reads] = left
+            else:
+                del self._by_parts[reads]

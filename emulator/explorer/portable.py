@@ -1,0 +1,124 @@
+"""States as bytes that mean the same in every process, and what comes after them.
+
+A search on many machines exchanges these. A packed state (:mod:`emulator.explorer.encoding`) means
+something only to the process that has numbered its values.
+"""
+
+from array import array
+from collections.abc import Collection, Sequence
+from hashlib import blake2b
+from typing import Final
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from emulator.explorer.expansion import Checker, Expansion
+from emulator.explorer.model import Model, Value
+from emulator.explorer.plain import Plain
+
+FINGERPRINT_BYTES: Final = 16
+"""So many that no two of a billion states will be taken for one (1 in 10^20)."""
+
+
+def fingerprint(state: bytes) -> bytes:
+    """What stands for a state where states are compared."""
+    return blake2b(state, digest_size=FINGERPRINT_BYTES).digest()
+
+
+class Reached(Struct, gc=False):
+    """A state that comes after another one: its bytes, its parent's index, what it violates."""
+
+    state: bytes
+    parent: int
+    by_fault: bool
+    broken: list[str]
+
+
+class Portable:
+    """Reads, writes and expands states of a model, looking at properties of what it reaches.
+
+    States that differ in the names of replicas only are written the same where the model has a
+    symmetry.
+    """
+
+    def __init__(self, model: Model, properties: Collection[str] = ()) -> None:
+        self.model = model
+        self._expansion = Expansion(replace(model, symmetry=None))
+        self._encoding = self._expansion.encoding
+        asked = [each for each in model.properties if each.name in properties]
+        self._checker = Checker(self._encoding, asked)
+        self._plain = Plain(model.kinds)
+        self._parts = range(len(model.parts))
+        self._encoder = msgspec.msgpack.Encoder()
+        self._decoder = msgspec.msgpack.Decoder(list[bytes])
+        self._places = [tuple(self._parts)] if model.symmetry is None else model.symmetry.places
+        self._codes: list[dict[bytes, int]] = [{} for _ in self._parts]
+        self._contents: list[list[dict[int, bytes]]] = [
+            [{} for _ in self._parts] for _ in self._places
+        ]
+
+    @property
+    def first(self) -> tuple[bytes, list[str]]:
+        """The first state, and what it violates."""
+        packed = self._expansion.first
+        return self._written([packed])[0], [name for _, name in self._checker.broken([packed])]
+
+    def after(self, states: Sequence[bytes]) -> tuple[list[Reached], int]:
+        """What comes after some states, each state once, and how often any state was reached."""
+        packed = [self._packed(state) for state in states]
+        self._expansion.widen()  # reading may have met new values
+        indexes, seen = range(len(packed)), set[int]()
+        reached, parents = list[int](), array("I")
+        generated = self._expansion.reach(packed, indexes, seen, reached, parents)
+        steps = len(reached)
+        faulty, faulty_parents, more = self._expansion.reach_by_faults(packed, indexes, seen)
+        reached += faulty
+        parents += faulty_parents
+        broken: dict[int, list[str]] = {}
+        for index, name in self._checker.broken(reached):
+            broken.setdefault(index, []).append(name)
+        found: dict[bytes, Reached] = {}
+        for index, state in enumerate(self._written(reached)):
+            if state not in found:
+                names = broken.get(index, [])
+                found[state] = Reached(state, parents[index], index >= steps, names)
+        return list(found.values()), generated + more
+
+    def read(self, state: bytes) -> tuple[Value, ...]:
+        """The values of a state."""
+        return tuple(self._plain.decoded(content) for content in self._decoder.decode(state))
+
+    def _packed(self, state: bytes) -> int:
+        packed = 0
+        for part, content in enumerate(self._decoder.decode(state)):
+            code = self._codes[part].get(content)
+            if code is None:
+                value = self._plain.decoded(content)
+                code = self._codes[part][content] = self._encoding.settled(part, value)
+            packed += code
+        return packed
+
+    def _written(self, states: Sequence[int]) -> list[bytes]:
+        masks = [self._encoding.mask((part,)) for part in self._parts]
+        written = []
+        for packed in states:
+            named = []
+            for number, places in enumerate(self._places):
+                contents: list[bytes] = [b""] * len(places)
+                for part, known in enumerate(self._contents[number]):
+                    code = packed & masks[part]
+                    content = known.get(code)
+                    if content is None:
+                        content = known[code] = self._content(number, part, code)
+                    contents[places[part]] = content
+                named.append(self._encoder.encode(contents))
+            written.append(min(named))
+        return written
+
+    def _content(self, number: int, part: int, code: int) -> bytes:
+        """The bytes of a part's value under a renaming."""
+        value = self._encoding.value(code, part)
+        if self.model.symmetry is not None:
+            value = self.model.symmetry.rename(number, part, value)
+        return self._plain.encoded(value)

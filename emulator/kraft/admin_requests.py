@@ -1,0 +1,113 @@
+"""What administrators ask of the active controller, and its answers as they go over the wire."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from emulator import protocol as messages
+from emulator.metadata_log.records import TOPIC_RESOURCE
+from emulator.protocol.kraft import AdminRequest
+from emulator.protocol.names import split
+from emulator.quorum_controller.configuration_control import ConfigResource
+from emulator.quorum_controller.partition_change_builder import Election
+from emulator.quorum_controller.quorum_controller import QuorumController
+from emulator.quorum_controller.result import ApiError, ApiException, Result
+from emulator.quorum_controller.topics import DEFAULT, CreatableTopic, CreatePartitionsTopic
+
+Errors = Mapping[str, ApiError]
+"""How each topic, partition or resource fared."""
+Asked = tuple[Result[Any], Errors]
+
+
+def answer_admin(
+    controller: QuorumController, request: int, message: AdminRequest
+) -> tuple[Result[Any], messages.EnvelopeResponse]:
+    """Have the controller decide on a request; the response is for when it is committed."""
+    try:
+        result, told = _REQUESTS[type(message)](controller, message)
+    except ApiException as refused:
+        return Result([], None), messages.EnvelopeResponse(request, refused.error, {}, {})
+    errors = {name: each.error for name, each in told.items()}
+    said = {name: each.message for name, each in told.items() if each.message}
+    return result, messages.EnvelopeResponse(request, "NONE", errors, said)
+
+
+def _create_topics(controller: QuorumController, message: messages.CreateTopicsRequest) -> Asked:
+    wanted = [
+        CreatableTopic(
+            name,
+            DEFAULT if topic.assignment else topic.partitions,
+            DEFAULT if topic.assignment else topic.replication_factor,
+            {number: tuple(each) for number, each in topic.assignment.items()},
+            dict(topic.config),
+        )
+        for name, topic in message.topics.items()
+    ]
+    result = controller.create_topics(wanted, validate_only=message.validate_only)
+    return result, {name: created.error for name, created in result.response.items()}
+
+
+def _delete_topics(controller: QuorumController, message: messages.DeleteTopicsRequest) -> Asked:
+    result = controller.delete_topics(message.topics)
+    return result, result.response
+
+
+def _create_partitions(
+    controller: QuorumController, message: messages.CreatePartitionsRequest
+) -> Asked:
+    wanted = [
+        CreatePartitionsTopic(name, count, [tuple(each) for each in lists] or None)
+        for name, (count, lists) in message.topics.items()
+    ]
+    result = controller.create_partitions(wanted)
+    return Result([], None) if message.validate_only else result, result.response
+
+
+def _alter_topics(controller: QuorumController, message: messages.AlterConfigsRequest) -> Asked:
+    changes = {
+        ConfigResource(TOPIC_RESOURCE, topic): {key: value or None for key, value in values.items()}
+        for topic, values in message.topics.items()
+    }
+    result = controller.incremental_alter_configs(changes)
+    told = {each.name: error for each, error in result.response.items()}
+    return Result([], None) if message.validate_only else result, told
+
+
+def _alter_configs(
+    controller: QuorumController, message: messages.IncrementalAlterConfigsRequest
+) -> Asked:
+    resource = ConfigResource(message.resource_type, message.resource_name)
+    result = controller.incremental_alter_configs({resource: message.values})
+    return result, {each.name: error for each, error in result.response.items()}
+
+
+def _elect_leaders(controller: QuorumController, message: messages.ElectLeadersRequest) -> Asked:
+    election = Election.UNCLEAN if message.unclean else Election.PREFERRED
+    wanted = [split(tp) for tp in message.partitions] or None
+    result = controller.elect_leaders(election, wanted)
+    return result, _by_partition(result.response)
+
+
+def _reassign(
+    controller: QuorumController, message: messages.AlterPartitionReassignmentsRequest
+) -> Asked:
+    targets = {
+        split(tp): None if replicas is None else tuple(replicas)
+        for tp, replicas in message.partitions.items()
+    }
+    result = controller.alter_partition_reassignments(targets)
+    return result, _by_partition(result.response)
+
+
+def _by_partition(errors: Mapping[tuple[str, int], ApiError]) -> Errors:
+    return {f"{topic}-{number}": error for (topic, number), error in errors.items()}
+
+
+_REQUESTS: Final[Mapping[type, Callable[[QuorumController, Any], Asked]]] = {
+    messages.CreateTopicsRequest: _create_topics,
+    messages.DeleteTopicsRequest: _delete_topics,
+    messages.CreatePartitionsRequest: _create_partitions,
+    messages.AlterConfigsRequest: _alter_topics,
+    messages.IncrementalAlterConfigsRequest: _alter_configs,
+    messages.ElectLeadersRequest: _elect_leaders,
+    messages.AlterPartitionReassignmentsRequest: _reassign,
+}

@@ -1,0 +1,511 @@
+"""A controller's process: a voter of the quorum, which runs the quorum controller while it leads.
+
+What the active controller decides it writes to the log, and answers once that is committed. A
+standby keeps an image of what is committed, so that it can take over at once. Source:
+``kafka.server.ControllerServer``, ``QuorumController`` (its event queue), 3.3 to 4.1.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+from emulator import events
+from emulator import protocol as messages
+from emulator.kraft.admin_requests import answer_admin
+from emulator.kraft.facts import MetadataFacts
+from emulator.kraft.state import ControllerProcess, Deferred
+from emulator.metadata_log.image import MetadataImage
+from emulator.metadata_log.records import NoOpRecord
+from emulator.protocol import AnyMessage
+from emulator.protocol.names import random_uuid
+from emulator.quorum_controller.alter_partition import AlterPartitionItem
+from emulator.quorum_controller.cluster_control import BrokerRegistrationRequest
+from emulator.quorum_controller.heartbeats import Heartbeat
+from emulator.quorum_controller.quorum_controller import RESCHEDULE_US, QuorumController
+from emulator.quorum_controller.result import ApiException, Result
+from emulator.quorum_controller.settings import ControllerSettings
+from emulator.raft.client import TASK as QUORUM
+from emulator.raft.client import RaftClient
+from emulator.raft.state import LEADER, NOBODY
+from emulator.releases.config import BrokerConfig, Configuration, resolve
+from emulator.simulation.kernel import Kernel
+from emulator.simulation.network import Network
+from emulator.simulation.timers import Timers
+
+NOT_CONTROLLER: Final = "NOT_CONTROLLER"
+BOOT_US: Final = 200_000
+"""How long a process takes from its start to taking part in the quorum."""
+REGISTER_US: Final = 100_000
+"""How often a controller that is not registered yet tries it again."""
+LEAVE_US: Final = 20_000
+"""How long a controller that is stopped takes to tell the others that it no longer leads."""
+
+RESPONSES: Final[Mapping[type, type[Any]]] = {
+    messages.BrokerRegistrationRequest: messages.BrokerRegistrationResponse,
+    messages.BrokerHeartbeatRequest: messages.BrokerHeartbeatResponse,
+    messages.ControllerRegistrationRequest: messages.ControllerRegistrationResponse,
+    messages.AllocateProducerIdsRequest: messages.AllocateProducerIdsResponse,
+    messages.AlterPartitionRequest: messages.AlterPartitionResponse,
+    messages.EnvelopeRequest: messages.EnvelopeResponse,
+}
+"""What a controller is asked, and how that is answered."""
+ROWS: Final[Mapping[type, int]] = {
+    messages.AlterPartitionResponse: 1,
+    messages.EnvelopeResponse: 2,
+}
+"""How many tables of single topics or partitions a response has, if any."""
+
+Answer = tuple[Result[Any], AnyMessage]
+"""What a request comes to: records, and the response that is sent when they are committed."""
+
+
+class ControllerServer:
+    """One controller of the quorum."""
+
+    def __init__(
+        self,
+        state: ControllerProcess,
+        *,
+        voters: Sequence[int],
+        features: Mapping[str, int],
+        kernel: Kernel,
+        network: Network,
+        configuration: Configuration,
+        facts: MetadataFacts,
+    ) -> None:
+        """Be a voter of ``voters``; the first of them that leads finalizes ``features``."""
+        self.state = state
+        self.id = state.id
+        self.features = features
+        self.kernel = kernel
+        self.network = network
+        self.configuration = configuration
+        self.profile = configuration.profile
+        self.facts = facts
+        self.timers = Timers(kernel, state.id, state.timers)
+        self._config: BrokerConfig | None = None
+        self._config_version = -1
+        self._controller: QuorumController | None = None
+        self.raft = RaftClient(
+            state.id,
+            voters,
+            state.quorum,
+            kernel=kernel,
+            network=network,
+            timers=self.timers,
+            profile=self.profile,
+            config=lambda: self.config,
+        )
+        self.raft.member.on_commit = self._committed
+        self.raft.member.on_progress = self._member_fetched
+        self.raft.on_leader = self._role_changed
+        self._tasks: dict[str, Callable[[], None]] = {
+            QUORUM: self.raft.tick,
+            "boot": self._boot,
+            "append": self._append,
+            "no-op": self._write_no_op,
+            "fence": self._fence,
+            "rebalance": self._rebalance,
+            "unclean-election": self._elect_uncleanly,
+            "register": self._register,
+            "leave": lambda: self.end_process("stopped"),
+        }
+        self._requests: dict[type, Callable[[Any], Answer]] = {
+            messages.BrokerRegistrationRequest: self._register_broker,
+            messages.BrokerHeartbeatRequest: self._heartbeat,
+            messages.ControllerRegistrationRequest: self._register_controller,
+            messages.AllocateProducerIdsRequest: self._allocate_producer_ids,
+            messages.AlterPartitionRequest: self._alter_partition,
+            messages.EnvelopeRequest: self._forwarded,
+        }
+
+    @property
+    def config(self) -> BrokerConfig:
+        """The configuration of the controllers' files."""
+        if self._config is None or self._config_version != self.configuration.version:
+            settings = self.configuration.settings
+            self._config = resolve(settings.version, settings.defaults)
+            self._config_version = self.configuration.version
+        return self._config
+
+    @property
+    def controller(self) -> QuorumController | None:
+        """The quorum controller while this one is active."""
+        active = self.state.active
+        if active is None:
+            self._controller = None
+        elif self._controller is None or self._controller.state is not active:
+            self._controller = QuorumController(
+                active, self._settings(), self.profile.numbers, self.kernel.random_below
+            )
+        return self._controller
+
+    def _settings(self) -> ControllerSettings:
+        config = self.config
+        return ControllerSettings(
+            self.id,
+            config.broker_session_timeout_us,
+            min_insync_replicas=config.min_insync_replicas,
+            unclean_leader_election_enable=config.unclean_leader_election_enable,
+        )
+
+    # ---- the process
+
+    def start(self) -> None:
+        """The process starts."""
+        self.kernel.start_host(self.id)
+        self.set_status("running")
+        self.timers.later("boot", BOOT_US)
+
+    def _boot(self) -> None:
+        self.state.incarnation = random_uuid(self.kernel.random_below)
+        self.raft.start()
+        self.timers.later("register", REGISTER_US)
+
+    def stop(self) -> None:
+        """End in order: a leader resigns first, so that another is elected at once."""
+        if self.state.quorum.role == LEADER:
+            self.raft.member.resign()
+        self.timers.later("leave", LEAVE_US)
+
+    def end_process(self, status: str) -> None:
+        """The process is gone: only the log and the vote stay."""
+        state = self.state
+        state.quorum.end_process()
+        fresh = ControllerProcess(state.id)
+        for name in state.__struct_fields__:
+            if name not in ("id", "status", "timers", "quorum"):
+                setattr(state, name, getattr(fresh, name))
+        state.timers.armed, state.timers.deadlines = {}, {}
+        self.set_status(status)
+        self.kernel.end_host(self.id)
+        self.network.host_ended(self.id)
+
+    def set_status(self, status: str) -> None:
+        """The process is in another state."""
+        self.state.status = status
+        self.kernel.emit(events.ControllerStateChanged, self.id, status)
+
+    # ---- messages
+
+    def handle(self, source: int, message: AnyMessage) -> None:
+        """Take one message."""
+        match message:
+            case messages.Timer():
+                if self.timers.is_due(message):
+                    self._tasks[message.task]()
+            case messages.ConnectionLost():
+                self.raft.connection_lost(message)
+            case messages.ControllerRegistrationResponse():
+                pass
+            case _ if type(message) in RESPONSES:
+                self._take_request(source, message)
+            case _:
+                self.raft.handle(source, message)
+
+    def _take_request(self, source: int, message: AnyMessage) -> None:
+        """Answer as the active controller, when what it writes for that is committed."""
+        request = self.kernel.cause
+        controller = self.controller
+        if controller is None:
+            self._respond(source, request, _not_controller(RESPONSES[type(message)], request))
+            return
+        result, response = self._requests[type(message)](message)
+        self._write(result, source, request, response)
+
+    def _respond(self, destination: int, request: int, response: AnyMessage) -> None:
+        self.network.send(self.id, destination, response, request)
+
+    # ---- writing
+
+    @property
+    def next_offset(self) -> int:
+        """The offset of the next record that is written."""
+        return self.state.quorum.log.end_offset + len(self.state.unwritten)
+
+    def _write(
+        self,
+        result: Result[Any],
+        destination: int = NOBODY,
+        request: int = 0,
+        response: AnyMessage | None = None,
+    ) -> None:
+        """Have the records appended, and answer when they, and all before them, are committed."""
+        state, controller = self.state, self.controller
+        assert controller is not None
+        now_us = self.kernel.now
+        controller.appended(result, self.next_offset, state.quorum.epoch, now_us)
+        if result.records:
+            for offset, record in enumerate(result.records, self.next_offset):
+                if not isinstance(record, NoOpRecord):
+                    state.last_record = offset
+            state.unwritten += result.records
+            self.timers.later("append", self.config.quorum_append_linger_us)
+        if response is not None:
+            end = self.next_offset if result.records or state.deferred else 0
+            state.deferred.append(Deferred(end, destination, request, response))
+            self._answer()
+        self._arm_fencing()
+
+    def _append(self) -> None:
+        """What was gathered in the linger time goes into the log as one batch."""
+        unwritten, self.state.unwritten = self.state.unwritten, []
+        if unwritten and self.state.quorum.role == LEADER:
+            self.raft.member.append([tuple(unwritten)])
+            self.raft.tick()
+            self._arm_no_op()
+
+    def _answer(self) -> None:
+        deferred, committed = self.state.deferred, self.state.quorum.high_watermark
+        while deferred and deferred[0].offset <= committed:
+            due = deferred.pop(0)
+            self._respond(due.destination, due.request, due.response)
+
+    # ---- the quorum
+
+    def _committed(self) -> None:
+        """More of the log is committed."""
+        state = self.state
+        if state.quorum.role == LEADER:
+            self.facts.advance(self.id, state.quorum)
+        if state.active is not None:
+            self._answer()
+            return
+        self._apply()
+        if state.quorum.role == LEADER and state.quorum.high_watermark > state.quorum.epoch_start:
+            self._activate()
+
+    def _apply(self) -> None:
+        image, quorum = self.state.image, self.state.quorum
+        is_news = False
+        for batch in quorum.log.from_offset(image.offset + 1, quorum.high_watermark):
+            for offset, record in enumerate(batch.records, start=batch.base_offset):
+                image.replay(record, offset, batch.epoch)
+                if not isinstance(record, NoOpRecord):
+                    is_news, self.state.last_record = True, offset
+        if is_news:
+            self.kernel.emit(events.MetadataApplied, self.id, image.offset + 1)
+
+    def _activate(self) -> None:
+        """Take office: everything up to this epoch is committed and applied."""
+        state, now_us = self.state, self.kernel.now
+        image, state.image = state.image, MetadataImage()
+        is_new = not image.features
+        numbers = self.profile.numbers
+        draw = self.kernel.random_below
+        controller = QuorumController.activate(image, self._settings(), numbers, draw, now_us)
+        state.active, self._controller = controller.state, controller
+        self.kernel.emit(events.ControllerElected, self.id, state.quorum.epoch, 0)
+        if is_new:
+            self._write(controller.bootstrap(self.features))
+        config = self.config
+        self._arm_no_op()
+        self._arm_fencing()
+        self.timers.later("unclean-election", config.unclean_election_interval_us)
+        if config.auto_leader_rebalance_enable:
+            self.timers.later("rebalance", config.leader_imbalance_check_interval_us)
+        self.timers.later("register", 0)
+
+    def _role_changed(self) -> None:
+        """Another role in the quorum: who was active is so no longer."""
+        state = self.state
+        if state.quorum.role == LEADER:
+            state.told = {}
+        if state.active is None or state.quorum.role == LEADER:
+            return
+        state.active, state.unwritten, self._controller = None, [], None
+        deferred, state.deferred = state.deferred, []
+        for due in deferred:
+            response = _not_controller(type(due.response), due.request)
+            self._respond(due.destination, due.request, response)
+        state.image = MetadataImage()
+        self._apply()
+        self.kernel.emit(events.ControllerResigned, self.id, state.quorum.epoch, "lost leadership")
+
+    def _member_fetched(self, replica: int) -> None:
+        """State how far a member has come when it comes to have all that says something."""
+        state = self.state
+        end = state.quorum.progress[replica].end_offset
+        told = state.told.get(replica)
+        if told is None or told <= state.last_record < end:
+            state.told[replica] = end
+            self.kernel.emit(events.QuorumProgressChanged, self.id, replica, end)
+
+    # ---- registering this controller (ControllerRegistrationManager)
+
+    def _register(self) -> None:
+        """Be registered under this incarnation, once that is possible."""
+        state = self.state
+        controller = self.controller
+        image = state.image if controller is None else controller.image
+        if image.controllers.get(self.id) == state.incarnation:
+            return
+        if controller is not None:
+            self._write(controller.register_controller(self.id, state.incarnation))
+            return
+        leader = state.quorum.leader
+        if leader not in (NOBODY, self.id) and image.features:
+            request = messages.ControllerRegistrationRequest(self.id, state.incarnation)
+            self.network.send(self.id, leader, request)
+        self.timers.later("register", REGISTER_US)
+
+    # ---- by the clock
+
+    def _arm_no_op(self) -> None:
+        interval_us = self.config.metadata_max_idle_interval_us
+        if interval_us:
+            self.timers.set_deadline("no-op", "", self.kernel.now + interval_us)
+
+    def _write_no_op(self) -> None:
+        """Nothing was written for a while."""
+        controller = self.controller
+        if self.timers.overdue("no-op") and controller is not None:
+            self.kernel.cause = 0
+            self._write(controller.write_no_op_record())
+            self._arm_no_op()
+
+    def _arm_fencing(self) -> None:
+        controller = self.controller
+        if controller is not None:
+            now_us = self.kernel.now
+            due_us = controller.next_fence_check_us(now_us)
+            if due_us is not None:  # a session has run out once it is over, not at its last moment
+                self.timers.arm("fence", max(due_us, now_us + 1))
+
+    def _fence(self) -> None:
+        """Fence a broker that was silent for its whole session."""
+        controller = self.controller
+        if controller is None:
+            return
+        self.kernel.cause = 0
+        result = controller.maybe_fence_one_stale_broker(self.kernel.now)
+        if result.records:
+            self.kernel.fired(self.id, "broker-session")
+        self._write(result)
+        if result.response:
+            self.timers.later("fence", RESCHEDULE_US)
+
+    def _rebalance(self) -> None:
+        interval_us = self.config.leader_imbalance_check_interval_us
+        self._look_at_leaders(
+            "rebalance", QuorumController.maybe_balance_partition_leaders, interval_us
+        )
+
+    def _elect_uncleanly(self) -> None:
+        interval_us = self.config.unclean_election_interval_us
+        task = QuorumController.maybe_elect_unclean_leaders
+        self._look_at_leaders("unclean-election", task, interval_us)
+
+    def _look_at_leaders(
+        self, task: str, look: Callable[[QuorumController], Result[bool]], interval_us: int
+    ) -> None:
+        controller = self.controller
+        if controller is None:
+            return
+        self.kernel.cause = 0
+        result = look(controller)
+        if result.records:
+            self.kernel.fired(self.id, task)
+        self._write(result)
+        self.timers.later(task, RESCHEDULE_US if result.response else interval_us)
+
+    # ---- requests of brokers and controllers
+
+    def _active(self) -> QuorumController:
+        controller = self.controller
+        assert controller is not None
+        return controller
+
+    def _register_broker(self, message: messages.BrokerRegistrationRequest) -> Answer:
+        request, now_us = self.kernel.cause, self.kernel.now
+        wanted = BrokerRegistrationRequest(
+            message.broker, message.incarnation, message.rack, message.previous_broker_epoch
+        )
+        try:
+            result = self._active().register_broker(wanted, self.next_offset, now_us)
+        except ApiException as refused:
+            return _nothing(), messages.BrokerRegistrationResponse(request, refused.error)
+        epoch = result.response.broker_epoch
+        return result, messages.BrokerRegistrationResponse(request, "NONE", epoch)
+
+    def _heartbeat(self, message: messages.BrokerHeartbeatRequest) -> Answer:
+        request = self.kernel.cause
+        heartbeat = Heartbeat(message.metadata_offset, message.want_fence, message.want_shut_down)
+        try:
+            result = self._active().process_broker_heartbeat(
+                message.broker, message.broker_epoch, heartbeat, self.kernel.now
+            )
+        except ApiException as refused:
+            return _nothing(), messages.BrokerHeartbeatResponse(request, refused.error)
+        reply = result.response
+        return result, messages.BrokerHeartbeatResponse(
+            request, "NONE", reply.is_caught_up, reply.is_fenced, reply.should_shut_down
+        )
+
+    def _register_controller(self, message: messages.ControllerRegistrationRequest) -> Answer:
+        request = self.kernel.cause
+        result = self._active().register_controller(message.controller, message.incarnation)
+        if self._active().image.controllers.get(message.controller) == message.incarnation:
+            result = _nothing()
+        return result, messages.ControllerRegistrationResponse(request, "NONE")
+
+    def _allocate_producer_ids(self, message: messages.AllocateProducerIdsRequest) -> Answer:
+        request = self.kernel.cause
+        try:
+            result = self._active().allocate_producer_ids(message.broker, message.broker_epoch)
+        except ApiException as refused:
+            return _nothing(), messages.AllocateProducerIdsResponse(request, refused.error)
+        block = result.response
+        return result, messages.AllocateProducerIdsResponse(
+            request, "NONE", block.first, block.size
+        )
+
+    def _forwarded(self, message: messages.EnvelopeRequest) -> Answer:
+        return answer_admin(self._active(), self.kernel.cause, message.wanted)
+
+    def _alter_partition(self, message: messages.AlterPartitionRequest) -> Answer:
+        request = self.kernel.cause
+        controller = self._active()
+        items: list[AlterPartitionItem] = []
+        names: dict[tuple[str, int], str] = {}
+        for tp, item in message.partitions.items():
+            topic, _, number = tp.rpartition("-")
+            found = controller.image.topic(topic)
+            topic_id = "" if found is None else found.id
+            names[topic_id, int(number)] = tp
+            epochs = item.isr_epochs or [-1] * len(item.isr)
+            isr = tuple(zip(item.isr, epochs, strict=True))
+            items.append(
+                AlterPartitionItem(topic_id, int(number), item.leader_epoch, item.zk_version, isr)
+            )
+        try:
+            result = controller.alter_partition(message.broker, message.broker_epoch, items)
+        except ApiException as refused:
+            return _nothing(), messages.AlterPartitionResponse(request, refused.error, {})
+        rows: dict[str, tuple[str, messages.PartitionInfo | None]] = {}
+        for key, answer in result.response.items():
+            partition = answer.partition
+            info = None
+            if partition is not None:
+                info = messages.PartitionInfo(
+                    partition.leader,
+                    partition.leader_epoch,
+                    list(partition.isr),
+                    partition.partition_epoch,
+                    list(partition.replicas),
+                    self.state.quorum.epoch,
+                    leader_recovery_state=partition.leader_recovery_state,
+                )
+            rows[names[key]] = (answer.error, info)
+        return result, messages.AlterPartitionResponse(request, "NONE", rows)
+
+
+def _nothing() -> Result[None]:
+    """No records."""
+    return Result([], None)
+
+
+def _not_controller(kind: type[Any], request: int) -> AnyMessage:
+    """A response of that kind from one that is not the active controller."""
+    rows = ROWS.get(kind, 0)
+    made: AnyMessage = kind(request, NOT_CONTROLLER, *([{}] * rows))
+    return made

@@ -1,0 +1,202 @@
+"""What the committed metadata log means, stated as events; nothing in the cluster depends on it.
+
+Whoever leads the quorum, what is committed is read here once, in its order. So the read model sees
+topics, partitions and configurations as it does where ZooKeeper keeps them.
+"""
+
+from sys import intern
+
+import msgspec
+
+from emulator import events
+from emulator.kraft.state import CommittedMetadata
+from emulator.metadata_log.image import Change, MetadataDelta, TopicIdPartition
+from emulator.metadata_log.records import AnyRecord, NoOpRecord, TopicRecord
+from emulator.metadata_log.registrations import PartitionRegistration
+from emulator.metadata_log.shown import show
+from emulator.protocol import PartitionInfo
+from emulator.protocol.raft import MetadataBatch
+from emulator.raft.state import QuorumState
+from emulator.simulation.kernel import Kernel
+
+METADATA_LOG = "__cluster_metadata-0"
+
+
+class MetadataFacts:
+    """Reads the log that is committed and states what it says."""
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        state: CommittedMetadata,
+        states: dict[str, PartitionInfo],
+        assignments: dict[str, list[int]],
+        topic_configs: dict[str, dict[str, str]],
+    ) -> None:
+        """Keep ``states``, ``assignments`` and ``topic_configs`` as the log has them."""
+        self.kernel = kernel
+        self.emit = kernel.emit
+        self.state = state
+        self.states = states
+        self.assignments = assignments
+        self.topic_configs = topic_configs
+        self.on_lost: list[str] = []
+
+    def advance(self, controller: int, quorum: QuorumState) -> None:
+        """The leader's high watermark has risen: read up to there."""
+        image = self.state.image
+        known = image.offset + 1
+        if quorum.high_watermark <= known:
+            return
+        self._check_history(controller, quorum, known)
+        for batch in quorum.log.from_offset(known, quorum.high_watermark):
+            self._read(controller, batch)
+
+    def _check_history(self, controller: int, quorum: QuorumState, known: int) -> None:
+        """What was committed before has to be in this leader's log as it was."""
+        if not known:
+            return
+        before = quorum.log.epoch_at(known - 1)
+        if before != self.state.epoch:
+            detail = f"offset {known - 1} had epoch {self.state.epoch}, has {before}"
+            name = "CommittedMetadata"
+            self.emit(
+                events.InvariantViolated, name, METADATA_LOG, f"{detail} at {controller}", False
+            )
+
+    def _read(self, controller: int, batch: MetadataBatch) -> None:
+        state, image = self.state, self.state.image
+        observed = self.kernel.observed(events.MetadataRecordCommitted)
+        delta = MetadataDelta()
+        for offset, record in enumerate(batch.records, start=batch.base_offset):
+            image.replay(record, offset, batch.epoch, delta)
+            if isinstance(record, NoOpRecord):
+                continue
+            shown = show(record, state.names)
+            data = msgspec.json.encode(shown.data).decode() if observed else ""
+            self.emit(
+                events.MetadataRecordCommitted,
+                offset,
+                batch.epoch,
+                batch.base_offset,
+                shown.type,
+                shown.version,
+                data,
+            )
+        state.epoch = batch.epoch
+        self._state_topics(batch.records, delta)
+        for key, change in delta.partitions.items():
+            self._partition(controller, key, change)
+        self._configs(delta)
+
+    # ---- topics
+
+    def _state_topics(self, records: tuple[AnyRecord, ...], delta: MetadataDelta) -> None:
+        """State new and deleted topics before what follows for their partitions."""
+        new = {
+            record.topic_id: record.name for record in records if isinstance(record, TopicRecord)
+        }
+        added: dict[str, dict[int, list[int]]] = {}
+        gone: dict[str, list[int]] = {}
+        for key, change in delta.partitions.items():
+            if change.before is None and change.after is not None:
+                numbers = added.setdefault(key.topic_id, {})
+                numbers[key.partition] = list(change.after.replicas)
+            elif change.after is None:
+                gone.setdefault(change.topic, []).append(key.partition)
+        for topic, removed in gone.items():
+            for number in removed:
+                tp = f"{topic}-{number}"
+                self.assignments.pop(tp, None)
+                if self.states.pop(tp, None) is not None:
+                    self.emit(events.PartitionStateRemoved, tp)
+            self.topic_configs.pop(topic, None)
+            self.emit(events.TopicDeleted, topic)
+        for topic_id, lists in added.items():
+            image = self.state.image.topics[topic_id]
+            for number, replicas in lists.items():
+                self.assignments[intern(f"{image.name}-{number}")] = replicas
+            ordered = [lists[number] for number in sorted(lists)]
+            if topic_id in new:
+                config = dict(self.state.image.configs.get(f"topic:{image.name}", {}))
+                self.topic_configs[image.name] = config
+                self.emit(events.TopicCreated, image.name, ordered, dict(config))
+            else:
+                self.emit(events.PartitionsAdded, image.name, min(lists), ordered)
+
+    # ---- partitions
+
+    def _partition(self, controller: int, key: TopicIdPartition, change: Change) -> None:
+        before, after = change.before, change.after
+        if after is None:
+            return
+        tp = intern(f"{change.topic}-{key.partition}")
+        epoch = self.state.epoch
+        replicas = list(after.replicas)
+        if before is not None and before.replicas != after.replicas:
+            self.assignments[tp] = replicas
+            adding, removing = list(after.adding_replicas), list(after.removing_replicas)
+            self.emit(events.ReplicasAssigned, tp, replicas, adding, removing)
+        isr = list(after.isr)
+        if after.leader >= 0 and (before is None or before.leader_epoch != after.leader_epoch):
+            strategy = _strategy(before, after)
+            self.emit(
+                events.LeaderElected,
+                tp,
+                controller,
+                after.leader,
+                after.leader_epoch,
+                isr,
+                strategy,
+            )
+        self.states[tp] = PartitionInfo(
+            after.leader,
+            after.leader_epoch,
+            isr,
+            after.partition_epoch,
+            self.assignments.get(tp, replicas),
+            epoch,
+            leader_recovery_state=after.leader_recovery_state,
+        )
+        self.emit(
+            events.PartitionStateChanged,
+            tp,
+            after.leader,
+            after.leader_epoch,
+            isr,
+            epoch,
+            after.partition_epoch,
+        )
+
+    # ---- configuration
+
+    def _configs(self, delta: MetadataDelta) -> None:
+        for key in delta.configs:
+            kind, _, name = key.partition(":")
+            now = self.state.image.configs.get(key, {})
+            if kind != "topic":
+                self._changed(kind, name, {}, now)
+                continue
+            before = self.topic_configs.get(name, {})
+            self.topic_configs[name] = dict(now)
+            self._changed(kind, name, before, now)
+
+    def _changed(
+        self, entity: str, name: str, before: dict[str, str], after: dict[str, str]
+    ) -> None:
+        for key in [*before, *(key for key in after if key not in before)]:
+            if before.get(key) != after.get(key):
+                self.emit(events.ConfigChanged, entity, name, key, after.get(key, ""))
+
+
+def _strategy(before: PartitionRegistration | None, after: PartitionRegistration) -> str:
+    """How a leader came to be elected, as the events of the other mode name it."""
+    if before is None:
+        return "New"
+    if after.leader_recovery_state and after.leader not in before.isr:
+        return "Unclean"
+    if before.is_reassigning and not after.is_reassigning:
+        return "Reassign"
+    if before.leader in after.isr and after.leader == after.preferred_replica:
+        return "Preferred"
+    return "Offline"

@@ -1,0 +1,305 @@
+"""What the records of the metadata log add up to.
+
+Every controller and every broker has an image of its own, as old as what it has read. It is plain
+state: values are frozen and shared by copies, and a copy costs as much as its dicts. Source:
+``org.apache.kafka.image.MetadataImage`` and ``MetadataDelta`` of 3.9 to 4.1.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from msgspec import Struct, field
+
+from emulator.metadata_log.metadata_version import (
+    ELIGIBLE_LEADER_REPLICAS,
+    METADATA_VERSION,
+)
+from emulator.metadata_log.records import (
+    BROKER_RESOURCE,
+    TOPIC_RESOURCE,
+    AnyRecord,
+    BrokerRegistrationChangeRecord,
+    ClearElrRecord,
+    ConfigRecord,
+    FeatureLevelRecord,
+    PartitionChangeRecord,
+    PartitionRecord,
+    ProducerIdsRecord,
+    RegisterBrokerRecord,
+    RegisterControllerRecord,
+    RemoveTopicRecord,
+    TopicRecord,
+    UnregisterBrokerRecord,
+)
+from emulator.metadata_log.registrations import (
+    BrokerRegistration,
+    PartitionRegistration,
+    broker_of,
+    partition_of,
+)
+
+
+class TopicIdPartition(NamedTuple):
+    """A partition by its topic's id."""
+
+    topic_id: str
+    partition: int
+
+
+class TopicImage(Struct):
+    """A topic and its partitions by number."""
+
+    name: str
+    id: str
+    partitions: dict[int, PartitionRegistration] = field(default_factory=dict)
+
+
+class Change(NamedTuple):
+    """A partition before and after some records; None: there was, or is, none."""
+
+    topic: str
+    before: PartitionRegistration | None
+    after: PartitionRegistration | None
+
+
+class MetadataDelta(Struct):
+    """What records changed in an image, as long as someone wants to know: not part of any state.
+
+    ``partitions`` holds every partition that was touched, those of deleted topics with None for
+    what they are now. ``brokers``, ``configs`` and ``features`` name what was written.
+    """
+
+    partitions: dict[TopicIdPartition, Change] = field(default_factory=dict)
+    brokers: dict[int, None] = field(default_factory=dict)
+    configs: dict[str, None] = field(default_factory=dict)
+    features: dict[str, None] = field(default_factory=dict)
+
+    def touch(
+        self,
+        key: TopicIdPartition,
+        topic: str,
+        before: PartitionRegistration | None,
+        after: PartitionRegistration | None,
+    ) -> None:
+        """Take note of a partition's change; of several, the first ``before`` counts."""
+        earlier = self.partitions.get(key)
+        self.partitions[key] = Change(topic, earlier.before if earlier else before, after)
+
+    def add(self, later: "MetadataDelta") -> None:
+        """Take the changes that came after these."""
+        for key, change in later.partitions.items():
+            self.touch(key, change.topic, change.before, change.after)
+        self.brokers |= later.brokers
+        self.configs |= later.configs
+        self.features |= later.features
+
+    def local_changes(self, broker: int) -> "LocalReplicaChanges":
+        """Return what they mean for a broker's own replicas (``TopicsDelta.localChanges``)."""
+        found = LocalReplicaChanges()
+        for key, change in self.partitions.items():
+            _, before, after = change
+            if after is None or broker not in after.replicas:
+                if before is not None and broker in before.replicas:
+                    found.deletes[key] = change
+            elif before is not None and before.partition_epoch == after.partition_epoch:
+                continue
+            elif after.leader == broker:
+                found.leaders[key] = change
+                if before is None or before.leader_epoch != after.leader_epoch:
+                    found.elected_leaders[key] = change
+            else:
+                found.followers[key] = change
+        return found
+
+
+class LocalReplicaChanges(Struct):
+    """What a broker has to do with its replicas after it has read some records.
+
+    ``elected_leaders`` are those of ``leaders`` whose leader epoch is new; ``followers`` follow
+    another leader, or nobody.
+    """
+
+    deletes: dict[TopicIdPartition, Change] = field(default_factory=dict)
+    elected_leaders: dict[TopicIdPartition, Change] = field(default_factory=dict)
+    leaders: dict[TopicIdPartition, Change] = field(default_factory=dict)
+    followers: dict[TopicIdPartition, Change] = field(default_factory=dict)
+
+
+class MetadataImage(Struct):
+    """The metadata after the record at ``offset``, which was written in ``epoch``; -1: empty.
+
+    ``topics`` are by id; ``configs`` by resource (:func:`config_key`), each by name.
+    ``controllers`` holds the incarnation of each controller that has registered.
+    """
+
+    offset: int = -1
+    epoch: int = 0
+    features: dict[str, int] = field(default_factory=dict)
+    controllers: dict[int, str] = field(default_factory=dict)
+    brokers: dict[int, BrokerRegistration] = field(default_factory=dict)
+    topics: dict[str, TopicImage] = field(default_factory=dict)
+    topic_ids: dict[str, str] = field(default_factory=dict)
+    configs: dict[str, dict[str, str]] = field(default_factory=dict)
+    next_producer_id: int = 0
+
+    # ---- reading
+
+    @property
+    def metadata_version(self) -> int:
+        """The level of ``metadata.version``; 0 before the first record."""
+        return self.features.get(METADATA_VERSION, 0)
+
+    @property
+    def elr_enabled(self) -> bool:
+        """Whether ISR members that leave below min.insync.replicas are kept as eligible."""
+        return self.features.get(ELIGIBLE_LEADER_REPLICAS, 0) > 0
+
+    def topic(self, name: str) -> TopicImage | None:
+        """Return a topic by its name."""
+        topic_id = self.topic_ids.get(name)
+        return None if topic_id is None else self.topics[topic_id]
+
+    def partition(self, name: str, partition: int) -> PartitionRegistration | None:
+        """Return a partition by its topic's name and its number."""
+        topic = self.topic(name)
+        return None if topic is None else topic.partitions.get(partition)
+
+    def partitions(self) -> Iterator[tuple[TopicImage, int, PartitionRegistration]]:
+        """Every partition, topic by topic."""
+        for topic in self.topics.values():
+            for number, registration in topic.partitions.items():
+                yield topic, number, registration
+
+    def is_active(self, broker: int) -> bool:
+        """Whether a broker is registered, unfenced and not in controlled shutdown."""
+        registration = self.brokers.get(broker)
+        return registration is not None and registration.is_active
+
+    def topic_config(self, topic: str, name: str) -> str | None:
+        """Return a topic's own value of a configuration, or None."""
+        return self.configs.get(config_key(TOPIC_RESOURCE, topic), {}).get(name)
+
+    def broker_config(self, broker: int | None, name: str) -> str | None:
+        """Return a node's dynamic value, or with None the cluster-wide default; None if unset."""
+        resource = "" if broker is None else str(broker)
+        return self.configs.get(config_key(BROKER_RESOURCE, resource), {}).get(name)
+
+    # ---- replaying
+
+    def replay(
+        self,
+        record: AnyRecord,
+        offset: int,
+        epoch: int | None = None,
+        delta: MetadataDelta | None = None,
+    ) -> None:
+        """Take the record at ``offset``, written in ``epoch`` (None: the same as the last).
+
+        ``delta`` takes note of what it changes. A record about what does not exist raises a
+        KeyError, as Kafka's image raises: a log that a controller wrote has none.
+        """
+        self.offset = offset
+        if epoch is not None:
+            self.epoch = epoch
+        match record:
+            case PartitionChangeRecord():
+                topic = self.topics[record.topic_id]
+                before = topic.partitions[record.partition_id]
+                self._set(topic, record.partition_id, before.merge(record), delta)
+            case PartitionRecord():
+                topic = self.topics[record.topic_id]
+                self._set(topic, record.partition_id, partition_of(record), delta)
+            case RegisterBrokerRecord() | BrokerRegistrationChangeRecord():
+                self._replay_broker(record, offset, delta)
+            case TopicRecord(name=name, topic_id=topic_id):
+                self.topics[topic_id] = TopicImage(name, topic_id)
+                self.topic_ids[name] = topic_id
+            case _:
+                self._replay_rare(record, delta)
+
+    def _replay_broker(
+        self,
+        record: RegisterBrokerRecord | BrokerRegistrationChangeRecord,
+        offset: int,
+        delta: MetadataDelta | None,
+    ) -> None:
+        broker = record.broker_id
+        if delta is not None:
+            delta.brokers[broker] = None
+        if isinstance(record, RegisterBrokerRecord):
+            self.brokers[broker] = broker_of(record, offset, self.brokers.get(broker))
+        else:
+            self.brokers[broker] = self.brokers[broker].merge(record)
+
+    def _replay_rare(self, record: AnyRecord, delta: MetadataDelta | None) -> None:
+        match record:
+            case RemoveTopicRecord(topic_id=topic_id):
+                self._remove(topic_id, delta)
+            case ClearElrRecord(topic_name=name):
+                self._clear_elr([self.topic_ids[name]] if name else list(self.topics), delta)
+            case ConfigRecord():
+                self._configure(record, delta)
+            case FeatureLevelRecord(name=name, feature_level=level):
+                self._finalize(name, level, delta)
+            case UnregisterBrokerRecord(broker_id=broker):
+                del self.brokers[broker]
+                if delta is not None:
+                    delta.brokers[broker] = None
+            case RegisterControllerRecord(controller_id=controller, incarnation_id=incarnation):
+                self.controllers[controller] = incarnation
+            case ProducerIdsRecord(next_producer_id=next_id):
+                self.next_producer_id = next_id
+            case _:
+                pass  # transactions of bootstrap records, control records and no-ops say nothing
+
+    def _set(
+        self,
+        topic: TopicImage,
+        number: int,
+        after: PartitionRegistration,
+        delta: MetadataDelta | None,
+    ) -> None:
+        before = topic.partitions.get(number)
+        topic.partitions[number] = after
+        if delta is not None:
+            delta.touch(TopicIdPartition(topic.id, number), topic.name, before, after)
+
+    def _remove(self, topic_id: str, delta: MetadataDelta | None) -> None:
+        topic = self.topics.pop(topic_id)
+        del self.topic_ids[topic.name]
+        self.configs.pop(config_key(TOPIC_RESOURCE, topic.name), None)
+        if delta is not None:
+            for number, before in topic.partitions.items():
+                delta.touch(TopicIdPartition(topic_id, number), topic.name, before, None)
+
+    def _finalize(self, name: str, level: int, delta: MetadataDelta | None) -> None:
+        if level:
+            self.features[name] = level
+        else:
+            self.features.pop(name, None)
+        if delta is not None:
+            delta.features[name] = None
+
+    def _clear_elr(self, topic_ids: list[str], delta: MetadataDelta | None) -> None:
+        for topic_id in topic_ids:
+            topic = self.topics[topic_id]
+            for number, partition in list(topic.partitions.items()):
+                if partition.elr or partition.last_known_elr:
+                    self._set(topic, number, partition.without_elr(), delta)
+
+    def _configure(self, record: ConfigRecord, delta: MetadataDelta | None) -> None:
+        key = config_key(record.resource_type, record.resource_name)
+        if delta is not None:
+            delta.configs[key] = None
+        values = self.configs.setdefault(key, {})
+        if record.value is None:
+            values.pop(record.name, None)
+        else:
+            values[record.name] = record.value
+        if not values:
+            del self.configs[key]
+
+
+def config_key(resource_type: int, resource_name: str) -> str:
+    """Return the name of a resource: ``topic:NAME``, ``broker:ID``, or ``broker:`` for all."""
+    return f"{'topic' if resource_type == TOPIC_RESOURCE else 'broker'}:{resource_name}"

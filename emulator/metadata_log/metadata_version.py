@@ -1,0 +1,110 @@
+"""The finalized features of a KRaft cluster, and what each level of ``metadata.version`` brings.
+
+Source: ``org.apache.kafka.server.common.MetadataVersion`` and ``EligibleLeaderReplicasVersion``,
+3.9 to 4.1.
+"""
+
+from typing import Final
+
+METADATA_VERSION: Final = "metadata.version"
+ELIGIBLE_LEADER_REPLICAS: Final = "eligible.leader.replicas.version"
+GROUP_VERSION: Final = "group.version"
+TRANSACTION_VERSION: Final = "transaction.version"
+
+LEVELS: Final = (
+    "3.0-IV1",
+    "3.1-IV0",
+    "3.2-IV0",
+    "3.3-IV0",
+    "3.3-IV1",
+    "3.3-IV2",
+    "3.3-IV3",
+    "3.4-IV0",
+    "3.5-IV0",
+    "3.5-IV1",
+    "3.5-IV2",
+    "3.6-IV0",
+    "3.6-IV1",
+    "3.6-IV2",
+    "3.7-IV0",
+    "3.7-IV1",
+    "3.7-IV2",
+    "3.7-IV3",
+    "3.7-IV4",
+    "3.8-IV0",
+    "3.9-IV0",
+    "4.0-IV0",
+    "4.0-IV1",
+    "4.0-IV2",
+    "4.0-IV3",
+    "4.1-IV0",
+    "4.1-IV1",
+)
+"""The names of the metadata versions; the first has level 1, those after it one more each."""
+
+
+def level_of(name: str) -> int:
+    """Return the level of a metadata version by its name, such as ``3.9-IV0``."""
+    return LEVELS.index(name) + 1
+
+
+def name_of(level: int) -> str:
+    """Return the name of a level of ``metadata.version``."""
+    return LEVELS[level - 1]
+
+
+def latest_level(release: str) -> int:
+    """Return the level with which a release (``4.0``, ``4.0.2``) formats a cluster.
+
+    Raises:
+        ValueError: no metadata version belongs to a release as old as that.
+    """
+    line = ".".join(release.split(".")[:2])
+    found = [level for level, name in enumerate(LEVELS, 1) if name.split("-")[0] == line]
+    if not found:
+        raise ValueError(f"Release {release} has no metadata version: KRaft began with 3.0.")
+    return found[-1]
+
+
+def is_in_controlled_shutdown_supported(level: int) -> bool:
+    """Whether registrations tell of a controlled shutdown (3.3-IV3, KIP-841)."""
+    return level >= _IN_CONTROLLED_SHUTDOWN
+
+
+def is_migration_supported(level: int) -> bool:
+    """Whether registrations may come from brokers in ZooKeeper mode (3.4-IV0, KIP-866)."""
+    return level >= _MIGRATION
+
+
+def needs_leader_epoch_bump_on_isr_shrink(level: int) -> bool:
+    """Whether an ISR that shrinks raises the leader epoch: before 3.6-IV0 (KAFKA-15021)."""
+    return level < _NO_BUMP_ON_SHRINK
+
+
+def is_transaction_supported(level: int) -> bool:
+    """Whether metadata is written in transactions (3.6-IV1, KIP-868)."""
+    return level >= _TRANSACTIONS
+
+
+def is_controller_registration_supported(level: int) -> bool:
+    """Whether controllers register (3.7-IV0, KIP-919)."""
+    return level >= _CONTROLLER_REGISTRATION
+
+
+def is_directory_assignment_supported(level: int) -> bool:
+    """Whether partitions know their log directories (3.7-IV2, KIP-858)."""
+    return level >= _DIRECTORIES
+
+
+def is_elr_supported(level: int) -> bool:
+    """Whether partitions may have eligible leader replicas (4.0-IV1, KIP-966)."""
+    return level >= _ELR
+
+
+_IN_CONTROLLED_SHUTDOWN: Final = level_of("3.3-IV3")
+_MIGRATION: Final = level_of("3.4-IV0")
+_NO_BUMP_ON_SHRINK: Final = level_of("3.6-IV0")
+_TRANSACTIONS: Final = level_of("3.6-IV1")
+_CONTROLLER_REGISTRATION: Final = level_of("3.7-IV0")
+_DIRECTORIES: Final = level_of("3.7-IV2")
+_ELR: Final = level_of("4.0-IV1")

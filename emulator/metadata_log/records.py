@@ -1,0 +1,251 @@
+"""The records of the metadata log (``__cluster_metadata``), with Kafka's names and values.
+
+A record does not hold its version: that follows from the record and the ``metadata.version`` in
+force when it is written (:func:`version_of`), which is the same for every reader of the log.
+Fields that a model of replication does not need (endpoints, supported features, directories) are
+left out. Source: ``metadata/src/main/resources/common/metadata/*.json`` of Kafka 3.9 to 4.1.
+"""
+
+from typing import ClassVar, Final
+
+from msgspec import Struct
+
+from emulator.metadata_log.metadata_version import (
+    is_directory_assignment_supported,
+    is_elr_supported,
+    is_in_controlled_shutdown_supported,
+    is_migration_supported,
+)
+
+NO_LEADER: Final = -1
+"""The leader of a partition that nobody leads (``LeaderConstants.NO_LEADER``)."""
+NO_LEADER_CHANGE: Final = -2
+"""The leader in a change that leaves leader and leader epoch as they are."""
+
+RECOVERED: Final = 0
+"""The leader was elected cleanly, or has recovered from an unclean election."""
+RECOVERING: Final = 1
+"""The leader was elected uncleanly and has not changed the ISR since (KIP-704)."""
+NO_RECOVERY_CHANGE: Final = -1
+"""The leader recovery state in a change that leaves it as it is."""
+
+FENCE: Final = 1
+"""``fenced`` of a registration change that fences (``BrokerRegistrationFencingChange``)."""
+UNFENCE: Final = -1
+"""``fenced`` of a registration change that unfences."""
+NO_FENCING_CHANGE: Final = 0
+"""``fenced`` of a registration change that is about something else."""
+IN_CONTROLLED_SHUTDOWN: Final = 1
+"""``inControlledShutdown`` of a registration change that begins a controlled shutdown."""
+
+TOPIC_RESOURCE: Final = 2
+"""The type of a topic's configuration (``ConfigResource.Type.TOPIC``)."""
+BROKER_RESOURCE: Final = 4
+"""The type of a broker's configuration; the name ``""`` is the cluster-wide default."""
+
+Replicas = tuple[int, ...]
+
+
+class MetadataRecord(Struct, frozen=True, array_like=True, tag=True, gc=False):
+    """What all records share."""
+
+    hidden: ClassVar[tuple[str, ...]] = ()
+    """Fields that nobody is shown: chance, or of no use to a reader."""
+
+
+class LeaderChangeMessage(MetadataRecord, frozen=True):
+    """A control record of the Raft quorum: ``leader_id`` leads the log in the epoch it begins."""
+
+    leader_id: int
+
+
+class BeginTransactionRecord(MetadataRecord, frozen=True):
+    """What follows, up to the end of the transaction, counts only as a whole (KIP-868)."""
+
+    name: str
+
+
+class EndTransactionRecord(MetadataRecord, frozen=True):
+    """The end of a transaction."""
+
+
+class AbortTransactionRecord(MetadataRecord, frozen=True):
+    """What the open transaction wrote does not count."""
+
+    reason: str
+
+
+class NoOpRecord(MetadataRecord, frozen=True):
+    """Nothing: written so that the log's end moves while nothing happens (KIP-835)."""
+
+
+class FeatureLevelRecord(MetadataRecord, frozen=True):
+    """A finalized feature; level 0 takes it away (KIP-778)."""
+
+    name: str
+    feature_level: int
+
+
+class ZkMigrationStateRecord(MetadataRecord, frozen=True):
+    """Where a migration from ZooKeeper stands; 0: there is none. Up to 3.9 (KIP-866)."""
+
+    zk_migration_state: int = 0
+
+
+class RegisterControllerRecord(MetadataRecord, frozen=True):
+    """A controller has started (KIP-919)."""
+
+    controller_id: int
+    incarnation_id: str
+    zk_migration_ready: bool = False
+    hidden: ClassVar[tuple[str, ...]] = ("incarnation_id",)
+
+
+class RegisterBrokerRecord(MetadataRecord, frozen=True):
+    """A broker has started, or the same incarnation has registered again.
+
+    A new incarnation is fenced, and its ``broker_epoch`` is the offset at which the records of its
+    registration begin.
+    """
+
+    broker_id: int
+    incarnation_id: str
+    broker_epoch: int
+    fenced: bool = True
+    in_controlled_shutdown: bool = False
+    rack: str | None = None
+    hidden: ClassVar[tuple[str, ...]] = ("incarnation_id", "rack")
+
+
+class UnregisterBrokerRecord(MetadataRecord, frozen=True):
+    """A broker is gone for good, by an administrator's request."""
+
+    broker_id: int
+    broker_epoch: int
+
+
+class BrokerRegistrationChangeRecord(MetadataRecord, frozen=True):
+    """A broker is fenced or unfenced, or has begun a controlled shutdown (KIP-841)."""
+
+    broker_id: int
+    broker_epoch: int
+    fenced: int = NO_FENCING_CHANGE
+    in_controlled_shutdown: int = 0
+
+
+class TopicRecord(MetadataRecord, frozen=True):
+    """A topic; its partitions follow."""
+
+    name: str
+    topic_id: str
+
+
+class RemoveTopicRecord(MetadataRecord, frozen=True):
+    """A topic is deleted with all that belongs to it, its configuration included."""
+
+    topic_id: str
+
+
+class PartitionRecord(MetadataRecord, frozen=True):
+    """A new partition."""
+
+    partition_id: int
+    topic_id: str
+    replicas: Replicas
+    isr: Replicas
+    removing_replicas: Replicas = ()
+    adding_replicas: Replicas = ()
+    leader: int = NO_LEADER
+    leader_recovery_state: int = RECOVERED
+    leader_epoch: int = 0
+    partition_epoch: int = 0
+    eligible_leader_replicas: Replicas | None = None
+    last_known_elr: Replicas | None = None
+
+
+class PartitionChangeRecord(MetadataRecord, frozen=True):
+    """What changes of a partition; None, or the constants for it, is what stays.
+
+    It raises the partition epoch, and the leader epoch whenever it names a leader, also the same.
+    """
+
+    partition_id: int
+    topic_id: str
+    isr: Replicas | None = None
+    leader: int = NO_LEADER_CHANGE
+    replicas: Replicas | None = None
+    removing_replicas: Replicas | None = None
+    adding_replicas: Replicas | None = None
+    leader_recovery_state: int = NO_RECOVERY_CHANGE
+    eligible_leader_replicas: Replicas | None = None
+    last_known_elr: Replicas | None = None
+
+
+class ClearElrRecord(MetadataRecord, frozen=True):
+    """The ELRs of a topic are emptied, or with no name those of all topics (KIP-966)."""
+
+    topic_name: str = ""
+
+
+class ConfigRecord(MetadataRecord, frozen=True):
+    """A dynamic configuration; value None takes it away."""
+
+    resource_type: int
+    resource_name: str
+    name: str
+    value: str | None
+
+
+class ProducerIdsRecord(MetadataRecord, frozen=True):
+    """A broker was given a block of producer ids; the next block begins at ``next_producer_id``."""
+
+    broker_id: int
+    broker_epoch: int
+    next_producer_id: int
+
+
+AnyRecord = (
+    LeaderChangeMessage
+    | BeginTransactionRecord
+    | EndTransactionRecord
+    | AbortTransactionRecord
+    | NoOpRecord
+    | FeatureLevelRecord
+    | ZkMigrationStateRecord
+    | RegisterControllerRecord
+    | RegisterBrokerRecord
+    | UnregisterBrokerRecord
+    | BrokerRegistrationChangeRecord
+    | TopicRecord
+    | RemoveTopicRecord
+    | PartitionRecord
+    | PartitionChangeRecord
+    | ClearElrRecord
+    | ConfigRecord
+    | ProducerIdsRecord
+)
+"""Any record of the metadata log."""
+
+
+def version_of(record: AnyRecord, metadata_version: int) -> int:
+    """Return the version in which a record is written (``MetadataVersion.*RecordVersion``)."""
+    match record:
+        case PartitionRecord() | PartitionChangeRecord():
+            if is_elr_supported(metadata_version):
+                return 2
+            return 1 if is_directory_assignment_supported(metadata_version) else 0
+        case RegisterBrokerRecord():
+            if is_directory_assignment_supported(metadata_version):
+                return 3
+            if is_migration_supported(metadata_version):
+                return 2
+            return 1 if is_in_controlled_shutdown_supported(metadata_version) else 0
+        case BrokerRegistrationChangeRecord(in_controlled_shutdown=shutdown):
+            return 1 if shutdown else 0
+        case _:
+            return 0
+
+
+def type_of(record: AnyRecord) -> str:
+    """Return a record's type as logs and tools print it: its class without ``Record``."""
+    return type(record).__name__.removesuffix("Record").removesuffix("Message")

@@ -1,0 +1,159 @@
+"""What the image holds of partitions, brokers and controllers: frozen, each change a new value."""
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from emulator.metadata_log.records import (
+    FENCE,
+    IN_CONTROLLED_SHUTDOWN,
+    NO_LEADER,
+    NO_LEADER_CHANGE,
+    NO_RECOVERY_CHANGE,
+    RECOVERED,
+    UNFENCE,
+    BrokerRegistrationChangeRecord,
+    PartitionChangeRecord,
+    PartitionRecord,
+    RegisterBrokerRecord,
+    Replicas,
+)
+
+
+class PartitionRegistration(Struct, frozen=True, array_like=True, gc=False):
+    """A partition as the metadata log says that it is (``PartitionRegistration``).
+
+    ``leader`` is -1 if nobody leads. While a reassignment is under way, ``replicas`` holds the
+    target and those who are removed, who also stand in ``removing_replicas``. Members of the
+    ``elr`` left the ISR when it was below min.insync.replicas, or fell below it, and may be elected
+    cleanly (KIP-966); ``last_known_elr`` holds the last leader while nobody leads.
+    """
+
+    replicas: Replicas
+    isr: Replicas
+    leader: int
+    leader_epoch: int = 0
+    partition_epoch: int = 0
+    leader_recovery_state: int = RECOVERED
+    removing_replicas: Replicas = ()
+    adding_replicas: Replicas = ()
+    elr: Replicas = ()
+    last_known_elr: Replicas = ()
+
+    @property
+    def has_leader(self) -> bool:
+        """Whether somebody leads."""
+        return self.leader != NO_LEADER
+
+    @property
+    def preferred_replica(self) -> int:
+        """The first of the replicas."""
+        return self.replicas[0] if self.replicas else NO_LEADER
+
+    @property
+    def has_preferred_leader(self) -> bool:
+        """Whether the preferred replica leads."""
+        return self.leader == self.preferred_replica
+
+    @property
+    def is_reassigning(self) -> bool:
+        """Whether a reassignment is under way."""
+        return bool(self.removing_replicas or self.adding_replicas)
+
+    def merge(self, record: PartitionChangeRecord) -> "PartitionRegistration":
+        """Return the partition after a change.
+
+        The partition epoch rises by one, and so does the leader epoch if the record names a leader.
+        """
+        elects = record.leader != NO_LEADER_CHANGE
+        recovery = record.leader_recovery_state
+        return PartitionRegistration(
+            self.replicas if record.replicas is None else record.replicas,
+            self.isr if record.isr is None else record.isr,
+            record.leader if elects else self.leader,
+            self.leader_epoch + elects,
+            self.partition_epoch + 1,
+            self.leader_recovery_state if recovery == NO_RECOVERY_CHANGE else recovery,
+            _changed(self.removing_replicas, record.removing_replicas),
+            _changed(self.adding_replicas, record.adding_replicas),
+            _changed(self.elr, record.eligible_leader_replicas),
+            _changed(self.last_known_elr, record.last_known_elr),
+        )
+
+    def without_elr(self) -> "PartitionRegistration":
+        """Return the partition after a ClearElrRecord (KIP-966).
+
+        This raises the partition epoch too, although no record names the partition
+        (``ReplicationControlManager.removeTopicElrs``, ``TopicDelta.maybeClearElr``).
+        """
+        epoch = self.partition_epoch + 1
+        return replace(self, elr=(), last_known_elr=(), partition_epoch=epoch)
+
+
+def partition_of(record: PartitionRecord) -> PartitionRegistration:
+    """Return the partition that a record makes."""
+    return PartitionRegistration(
+        record.replicas,
+        record.isr,
+        record.leader,
+        record.leader_epoch,
+        record.partition_epoch,
+        record.leader_recovery_state,
+        record.removing_replicas,
+        record.adding_replicas,
+        record.eligible_leader_replicas or (),
+        record.last_known_elr or (),
+    )
+
+
+def _changed(now: Replicas, change: Replicas | None) -> Replicas:
+    return now if change is None else change
+
+
+class BrokerRegistration(Struct, frozen=True):
+    """A broker as the metadata log says that it is (``BrokerRegistration``).
+
+    ``epoch`` is the broker epoch, ``record_offset`` where the last RegisterBrokerRecord stands: a
+    broker is unfenced once it has read that. ``registrations`` counts its incarnations.
+    """
+
+    id: int
+    epoch: int
+    incarnation_id: str
+    record_offset: int
+    fenced: bool = True
+    in_controlled_shutdown: bool = False
+    rack: str | None = None
+    registrations: int = 1
+
+    @property
+    def is_active(self) -> bool:
+        """Whether it may lead and join ISRs: neither fenced nor shutting down (KIP-841)."""
+        return not self.fenced and not self.in_controlled_shutdown
+
+    def merge(self, record: BrokerRegistrationChangeRecord) -> "BrokerRegistration":
+        """Return the broker after a change of its registration."""
+        fenced = {FENCE: True, UNFENCE: False}.get(record.fenced, self.fenced)
+        shutting_down = record.in_controlled_shutdown == IN_CONTROLLED_SHUTDOWN
+        return replace(
+            self,
+            fenced=fenced,
+            in_controlled_shutdown=self.in_controlled_shutdown or shutting_down,
+        )
+
+
+def broker_of(
+    record: RegisterBrokerRecord, offset: int, before: BrokerRegistration | None
+) -> BrokerRegistration:
+    """Return the broker that a record at ``offset`` registers, given its former registration."""
+    earlier = before.registrations if before else 0
+    is_same = before is not None and before.incarnation_id == record.incarnation_id
+    return BrokerRegistration(
+        record.broker_id,
+        record.broker_epoch,
+        record.incarnation_id,
+        offset,
+        record.fenced,
+        record.in_controlled_shutdown,
+        record.rack,
+        earlier if is_same else earlier + 1,
+    )

@@ -1,0 +1,104 @@
+"""Records as people are shown them: with topics and registrations by names that mean something.
+
+Topic ids are random and broker epochs are offsets, so neither says much. Here a topic is its name
+(``t#2``: the second topic called t) and a broker epoch is ``ID.N``, the Nth registration of broker
+ID. What is null or means "no change" is left out, as are incarnation ids and racks.
+"""
+
+from typing import Any, Final
+
+from msgspec import Struct, field
+from msgspec.structs import fields
+
+from emulator.metadata_log.metadata_version import METADATA_VERSION
+from emulator.metadata_log.records import (
+    NO_LEADER_CHANGE,
+    NO_RECOVERY_CHANGE,
+    AnyRecord,
+    BrokerRegistrationChangeRecord,
+    FeatureLevelRecord,
+    PartitionChangeRecord,
+    RegisterBrokerRecord,
+    TopicRecord,
+    type_of,
+    version_of,
+)
+
+
+class ShownRecord(Struct, frozen=True):
+    """A record's type and version, and its fields by Kafka's names."""
+
+    type: str
+    version: int
+    data: dict[str, Any]
+
+
+class LogNames(Struct):
+    """The names that the records of a log have given so far; plain state.
+
+    Read the log from its beginning with :func:`show`. ``metadata_version`` is that in force.
+    """
+
+    metadata_version: int = 0
+    topics: dict[str, str] = field(default_factory=dict)
+    topics_called: dict[str, int] = field(default_factory=dict)
+    broker_epochs: dict[int, dict[int, str]] = field(default_factory=dict)
+
+    def topic(self, topic_id: str) -> str:
+        """Return a topic's name, with a number if it is not the first of that name."""
+        return self.topics.get(topic_id, topic_id)
+
+    def broker_epoch(self, broker: int, epoch: int) -> str:
+        """Return the name of a registration: ``2.1`` is the first of broker 2."""
+        return self.broker_epochs.get(broker, {}).get(epoch, str(epoch))
+
+    def read(self, record: AnyRecord) -> None:
+        """Take the names that a record gives."""
+        match record:
+            case FeatureLevelRecord(name=name, feature_level=level) if name == METADATA_VERSION:
+                self.metadata_version = level
+            case TopicRecord(name=name, topic_id=topic_id):
+                number = self.topics_called[name] = self.topics_called.get(name, 0) + 1
+                self.topics[topic_id] = name if number == 1 else f"{name}#{number}"
+            case RegisterBrokerRecord(broker_id=broker, broker_epoch=epoch):
+                known = self.broker_epochs.setdefault(broker, {})
+                known.setdefault(epoch, f"{broker}.{len(known) + 1}")
+            case _:
+                pass
+
+
+def show(record: AnyRecord, names: LogNames) -> ShownRecord:
+    """Return a record as people are shown it; ``names`` takes the names that it gives."""
+    names.read(record)
+    version = version_of(record, names.metadata_version)
+    data = {}
+    for name, key in _KEYS[type(record)]:
+        value = getattr(record, name)
+        if value is None or _means_no_change(record, name, value, version):
+            continue
+        if name == "topic_id":
+            value = names.topic(value)
+        elif name == "broker_epoch":
+            value = names.broker_epoch(record.broker_id, value)  # type: ignore[union-attr]
+        data[key] = list(value) if isinstance(value, tuple) else value
+    return ShownRecord(type_of(record), version, data)
+
+
+def _means_no_change(record: AnyRecord, name: str, value: object, version: int) -> bool:
+    if isinstance(record, PartitionChangeRecord):
+        unchanged = {"leader": NO_LEADER_CHANGE, "leader_recovery_state": NO_RECOVERY_CHANGE}
+        return name in unchanged and value == unchanged[name]
+    # inControlledShutdown came with version 1 of the record, and is not in version 0.
+    is_registration_change = isinstance(record, BrokerRegistrationChangeRecord)
+    return is_registration_change and name == "in_controlled_shutdown" and version == 0
+
+
+def _camel_case(name: str) -> str:
+    first, *others = name.split("_")
+    return first + "".join(word.capitalize() for word in others)
+
+
+_KEYS: Final = {
+    kind: [(f.name, _camel_case(f.name)) for f in fields(kind) if f.name not in kind.hidden]
+    for kind in AnyRecord.__args__
+}

@@ -1,0 +1,115 @@
+"""What the members of the metadata quorum ask each other (KIP-595).
+
+The log of ``__cluster_metadata`` is all that they ask about. Epochs are those of the quorum's
+leader; ``leader`` in a response is the one that the sender knows in its epoch (-1: none), so that
+whoever is behind finds it.
+"""
+
+from msgspec import Struct
+
+from emulator.metadata_log.records import AnyRecord
+from emulator.protocol.message import Detail, Message
+
+
+class MetadataBatch(Struct, frozen=True, array_like=True, gc=False):
+    """Records that were appended together: readers take all of them or none.
+
+    The first has the offset ``base_offset``; ``epoch`` is that of the leader that appended them.
+    """
+
+    base_offset: int
+    epoch: int
+    records: tuple[AnyRecord, ...]
+
+    @property
+    def end_offset(self) -> int:
+        """The offset after the last record."""
+        return self.base_offset + len(self.records)
+
+
+class VoteRequest(Message, frozen=True):
+    """A candidate asks for a vote in ``epoch``; its log ends at ``end_offset`` of ``end_epoch``.
+
+    With ``pre_vote`` it asks whether it would get one, and nobody is bound by the answer (KIP-996).
+    """
+
+    candidate: int
+    epoch: int
+    end_epoch: int
+    end_offset: int
+    pre_vote: bool = False
+
+
+class VoteResponse(Message, frozen=True):
+    """Whether the vote was given, and the epoch and leader that the voter knows."""
+
+    request: int
+    voter: int
+    epoch: int
+    leader: int
+    granted: bool
+    pre_vote: bool = False
+
+
+class BeginQuorumEpochRequest(Message, frozen=True):
+    """A new leader makes itself known to the other voters."""
+
+    leader: int
+    epoch: int
+
+
+class BeginQuorumEpochResponse(Message, frozen=True):
+    """A voter knows the leader, or another in a later epoch."""
+
+    request: int
+    voter: int
+    epoch: int
+    leader: int
+
+
+class EndQuorumEpochRequest(Message, frozen=True):
+    """A leader resigns; ``successors`` are the voters by how much of the log they have."""
+
+    leader: int
+    epoch: int
+    successors: list[int]
+
+
+class EndQuorumEpochResponse(Message, frozen=True):
+    """A voter knows that the leader has resigned."""
+
+    request: int
+    epoch: int
+    leader: int
+
+
+class MetadataFetchRequest(Message, frozen=True):
+    """A voter or an observer (a broker) fetches the metadata log from ``offset``.
+
+    ``last_epoch`` is the epoch of the last record that it has (-1: it has none), ``epoch`` the
+    quorum's as it knows it. ``high_watermark`` is what it knows of that (-1: it does not say,
+    before 4.1; KIP-1166). The leader waits up to ``max_wait_us`` for something to tell.
+    """
+
+    replica: int
+    epoch: int
+    offset: int
+    last_epoch: int
+    max_wait_us: int
+    high_watermark: int = -1
+
+    def detail(self) -> Detail:
+        """The epoch and the offset."""
+        return [["__cluster_metadata-0", self.epoch, self.offset]]
+
+
+class MetadataFetchResponse(Message, frozen=True):
+    """Batches from the offset that was asked for, or where the logs part, or an error."""
+
+    request: int
+    error: str
+    epoch: int
+    leader: int
+    high_watermark: int = -1
+    batches: tuple[MetadataBatch, ...] = ()
+    diverging: tuple[int, int] | None = None

@@ -1,0 +1,180 @@
+"""Brokers register, send heartbeats, and are fenced when they fall silent.
+
+Source: ``ClusterControlManager`` and ``ReplicationControlManager`` (processBrokerHeartbeat,
+maybeFenceOneStaleBroker), 3.9 to 4.1.
+"""
+
+from msgspec import Struct
+
+from emulator.metadata_log.metadata_version import is_controller_registration_supported
+from emulator.metadata_log.records import (
+    AnyRecord,
+    RegisterBrokerRecord,
+    RegisterControllerRecord,
+)
+from emulator.quorum_controller.context import Context
+from emulator.quorum_controller.heartbeats import BrokerControlState, Heartbeat
+from emulator.quorum_controller.isr_changes import (
+    broker_fenced,
+    broker_in_controlled_shutdown,
+    broker_shut_down,
+    broker_unfenced,
+    broker_unregistered,
+)
+from emulator.quorum_controller.result import ApiException, Result, user_operation
+
+
+class BrokerRegistrationRequest(Struct, frozen=True):
+    """A broker has started. ``previous_broker_epoch`` is -1 unless it was shut down cleanly.
+
+    It is written beside the logs when a broker stops, and read and removed when it starts
+    (``CleanShutdownFileHandler``, KIP-966).
+    """
+
+    broker: int
+    incarnation_id: str
+    rack: str | None = None
+    previous_broker_epoch: int = -1
+
+
+class BrokerRegistrationReply(Struct, frozen=True):
+    """The broker epoch that a broker has now."""
+
+    broker_epoch: int
+
+
+class BrokerHeartbeatReply(Struct, frozen=True):
+    """What the controller tells a broker that sent a heartbeat."""
+
+    broker: int
+    is_caught_up: bool
+    is_fenced: bool
+    in_controlled_shutdown: bool
+    should_shut_down: bool
+
+
+def register_broker(
+    context: Context, request: BrokerRegistrationRequest, new_broker_epoch: int, now_us: int
+) -> Result[BrokerRegistrationReply]:
+    """Register a broker; its epoch is ``new_broker_epoch``, the offset of the next record.
+
+    An incarnation that is registered already keeps its epoch (KAFKA-16952, 3.9).
+
+    Raises:
+        ApiException: DUPLICATE_BROKER_REGISTRATION while another incarnation has a session.
+    """
+    heartbeats = context.state.heartbeats
+    broker = request.broker
+    known = context.image.brokers.get(broker)
+    if known is not None and known.incarnation_id == request.incarnation_id:
+        record = RegisterBrokerRecord(
+            broker,
+            request.incarnation_id,
+            known.epoch,
+            known.fenced,
+            known.in_controlled_shutdown,
+            request.rack,
+        )
+        heartbeats.register(broker, now_us, fenced=known.fenced)
+        return Result([record], BrokerRegistrationReply(known.epoch))
+    if known is not None and heartbeats.has_valid_session(broker, known.epoch, now_us):
+        raise ApiException(
+            "DUPLICATE_BROKER_REGISTRATION",
+            f"Broker {broker} has a session of an earlier incarnation, which ends"
+            " broker.session.timeout.ms after its last heartbeat.",
+        )
+    is_clean = known is not None and known.epoch == request.previous_broker_epoch
+    records: list[AnyRecord] = broker_shut_down(context, broker, is_clean=is_clean)
+    records.append(
+        RegisterBrokerRecord(broker, request.incarnation_id, new_broker_epoch, rack=request.rack)
+    )
+    heartbeats.remove(broker)
+    heartbeats.register(broker, now_us, fenced=True)
+    return Result(records, BrokerRegistrationReply(new_broker_epoch))
+
+
+def unregister_broker(context: Context, broker: int) -> Result[None]:
+    """Forget a broker for good.
+
+    Raises:
+        ApiException: BROKER_ID_NOT_REGISTERED if it is not registered; POLICY_VIOLATION if more
+            than 10,000 partitions would change.
+    """
+    if broker not in context.image.brokers:
+        raise ApiException(
+            "BROKER_ID_NOT_REGISTERED",
+            f"Broker {broker} is not registered; {_known(context)}.",
+        )
+    return user_operation(broker_unregistered(context, broker), None, is_atomic=False)
+
+
+def register_controller(context: Context, controller: int, incarnation_id: str) -> Result[None]:
+    """Write down that a controller has started (KIP-919); nothing before 3.7-IV0."""
+    if not is_controller_registration_supported(context.image.metadata_version):
+        return Result([], None)
+    return Result([RegisterControllerRecord(controller, incarnation_id)], None, is_atomic=True)
+
+
+def process_broker_heartbeat(
+    context: Context, broker: int, broker_epoch: int, heartbeat: Heartbeat, now_us: int
+) -> Result[BrokerHeartbeatReply]:
+    """Take a heartbeat: fence, unfence or relieve the broker as it wants and may.
+
+    Raises:
+        ApiException: STALE_BROKER_EPOCH if it is registered with another epoch, or not at all.
+    """
+    heartbeats = context.state.heartbeats
+    heartbeats.track(broker, broker_epoch, now_us)
+    registration = context.check_broker_epoch(broker, broker_epoch)
+    before = heartbeats.brokers[broker].state
+    after = heartbeats.next_state(
+        broker,
+        heartbeat,
+        registration.record_offset,
+        has_leaderships=context.state.partitions.has_leaderships(broker),
+    )
+    records: list[AnyRecord] = []
+    if after is not before:
+        match after:
+            case BrokerControlState.UNFENCED:
+                records = broker_unfenced(context, broker, broker_epoch)
+            case BrokerControlState.CONTROLLED_SHUTDOWN:
+                records = broker_in_controlled_shutdown(context, broker, broker_epoch)
+            case _:
+                records = broker_fenced(context, broker)
+    is_fenced = after in (BrokerControlState.FENCED, BrokerControlState.SHUTDOWN_NOW)
+    heartbeats.touch(broker, now_us, fenced=is_fenced, metadata_offset=heartbeat.metadata_offset)
+    reply = BrokerHeartbeatReply(
+        broker,
+        is_caught_up=heartbeat.metadata_offset >= registration.record_offset,
+        is_fenced=is_fenced,
+        in_controlled_shutdown=after is BrokerControlState.CONTROLLED_SHUTDOWN,
+        should_shut_down=after is BrokerControlState.SHUTDOWN_NOW,
+    )
+    return Result(records, reply)
+
+
+def maybe_fence_one_stale_broker(context: Context, now_us: int) -> Result[bool]:
+    """Fence a broker whose session has timed out; the response is whether there was one.
+
+    One at a time, so that the next is fenced in view of what became of the partitions of the first.
+    From 4.0 on the session of a fenced broker times out as well, and it is fenced once more.
+    """
+    heartbeats = context.state.heartbeats
+    found = heartbeats.expired(now_us)
+    if found is None:
+        return Result([], False)
+    broker, epoch = found
+    if epoch is not None:
+        heartbeats.forget_session(broker, epoch)
+        registration = context.image.brokers.get(broker)
+        if registration is None:
+            heartbeats.remove(broker)
+        if registration is None or registration.epoch != epoch:
+            return Result([], True)
+    return Result(broker_fenced(context, broker), True)
+
+
+def _known(context: Context) -> str:
+    ids = ", ".join(str(broker) for broker in sorted(context.image.brokers))
+    return f"registered are {ids}" if ids else "no broker is"

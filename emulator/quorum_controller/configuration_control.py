@@ -1,0 +1,202 @@
+"""Dynamic configurations of topics and brokers.
+
+Source: ``ConfigurationControlManager``, 3.9 to 4.1.
+"""
+
+from collections.abc import Mapping
+from difflib import get_close_matches
+from typing import Final, NamedTuple
+
+from emulator.metadata_log.image import config_key
+from emulator.metadata_log.records import (
+    BROKER_RESOURCE,
+    TOPIC_RESOURCE,
+    AnyRecord,
+    ClearElrRecord,
+    ConfigRecord,
+)
+from emulator.quorum_controller.context import MIN_INSYNC_REPLICAS, Context
+from emulator.quorum_controller.result import ApiError, ApiException, Result, user_operation
+from emulator.releases.config import ConfigError, check_topic_config
+
+MAX_VALUE_LENGTH: Final = 32_767
+"""The longest value of a configuration."""
+
+TOPICS: Final = (MIN_INSYNC_REPLICAS, "max.message.bytes", "unclean.leader.election.enable")
+"""Configurations of topics that mean something here; the values are checked."""
+
+TOPICS_WITHOUT_EFFECT: Final = (
+    "cleanup.policy",
+    "compression.gzip.level",
+    "compression.lz4.level",
+    "compression.type",
+    "compression.zstd.level",
+    "delete.retention.ms",
+    "file.delete.delay.ms",
+    "flush.messages",
+    "flush.ms",
+    "follower.replication.throttled.replicas",
+    "index.interval.bytes",
+    "leader.replication.throttled.replicas",
+    "local.retention.bytes",
+    "local.retention.ms",
+    "max.compaction.lag.ms",
+    "message.timestamp.after.max.ms",
+    "message.timestamp.before.max.ms",
+    "message.timestamp.type",
+    "min.cleanable.dirty.ratio",
+    "min.compaction.lag.ms",
+    "preallocate",
+    "remote.storage.enable",
+    "retention.bytes",
+    "retention.ms",
+    "segment.bytes",
+    "segment.index.bytes",
+    "segment.jitter.ms",
+    "segment.ms",
+)
+"""Configurations of topics that nothing here depends on: they are written down unchecked."""
+
+
+class ConfigResource(NamedTuple):
+    """What a configuration belongs to; a broker's name is its id, or ``""`` for all of them."""
+
+    type: int
+    name: str
+
+
+def incremental_alter_configs(
+    context: Context, changes: Mapping[ConfigResource, Mapping[str, str | None]]
+) -> Result[dict[ConfigResource, ApiError]]:
+    """Set configurations, or with None take them away; the records are one batch.
+
+    Whoever sets min.insync.replicas empties the ELRs: eligible is who was in sync by the former
+    minimum (KIP-966).
+    """
+    records: list[AnyRecord] = []
+    response = {}
+    for resource, values in changes.items():
+        try:
+            _check_exists(context, resource)
+            records += _alter(context, resource, values)
+        except ApiException as refused:
+            response[resource] = refused.as_error()
+        else:
+            response[resource] = ApiError()
+    return user_operation(_with_cleared_elrs(context, records), response)
+
+
+def alter_new_topic(context: Context, topic: str, values: Mapping[str, str]) -> list[AnyRecord]:
+    """Return the configurations with which a topic is created.
+
+    Raises:
+        ApiException: INVALID_CONFIG for a name or a value that topics do not have.
+    """
+    records = _alter(context, ConfigResource(TOPIC_RESOURCE, topic), values)
+    return _with_cleared_elrs(context, records)
+
+
+def elr_safety_records(context: Context) -> list[AnyRecord]:
+    """Return what has to be written before ELRs are kept: one minimum for the whole cluster.
+
+    Broker-level minima would let the controller and a leader disagree on who is eligible
+    (``maybeGenerateElrSafetyRecords``).
+    """
+    records: list[AnyRecord] = []
+    if context.image.broker_config(None, MIN_INSYNC_REPLICAS) is None:
+        value = str(context.settings.min_insync_replicas)
+        records.append(ConfigRecord(BROKER_RESOURCE, "", MIN_INSYNC_REPLICAS, value))
+    for key, values in context.image.configs.items():
+        resource_type, _, name = key.partition(":")
+        if resource_type == "broker" and name and MIN_INSYNC_REPLICAS in values:
+            records.append(ConfigRecord(BROKER_RESOURCE, name, MIN_INSYNC_REPLICAS, None))
+    return records
+
+
+def _alter(
+    context: Context, resource: ConfigResource, values: Mapping[str, str | None]
+) -> list[AnyRecord]:
+    known = context.image.configs.get(config_key(*resource), {})
+    # A broker's configuration is written even where it stays, so that brokers load files that it
+    # names once more (KAFKA-14136).
+    changed = {
+        name: value
+        for name, value in values.items()
+        if resource.type == BROKER_RESOURCE or known.get(name) != value
+    }
+    for name, value in changed.items():
+        _check_min_isr(context, resource, name, value)
+        if value is not None and len(value) > MAX_VALUE_LENGTH:
+            raise ApiException(
+                "INVALID_CONFIG",
+                f"{name} may have {MAX_VALUE_LENGTH} characters, not {len(value)}.",
+            )
+    if resource.type == TOPIC_RESOURCE:
+        changed = _checked_topic_values(changed)
+    return [ConfigRecord(*resource, name, value) for name, value in changed.items()]
+
+
+def _checked_topic_values(values: Mapping[str, str | None]) -> dict[str, str | None]:
+    checked: dict[str, str | None] = {}
+    for name, value in values.items():
+        if name not in TOPICS and name not in TOPICS_WITHOUT_EFFECT:
+            nearest = get_close_matches(name, (*TOPICS, *TOPICS_WITHOUT_EFFECT), 1, cutoff=0.0)[0]
+            raise ApiException(
+                "INVALID_CONFIG",
+                f"Topics have no configuration {name!r}; the nearest is {nearest!r}.",
+            )
+        checked[name] = value
+        if value == "":
+            raise ApiException("INVALID_CONFIG", f"{name} needs a value; give none to remove it.")
+        if value is not None and name in TOPICS:
+            try:
+                checked |= check_topic_config({name: value})
+            except ConfigError as error:
+                raise ApiException("INVALID_CONFIG", str(error)) from None
+    return checked
+
+
+def _check_min_isr(
+    context: Context, resource: ConfigResource, name: str, value: str | None
+) -> None:
+    """With ELR there is one minimum for the cluster, which may not be taken away (KIP-966)."""
+    if name != MIN_INSYNC_REPLICAS or resource.type != BROKER_RESOURCE:
+        return
+    if not context.image.elr_enabled:
+        return
+    if resource.name:
+        raise ApiException(
+            "INVALID_CONFIG",
+            f"{name} cannot be set for broker {resource.name} while ELR is enabled: set it for the"
+            " cluster or for topics.",
+        )
+    if value is None:
+        raise ApiException(
+            "INVALID_CONFIG", f"The cluster's {name} cannot be removed while ELR is enabled."
+        )
+
+
+def _check_exists(context: Context, resource: ConfigResource) -> None:
+    if resource.type == TOPIC_RESOURCE:
+        context.topic(resource.name)
+    elif resource.name:
+        image = context.image
+        known = sorted({*image.brokers, *image.controllers, context.settings.node_id})
+        if resource.name not in {str(node) for node in known}:
+            raise ApiException(
+                "BROKER_ID_NOT_REGISTERED",
+                f"There is no node {resource.name!r}; registered: {', '.join(map(str, known))}.",
+            )
+
+
+def _with_cleared_elrs(context: Context, records: list[AnyRecord]) -> list[AnyRecord]:
+    if not context.image.elr_enabled:
+        return records
+    return [
+        *records,
+        *(
+            ClearElrRecord(each.resource_name if each.resource_type == TOPIC_RESOURCE else "")
+            for each in records
+            if isinstance(each, ConfigRecord) and each.name == MIN_INSYNC_REPLICAS
+        ),
+    ]

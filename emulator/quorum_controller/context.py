@@ -1,0 +1,93 @@
+"""What every part of the controller stands on: its state, its configuration, and its release."""
+
+from typing import Final
+
+from msgspec import Struct
+
+from emulator.metadata_log.image import MetadataImage, TopicImage
+from emulator.metadata_log.registrations import BrokerRegistration
+from emulator.quorum_controller.partition_change_builder import ElectionRules
+from emulator.quorum_controller.result import ApiException
+from emulator.quorum_controller.settings import ControllerSettings, ReleaseRules
+from emulator.quorum_controller.state import ControllerState
+
+MIN_INSYNC_REPLICAS: Final = "min.insync.replicas"
+UNCLEAN_LEADER_ELECTION: Final = "unclean.leader.election.enable"
+
+
+class Context(Struct):
+    """The controller's state, what it is configured to, and what its release does."""
+
+    state: ControllerState
+    settings: ControllerSettings
+    rules: ReleaseRules
+
+    @property
+    def image(self) -> MetadataImage:
+        """The metadata, with what is written but not committed yet."""
+        return self.state.image
+
+    def active_brokers(self) -> set[int]:
+        """The brokers that may lead: unfenced, and not in controlled shutdown."""
+        return {each.id for each in self.image.brokers.values() if each.is_active}
+
+    def check_broker_epoch(self, broker: int, epoch: int) -> BrokerRegistration:
+        """Return a broker's registration.
+
+        Raises:
+            ApiException: STALE_BROKER_EPOCH if it is not registered, or with another epoch.
+        """
+        registration = self.image.brokers.get(broker)
+        if registration is None:
+            raise ApiException("STALE_BROKER_EPOCH", f"Broker {broker} is not registered.")
+        if registration.epoch != epoch:
+            raise ApiException(
+                "STALE_BROKER_EPOCH",
+                f"Broker {broker} has the broker epoch {registration.epoch}, not {epoch}.",
+            )
+        return registration
+
+    def topic(self, name: str) -> TopicImage:
+        """Return a topic by its name.
+
+        Raises:
+            ApiException: UNKNOWN_TOPIC_OR_PARTITION if there is none.
+        """
+        topic = self.image.topic(name)
+        if topic is None:
+            raise ApiException("UNKNOWN_TOPIC_OR_PARTITION", f"There is no topic {name!r}.")
+        return topic
+
+    def election_rules(self, topic: TopicImage) -> ElectionRules:
+        """Return what elections in a topic go by."""
+        return self.rules.elections(self.image, self._min_isr(topic))
+
+    def elects_uncleanly(self, topic: str) -> bool:
+        """Whether a topic's configuration lets the controller elect replicas out of sync.
+
+        Before 3.9 the configuration had no effect in KRaft mode (KAFKA-12670).
+        """
+        if not self.rules.kraft_unclean_election_by_config:
+            return False
+        value = self._topic_config(topic, UNCLEAN_LEADER_ELECTION)
+        if value is None:
+            return self.settings.unclean_leader_election_enable
+        return value.strip().lower() == "true"
+
+    def _min_isr(self, topic: TopicImage) -> int:
+        """min.insync.replicas, which counts as no more than the replication factor."""
+        value = self._topic_config(topic.name, MIN_INSYNC_REPLICAS)
+        wanted = self.settings.min_insync_replicas if value is None else int(value)
+        return min(wanted, len(topic.partitions[0].replicas))
+
+    def _topic_config(self, topic: str, name: str) -> str | None:
+        """A topic's value, or the controller's own dynamic one, or the cluster's default."""
+        image = self.image
+        for value in (
+            image.topic_config(topic, name),
+            image.broker_config(self.settings.node_id, name),
+            image.broker_config(None, name),
+        ):
+            if value is not None:
+                return value
+        return None

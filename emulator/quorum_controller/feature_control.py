@@ -1,0 +1,195 @@
+"""The finalized features: what a new cluster has, and how they are raised and lowered.
+
+Source: ``FeatureControlManager``, ``ActivationRecordsGenerator``, ``Feature.defaultValue``;
+KIP-584, KIP-778, KIP-966, KIP-1022.
+"""
+
+from collections.abc import Mapping
+from difflib import get_close_matches
+from enum import Enum
+from typing import Final
+
+from msgspec import Struct
+
+from emulator.metadata_log.metadata_version import (
+    ELIGIBLE_LEADER_REPLICAS,
+    GROUP_VERSION,
+    METADATA_VERSION,
+    TRANSACTION_VERSION,
+    is_elr_supported,
+    is_transaction_supported,
+    latest_level,
+    level_of,
+    name_of,
+)
+from emulator.metadata_log.records import (
+    BROKER_RESOURCE,
+    AnyRecord,
+    BeginTransactionRecord,
+    ConfigRecord,
+    EndTransactionRecord,
+    FeatureLevelRecord,
+    ZkMigrationStateRecord,
+)
+from emulator.quorum_controller.configuration_control import elr_safety_records
+from emulator.quorum_controller.context import MIN_INSYNC_REPLICAS, Context
+from emulator.quorum_controller.result import ApiException, Result
+
+
+class UpgradeType(Enum):
+    """Which way a feature may go (``FeatureUpdate.UpgradeType``)."""
+
+    UPGRADE = "upgrade"
+    SAFE_DOWNGRADE = "safe downgrade"
+    UNSAFE_DOWNGRADE = "unsafe downgrade"
+
+
+class SupportedFeature(Struct, frozen=True):
+    """A feature beside ``metadata.version``: its highest level in a release, and its default.
+
+    ``default`` is the level with which a new cluster is formatted.
+    """
+
+    name: str
+    highest: int
+    default: int
+
+
+_TABLE: Final = (
+    # since metadata version, feature, highest level
+    ("4.0-IV0", SupportedFeature(ELIGIBLE_LEADER_REPLICAS, 1, 0)),
+    ("4.1-IV0", SupportedFeature(ELIGIBLE_LEADER_REPLICAS, 1, 1)),
+    ("4.0-IV0", SupportedFeature(GROUP_VERSION, 1, 1)),
+    ("4.0-IV2", SupportedFeature(TRANSACTION_VERSION, 2, 2)),
+)
+
+_METADATA_CHANGED: Final = frozenset(
+    level_of(name)
+    for name in (
+        "3.2-IV0",
+        "3.3-IV0",
+        "3.3-IV1",
+        "3.3-IV2",
+        "3.3-IV3",
+        "3.4-IV0",
+        "3.5-IV2",
+        "3.6-IV1",
+        "3.6-IV2",
+        "3.7-IV0",
+        "3.7-IV2",
+        "4.0-IV1",
+    )
+)
+"""The levels of metadata.version that brought new records: nobody goes back behind these."""
+
+
+def supported_features(release: str) -> dict[str, SupportedFeature]:
+    """Return the features beside ``metadata.version`` that a release knows."""
+    latest = latest_level(release)
+    return {each.name: each for since, each in _TABLE if latest >= level_of(since)}
+
+
+def default_features(release: str, chosen: Mapping[str, int] | None = None) -> dict[str, int]:
+    """Return the features that a release formats a cluster with; those at level 0 are left out.
+
+    ``chosen`` are levels that someone wants in place of the defaults (``--feature``).
+
+    Raises:
+        ApiException: INVALID_UPDATE_VERSION for a feature or level that the release does not know.
+    """
+    known = supported_features(release)
+    levels = {METADATA_VERSION: latest_level(release)}
+    levels |= {name: known[name].default for name in sorted(known)}
+    for name, level in (chosen or {}).items():
+        _check_supported(release, name, level)
+        levels[name] = level
+    _check_dependencies(levels)
+    return {name: level for name, level in levels.items() if level}
+
+
+def bootstrap_records(
+    features: Mapping[str, int], min_insync_replicas: int, *, has_migration_state: bool
+) -> list[AnyRecord]:
+    """Return what the first active controller writes into an empty log.
+
+    With ELR that includes the cluster's min.insync.replicas. ``has_migration_state``: up to 3.9 the
+    log says that no migration from ZooKeeper is under way (KIP-866).
+    """
+    names = [METADATA_VERSION, *sorted(name for name in features if name != METADATA_VERSION)]
+    records: list[AnyRecord] = [FeatureLevelRecord(name, features[name]) for name in names]
+    if features.get(ELIGIBLE_LEADER_REPLICAS, 0):
+        records.append(
+            ConfigRecord(BROKER_RESOURCE, "", MIN_INSYNC_REPLICAS, str(min_insync_replicas))
+        )
+    if has_migration_state:
+        records.append(ZkMigrationStateRecord())
+    if is_transaction_supported(features[METADATA_VERSION]):
+        return [BeginTransactionRecord("Bootstrap records"), *records, EndTransactionRecord()]
+    return records
+
+
+def update_features(
+    context: Context,
+    release: str,
+    updates: Mapping[str, int],
+    upgrade_type: UpgradeType = UpgradeType.UPGRADE,
+    *,
+    validate_only: bool = False,
+) -> Result[None]:
+    """Raise or lower finalized features, all or none.
+
+    Turning ELR on writes down one min.insync.replicas for the cluster first.
+
+    Raises:
+        ApiException: INVALID_UPDATE_VERSION, with the reason.
+    """
+    levels = dict(context.image.features)
+    for name, level in updates.items():
+        _check_supported(release, name, level)
+        _check_direction(name, levels.get(name, 0), level, upgrade_type)
+        levels[name] = level
+    _check_dependencies(levels)
+    if validate_only:
+        return Result([], None)
+    records: list[AnyRecord] = []
+    if updates.get(ELIGIBLE_LEADER_REPLICAS, 0):
+        records += elr_safety_records(context)
+    records += [FeatureLevelRecord(name, level) for name, level in updates.items()]
+    return Result(records, None, is_atomic=True)
+
+
+def _check_supported(release: str, name: str, level: int) -> None:
+    known = {each.name: each.highest for each in supported_features(release).values()}
+    known[METADATA_VERSION] = latest_level(release)
+    if name not in known:
+        nearest = get_close_matches(name, known, 1, cutoff=0.0)[0]
+        raise _refused(f"{release} has no feature {name!r}; the nearest is {nearest!r}.")
+    lowest = 1 if name == METADATA_VERSION else 0
+    if not lowest <= level <= known[name]:
+        raise _refused(f"{name} goes from {lowest} to {known[name]} in {release}, not to {level}.")
+
+
+def _check_direction(name: str, now: int, level: int, upgrade_type: UpgradeType) -> None:
+    if level < now and upgrade_type is UpgradeType.UPGRADE:
+        raise _refused(f"{name} is {now}; to lower it to {level} ask for a downgrade.")
+    if level > now and upgrade_type is not UpgradeType.UPGRADE:
+        raise _refused(f"{name} is {now}; {level} is no downgrade.")
+    if name == METADATA_VERSION and level < now:
+        lost = [each for each in range(level + 1, now + 1) if each in _METADATA_CHANGED]
+        if lost:
+            raise _refused(
+                f"metadata.version {name_of(lost[0])} brought records that"
+                f" {name_of(level)} cannot read, so it cannot be lowered."
+            )
+
+
+def _check_dependencies(levels: Mapping[str, int]) -> None:
+    if levels.get(ELIGIBLE_LEADER_REPLICAS, 0) and not is_elr_supported(levels[METADATA_VERSION]):
+        raise _refused(
+            f"{ELIGIBLE_LEADER_REPLICAS} 1 needs metadata.version {level_of('4.0-IV1')}"
+            f" (4.0-IV1), not {levels[METADATA_VERSION]}."
+        )
+
+
+def _refused(message: str) -> ApiException:
+    return ApiException("INVALID_UPDATE_VERSION", message)

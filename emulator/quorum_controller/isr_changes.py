@@ -1,0 +1,136 @@
+"""What becomes of partitions when a broker is fenced, unfenced, or shuts down.
+
+Source: ``ReplicationControlManager`` (handleBrokerFenced, handleBrokerUnfenced,
+handleBrokerInControlledShutdown, handleBrokerShutdown, generateLeaderAndIsrUpdates).
+"""
+
+from collections.abc import Iterable
+
+from emulator.metadata_log.image import TopicIdPartition, TopicImage
+from emulator.metadata_log.records import (
+    FENCE,
+    IN_CONTROLLED_SHUTDOWN,
+    UNFENCE,
+    AnyRecord,
+    BrokerRegistrationChangeRecord,
+    UnregisterBrokerRecord,
+)
+from emulator.quorum_controller.context import Context
+from emulator.quorum_controller.partition_change_builder import (
+    Election,
+    ElectionRules,
+    PartitionChangeBuilder,
+)
+
+
+def broker_fenced(context: Context, broker: int) -> list[AnyRecord]:
+    """Take a broker out of every ISR, and then fence it."""
+    epoch = context.image.brokers[broker].epoch
+    return [
+        *_without_broker(context, broker),
+        BrokerRegistrationChangeRecord(broker, epoch, fenced=FENCE),
+    ]
+
+
+def broker_unfenced(context: Context, broker: int, epoch: int) -> list[AnyRecord]:
+    """Unfence a broker, and let it lead what nobody leads if it may.
+
+    It joins no ISR: that is for the leaders to ask.
+    """
+    leaderless = context.state.partitions.partitions_with_no_leader()
+    acceptable = context.active_brokers() | {broker}
+    return [
+        BrokerRegistrationChangeRecord(broker, epoch, fenced=UNFENCE),
+        *_changes(context, leaderless, acceptable),
+    ]
+
+
+def broker_in_controlled_shutdown(context: Context, broker: int, epoch: int) -> list[AnyRecord]:
+    """Mark a broker as shutting down, and take it out of every ISR."""
+    records: list[AnyRecord] = []
+    if not context.image.brokers[broker].in_controlled_shutdown:
+        records.append(
+            BrokerRegistrationChangeRecord(
+                broker, epoch, in_controlled_shutdown=IN_CONTROLLED_SHUTDOWN
+            )
+        )
+    return [*records, *_without_broker(context, broker)]
+
+
+def broker_shut_down(context: Context, broker: int, *, is_clean: bool) -> list[AnyRecord]:
+    """Take out of the ISRs, as it registers anew, a broker that was not fenced in between (4.0+).
+
+    After an unclean shutdown it may lack records, so it leaves the ELRs as well (KIP-966,
+    KAFKA-18106).
+    """
+    if not context.rules.registration_handles_shutdown:
+        return []
+    if is_clean or not context.image.elr_enabled:
+        return _without_broker(context, broker)
+    partitions = context.state.partitions
+    acceptable = context.active_brokers() - {broker}
+    return [
+        *_changes(
+            context,
+            partitions.partitions_with_broker_in_isr(broker),
+            acceptable,
+            remove=broker,
+            unclean_shutdown=broker,
+        ),
+        *_changes(
+            context,
+            partitions.partitions_with_broker_in_elr(broker),
+            acceptable,
+            unclean_shutdown=broker,
+        ),
+    ]
+
+
+def broker_unregistered(context: Context, broker: int) -> list[AnyRecord]:
+    """Take a broker out of every ISR, and forget it."""
+    in_elr = context.state.partitions.partitions_with_broker_in_elr(broker)
+    acceptable = context.active_brokers() - {broker}
+    return [
+        *_without_broker(context, broker),
+        *_changes(context, in_elr, acceptable, remove=broker),
+        UnregisterBrokerRecord(broker, context.image.brokers[broker].epoch),
+    ]
+
+
+def _without_broker(context: Context, broker: int) -> list[AnyRecord]:
+    in_isr = context.state.partitions.partitions_with_broker_in_isr(broker)
+    acceptable = context.active_brokers() - {broker}
+    return _changes(context, in_isr, acceptable, remove=broker)
+
+
+def _changes(
+    context: Context,
+    partitions: Iterable[TopicIdPartition],
+    acceptable: set[int],
+    *,
+    remove: int | None = None,
+    unclean_shutdown: int | None = None,
+) -> list[AnyRecord]:
+    """Elect where that is needed among ``acceptable`` brokers, without ``remove`` in the ISR."""
+    found: list[AnyRecord] = []
+    topic: TopicImage | None = None
+    rules = ElectionRules()
+    election = Election.ONLINE
+    for key in partitions:
+        if topic is None or topic.id != key.topic_id:
+            topic = context.image.topics[key.topic_id]
+            rules = context.election_rules(topic)
+            is_unclean = context.elects_uncleanly(topic.name)
+            election = Election.UNCLEAN if is_unclean else Election.ONLINE
+        partition = topic.partitions[key.partition]
+        record = PartitionChangeBuilder(
+            partition,
+            acceptable,
+            rules,
+            election,
+            target_isr=tuple(each for each in partition.isr if each != remove),
+            unclean_shutdown=unclean_shutdown,
+        ).build(key)
+        if record is not None:
+            found.append(record)
+    return found

@@ -1,0 +1,195 @@
+"""How one partition changes: ISR, ELR, leader, epochs and assignment, decided together.
+
+This is where the controller elects. Everything else decides only what the ISR, the replicas and the
+candidates are to be, and lets this work out the record. Source: ``PartitionChangeBuilder`` 3.9 to
+4.1; KIP-966 for eligible leader replicas.
+"""
+
+from collections.abc import Collection
+from enum import Enum
+from typing import NamedTuple
+
+from msgspec import Struct
+
+from emulator.metadata_log.image import TopicIdPartition
+from emulator.metadata_log.records import (
+    NO_LEADER,
+    NO_LEADER_CHANGE,
+    NO_RECOVERY_CHANGE,
+    RECOVERING,
+    PartitionChangeRecord,
+    Replicas,
+)
+from emulator.metadata_log.registrations import PartitionRegistration
+from emulator.quorum_controller.reassignment import complete
+
+
+class Election(Enum):
+    """How far an election may go (``PartitionChangeBuilder.Election``)."""
+
+    PREFERRED = "preferred"
+    """The preferred replica if it may lead, else the leader that is."""
+    ONLINE = "online"
+    """Whoever of the ISR, or of the ELR if that is empty, may lead."""
+    UNCLEAN = "unclean"
+    """Failing these, any replica that lives: records may be lost."""
+
+
+class ElectionRules(Struct, frozen=True):
+    """What elections and ISR changes depend on, apart from the partition.
+
+    ``min_isr`` is min.insync.replicas, at most the replication factor. Dated by release:
+    ``bumps_epoch_on_shrink`` (before metadata version 3.6-IV0, KAFKA-15021);
+    ``elects_dead_last_known_leader`` (4.0, KAFKA-19522); ``notes_last_leader_of_empty_isr`` (up to
+    4.1.0: the last leader is noted when the ISR empties, not when the leader goes).
+    """
+
+    min_isr: int = 1
+    elr_enabled: bool = False
+    bumps_epoch_on_shrink: bool = False
+    elects_dead_last_known_leader: bool = False
+    notes_last_leader_of_empty_isr: bool = False
+
+
+class _Elected(NamedTuple):
+    leader: int
+    unclean: bool
+
+
+class PartitionChangeBuilder(Struct):
+    """What is wanted of a partition; None means as it is.
+
+    ``acceptable_leaders`` are the brokers that may lead. ``unclean_shutdown`` is a broker that has
+    come back without what it had in memory, and so no longer counts as in sync or eligible.
+    """
+
+    partition: PartitionRegistration
+    acceptable_leaders: Collection[int]
+    rules: ElectionRules
+    election: Election = Election.ONLINE
+    target_isr: Replicas | None = None
+    target_replicas: Replicas | None = None
+    target_removing: Replicas | None = None
+    target_adding: Replicas | None = None
+    target_leader_recovery_state: int = NO_RECOVERY_CHANGE
+    unclean_shutdown: int | None = None
+
+    def build(self, key: TopicIdPartition) -> PartitionChangeRecord | None:
+        """Return the record that brings it about, or None if nothing changes."""
+        partition = self.partition
+        isr = partition.isr if self.target_isr is None else self.target_isr
+        replicas = partition.replicas if self.target_replicas is None else self.target_replicas
+        removing = _or(self.target_removing, partition.removing_replicas)
+        adding = _or(self.target_adding, partition.adding_replicas)
+        completed = complete(replicas, removing, adding, isr)
+        if completed is not None:
+            replicas, isr = completed
+            removing = adding = ()
+        elr = self._eligible(isr)
+
+        elected = self._elect(replicas, isr, elr)
+        leader = elected.leader if elected.leader != partition.leader else NO_LEADER_CHANGE
+        is_unclean = elected.unclean and leader != NO_LEADER_CHANGE
+        if is_unclean:
+            # What the others have counts no more. This can lose records.
+            isr, elr = (leader,), ()
+        elif leader in elr:
+            isr, elr = (leader,), tuple(each for each in elr if each != leader)
+        changes_isr = is_unclean or (isr != partition.isr and (bool(isr) or self.rules.elr_enabled))
+        new_isr = isr if changes_isr else None
+        if leader == NO_LEADER_CHANGE and self._needs_new_epoch(replicas, new_isr):
+            leader = partition.leader
+
+        record = PartitionChangeRecord(
+            key.partition,
+            key.topic_id,
+            new_isr,
+            leader,
+            _if_new(replicas, partition.replicas),
+            _if_new(removing, partition.removing_replicas),
+            _if_new(adding, partition.adding_replicas),
+            self._recovery_state(is_unclean=is_unclean),
+            _if_new(elr if self.rules.elr_enabled else (), partition.elr),
+            self._last_known(new_isr, leader),
+        )
+        return None if record == PartitionChangeRecord(key.partition, key.topic_id) else record
+
+    # ---- who is eligible
+
+    def _eligible(self, isr: Replicas) -> Replicas:
+        """The ELR before an election: who left the ISR while it was, or fell, below the minimum."""
+        partition = self.partition
+        if not self.rules.elr_enabled:
+            return partition.elr
+        if len(isr) >= self.rules.min_isr:
+            return ()
+        candidates = {*partition.elr, *partition.isr} - {*isr, self.unclean_shutdown}
+        return tuple(sorted(candidates))
+
+    # ---- who leads
+
+    def _elect(self, replicas: Replicas, isr: Replicas, elr: Replicas) -> _Elected:
+        current = self.partition.leader
+        candidates = isr or elr
+        order = [current, *replicas]
+        if self.election is Election.PREFERRED:
+            order.insert(0, replicas[0])
+        for replica in order:
+            if replica in candidates and replica in self.acceptable_leaders:
+                return _Elected(replica, unclean=False)
+        if self._may_elect_last_known(isr, elr):
+            return _Elected(self.partition.last_known_elr[0], unclean=True)
+        if self.election is Election.UNCLEAN:
+            for replica in replicas:
+                if replica in self.acceptable_leaders:
+                    return _Elected(replica, unclean=True)
+        return _Elected(NO_LEADER, unclean=False)
+
+    def _may_elect_last_known(self, isr: Replicas, elr: Replicas) -> bool:
+        last_known = self.partition.last_known_elr
+        if not self.rules.elr_enabled or isr or elr or len(last_known) != 1:
+            return False
+        is_acceptable = last_known[0] in self.acceptable_leaders
+        return is_acceptable or self.rules.elects_dead_last_known_leader
+
+    def _recovery_state(self, *, is_unclean: bool) -> int:
+        """The leader recovery state that is to be written."""
+        now, target = self.partition.leader_recovery_state, self.target_leader_recovery_state
+        if target not in (NO_RECOVERY_CHANGE, now):
+            return target
+        return RECOVERING if is_unclean and now != RECOVERING else NO_RECOVERY_CHANGE
+
+    def _last_known(self, new_isr: Replicas | None, leader: int) -> Replicas | None:
+        """The last known leader, noted while nobody leads; None: as it is."""
+        if not self.rules.elr_enabled:
+            return None
+        partition = self.partition
+        if self.rules.notes_last_leader_of_empty_isr:
+            notes = new_isr == () and partition.last_known_elr != (partition.leader,)
+            forgets = leader >= 0 or (partition.has_leader and leader != NO_LEADER)
+        else:
+            notes = leader == NO_LEADER and not partition.last_known_elr
+            forgets = leader >= 0
+        if notes:
+            return (partition.leader,)
+        return () if forgets and partition.last_known_elr else None
+
+    # ---- which epoch
+
+    def _needs_new_epoch(self, replicas: Replicas, new_isr: Replicas | None) -> bool:
+        """Whether the leader epoch rises although the leader stays.
+
+        It does where a replica is removed, and before 3.6-IV0 where the ISR shrinks.
+        """
+        if not set(self.partition.replicas) <= set(replicas):
+            return True
+        shrinks = new_isr is not None and not set(self.partition.isr) <= set(new_isr)
+        return shrinks and self.rules.bumps_epoch_on_shrink
+
+
+def _or(target: Replicas | None, now: Replicas) -> Replicas:
+    return now if target is None else target
+
+
+def _if_new(target: Replicas, now: Replicas) -> Replicas | None:
+    return None if target == now else target

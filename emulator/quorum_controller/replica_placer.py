@@ -1,0 +1,153 @@
+"""Where the replicas of new partitions go: in stripes over racks, and over brokers in each rack.
+
+Racks take turns, and so do the brokers within each; both begin at random. Fenced brokers come last,
+and never lead. After as many partitions as there are unfenced brokers the order is shuffled, so
+that assignments do not repeat. Source:
+``org.apache.kafka.metadata.placement.StripedReplicaPlacer``.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import NamedTuple, TypeVar
+
+from emulator.metadata_log.records import Replicas
+from emulator.quorum_controller.result import ApiException
+
+RandomBelow = Callable[[int], int]
+"""Draws an integer from 0 up to a limit, the limit left out."""
+
+_Item = TypeVar("_Item")
+
+
+class UsableBroker(NamedTuple):
+    """A broker that replicas may be placed on."""
+
+    id: int
+    rack: str | None
+    fenced: bool
+
+
+def place(
+    brokers: Iterable[UsableBroker],
+    partitions: int,
+    replication_factor: int,
+    random_below: RandomBelow,
+) -> list[Replicas]:
+    """Return the replicas of each of that many partitions, the preferred leader first.
+
+    Raises:
+        ApiException: INVALID_REPLICATION_FACTOR if there are too few brokers, or all are fenced.
+    """
+    racks = _RackList(list(brokers), random_below)
+    if replication_factor <= 0:
+        raise _refused(f"it must be 1 or more, not {replication_factor}")
+    if racks.unfenced == 0:
+        raise _refused("all brokers are fenced")
+    if replication_factor > racks.brokers:
+        raise _refused(
+            f"{replication_factor} is more than the {racks.brokers} broker(s) that are registered"
+        )
+    return [racks.place(replication_factor) for _ in range(partitions)]
+
+
+def _refused(reason: str) -> ApiException:
+    return ApiException("INVALID_REPLICATION_FACTOR", f"Replication factor: {reason}.")
+
+
+class _BrokerList:
+    """Brokers that take turns: each turn begins with the next one, and no broker comes twice."""
+
+    def __init__(self, brokers: list[int], random_below: RandomBelow) -> None:
+        self._brokers = sorted(brokers)
+        self._offset = random_below(len(brokers)) if brokers else 0
+        self._index = 0
+        self._turn = 0
+
+    def next(self, turn: int) -> int | None:
+        """Return the next broker of a turn, or None if all have come."""
+        count = len(self._brokers)
+        if not count:
+            return None
+        if turn != self._turn:
+            self._turn, self._index = turn, 0
+            self._offset = (self._offset + 1) % count
+        if self._index >= count:
+            return None
+        self._index += 1
+        return self._brokers[(self._index - 1 + self._offset) % count]
+
+    def shuffle(self, random_below: RandomBelow) -> None:
+        """Put the brokers into another order."""
+        _shuffle(self._brokers, random_below)
+
+
+class _Rack:
+    """The brokers of one rack."""
+
+    def __init__(self, brokers: list[UsableBroker], random_below: RandomBelow) -> None:
+        self.fenced = _BrokerList([each.id for each in brokers if each.fenced], random_below)
+        self.unfenced = _BrokerList([each.id for each in brokers if not each.fenced], random_below)
+
+    def next(self, turn: int) -> int | None:
+        """Return the next broker, the unfenced first."""
+        found = self.unfenced.next(turn)
+        return self.fenced.next(turn) if found is None else found
+
+    def shuffle(self, random_below: RandomBelow) -> None:
+        """Put the brokers into another order."""
+        self.fenced.shuffle(random_below)
+        self.unfenced.shuffle(random_below)
+
+
+class _RackList:
+    """The racks in turn, brokers without a rack being one of them."""
+
+    def __init__(self, brokers: list[UsableBroker], random_below: RandomBelow) -> None:
+        self.brokers = len(brokers)
+        self.unfenced = sum(not each.fenced for each in brokers)
+        self._random_below = random_below
+        in_rack: dict[str | None, list[UsableBroker]] = {}
+        for each in brokers:
+            in_rack.setdefault(each.rack, []).append(each)
+        self._racks = {name: _Rack(them, random_below) for name, them in in_rack.items()}
+        self._names = sorted(in_rack, key=lambda name: (name is not None, name or ""))
+        self._offset = random_below(len(self._names)) if self._names else 0
+        self._turn = 0
+
+    def place(self, replication_factor: int) -> Replicas:
+        """Return the replicas of one partition; there are brokers enough, and one is unfenced."""
+        if self._turn == self.unfenced and self.unfenced > 1:
+            self._shuffle()
+            self._turn = 0
+        count = len(self._names)
+        self._offset %= count
+        first_rack = self._offset
+        while (leader := self._rack(first_rack).unfenced.next(self._turn)) is None:
+            first_rack = (first_rack + 1) % count
+        replicas = [leader]
+        rack = self._offset
+        passes_over: int | None = first_rack
+        while len(replicas) < replication_factor:
+            if rack == passes_over:
+                # The leader's rack has had its share of the first round.
+                passes_over = None
+            elif (broker := self._rack(rack).next(self._turn)) is not None:
+                replicas.append(broker)
+            rack = (rack + 1) % count
+        self._turn += 1
+        self._offset += 1
+        return tuple(replicas)
+
+    def _rack(self, index: int) -> _Rack:
+        return self._racks[self._names[index]]
+
+    def _shuffle(self) -> None:
+        _shuffle(self._names, self._random_below)
+        for rack in self._racks.values():
+            rack.shuffle(self._random_below)
+
+
+def _shuffle(items: list[_Item], random_below: RandomBelow) -> None:
+    """Shuffle as ``java.util.Collections.shuffle`` does."""
+    for size in range(len(items), 1, -1):
+        other = random_below(size)
+        items[size - 1], items[other] = items[other], items[size - 1]

@@ -1,0 +1,52 @@
+"""What the controllers go by: their configuration, and what their release does."""
+
+from msgspec import Struct
+
+from emulator.metadata_log.image import MetadataImage
+from emulator.metadata_log.metadata_version import needs_leader_epoch_bump_on_isr_shrink
+from emulator.quorum_controller.partition_change_builder import ElectionRules
+from emulator.releases.features.kraft import kraft_features
+from emulator.releases.versions import Numbers
+
+
+class ControllerSettings(Struct, frozen=True):
+    """A controller's static configuration, by Kafka's names; durations in microseconds.
+
+    ``node_id`` is the controller's own: a dynamic configuration of that name would apply to it.
+    """
+
+    node_id: int = 100
+    broker_session_timeout_us: int = 9_000_000
+    num_partitions: int = 1
+    default_replication_factor: int = 1
+    min_insync_replicas: int = 1
+    unclean_leader_election_enable: bool = False
+
+
+class ReleaseRules(Struct, frozen=True):
+    """What a release's controller does, each named in :mod:`emulator.releases.features.kraft`."""
+
+    contact_times_by_broker_epoch: bool
+    leader_checks_periodic: bool
+    contact_times_of_fenced_brokers: bool
+    registration_handles_shutdown: bool
+    kraft_unclean_election_by_config: bool
+    dead_last_known_leader_elected: bool
+    last_leader_noted_with_empty_isr: bool
+    replication_factor_change_refusable: bool
+    zk_migration_state_in_log: bool
+
+    @staticmethod
+    def of(release: Numbers) -> "ReleaseRules":
+        """Return the rules of a release (``Profile.numbers``)."""
+        return ReleaseRules(**kraft_features(release))
+
+    def elections(self, image: MetadataImage, min_isr: int) -> ElectionRules:
+        """Return the rules of elections and ISR changes for a partition with that minimum."""
+        return ElectionRules(
+            min_isr,
+            image.elr_enabled,
+            needs_leader_epoch_bump_on_isr_shrink(image.metadata_version),
+            self.dead_last_known_leader_elected,
+            self.last_leader_noted_with_empty_isr,
+        )

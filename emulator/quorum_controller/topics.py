@@ -1,0 +1,287 @@
+"""Topics are created, deleted, and given more partitions.
+
+Source: ``ReplicationControlManager`` (createTopics, deleteTopics, createPartitions), 3.9 to 4.1.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from msgspec import Struct, field
+
+from emulator.metadata_log.records import (
+    AnyRecord,
+    PartitionRecord,
+    RemoveTopicRecord,
+    Replicas,
+    TopicRecord,
+)
+from emulator.protocol.names import is_topic_name, random_uuid
+from emulator.quorum_controller.configuration_control import alter_new_topic
+from emulator.quorum_controller.context import Context
+from emulator.quorum_controller.replica_placer import RandomBelow, UsableBroker, place
+from emulator.quorum_controller.result import (
+    MAX_RECORDS_PER_BATCH,
+    ApiError,
+    ApiException,
+    Result,
+    take_room,
+    user_operation,
+)
+
+DEFAULT: Final = -1
+"""A number of partitions, or a replication factor, that the controller's configuration gives."""
+
+
+class CreatableTopic(Struct, frozen=True):
+    """A topic that someone wants: with numbers, or with the replicas of each partition."""
+
+    name: str
+    num_partitions: int = DEFAULT
+    replication_factor: int = DEFAULT
+    assignments: dict[int, Replicas] = field(default_factory=dict)
+    configs: dict[str, str] = field(default_factory=dict)
+
+
+class CreatedTopic(Struct, frozen=True):
+    """How the creation of a topic went."""
+
+    error: ApiError
+    topic_id: str = ""
+    num_partitions: int = DEFAULT
+    replication_factor: int = DEFAULT
+
+
+class CreatePartitionsTopic(Struct, frozen=True):
+    """A topic that is to have ``count`` partitions in all; None: the controller places the new."""
+
+    name: str
+    count: int
+    assignments: list[Replicas] | None = None
+
+
+def create_topics(
+    context: Context,
+    topics: Sequence[CreatableTopic],
+    random_below: RandomBelow,
+    *,
+    validate_only: bool = False,
+) -> Result[dict[str, CreatedTopic]]:
+    """Create topics, each or not: the records of all of them are one batch.
+
+    Raises:
+        ApiException: POLICY_VIOLATION for more than 10,000 partitions, or records, in one request.
+    """
+    wanted = sum(_partitions_wanted(context, topic) for topic in topics)
+    if wanted > MAX_RECORDS_PER_BATCH:
+        raise ApiException(
+            "POLICY_VIOLATION",
+            f"{wanted} partitions in one request are too many: at most {MAX_RECORDS_PER_BATCH}.",
+        )
+    records: list[AnyRecord] = []
+    response: dict[str, CreatedTopic] = {}
+    for topic in topics:
+        try:
+            created, answer = _create_topic(context, topic, random_below)
+        except ApiException as refused:
+            response[topic.name] = CreatedTopic(refused.as_error())
+        else:
+            records += created
+            response[topic.name] = answer
+    return user_operation([] if validate_only else records, response)
+
+
+def delete_topics(context: Context, names: Iterable[str]) -> Result[dict[str, ApiError]]:
+    """Delete topics by name. The brokers that hold replicas need not live."""
+    records: list[AnyRecord] = []
+    response = {}
+    for name in names:
+        try:
+            take_room(records, [RemoveTopicRecord(context.topic(name).id)])
+        except ApiException as refused:
+            response[name] = refused.as_error()
+        else:
+            response[name] = ApiError()
+    return Result(records, response, is_atomic=True)
+
+
+def create_partitions(
+    context: Context, topics: Iterable[CreatePartitionsTopic], random_below: RandomBelow
+) -> Result[dict[str, ApiError]]:
+    """Give topics more partitions; the records of all of them are one batch.
+
+    More than 10,000 are not made, and the error of that topic does not say that the others are.
+    """
+    records: list[AnyRecord] = []
+    response = {}
+    for topic in topics:
+        try:
+            take_room(records, _create_partitions(context, topic, random_below))
+        except ApiException as refused:
+            response[topic.name] = refused.as_error()
+        else:
+            response[topic.name] = ApiError()
+    return Result(records, response, is_atomic=True)
+
+
+def check_manual_assignment(
+    context: Context, replicas: Replicas, replication_factor: int | None
+) -> None:
+    """Check a list of replicas that someone has chosen.
+
+    Raises:
+        ApiException: INVALID_REPLICA_ASSIGNMENT if it is empty, names a broker twice or one that is
+            not registered, or has not ``replication_factor`` replicas (None: any number).
+    """
+    if not replicas:
+        raise _bad_assignment("a partition needs a replica, and the list is empty")
+    for broker in sorted(replicas):
+        if broker not in context.image.brokers:
+            registered = ", ".join(str(each) for each in sorted(context.image.brokers))
+            raise _bad_assignment(f"broker {broker} is not registered; registered: {registered}")
+        if replicas.count(broker) > 1:
+            raise _bad_assignment(f"broker {broker} stands in it more than once")
+    if replication_factor is not None and len(replicas) != replication_factor:
+        raise _bad_assignment(
+            f"{len(replicas)} replica(s), but other partitions have {replication_factor}"
+        )
+
+
+def _partitions_wanted(context: Context, topic: CreatableTopic) -> int:
+    if topic.assignments:
+        return len(topic.assignments)
+    default = context.settings.num_partitions
+    return default if topic.num_partitions == DEFAULT else max(0, topic.num_partitions)
+
+
+def _create_topic(
+    context: Context, topic: CreatableTopic, random_below: RandomBelow
+) -> tuple[list[AnyRecord], CreatedTopic]:
+    _check_name(context, topic.name)
+    configs = alter_new_topic(context, topic.name, topic.configs)
+    if topic.assignments:
+        assignments = _manual(context, topic)
+    else:
+        assignments = _placed(context, topic, random_below)
+    isrs = _active_replicas(context, assignments, manual=bool(topic.assignments))
+    topic_id = random_uuid(random_below)
+    partitions = [
+        PartitionRecord(number, topic_id, replicas, isr, leader=isr[0])
+        for number, (replicas, isr) in enumerate(zip(assignments, isrs, strict=True))
+    ]
+    created = CreatedTopic(ApiError(), topic_id, len(partitions), len(assignments[0]))
+    return [TopicRecord(topic.name, topic_id), *configs, *partitions], created
+
+
+def _check_name(context: Context, name: str) -> None:
+    if not is_topic_name(name):
+        raise ApiException(
+            "INVALID_TOPIC_EXCEPTION",
+            f"{name!r} cannot be a topic's name: 1 to 249 letters, digits, '.', '_' and '-'.",
+        )
+    if name in context.image.topic_ids:
+        raise ApiException("TOPIC_ALREADY_EXISTS", f"There is a topic {name!r} already.")
+    if "." in name or "_" in name:
+        # Metrics write both as '_', so the two would be mistaken for each other.
+        for other in context.image.topic_ids:
+            if other.replace(".", "_") == name.replace(".", "_"):
+                raise ApiException(
+                    "INVALID_TOPIC_EXCEPTION", f"{name!r} collides with the topic {other!r}."
+                )
+
+
+def _manual(context: Context, topic: CreatableTopic) -> list[Replicas]:
+    if topic.replication_factor != DEFAULT or topic.num_partitions != DEFAULT:
+        raise ApiException(
+            "INVALID_REQUEST",
+            "Give either the replicas of each partition, or how many of both there are to be.",
+        )
+    replication_factor = None
+    for replicas in topic.assignments.values():
+        check_manual_assignment(context, replicas, replication_factor)
+        replication_factor = len(replicas)
+    numbers = sorted(topic.assignments)
+    if numbers != list(range(len(numbers))):
+        raise _bad_assignment(f"partitions are numbered from 0 on, not {numbers}")
+    return [topic.assignments[number] for number in numbers]
+
+
+def _placed(context: Context, topic: CreatableTopic, random_below: RandomBelow) -> list[Replicas]:
+    settings = context.settings
+    factor, partitions = topic.replication_factor, topic.num_partitions
+    if factor < DEFAULT or factor == 0:
+        raise ApiException(
+            "INVALID_REPLICATION_FACTOR",
+            f"Replication factor must be 1 or more, or -1 for the default, not {factor}.",
+        )
+    if partitions < DEFAULT or partitions == 0:
+        raise ApiException(
+            "INVALID_PARTITIONS",
+            f"Number of partitions must be 1 or more, or -1 for the default, not {partitions}.",
+        )
+    return place(
+        usable_brokers(context),
+        settings.num_partitions if partitions == DEFAULT else partitions,
+        settings.default_replication_factor if factor == DEFAULT else factor,
+        random_below,
+    )
+
+
+def usable_brokers(context: Context) -> list[UsableBroker]:
+    """The brokers that replicas may be placed on: those that are not shutting down."""
+    return [
+        UsableBroker(each.id, context.image.brokers[each.id].rack, each.fenced)
+        for _, each in sorted(context.state.heartbeats.brokers.items())
+        if not each.is_shutting_down and each.id in context.image.brokers
+    ]
+
+
+def _create_partitions(
+    context: Context, wanted: CreatePartitionsTopic, random_below: RandomBelow
+) -> list[AnyRecord]:
+    topic = context.topic(wanted.name)
+    existing = len(topic.partitions)
+    additional = wanted.count - existing
+    if additional <= 0:
+        raise ApiException(
+            "INVALID_PARTITIONS",
+            f"Topic {wanted.name!r} has {existing} partition(s); {wanted.count} are no more.",
+        )
+    replication_factor = len(topic.partitions[0].replicas)
+    if wanted.assignments is None:
+        assignments = place(usable_brokers(context), additional, replication_factor, random_below)
+    else:
+        if len(wanted.assignments) != additional:
+            raise _bad_assignment(
+                f"{additional} partition(s) are to be added, not {len(wanted.assignments)}"
+            )
+        for replicas in wanted.assignments:
+            check_manual_assignment(context, replicas, replication_factor)
+        assignments = wanted.assignments
+    isrs = _active_replicas(context, assignments, manual=wanted.assignments is not None)
+    return [
+        PartitionRecord(existing + index, topic.id, replicas, isrs[index], leader=isrs[index][0])
+        for index, replicas in enumerate(assignments)
+    ]
+
+
+def _active_replicas(
+    context: Context, assignments: Sequence[Replicas], *, manual: bool
+) -> list[Replicas]:
+    """Return the first ISR of each new partition: its replicas that are active."""
+    active = context.active_brokers()
+    isrs = []
+    for number, replicas in enumerate(assignments):
+        isr = tuple(broker for broker in replicas if broker in active)
+        if not isr:
+            error = "INVALID_REPLICA_ASSIGNMENT" if manual else "INVALID_REPLICATION_FACTOR"
+            raise ApiException(
+                error,
+                f"Partition {number} has no replica that is unfenced and not shutting down:"
+                f" {list(replicas)}.",
+            )
+        isrs.append(isr)
+    return isrs
+
+
+def _bad_assignment(reason: str) -> ApiException:
+    return ApiException("INVALID_REPLICA_ASSIGNMENT", f"Replica assignment: {reason}.")

@@ -1,0 +1,1 @@
+"""The Raft quorum of the controllers (KIP-595): elections and the replicated metadata log."""

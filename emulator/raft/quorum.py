@@ -1,0 +1,596 @@
+"""One member of the metadata quorum: who leads, and what is committed (KIP-595, KIP-996).
+
+A voter is a controller: it votes, and is elected. An observer is a broker: it only fetches. All of
+them learn from the leader by fetching, and the leader learns from their fetch offsets how far each
+has come; what a majority of the voters has is committed, once something of the leader's own epoch
+is. Nothing here knows a kernel or a network: a message is handled, time passes (:meth:`poll`), and
+requests go out by the function that was given. Source: ``org.apache.kafka.raft.KafkaRaftClient``
+and its ``EpochState``s, 3.9 to 4.1.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from msgspec import Struct
+
+from emulator.metadata_log.records import AnyRecord, LeaderChangeMessage
+from emulator.protocol.message import Message
+from emulator.protocol.raft import (
+    BeginQuorumEpochRequest,
+    BeginQuorumEpochResponse,
+    EndQuorumEpochRequest,
+    EndQuorumEpochResponse,
+    MetadataBatch,
+    MetadataFetchRequest,
+    MetadataFetchResponse,
+    VoteRequest,
+    VoteResponse,
+)
+from emulator.raft.state import (
+    CANDIDATE,
+    FOLLOWER,
+    LEADER,
+    NOBODY,
+    PROSPECTIVE,
+    RESIGNED,
+    UNATTACHED,
+    Asked,
+    Parked,
+    Progress,
+    QuorumState,
+    Resting,
+)
+
+FETCH_WAIT_US: Final = 500_000
+"""How long a leader lets a fetch of the log wait (``KafkaRaftClient.MAX_FETCH_WAIT_MS``)."""
+RECONNECT_US: Final = 50_000
+RECONNECT_MAX_US: Final = 1_000_000
+"""How long a member that cannot be reached is left alone (reconnect.backoff.ms and .max.ms)."""
+BACKOFF_BASE_US: Final = 100_000
+"""The unit of a candidate's pause (``RETRY_BACKOFF_BASE_MS``)."""
+BACKOFF_POWER_MAX: Final = 10
+CHECK_QUORUM_FACTOR: Final = 1.5
+"""A leader resigns after so many fetch timeouts without a majority (``LeaderState``)."""
+NEVER_US: Final = 1 << 62
+
+
+class QuorumRules(Struct, frozen=True):
+    """A member's settings (controller.quorum.*, microseconds), and what its release does.
+
+    ``pre_vote``: a voter asks first whether it would be elected (KIP-996). ``checks_quorum``: a
+    leader that a majority does not fetch from resigns (KAFKA-15489). ``tells_high_watermark``: a
+    fetch waits no longer once the high watermark has risen (KIP-1166).
+    """
+
+    election_timeout_us: int
+    election_backoff_max_us: int
+    fetch_timeout_us: int
+    request_timeout_us: int
+    pre_vote: bool
+    checks_quorum: bool
+    tells_high_watermark: bool
+
+
+class Surroundings(Struct, frozen=True):
+    """What a member acts by: the time, chance, and other members."""
+
+    now_us: Callable[[], int]
+    draw: Callable[[int], int]
+    send: Callable[[int, Any, int], int]
+    hang_up: Callable[[int], None]
+
+
+def _nothing() -> None:
+    """Nobody wants to know."""
+
+
+class QuorumMember:
+    """A voter or an observer of the quorum."""
+
+    def __init__(
+        self,
+        me: int,
+        voters: Sequence[int],
+        state: QuorumState,
+        rules: Callable[[], QuorumRules],
+        around: Surroundings,
+    ) -> None:
+        """Be ``me``; ``rules`` are asked for each time, since they may change."""
+        self.me = me
+        self.voters = list(voters)
+        self.state = state
+        self.rules = rules
+        self.around = around
+        self.is_voter = me in self.voters
+        self.on_commit: Callable[[], None] = _nothing
+        self.on_role: Callable[[], None] = _nothing
+        self.on_progress: Callable[[int], None] = lambda _replica: None
+        self._handlers: dict[type[Message], Callable[[int, int, Any], None]] = {
+            VoteRequest: self._asked_for_vote,
+            VoteResponse: self._vote_answered,
+            BeginQuorumEpochRequest: self._leader_greets,
+            BeginQuorumEpochResponse: self._greeting_answered,
+            EndQuorumEpochRequest: self._leader_resigned,
+            EndQuorumEpochResponse: self._resignation_answered,
+            MetadataFetchRequest: self._fetched_from,
+            MetadataFetchResponse: self._fetch_answered,
+        }
+
+    # ---- the process
+
+    def start(self) -> None:
+        """The process begins with what is on its disk (``QuorumState.initialize``).
+
+        A voter that led when it ended has resigned: it does not vote again in that epoch.
+        """
+        state = self.state
+        state.running = True
+        led = state.leader == self.me
+        if led:
+            self._become(RESIGNED, state.epoch, self.me)
+        elif state.leader != NOBODY:
+            self._become(FOLLOWER, state.epoch, state.leader)
+        else:
+            self._become(UNATTACHED, state.epoch, NOBODY)
+        if self.voters == [self.me]:
+            self._stand()
+        self.poll()
+
+    def handle(self, source: int, request: int, message: Message) -> None:
+        """Take a message of another member; ``request`` identifies it if it is a request."""
+        self._handlers[type(message)](source, request, message)
+        self.poll()
+
+    def connection_lost(self, peer: int) -> None:
+        """What was asked of ``peer`` is not answered any more, nor is it told what it waits for."""
+        state = self.state
+        state.parked.pop(peer, None)
+        if state.asked.pop(peer, None) is not None:
+            before = state.resting.get(peer)
+            failures = 1 if before is None else before.failures + 1
+            pause_us = min(RECONNECT_MAX_US, RECONNECT_US << min(failures - 1, BACKOFF_POWER_MAX))
+            state.resting[peer] = Resting(failures, self.around.now_us() + pause_us)
+        self.poll()
+
+    # ---- time
+
+    def poll(self) -> None:
+        """Do what is due (``KafkaRaftClient.pollCurrentState``)."""
+        state = self.state
+        if not state.running:
+            return
+        self._give_up_requests()
+        if state.role == LEADER:
+            self._poll_leader()
+        elif self.is_voter and state.due_us <= self.around.now_us():
+            self._time_is_up()
+        if state.role == FOLLOWER:
+            self._fetch()
+        elif state.role == UNATTACHED and not self.is_voter:
+            self._fetch_from_any()
+        elif state.role in (CANDIDATE, PROSPECTIVE):
+            self._ask_for_votes()
+
+    def next_due_us(self) -> int:
+        """When something is to be done without a message, in microseconds."""
+        state = self.state
+        if not state.running:
+            return NEVER_US
+        times = [asked.due_us for asked in state.asked.values()]
+        times += [parked.due_us for parked in state.parked.values()]
+        if self.is_voter or state.role == FOLLOWER:
+            times.append(state.due_us)
+        if state.role == LEADER:
+            times.append(state.greets_us)
+        now_us = self.around.now_us()
+        times += [each.until_us for each in state.resting.values() if each.until_us > now_us]
+        return min((each for each in times if each > now_us), default=NEVER_US)
+
+    def _give_up_requests(self) -> None:
+        state, now_us = self.state, self.around.now_us()
+        for peer in [peer for peer, asked in state.asked.items() if asked.due_us <= now_us]:
+            del state.asked[peer]
+            self.around.hang_up(peer)
+            state.resting[peer] = Resting(1, now_us + RECONNECT_US)
+
+    def _time_is_up(self) -> None:
+        """The role's time has run out."""
+        state, rules = self.state, self.rules()
+        if state.role == CANDIDATE and not rules.pre_vote and not state.backs_off:
+            self._back_off()
+        elif state.role == PROSPECTIVE:
+            self._give_up_candidacy()
+        elif state.role == FOLLOWER and not self.is_voter:
+            return
+        elif rules.pre_vote and self.voters != [self.me]:
+            self._become(PROSPECTIVE, state.epoch, state.leader)
+        else:
+            self._stand()
+
+    def _election_timeout_us(self) -> int:
+        timeout_us = self.rules().election_timeout_us
+        return timeout_us + self.around.draw(timeout_us)
+
+    # ---- roles
+
+    def _become(self, role: str, epoch: int, leader: int) -> None:
+        """Take a role in an epoch; ``leader`` is who leads it, as far as that is known."""
+        state, now_us, rules = self.state, self.around.now_us(), self.rules()
+        if epoch != state.epoch:
+            state.voted_for = NOBODY
+        state.epoch, state.role, state.leader = epoch, role, leader
+        state.votes, state.progress, state.greeted = {}, {}, {}
+        state.backs_off, state.fetched_in_epoch = False, False
+        for replica, parked in state.parked.items():
+            self._answer_error(replica, parked.request, "NOT_LEADER_OR_FOLLOWER")
+        state.parked = {}
+        if role == FOLLOWER:
+            state.due_us = now_us + rules.fetch_timeout_us
+            state.elections = 0
+        elif role == LEADER:
+            state.due_us = NEVER_US
+            if rules.checks_quorum and len(self.voters) > 1:
+                state.due_us = now_us + int(rules.fetch_timeout_us * CHECK_QUORUM_FACTOR)
+        else:
+            state.due_us = now_us + self._election_timeout_us()
+        if role in (CANDIDATE, PROSPECTIVE):
+            state.votes[self.me] = True
+        self.on_role()
+
+    def _meet(self, epoch: int, leader: int) -> None:
+        """Go by the epoch and leader that another member has named (``maybeTransition``)."""
+        state = self.state
+        if epoch < state.epoch:
+            return
+        if epoch > state.epoch:
+            self._become(FOLLOWER if leader not in (NOBODY, self.me) else UNATTACHED, epoch, leader)
+        elif leader != NOBODY and state.leader == NOBODY:
+            self._become(FOLLOWER, epoch, leader)
+
+    # ---- elections
+
+    def _stand(self) -> None:
+        """Stand for election in a new epoch, and vote for oneself."""
+        state = self.state
+        state.elections += 1
+        self._become(CANDIDATE, state.epoch + 1, NOBODY)
+        state.voted_for = self.me
+        self._count_votes()
+
+    def _back_off(self) -> None:
+        """3.9: wait a random time, longer with each election that was lost."""
+        power = 2 << min(BACKOFF_POWER_MAX, self.state.elections - 1)
+        pause_us = BACKOFF_BASE_US * (2 + self.around.draw(max(1, power - 2)))
+        self.state.backs_off = True
+        pause_us = min(pause_us, self.rules().election_backoff_max_us)
+        self.state.due_us = self.around.now_us() + pause_us
+
+    def _give_up_candidacy(self) -> None:
+        """4.0: nobody would vote for it now; follow the leader again if there is one."""
+        state = self.state
+        role = FOLLOWER if state.leader != NOBODY else UNATTACHED
+        voted_for, leader = state.voted_for, state.leader
+        self._become(role, state.epoch, leader)
+        state.voted_for = voted_for
+
+    def _ask_for_votes(self) -> None:
+        state = self.state
+        if self._is_rejected() or state.backs_off:
+            return
+        is_pre_vote = state.role == PROSPECTIVE
+        log = state.log
+        for voter in self.voters:
+            if voter not in state.votes:
+                request = VoteRequest(
+                    self.me, state.epoch, log.last_epoch, log.end_offset, is_pre_vote
+                )
+                self._ask(voter, request)
+
+    def _asked_for_vote(self, source: int, request: int, message: VoteRequest) -> None:
+        state = self.state
+        if message.epoch > state.epoch:
+            self._become(UNATTACHED, message.epoch, NOBODY)
+        granted = message.epoch == state.epoch and self._may_vote_for(message)
+        if granted and not message.pre_vote:
+            if state.role != UNATTACHED:
+                self._become(UNATTACHED, state.epoch, NOBODY)
+            state.voted_for = message.candidate
+            state.due_us = self.around.now_us() + self._election_timeout_us()
+        answer = VoteResponse(
+            request, self.me, state.epoch, state.leader, granted, message.pre_vote
+        )
+        self.around.send(source, answer, request)
+
+    def _may_vote_for(self, message: VoteRequest) -> bool:
+        """Whether the candidate's log is at least as long, and this voter is free to vote."""
+        state = self.state
+        mine = (state.log.last_epoch, state.log.end_offset)
+        is_up_to_date = (message.end_epoch, message.end_offset) >= mine
+        if message.pre_vote:
+            if state.role == FOLLOWER:
+                return is_up_to_date and not state.fetched_in_epoch
+            return is_up_to_date and state.role not in (LEADER, RESIGNED)
+        if state.role in (UNATTACHED, PROSPECTIVE):
+            if state.voted_for != NOBODY:
+                return state.voted_for == message.candidate
+            return state.leader == NOBODY and is_up_to_date
+        return False
+
+    def _vote_answered(self, source: int, _request: int, message: VoteResponse) -> None:
+        state = self.state
+        if not self._answered(source, message.request):
+            return
+        self._meet(message.epoch, message.leader)
+        asks = PROSPECTIVE if message.pre_vote else CANDIDATE
+        if message.epoch == state.epoch and state.role == asks:
+            state.votes[message.voter] = message.granted
+            self._count_votes()
+
+    def _count_votes(self) -> None:
+        state = self.state
+        if sum(state.votes.values()) * 2 > len(self.voters):
+            if state.role == PROSPECTIVE:
+                self._stand()
+            else:
+                self._lead()
+        elif self._is_rejected():
+            if state.role == PROSPECTIVE:
+                self._give_up_candidacy()
+            elif not self.rules().pre_vote and not state.backs_off:
+                self._back_off()
+
+    def _is_rejected(self) -> bool:
+        """Whether a majority can no longer be had."""
+        against = sum(not granted for granted in self.state.votes.values())
+        return against * 2 >= len(self.voters) and against > 0
+
+    # ---- leading
+
+    def _lead(self) -> None:
+        """Begin an epoch: its first record says who leads it."""
+        state = self.state
+        self._become(LEADER, state.epoch, self.me)
+        state.epoch_start = state.log.end_offset
+        state.progress = {v: Progress() for v in self.voters if v != self.me}
+        state.greets_us = self.around.now_us()
+        self.append([(LeaderChangeMessage(self.me),)])
+
+    def append(self, batches: Sequence[tuple[AnyRecord, ...]]) -> int:
+        """Add batches as the leader; returns the offset after the last record."""
+        state = self.state
+        for records in batches:
+            state.log.append(MetadataBatch(state.log.end_offset, state.epoch, records))
+        risen = self._raise_high_watermark()
+        self._answer_parked()
+        if risen:
+            self.on_commit()
+        return state.log.end_offset
+
+    def resign(self) -> None:
+        """Lead no longer, and tell the others (a shutdown, or a majority that is not heard)."""
+        state = self.state
+        if state.role != LEADER:
+            return
+        ends = state.progress
+        others = [voter for voter in self.voters if voter != self.me]
+        successors = sorted(others, key=lambda voter: (-ends[voter].end_offset, voter))
+        self._become(RESIGNED, state.epoch, self.me)
+        for voter in others:
+            self._ask(voter, EndQuorumEpochRequest(self.me, state.epoch, successors))
+
+    def _poll_leader(self) -> None:
+        state, now_us, rules = self.state, self.around.now_us(), self.rules()
+        if state.due_us <= now_us:
+            self.resign()
+            return
+        if state.greets_us <= now_us:
+            state.greeted = {}
+            state.greets_us = NEVER_US
+            if len(self.voters) > 1:
+                state.greets_us = now_us + rules.fetch_timeout_us // 2
+        for voter in self.voters:
+            if voter != self.me and voter not in state.greeted:
+                self._ask(voter, BeginQuorumEpochRequest(self.me, state.epoch))
+        self._answer_parked(now_us)
+
+    def _leader_greets(self, source: int, request: int, message: BeginQuorumEpochRequest) -> None:
+        state = self.state
+        self._meet(message.epoch, message.leader)
+        if state.role == FOLLOWER and state.leader == message.leader:
+            state.due_us = self.around.now_us() + self.rules().fetch_timeout_us
+        answer = BeginQuorumEpochResponse(request, self.me, state.epoch, state.leader)
+        self.around.send(source, answer, request)
+
+    def _greeting_answered(
+        self, source: int, _request: int, message: BeginQuorumEpochResponse
+    ) -> None:
+        if self._answered(source, message.request):
+            self._meet(message.epoch, message.leader)
+            if message.epoch == self.state.epoch:
+                self.state.greeted[message.voter] = None
+
+    def _leader_resigned(self, source: int, request: int, message: EndQuorumEpochRequest) -> None:
+        """Stand at once if first in line, else after a pause (``endEpochElectionBackoff``)."""
+        state = self.state
+        self._meet(message.epoch, message.leader)
+        if state.role == FOLLOWER and message.epoch == state.epoch:
+            place = message.successors.index(self.me) if self.me in message.successors else 0
+            pause_us = 0
+            if place:
+                power = 2 << min(BACKOFF_POWER_MAX, place - 1)
+                pause_us = BACKOFF_BASE_US * (2 + self.around.draw(max(1, power - 2)))
+                pause_us = min(pause_us, self.rules().election_backoff_max_us)
+            state.due_us = self.around.now_us() + pause_us
+            state.fetched_in_epoch = False
+        answer = EndQuorumEpochResponse(request, state.epoch, state.leader)
+        self.around.send(source, answer, request)
+
+    def _resignation_answered(
+        self, source: int, _request: int, message: EndQuorumEpochResponse
+    ) -> None:
+        if self._answered(source, message.request):
+            self._meet(message.epoch, NOBODY if message.leader == self.me else message.leader)
+
+    # ---- the leader's side of fetching
+
+    def _fetched_from(self, source: int, request: int, message: MetadataFetchRequest) -> None:
+        """A fetch tells how far its sender has come, and asks for more."""
+        state, now_us = self.state, self.around.now_us()
+        error = self._refusal(message)
+        if error:
+            self._answer_error(source, request, error)
+            return
+        diverging = state.log.diverging(message.offset, message.last_epoch)
+        if diverging is not None:
+            answer = MetadataFetchResponse(
+                request, "NONE", state.epoch, self.me, state.high_watermark, (), diverging
+            )
+            self.around.send(source, answer, request)
+            return
+        self._note_progress(message.replica, message.offset, now_us)
+        known = message.high_watermark if self.rules().tells_high_watermark else NEVER_US
+        due_us = now_us + message.max_wait_us
+        state.parked[source] = Parked(request, message.offset, known, due_us)
+        risen = self._raise_high_watermark()
+        self._answer_parked(now_us)
+        if risen:
+            self.on_commit()
+
+    def _refusal(self, message: MetadataFetchRequest) -> str:
+        state = self.state
+        if message.epoch < state.epoch:
+            return "FENCED_LEADER_EPOCH"
+        if message.epoch > state.epoch:
+            return "UNKNOWN_LEADER_EPOCH"
+        return "" if state.role == LEADER else "NOT_LEADER_OR_FOLLOWER"
+
+    def _answer_error(self, source: int, request: int, error: str) -> None:
+        state = self.state
+        leader = NOBODY if state.role == RESIGNED else state.leader
+        self.around.send(
+            source, MetadataFetchResponse(request, error, state.epoch, leader), request
+        )
+
+    def _note_progress(self, replica: int, offset: int, now_us: int) -> None:
+        state = self.state
+        found = state.progress.get(replica)
+        if found is None:
+            found = state.progress[replica] = Progress()
+        moved = found.end_offset != offset
+        found.end_offset, found.fetched_us = offset, now_us
+        if moved:
+            self.on_progress(replica)
+        if replica in self.voters and state.due_us != NEVER_US:
+            window_us = int(self.rules().fetch_timeout_us * CHECK_QUORUM_FACTOR)
+            others = [each.fetched_us for v, each in state.progress.items() if v in self.voters]
+            others.sort(reverse=True)
+            heard_us = others[len(self.voters) // 2 - 1]  # with the leader itself a majority
+            if heard_us:
+                state.due_us = heard_us + window_us
+
+    def _raise_high_watermark(self) -> bool:
+        """What a majority has is committed, once the epoch's first record is among it."""
+        state = self.state
+        ends = [state.progress[v].end_offset for v in self.voters if v != self.me]
+        ends.append(state.log.end_offset)
+        ends.sort(reverse=True)
+        found = ends[len(self.voters) // 2]
+        if found <= state.epoch_start or found <= state.high_watermark:
+            return False
+        state.high_watermark = found
+        return True
+
+    def _answer_parked(self, now_us: int | None = None) -> None:
+        """Answer the fetches for which there is something to tell, or whose time is up."""
+        state = self.state
+        end, high_watermark = state.log.end_offset, state.high_watermark
+        for replica, parked in list(state.parked.items()):
+            is_late = now_us is not None and parked.due_us <= now_us
+            if parked.offset < end or parked.high_watermark < high_watermark or is_late:
+                del state.parked[replica]
+                batches = tuple(state.log.from_offset(parked.offset))
+                answer = MetadataFetchResponse(
+                    parked.request, "NONE", state.epoch, self.me, high_watermark, batches
+                )
+                self.around.send(replica, answer, parked.request)
+
+    # ---- the follower's side
+
+    def _fetch(self) -> None:
+        """Fetch from the leader; an observer asks others too if that one cannot be reached."""
+        state, now_us = self.state, self.around.now_us()
+        if self.is_voter:
+            self._send_fetch(state.leader)
+        elif state.due_us <= now_us or self._rests(state.leader):
+            self._fetch_from_any()
+        elif not state.asked:
+            self._send_fetch(state.leader)
+
+    def _fetch_from_any(self) -> None:
+        """Ask any voter: it says who leads."""
+        if self.state.asked:
+            return
+        ready = [voter for voter in self.voters if not self._rests(voter)]
+        if ready:
+            self._send_fetch(ready[self.around.draw(len(ready))])
+
+    def _send_fetch(self, voter: int) -> None:
+        state = self.state
+        log = state.log
+        known = state.high_watermark if self.rules().tells_high_watermark else -1
+        request = MetadataFetchRequest(
+            self.me, state.epoch, log.end_offset, log.last_epoch, FETCH_WAIT_US, known
+        )
+        self._ask(voter, request)
+
+    def _fetch_answered(self, source: int, _request: int, message: MetadataFetchResponse) -> None:
+        state = self.state
+        if not self._answered(source, message.request):
+            return
+        before = (state.epoch, state.leader)
+        self._meet(message.epoch, message.leader)
+        if message.error != "NONE":
+            if (state.epoch, state.leader) == before:  # it knows nothing better: ask again later
+                state.resting[source] = Resting(1, self.around.now_us() + RECONNECT_US)
+            return
+        if state.role != FOLLOWER or source != state.leader:
+            return
+        if message.epoch != state.epoch:
+            return
+        state.due_us = self.around.now_us() + self.rules().fetch_timeout_us
+        state.fetched_in_epoch = True
+        if message.diverging is not None:
+            epoch, end = message.diverging
+            _, own_end = state.log.end_of_epoch(epoch)
+            state.log.truncate(min(end, own_end))
+            return
+        for batch in message.batches:
+            if batch.base_offset == state.log.end_offset:
+                state.log.append(batch)
+        committed = min(message.high_watermark, state.log.end_offset)
+        if committed > state.high_watermark:
+            state.high_watermark = committed
+            self.on_commit()
+
+    # ---- requests under way: one to each other member
+
+    def _ask(self, peer: int, request: Message) -> None:
+        state = self.state
+        if peer in state.asked or self._rests(peer):
+            return
+        seq = self.around.send(peer, request, 0)
+        due_us = self.around.now_us() + self.rules().request_timeout_us
+        state.asked[peer] = Asked(seq, due_us)
+
+    def _answered(self, peer: int, request: int) -> bool:
+        """Whether this is the answer that is waited for."""
+        asked = self.state.asked.get(peer)
+        if asked is None or asked.request != request:
+            return False
+        del self.state.asked[peer]
+        self.state.resting.pop(peer, None)
+        return True
+
+    def _rests(self, peer: int) -> bool:
+        found = self.state.resting.get(peer)
+        return found is not None and found.until_us > self.around.now_us()

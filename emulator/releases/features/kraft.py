@@ -1,0 +1,85 @@
+"""What changed in KRaft mode's controller. The modes share everything below the controller."""
+
+from typing import Final
+
+from emulator.releases.features.base import Feature
+from emulator.releases.versions import Numbers
+
+KRAFT: Final = (
+    Feature(
+        "kraft_unclean_election_by_config",
+        "3.9",
+        None,
+        "KAFKA-12670",
+        "in KRaft mode unclean.leader.election.enable has an effect, at once where something"
+        " changes and every five minutes",
+    ),
+    Feature(
+        "contact_times_by_broker_epoch",
+        "4.0",
+        None,
+        "KAFKA-17793",
+        "the quorum controller keeps when brokers were heard of apart from whether they are fenced,"
+        " and looks for stale ones eight times a session: one that was shut down is fenced twice",
+    ),
+    Feature(
+        "leader_checks_periodic",
+        "4.0",
+        None,
+        "KAFKA-17793",
+        "the quorum controller looks for leaders to give back, and for unclean elections, at fixed"
+        " intervals; before, an interval after there was first something to do",
+    ),
+    Feature(
+        "contact_times_of_fenced_brokers",
+        "4.0",
+        "4.0",
+        "KAFKA-18138",
+        "a quorum controller that becomes active begins a session for fenced brokers too",
+        ended_by="ClusterControlManager.activate",
+    ),
+    Feature(
+        "registration_handles_shutdown",
+        "4.0",
+        None,
+        "KAFKA-18106",
+        "a broker that registers anew before it was fenced leaves the ISRs with its registration",
+    ),
+    Feature(
+        "dead_last_known_leader_elected",
+        "4.0",
+        "4.0",
+        "KAFKA-15584",
+        "with ISR and ELR empty the last known leader is elected even while it is fenced",
+        ended_by="KAFKA-19522",
+    ),
+    Feature(
+        "last_leader_noted_with_empty_isr",
+        "4.0",
+        "4.1.0",
+        "KAFKA-15584",
+        "the last known leader is written down when the ISR empties, not when the leader goes",
+        ended_by="PartitionChangeBuilder.maybeUpdateLastKnownLeader",
+    ),
+    Feature(
+        "replication_factor_change_refusable",
+        "4.1",
+        None,
+        "KIP-860",
+        "a reassignment may ask that the replication factor stays",
+    ),
+    Feature(
+        "zk_migration_state_in_log",
+        "3.4",
+        "3.9",
+        "KIP-866",
+        "a new metadata log says that no migration from ZooKeeper is under way",
+        ended_by="ActivationRecordsGenerator",
+    ),
+)
+"""The features of KRaft mode, which ZooKeeper mode does not ask for."""
+
+
+def kraft_features(numbers: Numbers) -> dict[str, bool]:
+    """Return each feature of KRaft mode and whether a release has it."""
+    return {each.name: each.holds_in(numbers) for each in KRAFT}

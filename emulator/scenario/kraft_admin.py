@@ -1,0 +1,167 @@
+"""What administrators ask in KRaft mode: requests to a broker, which forwards them.
+
+What the controller answers is a statement's result. Source: ``Admin`` of the Java client, KIP-590.
+"""
+
+from typing import Final
+
+from emulator.clients.state import AdminRequest
+from emulator.cluster import Cluster
+from emulator.inputs import statements as inputs
+from emulator.metadata_log.image import TopicImage
+from emulator.metadata_log.records import BROKER_RESOURCE, TOPIC_RESOURCE
+from emulator.protocol import (
+    AlterIsrItem,
+    AlterPartitionReassignmentsRequest,
+    AlterPartitionRequest,
+    CreatePartitionsRequest,
+    CreateTopicsRequest,
+    DeleteTopicsRequest,
+    ElectLeadersRequest,
+    IncrementalAlterConfigsRequest,
+    NewTopic,
+)
+from emulator.replication import assignment
+from emulator.scenario.outcome import Outcome
+from emulator.scenario.refusals import NO_ZOOKEEPER, RefusedError, needs_partition
+
+TIMEOUT_US: Final = 12_000_000
+"""How long an answer is waited for."""
+
+
+class KRaftAdmin:
+    """Asks a cluster without ZooKeeper from outside; each method returns the job of the request."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        """Ask ``cluster``."""
+        self.cluster = cluster
+
+    def _ask(self, request: AdminRequest, controller: int = -1) -> int:
+        return self.cluster.clients.admin.ask(request, TIMEOUT_US, controller)
+
+    def _registered(self) -> list[int]:
+        assert self.cluster.kraft is not None
+        return sorted(self.cluster.kraft.committed.image.brokers)
+
+    def _topic(self, name: str) -> TopicImage | None:
+        assert self.cluster.kraft is not None
+        return self.cluster.kraft.committed.image.topic(name)
+
+    # ---- topics
+
+    def create_topic(self, wanted: inputs.CreateTopic) -> int:
+        """Create a topic; by Kafka's policy the controller places the replicas."""
+        lists = wanted.assignment
+        if not lists and wanted.policy == "seed":
+            lists = self._assigned(wanted.partitions, wanted.replication_factor, 0)
+        assigned = dict(enumerate(lists))
+        numbers = (wanted.partitions, wanted.replication_factor)
+        topic = NewTopic(*numbers, assigned, dict(wanted.config))
+        return self._ask(CreateTopicsRequest({wanted.topic: topic}, TIMEOUT_US))
+
+    def _assigned(self, partitions: int, factor: int, first: int) -> list[list[int]]:
+        try:
+            return assignment.assign_seed(self._registered(), partitions, factor, first)
+        except assignment.AssignmentError as error:
+            raise RefusedError(error.error_name, str(error)) from None
+
+    def add_partitions(self, wanted: inputs.AddPartitions) -> int:
+        """Let a topic grow; new replicas go on as those of a new topic would."""
+        lists = wanted.assignment
+        topic = self._topic(wanted.topic)
+        if not lists and topic is not None:
+            have = len(topic.partitions)
+            factor = len(topic.partitions[0].replicas)
+            new = wanted.partitions - have
+            lists = self._assigned(new, factor, have) if new > 0 else []
+        return self._ask(
+            CreatePartitionsRequest({wanted.topic: (wanted.partitions, lists)}, TIMEOUT_US)
+        )
+
+    def configure_topic(self, wanted: inputs.ConfigureTopic) -> int:
+        """Set values of a topic."""
+        return self._configure(TOPIC_RESOURCE, wanted.topic, wanted.config)
+
+    def configure_broker(self, wanted: inputs.ConfigureBroker) -> int:
+        """Set values of a broker, or the default of all."""
+        name = "" if wanted.broker is None else str(wanted.broker)
+        return self._configure(BROKER_RESOURCE, name, wanted.config)
+
+    def _configure(self, resource_type: int, name: str, config: dict[str, str]) -> int:
+        values = {key: value or None for key, value in config.items()}
+        return self._ask(IncrementalAlterConfigsRequest(resource_type, name, values))
+
+    def delete_topic(self, wanted: inputs.DeleteTopic) -> int:
+        """Delete a topic."""
+        return self._ask(DeleteTopicsRequest([wanted.topic], TIMEOUT_US))
+
+    def describe_topic(self, wanted: inputs.DescribeTopic) -> Outcome:
+        """Tell a topic's ELRs as a live broker knows them (DescribeTopicPartitions, KIP-966)."""
+        cluster = self.cluster
+        if cluster.kraft is None:
+            raise RefusedError("UNSUPPORTED_VERSION", "Eligible leader replicas are KRaft's alone.")
+        live = [b for b in cluster.brokers if cluster.host_works(b)]
+        topic = cluster.kraft.brokers[live[0]].image.topic(wanted.topic) if live else None
+        if topic is None:
+            return Outcome(output="nobody knows it")
+        found = {
+            f"{topic.name}-{number}": {
+                "elr": list(each.elr),
+                "last_known_elr": list(each.last_known_elr),
+            }
+            for number, each in sorted(topic.partitions.items())
+        }
+        rows = [
+            f"{tp}: elr {each['elr']}, last known {each['last_known_elr']}"
+            for tp, each in found.items()
+        ]
+        return Outcome(output="\n".join(rows), result=found)
+
+    # ---- partitions
+
+    def elect_preferred(self, wanted: inputs.ElectPreferred) -> int:
+        """Elect preferred leaders."""
+        return self._ask(ElectLeadersRequest(wanted.partitions, unclean=False))
+
+    def elect_unclean(self, wanted: inputs.ElectUnclean) -> int:
+        """Elect a leader outside the ISR."""
+        return self._ask(ElectLeadersRequest([wanted.tp]))
+
+    def reassign(self, wanted: inputs.Reassign) -> int:
+        """Move a partition."""
+        return self._ask(AlterPartitionReassignmentsRequest({wanted.tp: wanted.replicas}))
+
+    def cancel_reassignment(self, wanted: inputs.CancelReassignment) -> int:
+        """Take a move back."""
+        return self._ask(AlterPartitionReassignmentsRequest({wanted.tp: None}))
+
+    def alter_partition(self, wanted: inputs.AlterPartition) -> int:
+        """Send the active controller what a leader would, with epochs that may be wrong."""
+        kraft = self.cluster.kraft
+        if kraft is None:
+            raise RefusedError("UNSUPPORTED_VERSION", "alterpartition is for KRaft mode.")
+        needs_partition(self.cluster, wanted.tp)
+        controller = self.cluster.active_controller()
+        if controller is None:
+            raise RefusedError("NOT_CONTROLLER", "The quorum has no leader.")
+        image = kraft.committed.image
+        topic, _, number = wanted.tp.rpartition("-")
+        partition = image.partition(topic, int(number))
+        assert partition is not None
+        epochs = {number: each.epoch for number, each in image.brokers.items()}
+        differences = wanted.isr_epochs
+        item = AlterIsrItem(
+            partition.leader_epoch + wanted.leader_epoch,
+            wanted.isr,
+            partition.partition_epoch + wanted.partition_epoch,
+            [epochs.get(b, -1) + differences[b] if b in differences else -1 for b in wanted.isr],
+        )
+        broker_epoch = epochs.get(wanted.broker, -1) + wanted.broker_epoch
+        request = AlterPartitionRequest(wanted.broker, broker_epoch, {wanted.tp: item})
+        return self._ask(request, controller)
+
+    # ---- ZooKeeper
+
+    def refuse(self, _wanted: inputs.ZkCommand | inputs.ExpireSession) -> Outcome:
+        """Nothing about ZooKeeper can be asked."""
+        raise RefusedError("UNSUPPORTED_VERSION", NO_ZOOKEEPER)

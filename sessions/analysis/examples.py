@@ -1,0 +1,194 @@
+"""A question for each table of results, as SQL that DuckDB and Spark both understand.
+
+docs/analysis.md shows them, and the tests run them with both. Tables stand in them by their names.
+"""
+
+from typing import Final
+
+from sessions.dataset.examples import Example
+
+EXAMPLES: Final = {
+    "outages": Example(
+        "Which were the ten longest times in which something was wrong?",
+        """\
+SELECT session, tp, kind, from_us, lasted_us
+FROM outages
+ORDER BY lasted_us DESC, session, tp, kind
+LIMIT 10
+""",
+    ),
+    "availability": Example(
+        "Which partitions were served least?",
+        """\
+SELECT session, tp, served_percent, leaderless_us, leaderless_spells
+FROM availability
+ORDER BY served_percent, session, tp
+LIMIT 10
+""",
+    ),
+    "availability_timeline": Example(
+        "When were most partitions without a leader at once?",
+        """\
+SELECT session, from_us, to_us, leaderless, partitions
+FROM availability_timeline
+WHERE leaderless > 0
+ORDER BY leaderless DESC, session, from_us
+LIMIT 10
+""",
+    ),
+    "failovers": Example(
+        "Where did the time of the slowest failovers go?",
+        """\
+SELECT session, tp, fault, detection_us, election_us, takeover_us, total_us
+FROM failovers
+WHERE outcome = 'failed over'
+ORDER BY total_us DESC, session, tp
+LIMIT 10
+""",
+    ),
+    "failover": Example(
+        "How long does a failover take, release by release?",
+        """\
+SELECT version, fault, was_controller, total_n, total_p50_us, total_p99_us
+FROM failover
+ORDER BY version, fault, was_controller
+""",
+    ),
+    "commit_latency": Example(
+        "Which partitions committed slowest?",
+        """\
+SELECT session, tp, acks, commit_n, commit_p99_us
+FROM commit_latency
+WHERE commit_n > 0
+ORDER BY commit_p99_us DESC, session, tp, acks
+LIMIT 10
+""",
+    ),
+    "latency": Example(
+        "What does acks cost, release by release?",
+        """\
+SELECT version, acks, ack_n, ack_p50_us, ack_p99_us
+FROM latency
+ORDER BY version, acks
+""",
+    ),
+    "hw_lag": Example(
+        "Where did the HW lag furthest behind?",
+        """\
+SELECT session, tp, hw_lag_max, hw_lag_longest_us, rounds_mean
+FROM hw_lag
+ORDER BY hw_lag_max DESC, session, tp
+LIMIT 10
+""",
+    ),
+    "latency_histogram": Example(
+        "How are the times from sending to committing distributed?",
+        """\
+SELECT acks, from_us, to_us, sum(records) AS records
+FROM latency_histogram
+WHERE what = 'commit'
+GROUP BY acks, from_us, to_us
+ORDER BY acks, from_us
+""",
+    ),
+    "hw_lag_timeline": Example(
+        "When did the HW lag, and how far?",
+        """\
+SELECT session, tp, from_us, to_us, lag_max
+FROM hw_lag_timeline
+WHERE lag_max > 0
+ORDER BY session, tp, from_us
+LIMIT 10
+""",
+    ),
+    "isr_churn": Example(
+        "Which replicas are restless?",
+        """\
+SELECT session, tp, restless, restless_shrinks, changes
+FROM isr_churn
+ORDER BY changes DESC, session, tp
+LIMIT 10
+""",
+    ),
+    "durability_records": Example(
+        "Which acknowledged records are lost, and where were they acknowledged?",
+        """\
+SELECT r.session, r.tp, r.record, r.acks, r.offset, r.answered_seq
+FROM durability_records r
+WHERE fate = 'lost'
+ORDER BY session, record
+LIMIT 10
+""",
+    ),
+    "durability": Example(
+        "What is an acknowledgement worth, by settings?",
+        """\
+SELECT generation, acks, min_isr, sessions, acked, lost, sessions_lost
+FROM durability
+ORDER BY generation, acks, min_isr
+""",
+    ),
+    "leader_balance": Example(
+        "Which broker led most partitions at once?",
+        """\
+SELECT session, broker, led_max, led_mean, imbalance_percent
+FROM leader_balance
+ORDER BY led_max DESC, session, broker
+LIMIT 10
+""",
+    ),
+    "controller_work": Example(
+        "How long did the failover to each controller take, and what did that controller do then?",
+        """\
+SELECT session, epoch, broker, failover_us, elections, elections_failed, leader_and_isr
+FROM controller_work
+ORDER BY session, epoch
+""",
+    ),
+    "controller_steps": Example(
+        "What is done at each failover, step by step?",
+        """\
+SELECT procedure, step, name, sum(times) AS times
+FROM controller_steps
+WHERE procedure = 'onControllerFailover'
+GROUP BY procedure, step, name
+ORDER BY step, name
+""",
+    ),
+    "anomalies": Example(
+        "What could a client see that it should not have?",
+        """\
+SELECT a.name, a.session, a.tp, a.record, a.offset, a.client
+FROM anomalies a
+ORDER BY a.name, a.session, a.tp, a.offset, a.record
+LIMIT 10
+""",
+    ),
+    "anomaly_counts": Example(
+        "How often does each anomaly come with each release?",
+        """\
+SELECT name, version, sessions_with, sessions, times
+FROM anomaly_counts
+ORDER BY name, version
+""",
+    ),
+    "replay_differences": Example(
+        "Where do the events build another state than was recorded?",
+        """\
+SELECT session, what, tp, broker, field, rebuilt, recorded
+FROM replay_differences
+ORDER BY session, what, tp, broker, field
+LIMIT 10
+""",
+    ),
+    "replay": Example(
+        "Do the events of every session build the state that was recorded?",
+        """\
+SELECT equal, count(*) AS sessions, sum(events) AS events
+FROM replay
+GROUP BY equal
+ORDER BY equal
+""",
+    ),
+}
+"""By the table that each is about."""

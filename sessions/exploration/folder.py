@@ -1,0 +1,151 @@
+"""The folder of a search: what it was asked, and that nobody else is at work there."""
+
+import contextlib
+import fcntl
+import os
+from collections.abc import Iterator
+from typing import Final, TypeVar
+
+import msgspec
+from msgspec import Struct
+
+from emulator.explorer.question import Question
+from sessions.dataset.location import Location, LocationError
+
+ASKED: Final = "search.json"
+LOCK: Final = ".lock"
+LAYOUT: Final = 1
+
+Content = TypeVar("Content", bound=Struct)
+
+
+class ExplorationError(Exception):
+    """A search cannot be kept, or go on. ``str()`` is one sentence with the cause."""
+
+
+class Asked(Struct, frozen=True):
+    """What a search was asked, and what made the states in its folder."""
+
+    question: Question
+    on_spark: bool
+    layout: int = LAYOUT
+
+
+class WorkFolder:
+    """The folder in which a search keeps what it has found."""
+
+    def __init__(self, place: str) -> None:
+        """Take a folder here or a URI.
+
+        Raises:
+            ExplorationError: it is no URI that could be used.
+        """
+        try:
+            self.location = Location(place)
+            if self.location.path is not None:
+                self.location = Location(self.location.path.absolute())
+        except LocationError as error:
+            raise ExplorationError(str(error)) from error
+
+    def __str__(self) -> str:
+        return str(self.location)
+
+    @contextlib.contextmanager
+    def opened(self, asked: Asked, *, resume: bool) -> Iterator[None]:
+        """Have the folder for this search; with ``resume`` it may have been begun.
+
+        Raises:
+            ExplorationError: another search stands there, one that was begun without ``resume``,
+                or another process is at work there, or the folder cannot be used.
+        """
+        with self.told():
+            found = self.read(ASKED, Asked)
+            if found is None and self.location.listed():
+                raise ExplorationError(f"{self} holds something else than a search; choose another")
+            if found is not None:
+                self._require(found, asked, resume)
+            self.location.create_folder()
+            with self._locked():
+                if found is None:
+                    self.write(ASKED, asked)
+                yield
+
+    def _require(self, found: Asked, asked: Asked, resume: bool) -> None:
+        if found.layout != asked.layout:
+            raise ExplorationError(
+                f"{self} was made by another version of this program (layout {found.layout}, here "
+                f"{asked.layout}); choose a new folder"
+            )
+        if found.question != asked.question:
+            raise ExplorationError(
+                f"{self} holds another search: {_difference(found.question, asked.question)}; "
+                "choose a new folder, or give the options that it was begun with"
+            )
+        if found.on_spark != asked.on_spark:
+            where = "on Spark: go on with" if found.on_spark else "in one process: go on without"
+            raise ExplorationError(f"{self} holds a search {where} --master")
+        if not resume:
+            raise ExplorationError(f"{self} holds this search already; --resume goes on with it")
+
+    @contextlib.contextmanager
+    def _locked(self) -> Iterator[None]:
+        """Keep other processes off, where there are locks: an object store has none."""
+        if self.location.path is None:
+            yield
+            return
+        lock = os.open(self.location.path / LOCK, os.O_RDWR | os.O_CREAT)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(lock)
+            raise ExplorationError(f"another process is searching in {self} just now") from None
+        try:
+            yield
+        finally:
+            os.close(lock)
+
+    def read(self, name: str, type_: type[Content]) -> Content | None:
+        """A file of the folder; None if there is none.
+
+        Raises:
+            ExplorationError: it is damaged.
+        """
+        place = self.location / name
+        if not place.exists():
+            return None
+        try:
+            return msgspec.json.decode(place.read(), type=type_)
+        except msgspec.MsgspecError as error:
+            raise ExplorationError(f"{place} is damaged: {error}") from error
+
+    def write(self, name: str, content: Struct) -> None:
+        """Have a file in the folder, as a whole or not at all."""
+        (self.location / name).write(msgspec.json.encode(content))
+
+    @contextlib.contextmanager
+    def told(self) -> Iterator[None]:
+        """Errors of the system become :class:`ExplorationError`."""
+        try:
+            yield
+        except OSError as error:
+            reason = error.strerror or error
+            raise ExplorationError(f"{self} could not be used: {reason}") from error
+
+
+def _difference(found: Question, asked: Question) -> str:
+    """The first thing in which two questions differ: ``version 3.9, not 2.1``."""
+    one, other = _flat(msgspec.to_builtins(found)), _flat(msgspec.to_builtins(asked))
+    for name in {**one, **other}:
+        if one.get(name) != other.get(name):
+            return f"{name} {one.get(name)}, not {other.get(name)}"
+    return "other bounds"
+
+
+def _flat(value: dict[str, object]) -> dict[str, object]:
+    found: dict[str, object] = {}
+    for name, member in value.items():
+        if isinstance(member, dict):
+            found |= _flat(member)
+        else:
+            found[name] = ", ".join(member) if isinstance(member, list) else member
+    return found

@@ -1,0 +1,73 @@
+"""The levels of a search in one process, one after another in a file.
+
+A level is appended when it has been expanded. What a kill has cut off in the middle is dropped: the
+search goes on from the last whole level.
+"""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO, Final
+from zlib import crc32
+
+import msgspec
+
+from emulator.explorer.search import Kept
+
+LEVELS: Final = "levels"
+LENGTH_BYTES: Final = 8
+SUM_BYTES: Final = 4
+
+
+class Journal:
+    """A file of levels; a context, in which it is open."""
+
+    def __init__(self, folder: Path) -> None:
+        """Take the folder of the search."""
+        self.path = folder / LEVELS
+        self._encoder = msgspec.msgpack.Encoder()
+        self._file: BinaryIO | None = None
+
+    def __enter__(self) -> "Journal":
+        self._file = self.path.open("r+b" if self.path.exists() else "w+b")
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._file is not None:
+            self._file.close()
+
+    def levels(self) -> Iterator[Kept]:
+        """The levels that are there as a whole, in order; what follows them is dropped."""
+        file = self._opened()
+        decoder = msgspec.msgpack.Decoder(Kept)
+        file.seek(0)
+        whole = 0
+        while content := _whole(file):
+            yield decoder.decode(content)
+            whole = file.tell()
+        file.truncate(whole)
+        file.seek(whole)
+
+    def append(self, level: Kept) -> None:
+        """Keep one more level."""
+        file = self._opened()
+        content = self._encoder.encode(level)
+        sum_bytes = crc32(content).to_bytes(SUM_BYTES)
+        file.write(len(content).to_bytes(LENGTH_BYTES) + sum_bytes + content)
+        file.flush()
+
+    def _opened(self) -> BinaryIO:
+        assert self._file is not None
+        return self._file
+
+
+def _whole(file: BinaryIO) -> bytes:
+    """The next level's bytes; none if it is not there as a whole."""
+    head = file.read(LENGTH_BYTES + SUM_BYTES)
+    if len(head) < LENGTH_BYTES + SUM_BYTES:
+        return b""
+    length = int.from_bytes(head[:LENGTH_BYTES])
+    if length > os.fstat(file.fileno()).st_size - file.tell():
+        return b""
+    content = file.read(length)
+    return content if crc32(content) == int.from_bytes(head[LENGTH_BYTES:]) else b""

@@ -1,0 +1,81 @@
+"""KRaft: controllers, the quorum's leader, the metadata log, and how far each host has it."""
+
+from typing import Final
+
+from emulator import events
+from sessions.model.folding import Handlers, Model
+from sessions.model.states import CommittedRecord, QuorumState
+
+GONE: Final = ("stopped", "crashed")
+
+
+def _quorum(model: Model) -> QuorumState:
+    state = model.state
+    if state.quorum is None:
+        state.quorum = QuorumState()
+    return state.quorum
+
+
+def controller_state_changed(model: Model, event: events.ControllerStateChanged) -> None:
+    """A controller's process: one that is gone leads no more."""
+    quorum = _quorum(model)
+    quorum.controllers[event.controller] = event.state
+    if event.state in GONE:
+        quorum.applied.pop(event.controller, None)
+        if quorum.leader == event.controller:
+            quorum.leader = None
+
+
+def role_changed(model: Model, event: events.QuorumRoleChanged) -> None:
+    """Who leads: the last that was elected, until it leads no more."""
+    quorum = _quorum(model)
+    if event.role == "leader":
+        quorum.leader, quorum.epoch, quorum.fetched = event.controller, event.epoch, {}
+    elif event.controller == quorum.leader:
+        quorum.leader = None
+
+
+def progress_changed(model: Model, event: events.QuorumProgressChanged) -> None:
+    """What the leader knows of a member; what a former one knows is nobody's."""
+    quorum = _quorum(model)
+    if event.controller == quorum.leader:
+        quorum.fetched[event.replica] = event.end_offset
+
+
+def record_committed(model: Model, event: events.MetadataRecordCommitted) -> None:
+    """The log grows."""
+    _quorum(model).log.append(
+        CommittedRecord(
+            event.offset, event.epoch, event.batch, event.kind, event.version, event.data
+        )
+    )
+
+
+def applied(model: Model, event: events.MetadataApplied) -> None:
+    """A host goes by more of the log."""
+    _quorum(model).applied[event.host] = event.end_offset
+
+
+def folder_moved(model: Model, event: events.ReplicaFolderMoved) -> None:
+    """A broker renamed a replica's folder, or removed it."""
+    folders = _quorum(model).folders
+    others = [name for name in folders.get(event.broker, []) if name != event.name]
+    folders[event.broker] = [*others, event.name] if event.exists else others
+
+
+def statement_finished(model: Model, _event: events.InputFinished) -> None:
+    """The first statement is the one that makes the cluster: when it ends, the cluster is up."""
+    quorum = model.state.quorum
+    if quorum is not None and quorum.booted < 0:
+        quorum.booted = quorum.log[-1].offset + 1 if quorum.log else 0
+
+
+HANDLERS: Final[Handlers] = {
+    events.ControllerStateChanged: controller_state_changed,
+    events.QuorumRoleChanged: role_changed,
+    events.QuorumProgressChanged: progress_changed,
+    events.MetadataRecordCommitted: record_committed,
+    events.MetadataApplied: applied,
+    events.ReplicaFolderMoved: folder_moved,
+    events.InputFinished: statement_finished,
+}

@@ -1,0 +1,146 @@
+"""What ``--json`` says of a cluster in KRaft mode: what the quorum, the log and each broker say.
+
+Its shape is that of recordings of real clusters. See :mod:`sessions.model.summary`.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from sessions.model.cluster_view import ClusterView
+from sessions.model.metadata_log import Image
+from sessions.model.states import CommittedRecord, QuorumState
+
+Plain = dict[str, Any]
+
+
+def quorum_of(state: QuorumState) -> Plain:
+    """The quorum as its leader tells it; nobody tells anything without one that runs."""
+    leader = state.leader
+    if leader is None or state.controllers.get(leader) != "running":
+        return {"leader": None, "epoch": None, "voters": {}, "observers": {}}
+    last = state.log[-1].offset if state.log else -1
+    voters, observers = {}, {}
+    for voter in sorted(state.controllers):
+        has_all = voter == leader or state.fetched.get(voter, -1) > last
+        voters[str(voter)] = "equal" if has_all else "behind"
+    for member, end in sorted(state.fetched.items()):
+        if member not in state.controllers:
+            observers[str(member)] = "equal" if end > last else "behind"
+    return {"leader": leader, "epoch": state.epoch, "voters": voters, "observers": observers}
+
+
+def mark_of(view: ClusterView, snapshot: Mapping[str, Any], since: int) -> Plain:
+    """A whole mark; ``snapshot`` is what the modes have in common.
+
+    ``metadata_log`` begins at offset ``since``.
+    """
+    state = view.state.quorum
+    assert state is not None
+    image = Image().take(state.log)
+    quorum = quorum_of(state)
+    return {
+        "controller": {"broker": quorum["leader"], "epoch": quorum["epoch"]},
+        "quorum": quorum,
+        "brokers": [{**each, **_registration(image, each["id"])} for each in snapshot["brokers"]],
+        "controllers": [{"id": c, "state": each} for c, each in sorted(state.controllers.items())],
+        "partitions": _partitions(view, image, snapshot["partitions"]),
+        "metadata": _told(view, state, image),
+        "not_in_metadata": _folders(view, state, image),
+        "configs": {key: each for key, each in sorted(image.configs.items()) if each},
+        "metadata_log": _records([each for each in state.log if each.offset >= since]),
+    }
+
+
+def features_of(state: QuorumState) -> dict[str, int]:
+    """The finalized features."""
+    return Image().take(state.log).features
+
+
+def end_of(state: QuorumState) -> int:
+    """The end of the committed log, as far as it says anything."""
+    return state.log[-1].offset + 1 if state.log else 0
+
+
+def _registration(image: Image, broker: int) -> Plain:
+    found = image.brokers.get(broker)
+    if found is None:
+        nothing = {"fenced": None, "in_controlled_shutdown": None}
+        return {"registered": False, **nothing, "registrations": 0}
+    return {"registered": True, **found}
+
+
+def _partitions(view: ClusterView, image: Image, common: Sequence[Plain]) -> list[Plain]:
+    """What the metadata says of each partition, beside what its replicas hold."""
+    said = {(each["topic"], each["partition"]): each for each in common}
+    found = []
+    for (topic, number), partition in image.partitions.items():
+        name = image.topics[topic]
+        known = said[name, number]
+        leader = view.state.brokers.get(partition["leader"])
+        is_told = leader is not None and leader.state == "running"
+        offsets = {} if is_told else {"hw": None, "leo": None}
+        state = "online" if partition["leader"] >= 0 else "offline"
+        found.append({**known, **partition, "state": state, **offsets})
+    return sorted(found, key=lambda each: (each["topic"], each["partition"]))
+
+
+def _told(view: ClusterView, state: QuorumState, image: Image) -> Plain:
+    """What each broker that runs tells clients of each topic (Metadata)."""
+    found: Plain = {}
+    images: dict[int, Image] = {end_of(state): image}
+    for broker in view.state.brokers.values():
+        if broker.state != "running":
+            continue
+        end = state.applied.get(broker.id, 0)
+        if end not in images:
+            images[end] = Image().take(each for each in state.log if each.offset < end)
+        own = images[end]
+        topics: Plain = {name: {} for name in sorted(image.topics.values())}
+        for (topic, number), partition in sorted(own.partitions.items()):
+            name = own.topics[topic]
+            if name in topics:
+                topics[name][str(number)] = _metadata(own, partition)
+        if topics:
+            found[str(broker.id)] = topics
+    return found
+
+
+def _metadata(image: Image, partition: Plain) -> Plain:
+    leader = partition["leader"]
+    has_leader = leader in image.brokers
+    gone = [b for b in partition["replicas"] if image.brokers.get(b, {"fenced": True})["fenced"]]
+    return {
+        "error": "NONE" if has_leader else "LEADER_NOT_AVAILABLE",
+        "leader": leader if has_leader else -1,
+        "leader_epoch": partition["leader_epoch"],
+        "isr": sorted(partition["isr"]),
+        "offline": sorted(gone),
+    }
+
+
+def _folders(view: ClusterView, state: QuorumState, image: Image) -> dict[str, list[str]]:
+    """Folders that belong to no partition, or are renamed."""
+    known = {f"{image.topics[topic]}-{number}" for topic, number in image.partitions}
+    found = {broker: list(names) for broker, names in state.folders.items() if names}
+    for tp, partition in view.state.partitions.items():
+        if tp not in known:
+            for broker in partition.replica_states:
+                found.setdefault(broker, []).append(tp)
+    return {str(broker): sorted(names) for broker, names in sorted(found.items())}
+
+
+def _records(log: Sequence[CommittedRecord]) -> list[Plain]:
+    """Records with what they say; those of one batch have one number."""
+    batches = {batch: number for number, batch in enumerate(dict.fromkeys(r.batch for r in log))}
+    return [
+        {
+            "type": each.kind,
+            "version": each.version,
+            "data": msgspec.json.decode(each.data),
+            "epoch": each.epoch,
+            "batch": batches[each.batch],
+        }
+        for each in log
+    ]

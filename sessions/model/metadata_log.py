@@ -1,0 +1,117 @@
+"""What a beginning of the metadata log says: the image that whoever has read so far goes by.
+
+Records are read as events show them: by Kafka's names, with topics by name (``t#2`` is the second
+topic called t) and registrations as ``ID.N``.
+"""
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+import msgspec
+from msgspec import Struct, field
+
+from sessions.model.states import CommittedRecord
+
+Plain = dict[str, Any]
+RESOURCES: Final = {2: "topic", 4: "broker"}
+"""The types of resources that configurations belong to (``ConfigResource.Type``)."""
+CHANGES: Final = {
+    "isr": "isr",
+    "replicas": "replicas",
+    "addingReplicas": "adding",
+    "removingReplicas": "removing",
+    "eligibleLeaderReplicas": "elr",
+    "lastKnownElr": "last_known_elr",
+    "leaderRecoveryState": "recovery",
+}
+"""What a PartitionChange may set, and what it is called here."""
+
+
+class Image(Struct):
+    """Brokers by id, partitions by topic (as records name it) and number, configurations."""
+
+    brokers: dict[int, Plain] = field(default_factory=dict)
+    topics: dict[str, str] = field(default_factory=dict)
+    partitions: dict[tuple[str, int], Plain] = field(default_factory=dict)
+    configs: dict[str, dict[str, str]] = field(default_factory=dict)
+    features: dict[str, int] = field(default_factory=dict)
+
+    def take(self, records: Iterable[CommittedRecord]) -> "Image":
+        """Read more of the log; returns itself."""
+        for record in records:
+            self._take(record.kind, msgspec.json.decode(record.data))
+        return self
+
+    def _take(self, kind: str, data: Plain) -> None:
+        match kind:
+            case "PartitionChange":
+                self._change(self.partitions[data["topicId"], data["partitionId"]], data)
+            case "Partition":
+                self.partitions[data["topicId"], data["partitionId"]] = {
+                    "replicas": data["replicas"],
+                    "isr": data["isr"],
+                    "leader": data["leader"],
+                    "leader_epoch": data["leaderEpoch"],
+                    "partition_epoch": data["partitionEpoch"],
+                    "adding": data["addingReplicas"],
+                    "removing": data["removingReplicas"],
+                    "recovery": data["leaderRecoveryState"],
+                    "elr": data.get("eligibleLeaderReplicas", []),
+                    "last_known_elr": data.get("lastKnownElr", []),
+                }
+            case "Topic":
+                self.topics[data["topicId"]] = data["name"]
+            case "RemoveTopic":
+                self._remove(data["topicId"])
+            case "RegisterBroker" | "BrokerRegistrationChange" | "UnregisterBroker":
+                self._broker(kind, data)
+            case "Config":
+                self._configure(data)
+            case "ClearElr":
+                self._clear_elr(data.get("topicName", ""))
+            case "FeatureLevel":
+                self.features[data["name"]] = data["featureLevel"]
+            case _:
+                pass
+
+    def _change(self, partition: Plain, data: Plain) -> None:
+        for name, ours in CHANGES.items():
+            if name in data:
+                partition[ours] = data[name]
+        if "leader" in data:
+            partition["leader"] = data["leader"]
+            partition["leader_epoch"] += 1
+        partition["partition_epoch"] += 1
+
+    def _remove(self, topic: str) -> None:
+        self.configs.pop(f"topic:{self.topics.pop(topic)}", None)
+        self.partitions = {key: each for key, each in self.partitions.items() if key[0] != topic}
+
+    def _broker(self, kind: str, data: Plain) -> None:
+        broker = data["brokerId"]
+        if kind == "UnregisterBroker":
+            self.brokers.pop(broker, None)
+        elif kind == "RegisterBroker":
+            self.brokers[broker] = {
+                "fenced": data["fenced"],
+                "in_controlled_shutdown": data.get("inControlledShutdown", False),
+                "registrations": int(data["brokerEpoch"].rpartition(".")[2]),
+            }
+        else:
+            known = self.brokers[broker]
+            known["fenced"] = {1: True, -1: False}.get(data["fenced"], known["fenced"])
+            if data.get("inControlledShutdown") == 1:
+                known["in_controlled_shutdown"] = True
+
+    def _configure(self, data: Plain) -> None:
+        kind = RESOURCES.get(data["resourceType"], str(data["resourceType"]))
+        values = self.configs.setdefault(f"{kind}:{data['resourceName']}", {})
+        if data.get("value") is None:
+            values.pop(data["name"], None)
+        else:
+            values[data["name"]] = data["value"]
+
+    def _clear_elr(self, topic: str) -> None:
+        for (name, _), partition in self.partitions.items():
+            if not topic or self.topics[name] == topic:
+                partition["elr"] = partition["last_known_elr"] = []

@@ -1,0 +1,97 @@
+"""The query below each table in docs/ runs, and DuckDB and Spark give one answer to it."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from msgspec.structs import replace
+
+from emulator.inputs.statements import (
+    Acks,
+    AnyInput,
+    Consume,
+    CrashBroker,
+    CreateCluster,
+    CreateTopic,
+    CutLink,
+    HealLinks,
+    Mark,
+    Produce,
+    StartBroker,
+    Wait,
+    ZkCommand,
+)
+from sessions.analysis import examples as of_results
+from sessions.analysis.jobs import JOBS
+from sessions.analyze import analyze
+from sessions.campaign.runner import run_campaign
+from sessions.dataset import examples as of_dataset
+from sessions.dataset.tables import RUNS, TABLES
+from tests.sessions.campaign.plans import plan, variant
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+EMPTY = {"anomalies", "anomaly_counts", "replay_differences"}
+"""What nobody finds in a healthy program with these releases."""
+
+
+def story(acks: Acks) -> list[AnyInput]:
+    """A leader dies without ZooKeeper's knowledge for a while, and comes back behind its heir."""
+    return [
+        CreateTopic(topic="t", assignment=[[1, 2, 0], [2, 0, 1]]),
+        CreateTopic(topic="alone", assignment=[[1]]),
+        Wait(duration_us=50_000),
+        Produce(topic="t", value="kept", acks=-1, count=10, partition=0),
+        Consume(topic="t", partition=0),
+        CutLink(source=1, destination=2),
+        CutLink(source=1, destination=0),
+        Produce(
+            topic="t", value="m", count=3, acks=acks, retries=0, timeout_us=300_000, partition=0
+        ),
+        CrashBroker(broker=1),
+        Wait(duration_us=4_000_000),
+        HealLinks(),
+        Produce(topic="t", value="later", acks=1, partition=0),
+        StartBroker(broker=1),
+        Wait(duration_us=4_000_000),
+        ZkCommand(command="delete", path="/controller"),
+        Wait(duration_us=1_000_000),
+        Mark(name="over"),
+    ]
+
+
+@pytest.mark.spark
+def test_each_tables_query_gives_one_answer_everywhere(
+    spark: "SparkSession", tmp_path: Path
+) -> None:
+    duckdb = pytest.importorskip("duckdb")
+    cluster = CreateCluster(config={"zookeeper.session.timeout.ms": "2000"})
+    variants = (
+        replace(variant({"acks": str(acks)}, story(acks)), cluster=cluster) for acks in (1, -1)
+    )
+    dataset, results = tmp_path / "dataset", tmp_path / "results"
+    run_campaign(plan(*variants, seeds=[(1, 2)]), dataset, 60)
+    analyze(dataset, results)
+    names = {result.table.name for job in JOBS.values() for result in job.results}
+    assert of_results.EXAMPLES.keys() == names
+    assert of_dataset.EXAMPLES.keys() == {table.name for table in (*TABLES, RUNS)}
+    unanswered = set()
+    for folder, examples in ((dataset, of_dataset.EXAMPLES), (results, of_results.EXAMPLES)):
+        with duckdb.connect() as connection:
+            for name in examples:
+                connection.execute(
+                    f"CREATE VIEW {name} AS SELECT * FROM '{folder}/{name}/*.parquet'"
+                )
+                spark.read.parquet(str(folder / name)).createOrReplaceTempView(name)
+            for name, example in examples.items():
+                answer = connection.execute(example.sql).fetchall()
+                assert plain(spark.sql(example.sql).collect()) == plain(answer), name
+                if not answer:
+                    unanswered.add(name)
+    assert unanswered <= EMPTY
+
+
+def plain(rows: list[Any]) -> list[tuple[Any, ...]]:
+    """Rows as tuples; sums that are decimals in one engine and integers in the other as numbers."""
+    return [tuple(float(v) if isinstance(v, int) else v for v in row) for row in rows]
