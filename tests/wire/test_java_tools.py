@@ -4,6 +4,7 @@ They run where ``KAFKA_LIBS`` names a folder with the jars of ``org.apache.kafka
 and all that it depends on, which ``mvn dependency:copy-dependencies`` puts there; they need Java.
 """
 
+import json
 import os
 import shutil
 import subprocess
@@ -106,6 +107,17 @@ def test_configuration_and_leaders_change(tools: Tools, kafka_cluster: KafkaClus
     election = "--election-type preferred --all-topic-partitions"
     tools.run("kafka.admin.LeaderElectionCommand", election)
     kafka_cluster.wait_until(f"orders-0.leader == {preferred}")
+
+
+def test_replicas_are_reassigned(tools: Tools, kafka_cluster: KafkaCluster, tmp_path: Path) -> None:
+    replicas = kafka_cluster.isr("orders")[::-1]
+    wanted = {"topic": "orders", "partition": 0, "replicas": replicas}
+    plan = tmp_path / "plan.json"
+    plan.write_text(json.dumps({"version": 1, "partitions": [wanted]}), "utf-8")
+    command, words = "kafka.admin.ReassignPartitionsCommand", f"--reassignment-json-file {plan}"
+    assert "Successfully started" in tools.run(command, f"{words} --execute")
+    done = "Reassignment of partition orders-0 is complete"
+    eventually(lambda: done in tools.run(command, f"{words} --verify"), "it is complete")
 
 
 def test_the_versions_that_brokers_advertise_are_listed(tools: Tools) -> None:
