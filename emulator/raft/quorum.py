@@ -217,7 +217,8 @@ class QuorumMember:
         """Take a role in an epoch; ``leader`` is who leads it, as far as that is known.
 
         Who becomes unattached goes on waiting as long as it had to wait before: else a candidate
-        that cannot win would keep the others from standing (``QuorumState.transitionToUnattached``).
+        that cannot win would keep the others from standing
+        (``QuorumState.transitionToUnattached``).
         """
         state, now_us, rules = self.state, self.around.now_us(), self.rules()
         waits_on = role == UNATTACHED and state.role != LEADER and state.due_us > 0
