@@ -6,7 +6,7 @@ BIN = $(VENV)/bin
 PYTEST = $(BIN)/python -P -m pytest -q
 WORKERS ?= 2
 
-.PHONY: help setup test fast lint types imports check docs serve
+.PHONY: help setup test fast clients lint types imports check docs serve
 
 help: ## what can be made
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:[^#]*## /\t/'
@@ -15,7 +15,7 @@ setup: $(BIN)/.ready ## a virtual environment with everything for development
 
 $(BIN)/.ready: pyproject.toml requirements.lock
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install -q -c requirements.lock -e '.[spark,dev,docs]'
+	$(BIN)/pip install -q -c requirements.lock -e '.[spark,dev,docs,wire-tests]'
 	touch $@
 
 test: setup ## all tests (Spark's need Java 17)
@@ -25,6 +25,9 @@ fast: setup ## the tests of the language, the emulator's rules and the formats: 
 	$(PYTEST) -n $(WORKERS) -m 'not spark' tests/commands/language tests/commands/test_statements.py \
 	  tests/sessions/grammar tests/sessions/format tests/emulator/replication tests/emulator/releases \
 	  tests/emulator/controller tests/emulator/storage tests/test_tidy.py
+
+clients: setup ## real client libraries against emulated clusters, through every fault
+	$(PYTEST) tests/wire
 
 lint: setup
 	$(BIN)/ruff check .

@@ -25,9 +25,9 @@ class StandaloneCluster:
     def kill_worker(self, number: int) -> None:
         """End a worker and the executors that it has started, which no signal can prevent."""
         worker = self.workers[number].process
-        for child in (*_children(worker.pid), worker.pid):
+        for each in (worker.pid, *_children(worker.pid)):
             with contextlib.suppress(ProcessLookupError):
-                os.kill(child, signal.SIGKILL)
+                os.kill(each, signal.SIGKILL)
         worker.wait()
 
 

@@ -8,16 +8,24 @@ from emulator.releases.profiles import PROFILES, VERSIONS
 from emulator.replication.fetching import NEXT
 from emulator.replication.leader_epoch_cache import LeaderEpochCache
 from emulator.replication.partition import (
+    BEHIND,
+    EXPAND,
     FOLLOWER,
     LEADER,
     OFFLINE,
+    SHRINK,
     BecomeFollower,
     BecomeLeader,
     Command,
+    CountFetch,
     Effect,
     End,
+    ExpireIsr,
+    IsrRefused,
+    IsrStored,
     Moment,
     Partition,
+    PendingIsr,
     Restart,
     Rules,
     Stop,
@@ -95,6 +103,49 @@ def _kinds(title: str, kinds: tuple[type, ...]) -> str:
     return f"\n## {title}\n\n| name | meaning |\n|--|--|\n{rows}"
 
 
+PENDING = {
+    "nothing": ([1, 2], None),
+    "expansion": ([1], PendingIsr([1, 2], EXPAND)),
+    "shrinking": ([1, 2], PendingIsr([1], SHRINK)),
+}
+"""What a leader's ISR is, and what change of it is pending."""
+
+HAPPENS_TO_ISR = (
+    ("a follower outside has what it takes", ("nothing", "expansion"), CountFetch(2, 0)),
+    ("a member is out of sync", ("nothing", "expansion", "shrinking"), ExpireIsr({})),
+    ("the ISR is stored", ("expansion", "shrinking"), IsrStored([1, 2], 10, 4)),
+    ("an older ISR is stored", ("expansion",), IsrStored([1, 2], 8, 4)),
+    ("INELIGIBLE_REPLICA", ("expansion",), IsrRefused("INELIGIBLE_REPLICA")),
+    (" or ".join(BEHIND), ("expansion", "shrinking"), IsrRefused(BEHIND[1])),
+    ("any other error", ("expansion", "shrinking"), IsrRefused("UNKNOWN_SERVER_ERROR")),
+    ("BecomeLeader in a new epoch", ("expansion", "shrinking"), COMMANDS[0][1]),
+    ("BecomeFollower", ("expansion", "shrinking"), COMMANDS[1][1]),
+)
+
+
+def _pending() -> str:
+    """What becomes of a pending ISR change, as the machine does it."""
+    late = Moment(now_us=60_000_000, live_brokers=(1, 2, 3))
+    names = {EXPAND: "expansion", SHRINK: "shrinking"}
+    rows = []
+    for happened, pendings, command in HAPPENS_TO_ISR:
+        for name in pendings:
+            state = after(Partition("t-0", 1, epochs=LeaderEpochCache()), LEADS, RULES, NOW)[0]
+            isr, state.pending = PENDING[name]
+            state.isr = [1] if isinstance(command, CountFetch) else list(isr)
+            state.log_end = 0 if isinstance(command, CountFetch) else 1
+            then, effects = after(state, command, RULES, late)
+            becomes = "nothing" if then.pending is None else names[then.pending.change]
+            done = ", ".join(dict.fromkeys(f"`{type(effect).__name__}`" for effect in effects))
+            rows.append(f"| {name} | {happened} | {becomes} | {done or 'none'} |\n")
+    return (
+        "\n## The pending ISR change\n\n"
+        "From 2.7 on the controller stores the ISR (KIP-497), and one change at a time is pending."
+        " Before, the leader stores it itself, and nothing is pending.\n\n"
+        "| pending | what happens | then | effects |\n|--|--|--|--|\n" + "".join(rows)
+    )
+
+
 def _fetching() -> str:
     rows = "".join(
         f"| {phase} | {happened} | {then} |\n" for (phase, happened), then in NEXT.items()
@@ -135,6 +186,7 @@ def page() -> str:
         + _roles()
         + _kinds("Commands", get_args(Command))
         + _kinds("Effects", get_args(Effect))
+        + _pending()
         + _fetching()
         + _rules()
     )

@@ -311,22 +311,6 @@ class Cluster:
         if self.state.invariants.pending or self.state.invariants.cut:
             self.invariants.flush()
 
-    def run_until(self, time_us: int, budget: int | None = None) -> bool:
-        """Dispatch all that is due up to and including ``time_us``.
-
-        False if ``budget`` steps did not do.
-        """
-        kernel = self.kernel
-        queue = kernel.state.queue
-        while queue and queue[0][0] <= time_us:
-            if budget is not None:
-                if budget <= 0:
-                    return False
-                budget -= 1
-            self.step()
-        kernel.state.now_us = max(kernel.state.now_us, time_us)
-        return True
-
     # ---- copies
 
     def fork(self) -> "Cluster":

@@ -180,10 +180,8 @@ class KafkaCluster:
         return found
 
     def _partition(self, topic: str, partition: int) -> dict[str, Any]:
-        for each in self.result()["partitions"]:
-            if (each["topic"], each["partition"]) == (topic, partition):
-                return cast(dict[str, Any], each)
-        raise ClusterError(f"there is no partition {topic}-{partition}")
+        found: dict[str, Any] = self._ask(partition=f"{topic}-{partition}")["partition"]
+        return found
 
     def leader(self, topic: str, partition: int = 0) -> int:
         """The broker that leads a partition; -1: none does."""
@@ -208,8 +206,7 @@ class KafkaCluster:
 
     def controller(self) -> int:
         """The broker that is controller; -1: none is."""
-        found = self.result()["controller"]["broker"]
-        return -1 if found is None else int(found)
+        return int(self._ask(controller=True)["controller"])
 
     def lost(self) -> list[dict[str, Any]]:
         """The acknowledged records that are in no leader's log: topic, partition, offset, value."""

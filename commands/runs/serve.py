@@ -39,12 +39,15 @@ from sessions.gateway.control import ControlChannel
 from sessions.gateway.gateway import Gateway
 from sessions.gateway.journal import Journal
 from sessions.gateway.served_view import ServedView
+from sessions.model import summary
 from sessions.recording.recorder import Recorder
 from sessions.text import clock
 
 LATENCY: Final = "0.00002s"
 """How long messages take in a served cluster: clients outside bring a network of their own."""
 REPLICAS: Final = 3
+FETCH_WAIT_MS: Final = "30"
+"""A follower that waits for records of other partitions hears of a new one so much later."""
 FOR_TESTS: Final = {
     "offsets.topic.num.partitions": "5",
     "replica.lag.time.max.ms": "2000",
@@ -87,6 +90,7 @@ def served_script(
         "default.replication.factor": replicas,
         "offsets.topic.replication.factor": replicas,
         "group.initial.rebalance.delay.ms": "0",
+        "replica.fetch.wait.max.ms": FETCH_WAIT_MS,
     }
     words = ["cluster", "--latency", LATENCY]
     known = _settings_of(spec.version)
@@ -198,9 +202,37 @@ class ServedCluster:
                 answer["result"] = self.run.outputs[-1].result
         return answer
 
+    async def answer(self, asked: Reply) -> Reply:
+        """Answer a line that is about this cluster."""
+        match asked:
+            case {"statement": str(text)}:
+                return await self.answer_statement(text)
+            case {"result": True}:
+                return self.result()
+            case {"partition": str(tp)}:
+                return self.partition(tp)
+            case {"controller": True}:
+                return self.controller()
+            case {"record": str(path)}:
+                return self.write_recording(path)
+        keys = '"statement", "result", "partition", "controller", "record", "open" or "close"'
+        return _refused(f"a line has {keys}, not {', '.join(map(repr, asked)) or 'nothing'}")
+
     def result(self) -> Reply:
         """What ``run --json`` prints, as of now."""
         return {"ok": True, "result": json_object(self.run)}
+
+    def partition(self, tp: str) -> Reply:
+        """What the result says of one partition: cheap, so that a test may look often."""
+        found = self.run.view.state.partitions.get(tp)
+        if found is None:
+            return _refused(f"there is no partition {tp}")
+        return {"ok": True, "partition": summary.partition(self.run.view, found)}
+
+    def controller(self) -> Reply:
+        """The broker that is controller; -1: none is."""
+        found = self.run.cluster.controller_id()
+        return {"ok": True, "controller": -1 if found is None else found}
 
     def write_recording(self, path: str) -> Reply:
         """Write the session of everything up to now."""
@@ -241,7 +273,7 @@ class Clusters:
         except (CommandError, OSError, msgspec.ValidationError) as error:
             return _refused(str(error) or type(error).__name__)
 
-    async def _answer(self, asked: Reply) -> Reply:
+    async def _answer(self, asked: Reply) -> Reply:  # noqa: PLR0911 - one for each kind of line
         if "open" in asked:
             return await self._open(msgspec.convert(asked["open"], ClusterWish))
         number = asked.get("cluster", next(iter(self.by_number), 0))
@@ -249,19 +281,11 @@ class Clusters:
         if cluster is None:
             known = ", ".join(map(str, self.by_number)) or "none"
             return _refused(f"there is no cluster {number!r}; there are: {known}")
-        match asked:
-            case {"statement": str(text)}:
-                return await cluster.answer_statement(text)
-            case {"result": True}:
-                return cluster.result()
-            case {"record": str(path)}:
-                return cluster.write_recording(path)
-            case {"close": True}:
-                del self.by_number[number]
-                await cluster.stop()
-                return {"ok": True}
-        keys = '"statement", "result", "record", "open" or "close"'
-        return _refused(f"a line has {keys}, not {', '.join(map(repr, asked)) or 'nothing'}")
+        if asked.get("close") is True:
+            del self.by_number[number]
+            await cluster.stop()
+            return {"ok": True}
+        return await cluster.answer(asked)
 
     async def _open(self, wish: ClusterWish) -> Reply:
         config = [Setting(name, _word(value)) for name, value in wish.config.items()]

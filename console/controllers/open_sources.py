@@ -22,7 +22,7 @@ from console.screens.messages import SourceShown, WorkFailed
 from console.screens.page import MenuScreen, PageScreen
 
 BRIEFING_WIDTH: Final = 76
-AS_BEFORE: Final = "What was open before is open still, and as it was."
+AS_BEFORE: Final = "What was open before is unchanged."
 
 
 class Opening(Struct):
@@ -153,7 +153,7 @@ class OpenSources:
     def do_source_close(self) -> None:
         """Close what was opened last, and show what was there before."""
         if len(self.openings) == 1:
-            self.app.notify("this was there first: there is nothing to go back to (ctrl+q quits)")
+            self.app.notify("nothing was opened before this (ctrl+q quits)")
             return
         gone = self.openings.pop()
         before = self.openings[-1]

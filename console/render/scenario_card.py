@@ -15,10 +15,10 @@ def briefing_lines(card: Card, version: str, width: int) -> list[Line]:
     rows += _section("WATCH", [card.watch], width)
     rows += _section("PREDICT, BEFORE YOU STEP ON", card.questions, width, numbered=True)
     if card.since:
-        rows += _section("NO MORE SINCE", [card.since], width)
+        rows += _section("FIXED SINCE", [card.since], width)
     if not set(neighbours(version)) <= set(card.versions):
         said = f"It is written for {card.versions[0]} to {card.versions[-1]}: what it expects may "
-        rows += _section("MIND", [f"{said}fail on {version}."], width)
+        rows += _section("NOTE", [f"{said}fail on {version}."], width)
     return rows
 
 

@@ -27,8 +27,6 @@ from emulator.zookeeper.errors import ConnectionLoss, ZooKeeperError
 
 ALTER_RETRY_US = 50_000
 """How long a leader waits before it sends an unanswered AlterPartition again."""
-ALTER_TIMEOUT_US = 30_000_000
-"""How long it waits for the response."""
 TIMEOUT = "alter-partition-timeout"
 
 WRITE_RETRY_US = 100_000
@@ -214,7 +212,7 @@ class IsrManager:
                 self.context.id, self.context.process.broker_epoch, items
             )
             state.request = self.context.network.send(self.context.id, controller, request)
-            at_us = self.kernel.now + ALTER_TIMEOUT_US
+            at_us = self.kernel.now + self.context.config.controller_socket_timeout_us
             self.context.timers.set_deadline(TIMEOUT, "", at_us)
 
     def answered(self, message: AlterPartitionResponse) -> None:

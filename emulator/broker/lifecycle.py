@@ -9,7 +9,6 @@ from emulator.broker.dynamic_config import DynamicConfig
 from emulator.broker.producer_ids import ProducerIds
 from emulator.broker.replica import Replicas
 from emulator.broker_context import BrokerContext
-from emulator.controller.channels import CONTROLLER_SOCKET_TIMEOUT_US
 from emulator.controller.controller import Controller
 from emulator.events import CLIENTS, ZOOKEEPER
 from emulator.protocol import (
@@ -243,7 +242,7 @@ class Lifecycle:
             state.shutdown_request = self.context.network.send(
                 self.context.id, self.context.process.known_controller, request
             )
-            at_us = self.kernel.now + CONTROLLER_SOCKET_TIMEOUT_US
+            at_us = self.kernel.now + self.context.config.controller_socket_timeout_us
             self.context.timers.set_deadline(SHUTDOWN_TIMEOUT, "", at_us)
 
     def check_timeout(self) -> None:

@@ -14,8 +14,6 @@ from emulator.protocol import (
 
 RESEND_US = 100_000
 """How long the controller waits before it sends what was lost with a connection again."""
-CONTROLLER_SOCKET_TIMEOUT_US = 30_000_000
-"""How long an answer may take (controller.socket.timeout.ms) until the connection is given up."""
 TIMEOUT = "control-timeout"
 
 
@@ -98,7 +96,8 @@ class Channels:
     def _pump(self, target: int, channel: Channel) -> None:
         if not channel.request and channel.queue:
             channel.request = self.context.network.send(self.context.id, target, channel.queue[0])
-            at_us = self.context.kernel.now + CONTROLLER_SOCKET_TIMEOUT_US
+            timeout_us = self.context.broker.config.controller_socket_timeout_us
+            at_us = self.context.kernel.now + timeout_us
             self.timers.set_deadline(TIMEOUT, target, at_us)
 
     def check_timeouts(self) -> None:

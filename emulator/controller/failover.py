@@ -139,6 +139,8 @@ class Failover:
             f"Broker {self.context.broker.id} is ready to serve as the new controller"
             f" with epoch {self.state.epoch}"
         )
+        # Brokers follow only a leader that they know to be alive, so from 0.10.2 they are told who
+        # lives before the state machines send them LeaderAndIsr (KAFKA-4443).
         metadata_first = has("failover_sends_metadata_first")
         metadata: list[Step] = [
             Step(

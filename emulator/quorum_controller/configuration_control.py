@@ -146,7 +146,9 @@ def _checked_topic_values(values: Mapping[str, str | None]) -> dict[str, str | N
                 f"Topics have no configuration {name!r}; the nearest is {nearest!r}.",
             )
         checked[name] = value
-        if value and name in TOPICS:
+        if value == "":
+            raise ApiException("INVALID_CONFIG", f"{name} needs a value; give none to remove it.")
+        if value is not None and name in TOPICS:
             try:
                 checked |= check_topic_config({name: value})
             except ConfigError as error:

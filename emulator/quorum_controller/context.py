@@ -1,5 +1,7 @@
 """What every part of the controller stands on: its state, its configuration, and its release."""
 
+from typing import Final
+
 from msgspec import Struct
 
 from emulator.metadata_log.image import MetadataImage, TopicImage
@@ -9,8 +11,8 @@ from emulator.quorum_controller.result import ApiException
 from emulator.quorum_controller.settings import ControllerSettings, ReleaseRules
 from emulator.quorum_controller.state import ControllerState
 
-MIN_INSYNC_REPLICAS = "min.insync.replicas"
-UNCLEAN_LEADER_ELECTION = "unclean.leader.election.enable"
+MIN_INSYNC_REPLICAS: Final = "min.insync.replicas"
+UNCLEAN_LEADER_ELECTION: Final = "unclean.leader.election.enable"
 
 
 class Context(Struct):

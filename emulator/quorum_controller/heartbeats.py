@@ -135,10 +135,10 @@ class BrokerHeartbeats(Struct):
             self.contact_times.pop(broker, None)
 
     def next_check_us(self, now_us: int) -> int | None:
-        """When to look for stale brokers next; None: once there is one that could become stale.
+        """When to look for stale brokers next; None: no broker has a session that could end.
 
-        Up to 3.9 that is when the longest silent session times out; from 4.0 on the controller
-        looks eight times in a session, so fencing comes up to an eighth of it late.
+        Up to 3.9 that is just after the longest silent session has timed out. From 4.0 on the
+        controller looks eight times in a session, so fencing comes up to an eighth of it later.
         """
         if self.by_epoch:
             return now_us + max(1_000, self.session_timeout_us // FENCE_CHECKS_PER_SESSION)

@@ -12,7 +12,7 @@ from emulator.metadata_log.registrations import PartitionRegistration
 from emulator.quorum_controller import reassignment
 from emulator.quorum_controller.context import Context
 from emulator.quorum_controller.partition_change_builder import Election, PartitionChangeBuilder
-from emulator.quorum_controller.result import ApiError, ApiException, Result, user_operation
+from emulator.quorum_controller.result import ApiError, ApiException, Result, take_room
 from emulator.quorum_controller.topics import check_manual_assignment
 
 TopicPartition = tuple[str, int]
@@ -36,13 +36,12 @@ def alter_partition_reassignments(
     for key, target in targets.items():
         try:
             record = _alter(context, key, target, keeps_factor=keeps_factor)
+            take_room(records, [] if record is None else [record])
         except ApiException as refused:
             response[key] = refused.as_error()
         else:
             response[key] = ApiError()
-            if record is not None:
-                records.append(record)
-    return user_operation(records, response)
+    return Result(records, response, is_atomic=True)
 
 
 def list_partition_reassignments(

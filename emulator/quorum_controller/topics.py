@@ -24,6 +24,7 @@ from emulator.quorum_controller.result import (
     ApiError,
     ApiException,
     Result,
+    take_room,
     user_operation,
 )
 
@@ -95,28 +96,31 @@ def delete_topics(context: Context, names: Iterable[str]) -> Result[dict[str, Ap
     response = {}
     for name in names:
         try:
-            records.append(RemoveTopicRecord(context.topic(name).id))
+            take_room(records, [RemoveTopicRecord(context.topic(name).id)])
         except ApiException as refused:
             response[name] = refused.as_error()
         else:
             response[name] = ApiError()
-    return user_operation(records, response)
+    return Result(records, response, is_atomic=True)
 
 
 def create_partitions(
     context: Context, topics: Iterable[CreatePartitionsTopic], random_below: RandomBelow
 ) -> Result[dict[str, ApiError]]:
-    """Give topics more partitions; the records of all of them are one batch."""
+    """Give topics more partitions; the records of all of them are one batch.
+
+    More than 10,000 are not made, and the error of that topic does not say that the others are.
+    """
     records: list[AnyRecord] = []
     response = {}
     for topic in topics:
         try:
-            records += _create_partitions(context, topic, random_below)
+            take_room(records, _create_partitions(context, topic, random_below))
         except ApiException as refused:
             response[topic.name] = refused.as_error()
         else:
             response[topic.name] = ApiError()
-    return user_operation(records, response)
+    return Result(records, response, is_atomic=True)
 
 
 def check_manual_assignment(

@@ -81,6 +81,7 @@ class BrokerConfig(Struct, frozen=True):
     replica_fetch_wait_max_us: int
     replica_fetch_backoff_us: int
     replica_socket_timeout_us: int
+    controller_socket_timeout_us: int
     high_watermark_checkpoint_interval_us: int
     zookeeper_session_timeout_us: int
     min_insync_replicas: int
@@ -329,7 +330,7 @@ def _find_for_topic(name: str) -> Setting:
 
 def _unknown(name: str, names: Iterable[str]) -> ConfigError:
     if name in WITHOUT_EFFECT:
-        return ConfigError(f"{name} is Kafka's, but has no effect here.")
+        return ConfigError(f"{name} is Kafka's, but has no effect here: {WITHOUT_EFFECT[name]}.")
     if name in PRODUCERS:
         return ConfigError(f"{name} belongs to producers: give it to produce as an option.")
     return ConfigError(

@@ -89,6 +89,14 @@ SETTINGS: Final = (
         minimum=1,
     ),
     Setting(
+        "controller.socket.timeout.ms",
+        "controller_socket_timeout_us",
+        "milliseconds",
+        ((_SINCE_EVER, 30_000),),
+        "how long the controller waits for a broker's answer, and a broker for the controller's",
+        minimum=1,
+    ),
+    Setting(
         "replica.high.watermark.checkpoint.interval.ms",
         "high_watermark_checkpoint_interval_us",
         "milliseconds",
@@ -384,21 +392,18 @@ SETTINGS: Final = (
 SELECTORS: Final = {"LeaderSelector": False, "RackAwareReplicaSelector": True}
 """The classes that choose a consumer's replica, with or without their package's name."""
 
-WITHOUT_EFFECT: Final = frozenset(
-    {
-        "controller.socket.timeout.ms",
-        "log.flush.interval.messages",
-        "log.flush.interval.ms",
-        "queued.max.requests",
-        "log.flush.offset.checkpoint.interval.ms",
-        "log.flush.start.offset.checkpoint.interval.ms",
-        "num.replica.fetchers",
-        "replica.fetch.min.bytes",
-        "reserved.broker.max.id",
-        "zookeeper.connection.timeout.ms",
-    }
-)
-"""Names that Kafka has and that nothing here depends on; they are refused rather than ignored."""
+WITHOUT_EFFECT: Final = {
+    "log.flush.interval.messages": "nothing is flushed before a clean stop, as by Kafka's default",
+    "log.flush.interval.ms": "nothing is flushed before a clean stop, as by Kafka's default",
+    "log.flush.offset.checkpoint.interval.ms": "logs are loaded in no time",
+    "log.flush.start.offset.checkpoint.interval.ms": "logs are loaded in no time",
+    "num.replica.fetchers": "a broker has one fetcher for each leader",
+    "queued.max.requests": "handling a request takes no time, so none is queued before it",
+    "replica.fetch.min.bytes": "followers are answered as soon as there is anything",
+    "reserved.broker.max.id": "no ids are generated",
+    "zookeeper.connection.timeout.ms": "a broker tries until ZooKeeper answers",
+}
+"""Names that Kafka has and that nothing here depends on, and why; they are refused, not ignored."""
 
 PRODUCERS: Final = frozenset(
     {

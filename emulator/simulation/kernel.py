@@ -215,22 +215,6 @@ class Kernel:
                 self.cause = 0
         return True
 
-    def run_until(self, time_us: int, budget: int | None = None) -> bool:
-        """Dispatch all that is due up to and including ``time_us``.
-
-        Returns False if that takes more than ``budget`` steps.
-        """
-        state = self.state
-        queue = state.queue
-        while queue and queue[0][0] <= time_us:
-            if budget is not None:
-                if budget <= 0:
-                    return False
-                budget -= 1
-            self.step()
-        state.now_us = max(state.now_us, time_us)
-        return True
-
     # ---- hosts
 
     def start_host(self, number: int) -> None:

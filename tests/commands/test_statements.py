@@ -136,6 +136,7 @@ TABLE: list[tuple[str, Meaning]] = [
         ),
     ),
     ("produce t --acks 0", Produce(topic="t", acks=0)),
+    ("produce t --strict-retries", Produce(topic="t", strict_retries=True)),
     ("produce --acks 1 t --value -x", Produce(topic="t", acks=1, value="-x")),
     ("consume t", Consume(topic="t")),
     ("consume t --from-beginning", Consume(topic="t", offset=0)),

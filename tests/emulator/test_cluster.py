@@ -23,6 +23,7 @@ from emulator.inputs.statements import (
 from emulator.releases.config import ConfigError
 from emulator.releases.profiles import VERSIONS
 from emulator.scenario.conditions import value_of
+from emulator.scenario.runner import Advance, Runner
 from tests.support.lab import TP, Lab
 
 SECOND_US = 1_000_000
@@ -78,18 +79,18 @@ def test_one_step_is_one_kernel_event() -> None:
 def test_running_until_a_time_ends_exactly_there() -> None:
     cluster = Cluster(CreateCluster())
     until_us = cluster.now_us + 1_234_567
-    assert cluster.run_until(until_us)
+    Runner(cluster).run_until(until_us)
     assert cluster.now_us == until_us
     assert cluster.next_time_us is not None
     assert cluster.next_time_us > until_us
 
 
 def test_a_budget_stops_a_run_that_can_go_on_later() -> None:
-    whole, sliced = Cluster(CreateCluster()), Cluster(CreateCluster())
+    whole, sliced = Runner(Cluster(CreateCluster())), Runner(Cluster(CreateCluster()))
     until_us = whole.now_us + 10 * SECOND_US
     whole.run_until(until_us)
     rounds = 1
-    while not sliced.run_until(until_us, budget=3):
+    while sliced.advance(until_us, budget=3) is Advance.BUDGET:
         rounds += 1
     assert rounds > 3
     assert sliced.state_hash == whole.state_hash

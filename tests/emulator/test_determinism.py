@@ -92,8 +92,8 @@ def test_a_run_is_repeated_from_what_was_recorded_of_its_inputs(seed: int) -> No
 
 @pytest.mark.parametrize("slice_us", [1, 333, 100_000])
 def test_time_may_be_cut_in_slices_of_any_size(slice_us: int) -> None:
-    whole = Cluster(CreateCluster(version="3.9", seed=5))
-    sliced = Cluster(CreateCluster(version="3.9", seed=5))
+    whole = Runner(Cluster(CreateCluster(version="3.9", seed=5)))
+    sliced = Runner(Cluster(CreateCluster(version="3.9", seed=5)))
     until_us = whole.now_us + (20_000 if slice_us == 1 else 2_000_000)
     whole.run_until(until_us)
     while sliced.now_us < until_us:

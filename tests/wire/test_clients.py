@@ -6,6 +6,9 @@ from tests.wire.clients import Client, Stored
 from tests.wire.members import Member, eventually
 from tidegauge.kafka_cluster import KafkaCluster
 
+# kafka-python and aiokafka leave sockets open whose connection failed.
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+
 COUNT = 200
 
 

@@ -88,7 +88,7 @@ class ExternalClients:
             "LeaveGroup": groups.LeaveGroup(),
             "OffsetCommit": groups.OffsetCommit(),
             "OffsetFetch": groups.OffsetFetch(),
-            "DescribeGroups": groups.DescribeGroups(),
+            "DescribeGroups": groups.DescribeGroups(context.profile),
             "ListGroups": groups.ListGroups(),
             "DeleteGroups": groups.DeleteGroups(),
             "CreateTopics": admin.CreateTopics(),

@@ -25,6 +25,7 @@ UNKNOWN_ID: Final = FetchedPartition("UNKNOWN_TOPIC_ID", -1, -1, [])
 NO_SESSION: Final = 0
 FINAL_EPOCH: Final = -1
 """The epoch of a fetch that wants no session (KIP-227)."""
+READ_COMMITTED: Final = 1
 
 
 class Fetch:
@@ -38,6 +39,7 @@ class Fetch:
         self.kernel = context.kernel
         self.encoded = encoded
         self.known_ids = known_ids
+        self.always_tells_stable = context.profile.has("fetch_tells_last_stable_offset")
 
     def ask(self, call: Call) -> list[AnyMessage]:
         """One fetch of all partitions that are named."""
@@ -78,7 +80,6 @@ class Fetch:
             return wire.FetchResponse(error_code=ERRORS["FETCH_SESSION_ID_NOT_FOUND"].code)
         (found,) = answers
         assert isinstance(found, FetchResponse)
-        version = call.header.api_version
         responses = []
         for topic in request.topics:
             name = self._name(topic)
@@ -86,13 +87,13 @@ class Fetch:
             for each in topic.partitions:
                 tp = f"{name}-{each.partition}"
                 row = found.partitions[tp] if name else UNKNOWN_ID
-                rows.append(self._partition(each, row, version))
+                rows.append(self._partition(each, row, call))
                 self._note_given(call, tp, each.fetch_offset, row)
             responses.append(wire.FetchableTopicResponse(topic.topic, topic.topic_id, rows))
         return wire.FetchResponse(responses=responses)
 
     def _partition(
-        self, asked: wire.FetchPartition, row: FetchedPartition, version: int
+        self, asked: wire.FetchPartition, row: FetchedPartition, call: Call
     ) -> wire.PartitionData:
         diverging = wire.EpochEndOffset()
         if row.diverging is not None:
@@ -101,13 +102,18 @@ class Fetch:
             asked.partition,
             ERRORS[row.error].code,
             row.high_watermark,
-            row.high_watermark,
+            row.high_watermark if self._tells_last_stable_offset(call) else -1,
             row.log_start,
             diverging,
             aborted_transactions=None,
             preferred_read_replica=row.preferred_read_replica,
-            records=self.encoded.of(row.batches, version),
+            records=self.encoded.of(row.batches, call.header.api_version),
         )
+
+    def _tells_last_stable_offset(self, call: Call) -> bool:
+        request = call.message
+        assert isinstance(request, wire.FetchRequest)
+        return self.always_tells_stable or request.isolation_level == READ_COMMITTED
 
     def _note_given(self, call: Call, tp: str, offset: int, row: FetchedPartition) -> None:
         """What a consumer was given is known to the audit, whatever it makes of it."""

@@ -7,6 +7,7 @@ from emulator import protocol
 from emulator.clients.external.call import Call
 from emulator.protocol import AnyMessage, Subscription
 from emulator.protocol.errors import ERRORS, NONE
+from emulator.releases.profiles import Profile
 from emulator.wire.messages import committed_offsets as committing
 from emulator.wire.messages import groups as admin
 from emulator.wire.messages import membership as wire
@@ -23,6 +24,8 @@ SEVERAL_SINCE: Final = 3
 """The version of LeaveGroup from which on several members may go at once (KIP-345)."""
 GROUPS_SINCE: Final = 8
 """The version of OffsetFetch from which on it asks for several groups (KIP-709)."""
+IN_ZOOKEEPER: Final = 0
+"""The version of OffsetFetch and OffsetCommit whose positions lie in ZooKeeper."""
 
 
 class JoinGroup:
@@ -239,11 +242,14 @@ class OffsetFetch:
             )
         (only,) = found
         code = ERRORS[only.error].code
+        positions = _positions(only, code)
+        if call.header.api_version == IN_ZOOKEEPER:
+            positions = _without_notes(positions)
         topics = [
             committing.OffsetFetchResponseTopic(
                 topic, [committing.OffsetFetchResponsePartition(*row) for row in rows]
             )
-            for topic, rows in _positions(only, code).items()
+            for topic, rows in positions.items()
         ]
         return committing.OffsetFetchResponse(topics=topics, error_code=code)
 
@@ -258,11 +264,25 @@ def _named(
     return [f"{topic.name}-{index}" for topic in topics for index in topic.partition_indexes]
 
 
-def _positions(
-    found: protocol.OffsetFetchResponse, code: int
-) -> dict[str, list[tuple[int, int, int, str, int]]]:
-    """Rows of partition, offset, epoch, metadata and error by topic."""
-    topics: dict[str, list[tuple[int, int, int, str, int]]] = {}
+Position = tuple[int, int, int, str, int]
+"""Partition, offset, leader epoch, metadata and error."""
+
+
+def _without_notes(topics: dict[str, list[Position]]) -> dict[str, list[Position]]:
+    """Tell positions as ZooKeeper kept them: no metadata, and an error where there is none."""
+    unknown = ERRORS["UNKNOWN_TOPIC_OR_PARTITION"].code
+    return {
+        topic: [
+            (partition, offset, epoch, "", unknown if offset < 0 and not error else error)
+            for partition, offset, epoch, _, error in rows
+        ]
+        for topic, rows in topics.items()
+    }
+
+
+def _positions(found: protocol.OffsetFetchResponse, code: int) -> dict[str, list[Position]]:
+    """Positions by topic."""
+    topics: dict[str, list[Position]] = {}
     for tp, offset in found.offsets.items():
         topic, _, partition = tp.rpartition("-")
         row = (int(partition), offset, found.epochs.get(tp, -1), found.notes.get(tp, ""), code)
@@ -270,8 +290,17 @@ def _positions(
     return topics
 
 
+COMPLETING: Final = "CompletingRebalance"
+AWAITING_SYNC: Final = "AwaitingSync"
+"""The state in which a group waits for its leader, and its name before 1.1."""
+
+
 class DescribeGroups:
     """DescribeGroups."""
+
+    def __init__(self, profile: Profile) -> None:
+        """Name states as ``profile`` does."""
+        self.is_completing = profile.has("completing_rebalance_state")
 
     def ask(self, call: Call) -> list[AnyMessage]:
         """Ask for the groups that are named."""
@@ -288,7 +317,7 @@ class DescribeGroups:
                 ERRORS[group.error].code,
                 None,
                 name,
-                group.state,
+                self._state(group.state),
                 group.protocol_type,
                 group.protocol,
                 [
@@ -301,6 +330,9 @@ class DescribeGroups:
             for name, group in found.groups.items()
         ]
         return admin.DescribeGroupsResponse(groups=groups)
+
+    def _state(self, state: str) -> str:
+        return AWAITING_SYNC if state == COMPLETING and not self.is_completing else state
 
 
 class ListGroups:

@@ -181,15 +181,13 @@ class FindCoordinator:
             assert isinstance(found, protocol.FindCoordinatorResponse)
             host, port = self.addresses.of(found.coordinator) if found.error == NONE else ("", -1)
             error = ERRORS[found.error].code
-            coordinators.append(
-                finding.Coordinator(key, found.coordinator, host, port, error, None)
-            )
+            coordinators.append(finding.Coordinator(key, found.coordinator, host, port, error, ""))
         if call.header.api_version >= SEVERAL_SINCE:
             return finding.FindCoordinatorResponse(coordinators=coordinators)
         (only,) = coordinators
         return finding.FindCoordinatorResponse(
             error_code=only.error_code,
-            error_message=None,
+            error_message=NONE if only.error_code == ERRORS[NONE].code else None,
             node_id=only.node_id,
             host=only.host,
             port=only.port,

@@ -19,6 +19,20 @@ CLIENTS: Final = (
         "KAFKA-1326",
         "consumers form groups by a coordinator and commit to __consumer_offsets",
     ),
+    Feature(
+        "fetch_tells_last_stable_offset",
+        "2.1",
+        None,
+        "KAFKA-7395",
+        "fetch responses tell the last stable offset to all, not only to who reads committed",
+    ),
+    Feature(
+        "completing_rebalance_state",
+        "1.1",
+        None,
+        "KAFKA-5565",
+        "a group that waits for its leader is told as CompletingRebalance, not as AwaitingSync",
+    ),
     Feature("message_timestamps", "0.10.0", None, "KIP-32", "messages carry timestamps (format 1)"),
     Feature(
         "rebalance_timeout",

@@ -21,7 +21,7 @@ async def test_what_is_opened_lies_over_what_was_there_and_q_comes_back() -> Non
         assert driven.screen.context == "lab"
         assert not any(SIGN in mode for mode in driven.app._modes)
         await driven.press("Q", "i")
-        assert any("there is nothing to go back to" in toast for toast in toasts(driven))
+        assert any("nothing was opened before this" in toast for toast in toasts(driven))
         assert any("no scenario is open here" in toast for toast in toasts(driven))
 
 

@@ -15,7 +15,7 @@ def test_a_briefing_has_title_release_watch_questions_and_end() -> None:
     assert " 1. Why?" in rows
     assert " 2. How?" in rows
     assert " KIP-1." in rows
-    assert not any("MIND" in row for row in rows)
+    assert not any("NOTE" in row for row in rows)
 
 
 def test_a_release_that_it_is_not_written_for_is_minded() -> None:

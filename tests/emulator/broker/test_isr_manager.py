@@ -5,7 +5,7 @@ import json
 import pytest
 
 from emulator import events
-from emulator.broker.isr_manager import ALTER_RETRY_US, ALTER_TIMEOUT_US
+from emulator.broker.isr_manager import ALTER_RETRY_US
 from emulator.inputs.statements import (
     FreezeBroker,
     HoldMessages,
@@ -86,5 +86,6 @@ def test_a_request_without_a_response_is_made_again_even_soon_after_one_that_had
     do(cluster, HoldMessages(source=0, destination=1, api="AlterPartitionResponse"))
     do(cluster, ResumeReplica(tp="t-0", broker=3), Wait(duration_us=SECOND_US))
     assert requests() == answered + 1
-    do(cluster, Wait(duration_us=ALTER_TIMEOUT_US))
+    timeout_us = cluster.brokers[1].context.config.controller_socket_timeout_us
+    do(cluster, Wait(duration_us=timeout_us))
     assert requests() == answered + 2

@@ -18,6 +18,7 @@ from emulator.inputs.statements import (
 )
 from emulator.scenario.conditions import value_of
 from emulator.scenario.outcome import Outcome
+from emulator.scenario.runner import Runner
 from tests.support.running import do, partition, produce, replica, until, with_topic
 
 SECOND_US = 1_000_000
@@ -72,7 +73,7 @@ def test_the_isr_is_stored_once_zookeeper_answers_again() -> None:
     lag_us = cluster.brokers[1].context.config.replica_lag_time_max_us
     do(cluster, Wait(duration_us=lag_us - SECOND_US))
     do(cluster, CutLink(source=1, destination=ZOOKEEPER))
-    cluster.run_until(cluster.now_us + lag_us)
+    Runner(cluster).run_until(cluster.now_us + lag_us)
     do(cluster, HealLinks(), until("t-0", "isr", [1, 2]))
     assert cluster.brokers[1].state.locks.held == {}
 

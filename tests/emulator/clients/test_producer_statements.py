@@ -16,6 +16,7 @@ from emulator.inputs.statements import (
     ReleaseMessages,
     StartBroker,
 )
+from emulator.scenario.runner import Runner
 from tests.support.lab import SECOND_US, Lab
 
 FAST = {"zookeeper.session.timeout.ms": "4000", "auto.leader.rebalance.enable": "false"}
@@ -224,7 +225,7 @@ def test_a_copy_of_a_cluster_goes_on_with_what_is_under_way() -> None:
     copy = lab.cluster.fork()
     for cluster in (lab.cluster, copy):
         cluster.network.release(0, CLIENTS, None, lose=False)
-        cluster.run_until(cluster.now_us + SECOND_US)
+        Runner(cluster).run_until(cluster.now_us + SECOND_US)
     assert copy.clients.state.producers["p1"].acked == 10
     assert copy.state_hash == lab.cluster.state_hash
 

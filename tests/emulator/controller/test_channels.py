@@ -1,8 +1,10 @@
 """The controller's queues to the brokers: in order, one at a time, until answered."""
 
-from emulator.controller.channels import CONTROLLER_SOCKET_TIMEOUT_US, Batch, Channels
+import pytest
+
+from emulator.controller.channels import Batch, Channels
 from emulator.controller.context import Channel, ControllerState
-from emulator.events import MessageSent
+from emulator.events import MessageLost, MessageSent
 from emulator.inputs.statements import CrashBroker, CutLink, FreezeBroker, HealLinks, ThawBroker
 from emulator.protocol import PartitionInfo
 from tests.support.lab import Lab
@@ -27,9 +29,9 @@ def requests(lab: Lab, broker: int) -> list[str]:
     return [each.name for each in sent if each.name in names]
 
 
-def with_a_topic() -> Lab:
+def with_a_topic(config: dict[str, str] | None = None) -> Lab:
     """Broker 0 is controller; 1 leads t-0 and 2 follows."""
-    lab = Lab("3.9", brokers=3, stepwise=True)
+    lab = Lab("3.9", brokers=3, stepwise=True, config=config or {})
     lab.topic(1, 2)
     return lab
 
@@ -107,13 +109,19 @@ def test_nothing_is_sent_to_a_broker_that_is_known_to_be_gone() -> None:
     assert 2 not in office(lab).channels
 
 
-def test_a_request_that_nobody_answers_is_given_up_and_made_again() -> None:
-    lab = with_a_topic()
+@pytest.mark.parametrize("timeout_ms", [None, 2_000])
+def test_a_request_that_nobody_answers_is_given_up_and_made_again(timeout_ms: int | None) -> None:
+    config = {} if timeout_ms is None else {"controller.socket.timeout.ms": str(timeout_ms)}
+    lab = with_a_topic(config)
     lab.do(CutLink(source=0, destination=2))
     batch = Batch()
     batch.metadata["t-0"] = INFO
     channels(lab).send(batch)
-    lab.wait(CONTROLLER_SOCKET_TIMEOUT_US / 1000 + 200)
+    [sent] = lab.seen.of(MessageSent, name="UpdateMetadataRequest", destination=2)[-1:]
+    lab.wait((timeout_ms or 30_000) - 100)
+    assert lab.seen.of(MessageLost, message=sent.seq) == []
+    lab.wait(300)
+    assert [each.reason for each in lab.seen.of(MessageLost)] == ["connection given up"]
     lab.do(HealLinks())
     lab.wait(200)
     assert office(lab).channels[2].queue == []

@@ -1,6 +1,7 @@
 """The error table."""
 
 import pytest
+from kafka.errors import for_code
 
 from emulator.protocol.errors import ERRORS
 
@@ -66,3 +67,23 @@ def test_names_and_codes_are_unique() -> None:
 )
 def test_an_error_has_kafkas_code(name: str, code: int, retriable: bool) -> None:
     assert (ERRORS[name].code, ERRORS[name].retriable) == (code, retriable)
+
+
+OLDER_NAMES = {
+    "UNKNOWN_SERVER_ERROR": "UNKNOWN",
+    "NONE": "NO_ERROR",
+    "NOT_LEADER_OR_FOLLOWER": "NOT_LEADER_FOR_PARTITION",
+    "MESSAGE_TOO_LARGE": "MESSAGE_SIZE_TOO_LARGE",
+    "INVALID_TOPIC_EXCEPTION": "INVALID_TOPIC",
+    "INVALID_REPLICA_ASSIGNMENT": "INVALID_REPLICATION_ASSIGNMENT",
+}
+"""What kafka-python calls some errors."""
+
+
+@pytest.mark.parametrize("name", ERRORS)
+def test_codes_are_those_of_kafka_python(name: str) -> None:
+    error = ERRORS[name]
+    found = for_code(error.code)
+    assert found.message == OLDER_NAMES.get(name, name)
+    # kafka-python does not send a batch again that came damaged; the Java client does.
+    assert found.retriable is error.retriable or name == "CORRUPT_MESSAGE"

@@ -55,12 +55,12 @@ class Replay:
         first = self.controller.image.offset + 1
         delta = MetadataDelta()
         self.controller.appended(result, first, 1, self.now_us, delta)
-        if any(isinstance(record, ClearElrRecord) for record in result.records):
-            self.emptied.update(
-                f"{change.topic}-{key.partition}"
-                for key, change in delta.partitions.items()
-                if change.before is not None
-            )
+        clears = any(isinstance(record, ClearElrRecord) for record in result.records)
+        for key, change in delta.partitions.items():
+            if change.before is None:
+                self.emptied[f"{change.topic}-{key.partition}"] = 0
+            elif clears:
+                self.emptied[f"{change.topic}-{key.partition}"] += 1
         ours = [show(record, self.names) for record in result.records]
         assert in_order(ours) == in_order(shown(recorded)), (ours, recorded)
 
@@ -164,7 +164,8 @@ class Replay:
         topic, number = self.topic_called(data["topicId"]), data["partitionId"]
         partition = self.controller.image.partition(topic, number)
         assert partition is not None
-        completes = "isr" in data and partition.is_reassigning
+        ends = data.get("addingReplicas") == [] or data.get("removingReplicas") == []
+        completes = "isr" in data and partition.is_reassigning and ends
         if "replicas" in data and not completes:
             target: tuple[int, ...] | None = tuple(
                 each for each in data["replicas"] if each not in data.get("removingReplicas", ())

@@ -125,6 +125,7 @@ def test_configurations_that_are_refused() -> None:
     )
     assert alter(quorum, ConfigResource(4, "9"), log_dirs="x") == "BROKER_ID_NOT_REGISTERED"
     assert alter(quorum, t, retention="1") == "INVALID_CONFIG"
+    assert alter(quorum, t, min_insync_replicas="") == "INVALID_CONFIG"
     assert alter(quorum, t, unclean_leader_election_enable="maybe") == "INVALID_CONFIG"
     assert alter(quorum, t, retention_ms="9" * 40_000) == "INVALID_CONFIG"
     assert alter(quorum, t, retention_ms="100000") == "NONE"

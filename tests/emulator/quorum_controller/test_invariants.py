@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     RuleBasedStateMachine,
@@ -166,7 +166,12 @@ class Partitions(RuleBasedStateMachine):
 
 
 TestPartitions = Partitions.TestCase
-TestPartitions.settings = settings(max_examples=60, stateful_step_count=25, deadline=None)
+TestPartitions.settings = settings(
+    max_examples=60,
+    stateful_step_count=25,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
 
 
 @pytest.mark.parametrize("release", ["3.9.2", "4.0.2", "4.1.2"])

@@ -236,6 +236,22 @@ def test_another_minimum_empties_the_elr(with_elr: Quorum) -> None:
     assert not with_elr.controller.state.partitions.in_elr
 
 
+def test_another_minimum_leaves_an_offline_partition_to_an_unclean_election() -> None:
+    quorum = Quorum("4.1.2")
+    quorum.start(0, 1)
+    quorum.create("t", (0, 1))
+    quorum.let_pass(5, 0)
+    quorum.let_pass(5)
+    assert (quorum.partition("t").elr, quorum.partition("t").last_known_elr) == ((0,), (0,))
+    change = {ConfigResource(2, "t"): {"min.insync.replicas": "2"}}
+    quorum.append(quorum.controller.incremental_alter_configs(change))
+    quorum.start(0, 1, clean=True)
+    partition = quorum.partition("t")
+    # Nobody is in sync, eligible, or known to have led, as recorded in c07.
+    assert (partition.leader, partition.isr, partition.elr) == (-1, (), ())
+    assert elect(quorum, Election.UNCLEAN, ("t", 0)) == {("t", 0): "NONE"}
+
+
 # ---- reassignments, as recorded in k09
 
 

@@ -176,8 +176,9 @@ TOPIC = {"create": created, "alter": grown, "delete": deleted, "config": topic_c
 def configured(
     controller: QuorumController, resource: ConfigResource, name: str, values: list[str]
 ) -> Answered:
-    pairs = [value.split("=", 1) for value in values]
-    changes: dict[str, str | None] = {key: value or None for key, value in pairs}
+    changes: dict[str, str | None] = {}
+    for each in values:
+        key, _, changes[key] = each.partition("=")
     result = controller.incremental_alter_configs({resource: changes})
     return result, {name: result.response[resource].error}
 

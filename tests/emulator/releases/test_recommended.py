@@ -75,6 +75,8 @@ leader_ahead_of_controller_noticed 3.5..3.9
 leader_recovery 3.5..3.9
 offsets_expire_when_group_empty 2.1..3.9
 consumer_groups 0.9..3.9
+fetch_tells_last_stable_offset 2.1..3.9
+completing_rebalance_state 1.1..3.9
 message_timestamps 0.10.0..3.9
 rebalance_timeout 0.10.2..3.9
 offsets_topic_needs_replication_factor 0.11..3.9

@@ -90,7 +90,7 @@ def test_what_is_held_frozen_and_waiting_is_forked_too() -> None:
     assert replica is not None
     assert replica.log.end == 0
     Runner(fork).execute(Statement(ReleaseMessages(source=0, destination=1), "release"))
-    fork.run_until(fork.now_us + 1_000_000)
+    Runner(fork).run_until(fork.now_us + 1_000_000)
     assert replica.log.end == 1
 
 
@@ -113,7 +113,7 @@ def test_what_a_broker_has_read_already_makes_no_difference_to_a_fork() -> None:
     release = ReleaseMessages(source=controller, destination=broker)
     for cluster in (lab.cluster, fork):
         Runner(cluster).execute(Statement(release, "release"))
-        cluster.run_until(cluster.now_us + 1_000_000)
+        Runner(cluster).run_until(cluster.now_us + 1_000_000)
         assert list(cluster.state.brokers[broker].replicas) == ["t-0", "t-1"]
     assert fork.state_hash == lab.cluster.state_hash
     assert list(fork.state.brokers[broker].process.unread_topics) == ["t"]
@@ -127,7 +127,7 @@ def test_many_futures_start_from_one_present() -> None:
     for broker in (0, 1, 2):
         future = lab.cluster.fork()
         Runner(future).execute(Statement(CrashBroker(broker=broker), "crash"))
-        future.run_until(future.now_us + 25_000_000)
+        Runner(future).run_until(future.now_us + 25_000_000)
         info = future.state_of(TP)
         assert info is not None
         leaders.append((info.leader, info.isr))
@@ -139,7 +139,7 @@ def test_a_cluster_of_a_thousand_partitions_is_forked_whole() -> None:
     cluster = Cluster(CreateCluster(brokers=3))
     made = CreateTopic(topic="t", partitions=1000, replication_factor=3)
     Runner(cluster).execute(Statement(made, "topic create"))
-    cluster.run_until(cluster.now_us + 1_000_000)
+    Runner(cluster).run_until(cluster.now_us + 1_000_000)
     fork = cluster.fork()
     assert fork.state_hash == cluster.state_hash
     assert len(fork.partitions()) == 1000

@@ -9,6 +9,7 @@ from emulator import events
 from emulator.events import Event
 from emulator.protocol import AnyMessage, Timer
 from emulator.simulation.kernel import Host, Kernel, KernelState
+from tests.support.stepping import run_until
 
 
 class Recording:
@@ -52,7 +53,7 @@ def test_ties_are_broken_by_the_order_of_scheduling() -> None:
     kernel, (actor,) = made()
     for name in ("first", "second", "third"):
         kernel.timer(0, 5, name)
-    kernel.run_until(5)
+    run_until(kernel, 5)
     assert actor.got == [(5, "first"), (5, "second"), (5, "third")]
 
 
@@ -62,44 +63,11 @@ def test_without_anything_due_there_is_no_step() -> None:
     assert not kernel.step()
 
 
-def test_running_dispatches_up_to_and_including_the_time() -> None:
-    kernel, (actor,) = made()
-    kernel.timer(0, 10, "at")
-    kernel.timer(0, 11, "after")
-    assert kernel.run_until(10)
-    assert actor.got == [(10, "at")]
-    assert kernel.next_due_us() == 11
-
-
-def test_running_moves_the_clock_even_if_nothing_is_due() -> None:
-    kernel, _ = made()
-    assert kernel.run_until(1_000)
-    assert kernel.now == 1_000
-
-
-def test_running_backwards_leaves_the_clock() -> None:
-    kernel, _ = made()
-    kernel.run_until(1_000)
-    kernel.run_until(10)
-    assert kernel.now == 1_000
-
-
-def test_a_spent_budget_stops_short_of_the_time() -> None:
-    kernel, (actor,) = made()
-    for delay_us in (1, 2, 3):
-        kernel.timer(0, delay_us, "tick")
-    assert not kernel.run_until(10, budget=2)
-    assert kernel.now == 2
-    assert len(actor.got) == 2
-    assert kernel.run_until(10, budget=1)
-    assert kernel.now == 10
-
-
 def test_steps_count_what_was_dispatched() -> None:
     kernel, _ = made()
     for _ in range(3):
         kernel.timer(0, 1, "tick")
-    kernel.run_until(1)
+    run_until(kernel, 1)
     assert kernel.state.steps == 3
 
 
@@ -109,7 +77,7 @@ def test_a_process_that_ended_gets_nothing_of_its_earlier_life() -> None:
     kernel.end_host(0)
     kernel.start_host(0)
     kernel.timer(0, 10, "new life")
-    kernel.run_until(10)
+    run_until(kernel, 10)
     assert actor.got == [(10, "new life")]
 
 
@@ -118,10 +86,10 @@ def test_a_frozen_process_finds_everything_in_order_when_it_thaws() -> None:
     kernel.freeze_host(0)
     for delay_us in (30, 10, 20):
         kernel.timer(0, delay_us, str(delay_us))
-    kernel.run_until(40)
+    run_until(kernel, 40)
     assert actor.got == []
     kernel.thaw_host(0)
-    kernel.run_until(40)
+    run_until(kernel, 40)
     assert actor.got == [(40, "10"), (40, "20"), (40, "30")]
 
 
@@ -129,10 +97,10 @@ def test_a_frozen_process_that_is_killed_finds_nothing() -> None:
     kernel, (actor,) = made()
     kernel.freeze_host(0)
     kernel.timer(0, 10, "lost")
-    kernel.run_until(10)
+    run_until(kernel, 10)
     kernel.end_host(0)
     kernel.start_host(0)
-    kernel.run_until(20)
+    run_until(kernel, 20)
     assert actor.got == []
 
 
@@ -141,7 +109,7 @@ def test_what_an_actor_schedules_at_once_comes_after_what_was_due() -> None:
     actor.then = lambda: kernel.timer(1, 0, "from the first")
     kernel.timer(0, 5, "first")
     kernel.timer(1, 5, "second")
-    kernel.run_until(5)
+    run_until(kernel, 5)
     assert other.got == [(5, "second"), (5, "from the first")]
 
 
@@ -203,7 +171,7 @@ def test_an_observer_that_comes_late_sees_what_follows() -> None:
 
 def test_only_changes_count_as_activity() -> None:
     kernel, _ = made()
-    kernel.run_until(100)
+    run_until(kernel, 100)
     kernel.emit(events.TimerFired, 0, "isr-expiration")
     assert kernel.state.activity_us == 0
     kernel.emit(events.BrokerStateChanged, 0, "running")
@@ -214,7 +182,7 @@ def test_a_message_carries_its_cause_to_who_takes_it() -> None:
     kernel, (actor,) = made()
     cause = kernel.emit(events.BookmarkSet, "why", "")
     kernel.schedule(5, 0, Timer("told"), cause, 0)
-    kernel.run_until(5)
+    run_until(kernel, 5)
     assert actor.causes == [cause]
     assert kernel.cause == 0
 

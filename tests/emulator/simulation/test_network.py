@@ -15,6 +15,7 @@ from emulator.simulation.network import (
     Network,
     NetworkState,
 )
+from tests.support.stepping import run_until
 
 LATENCY_MAX_US = LATENCY_MIN_US + LATENCY_SPREAD_US
 SECOND_US = 1_000_000
@@ -62,7 +63,7 @@ class Net:
         return [each for each in self.hosts[host].messages if isinstance(each, ConnectionLost)]
 
     def pass_time(self, duration_us: int = SECOND_US) -> None:
-        self.kernel.run_until(self.kernel.now + duration_us)
+        run_until(self.kernel, self.kernel.now + duration_us)
 
     def reasons(self) -> list[str]:
         """Why messages were lost."""

@@ -3,6 +3,7 @@
 from emulator.protocol import AnyMessage, Timer
 from emulator.simulation.kernel import Host, Kernel, KernelState
 from emulator.simulation.timers import Timers, TimerState
+from tests.support.stepping import run_until
 
 TASK = "request-timeout"
 
@@ -28,7 +29,7 @@ def test_deadlines_share_one_kernel_event_and_are_all_met() -> None:
     for number in range(3):
         process.timers.set_deadline(TASK, number, 10 + 5 * number)
     assert len(process.kernel.state.queue) == 1
-    process.kernel.run_until(100)
+    run_until(process.kernel, 100)
     assert process.overdue == [(10, [0]), (15, [1]), (20, [2])]
 
 
@@ -36,7 +37,7 @@ def test_what_is_due_together_comes_in_the_order_in_which_it_was_set() -> None:
     process = Process()
     for of in ("b", "a", "c"):
         process.timers.set_deadline(TASK, of, 10)
-    process.kernel.run_until(100)
+    run_until(process.kernel, 100)
     assert process.overdue == [(10, ["b", "a", "c"])]
 
 
@@ -44,7 +45,7 @@ def test_an_earlier_deadline_takes_the_place_of_the_pending_event() -> None:
     process = Process()
     process.timers.set_deadline(TASK, "late", 20)
     process.timers.set_deadline(TASK, "early", 10)
-    process.kernel.run_until(100)
+    run_until(process.kernel, 100)
     assert process.overdue == [(10, ["early"]), (20, ["late"])]
 
 
@@ -53,7 +54,7 @@ def test_a_deadline_put_off_is_met_at_its_later_time() -> None:
     process.timers.set_deadline(TASK, "", 10)
     process.timers.set_deadline(TASK, "", 30)
     assert process.timers.deadline_of(TASK, "") == 30
-    process.kernel.run_until(100)
+    run_until(process.kernel, 100)
     assert process.overdue == [(10, []), (30, [""])]
 
 
@@ -63,5 +64,5 @@ def test_a_cleared_deadline_is_not_overdue() -> None:
     process.timers.set_deadline(TASK, "b", 20)
     process.timers.clear_deadline(TASK, "a")
     assert process.timers.deadline_of(TASK, "a") is None
-    process.kernel.run_until(100)
+    run_until(process.kernel, 100)
     assert process.overdue == [(10, []), (20, ["b"])]

@@ -4,7 +4,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow.parquet as pq
 import pytest
@@ -26,9 +26,12 @@ from emulator.inputs.statements import (
 )
 from emulator.scenario.runner import Runner
 from sessions.analysis.jobs import JOBS
-from sessions.analysis.run import ANALYSED, NOTE
+from sessions.analysis.run import ANALYSED, NOTE, analyze
 from tests.conftest import SMALL
 from tests.sessions.dataset.reading import exported
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 ROOT = Path(__file__).parents[3]
 PROGRAM = "from commands.cli.main import main; main()"
@@ -115,3 +118,35 @@ def test_a_standalone_cluster_and_spark_connect_run_all_jobs(dataset: Path, tmp_
     assert [row["equal"] for row in on_cluster["replay"]] == [True, True]
     assert [row["acked_recorded"] for row in on_cluster["replay"]] == ACKED
     assert over_connect == on_cluster
+
+
+def test_a_killed_driver_and_a_killed_worker_change_no_result(
+    dataset: Path, tmp_path: Path, spark: "SparkSession"
+) -> None:
+    """The driver is killed first, and leaves nothing; then a worker of the next one."""
+    out, jobs = tmp_path / "results", ("durability", "failover", "replay")
+    words = [word for job in jobs for word in ("--job", job)]
+    with standalone_cluster(tmp_path / "spark", workers=2) as cluster:
+        command = [
+            *(sys.executable, "-c", PROGRAM, "analyze", str(dataset), "--out", str(out)),
+            *(*words, "--master", cluster.url),
+        ]
+        for kill in ("driver", "worker"):
+            with subprocess.Popen(
+                command, cwd=ROOT, text=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+            ) as process:
+                assert process.stderr is not None
+                said = iter(process.stderr)
+                assert any(line.startswith("durability") for line in said)
+                assert not out.exists()
+                if kill == "driver":
+                    process.kill()
+                else:
+                    cluster.kill_worker(0)
+                told = list(said)
+            assert out.exists() == (kill == "worker"), told
+    assert process.returncode == 0
+    here = analyze(dataset, tmp_path / "here", jobs=jobs)
+    for table in here.tables:
+        assert rows_in(out / table.name) == rows_in(tmp_path / "here" / table.name)
+    assert rows_in(out / "failovers")

@@ -4,18 +4,32 @@ import json
 import subprocess
 import sys
 import sysconfig
+from collections.abc import Callable
 from pathlib import Path
+from time import monotonic, sleep
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 
 from benchmarks.spark_servers import connect_server, standalone_cluster
+from sessions.dataset.layout import MARKER, Dataset
 from tests.conftest import SMALL
 from tests.sessions.dataset.reading import rows
 
 ROOT = Path(__file__).parents[3]
 PROGRAM = "from commands.cli.main import main; main()"
 SCRIPT = "cluster --brokers 2\nmark ${word}\nexpect time < 0\n"
+LONGER = """\
+cluster --brokers 3
+topic create t --partitions 4 --replication-factor 3
+produce t --count 200
+settle
+broker crash 1
+wait 20s
+settle
+"""
+RUNS = 160
 BARE = """\
 #!/bin/sh
 # Python with the packages that are installed, and without what a .pth file adds to them
@@ -63,6 +77,46 @@ def judge(told: dict[str, Any], dataset: Path) -> None:
 def test_a_standalone_cluster_runs_it(tmp_path: Path) -> None:
     with standalone_cluster(tmp_path / "spark") as cluster:
         judge(ran(tmp_path, "--master", cluster.url), tmp_path / "dataset")
+
+
+def test_a_killed_driver_and_a_killed_worker_lose_no_run(tmp_path: Path) -> None:
+    """The driver is killed first, then a worker of the one that goes on."""
+    (tmp_path / "s.tide").write_text(LONGER)
+    out = tmp_path / "dataset"
+    with standalone_cluster(tmp_path / "spark", workers=2) as cluster:
+        command = [
+            *(sys.executable, "-c", PROGRAM, "campaign", str(tmp_path / "s.tide")),
+            *("--seeds", f"1..{RUNS}", "--out", str(out), "--master", cluster.url, "--json"),
+        ]
+        driver = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL)
+        wait_until(lambda: sessions_in(out) > 0, driver)
+        driver.kill()
+        driver.wait()
+        made = sessions_in(out)
+        second = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+        wait_until(lambda: sessions_in(out) > made, second)
+        cluster.kill_worker(0)
+        output, _ = second.communicate(timeout=600)
+    assert 0 < made < RUNS
+    assert second.returncode == 0
+    told = json.loads(output)
+    assert [each["outcomes"]["passed"] for each in told["variants"]] == [RUNS]
+    for table in ("runs", "sessions"):
+        seeds = pq.read_table(out / table, columns=["seed"]).column("seed").to_pylist()
+        assert sorted(seeds) == list(range(1, RUNS + 1))
+
+
+def sessions_in(dataset: Path) -> int:
+    """How many sessions have been committed."""
+    return len(Dataset(dataset).sessions()) if (dataset / MARKER).exists() else 0
+
+
+def wait_until(holds: Callable[[], bool], process: "subprocess.Popen[Any]") -> None:
+    deadline = monotonic() + 300
+    while not holds():
+        assert monotonic() < deadline
+        assert process.poll() is None, process.returncode
+        sleep(0.1)
 
 
 def test_spark_connect_runs_it(tmp_path: Path) -> None:

@@ -137,3 +137,9 @@ def test_only_the_first_few_are_drawn() -> None:
     rows = [{"session": f"s{number // 2}"} for number in range(ROWS_MAX)]
     assert [session for (session,) in distinct(rows, "session")] == ["s0", "s1", "s2", "s3"]
     assert DRAWN_MAX == 4
+
+
+def test_how_many_values_a_percentile_is_of_stands_beside_it(material: Material) -> None:
+    heads = [head.text or "" for head in failover(material).iter("th")]
+    for phase in ("detection", "election", "takeover", "total"):
+        assert heads.index(f"{phase} p50") == heads.index(f"{phase}s") + 1
