@@ -7,7 +7,12 @@ import pytest
 
 from emulator.metadata_log.records import NoOpRecord, TopicRecord
 from emulator.protocol.message import Message
-from emulator.protocol.raft import MetadataBatch, MetadataFetchRequest, VoteRequest
+from emulator.protocol.raft import (
+    MetadataBatch,
+    MetadataFetchRequest,
+    MetadataFetchResponse,
+    VoteRequest,
+)
 from emulator.raft.log import MetadataLog
 from emulator.raft.quorum import QuorumMember, QuorumRules, Surroundings
 from emulator.raft.state import FOLLOWER, LEADER, PROSPECTIVE, RESIGNED, UNATTACHED, QuorumState
@@ -227,7 +232,7 @@ def test_a_fetch_of_another_epoch_is_refused(world: World) -> None:
     world.sent.clear()
     for epoch in (leader.state.epoch - 1, leader.state.epoch + 1):
         leader.handle(0, 1, MetadataFetchRequest(0, epoch, 0, -1, 500_000))
-    errors = [m.error for _, _, _, m in world.sent if hasattr(m, "high_watermark")]
+    errors = [m.error for _, _, _, m in world.sent if isinstance(m, MetadataFetchResponse)]
     assert errors == ["FENCED_LEADER_EPOCH", "UNKNOWN_LEADER_EPOCH"]
 
 
