@@ -14,11 +14,14 @@ from emulator.kraft.state import CommittedMetadata
 from emulator.metadata_log.image import Change, MetadataDelta, TopicIdPartition
 from emulator.metadata_log.records import AnyRecord, NoOpRecord, TopicRecord
 from emulator.metadata_log.registrations import PartitionRegistration
-from emulator.metadata_log.shown import show
+from emulator.metadata_log.shown import ShownRecord, show
 from emulator.protocol import PartitionInfo
 from emulator.protocol.raft import MetadataBatch
 from emulator.raft.state import QuorumState
 from emulator.simulation.kernel import Kernel
+
+UNSEEN = ShownRecord("", 0, {})
+"""What is shown of a record at which nobody looks."""
 
 
 class MetadataFacts:
@@ -69,8 +72,11 @@ class MetadataFacts:
             image.replay(record, offset, batch.epoch, delta)
             if isinstance(record, NoOpRecord):
                 continue
-            shown = show(record, state.names)
-            data = msgspec.json.encode(shown.data).decode() if observed else ""
+            shown = UNSEEN
+            if observed:
+                shown = show(record, state.names)
+            else:
+                state.names.read(record)
             self.emit(
                 events.MetadataRecordCommitted,
                 offset,
@@ -78,7 +84,7 @@ class MetadataFacts:
                 batch.base_offset,
                 shown.type,
                 shown.version,
-                data,
+                msgspec.json.encode(shown.data).decode() if observed else "",
             )
         state.epoch = batch.epoch
         self._state_topics(batch.records, delta)

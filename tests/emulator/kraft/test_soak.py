@@ -37,7 +37,7 @@ def faults(random: Random, number: int) -> list[AnyInput]:
     """Something that goes wrong; what makes no sense at the moment is refused."""
     broker, controller = random.randrange(3), str(100 + random.randrange(3))
     ends = random.sample([0, 1, 2, 100, 101, 102], 2)
-    choices: list[AnyInput] = [
+    chosen: list[AnyInput] = [
         inputs.CrashBroker(broker=broker),
         inputs.StartBroker(broker=broker, wait=False),
         inputs.FreezeBroker(broker=broker),
@@ -52,12 +52,10 @@ def faults(random: Random, number: int) -> list[AnyInput]:
         inputs.DropOnLink(source=ends[0], destination=ends[1], percent=10),
         inputs.HealLinks(),
     ]
-    return [
-        random.choice(choices),
-        inputs.Produce(
-            topic="t", value=f"v{number}", acks=-1, retries=2, timeout_us=2_000_000, background=True
-        ),
-    ]
+    record = inputs.Produce(
+        topic="t", value=f"v{number}", acks=-1, retries=2, timeout_us=2_000_000, background=True
+    )
+    return [random.choice(chosen), record]
 
 
 def end_faults(runner: Runner) -> None:
@@ -65,11 +63,9 @@ def end_faults(runner: Runner) -> None:
     cluster = runner.cluster
     give(runner, inputs.HealLinks())
     for controller in cluster.controllers:
-        for action in ("thaw", "start"):
-            give(
-                runner,
-                inputs.ChangeController(action=action, which=str(controller), wait=False),
-            )
+        which = str(controller)
+        give(runner, inputs.ChangeController(action="thaw", which=which))
+        give(runner, inputs.ChangeController(action="start", which=which, wait=False))
     for broker in cluster.brokers:
         give(runner, inputs.ThawBroker(broker=broker))
         give(runner, inputs.StartBroker(broker=broker, wait=False))
