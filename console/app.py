@@ -51,6 +51,7 @@ from console.screens.messages import (
     TroubleMet,
     WorkFailed,
 )
+from console.screens.metadata import MetadataScreen
 from console.screens.overview import OverviewScreen
 from console.screens.page import PageScreen, help_lines, text_page
 from console.screens.partitions import PartitionsScreen
@@ -69,6 +70,7 @@ MODE_SCREENS: dict[str, Callable[[Stage], ConsoleScreen]] = {
     "partitions": PartitionsScreen,
     "brokers": BrokersScreen,
     "znodes": ZnodesScreen,
+    "metadata": MetadataScreen,
     "events": EventsScreen,
     "sessions": SessionsScreen,
     "lab": LabScreen,

@@ -63,6 +63,13 @@ DRILL: Final = [
         "Open the znode: its versions and watchers; in its history, go to that event",
         "open",
     ),
+    *on(
+        ("metadata",),
+        "drill",
+        "enter",
+        "Open the broker or partition, or the branch; in the history, go to that event",
+        "open",
+    ),
     *on(("znode",), "drill", "enter", "Bring the time cursor to the version", "go there"),
     *on(
         ("events", "event"),
@@ -95,7 +102,17 @@ DRILL: Final = [
         "why",
     ),
     *on(
-        ("overview", "brokers", "broker", "znodes", "znode", "events", "event", "record"),
+        (
+            "overview",
+            "brokers",
+            "broker",
+            "znodes",
+            "znode",
+            "metadata",
+            "events",
+            "event",
+            "record",
+        ),
         "why",
         "W",
         "Why is it so: open the event behind what is selected, with its causes",
@@ -120,7 +137,10 @@ LOG: Final = [
     ),
     *on(LOGS, "faults", "f", "Show only changes and faults, or every event", "changes"),
     *on(
-        ("znodes", "znode", "event", "diagram", "lost", "record", "bookmarks", "difference"),
+        (
+            *("znodes", "znode", "metadata", "event", "diagram", "lost", "record", "bookmarks"),
+            "difference",
+        ),
         "filter.open",
         "/",
         "Show only lines that match: text, re:.., !not",
@@ -155,6 +175,7 @@ READ: Final = (
     "partition",
     "znodes",
     "znode",
+    "metadata",
     "events",
     "event",
     "diagram",

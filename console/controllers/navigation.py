@@ -71,8 +71,8 @@ class Navigation:
         self.go("brokers")
 
     def do_go_znodes(self) -> None:
-        """Screen 4."""
-        self.go("znodes")
+        """Screen 4: ZooKeeper's tree, or in KRaft that of the metadata log."""
+        self.go("znodes" if self.stage.metadata is None else "metadata")
 
     def do_go_events(self) -> None:
         """Screen 5."""

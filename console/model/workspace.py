@@ -11,6 +11,7 @@ from console.model.faults import Fault
 from console.model.history import History
 from console.model.library import Card, Library
 from console.model.lookback import Writes
+from console.model.metadata_image import Metadata, MetadataReader
 from console.model.pacer import Pacer
 from console.model.partition_index import PartitionIndex
 from console.model.reader import EventReader
@@ -86,6 +87,7 @@ class Stage:
         self.reader = EventReader(source)
         self.explainer = Explainer(self.reader)
         self.writes = Writes(self.reader)
+        self._metadata = MetadataReader()
         self.statements: list[str] = []
         self.mark_a: Moment | None = None
         self.search: Search | None = None
@@ -118,6 +120,11 @@ class Stage:
     def view(self) -> ClusterView:
         """The read model at the time cursor."""
         return self.source.view
+
+    @property
+    def metadata(self) -> Metadata | None:
+        """KRaft's metadata at the time cursor; None where ZooKeeper keeps it."""
+        return self._metadata.at(self.view.state)
 
     def view_statuses(self, partition: PartitionState) -> Iterator[str]:
         """The states that hold of a partition at the time cursor."""

@@ -24,6 +24,13 @@ TABS: Final = (
     ("7", "lab", "Lab"),
 )
 """Key, mode and title of every screen that has a key of its own."""
+KRAFT_TABS: Final = tuple(
+    (key, "metadata", "Metadata") if mode == "znodes" else (key, mode, title)
+    for key, mode, title in TABS
+)
+"""The same of a cluster without ZooKeeper."""
+ACTION_OF: Final = {"metadata": "znodes"}
+"""The action that leads to a mode, where it is called otherwise."""
 COMPARE: Final = ("8", "compare", "Side by side")
 """The screen that there is only if two runs are open."""
 NAME_WIDTH_MAX: Final = 24
@@ -127,10 +134,11 @@ def tabs_line(stage: Stage, mode: str, trail: str, width: int) -> Line:
 def _tabs(stage: Stage, mode: str, trail: str, *, short: bool) -> Line:
     spans: list[Span] = [Span(" ")]
     twins = hasattr(stage.source, "pairing")
-    for key, name, title in (*TABS, COMPARE) if twins else TABS:
+    tabs = TABS if stage.view.state.quorum is None else KRAFT_TABS
+    for key, name, title in (*tabs, COMPARE) if twins else tabs:
         here = name == mode
         shown = f" {key} " if short and not here else f" {key} {title} "
-        spans.append(Span(shown, "tab-here" if here else "tab", f"go.{name}"))
+        spans.append(Span(shown, "tab-here" if here else "tab", f"go.{ACTION_OF.get(name, name)}"))
     return line(*spans, data(f" {stage.glyphs.here} {trail}" if trail else "", "strong"))
 
 

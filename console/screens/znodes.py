@@ -15,7 +15,7 @@ from console.render.znodes import znode_lines
 from console.screens.base import ConsoleScreen
 from console.widgets.event_log import EventView
 from console.widgets.text import TextView
-from console.widgets.znode_tree import TreeView
+from console.widgets.znode_tree import ZnodeTreeView
 from sessions.text import plural
 
 
@@ -27,7 +27,7 @@ class ZnodesScreen(ConsoleScreen):
 
     def __init__(self, stage: Stage) -> None:
         super().__init__(stage)
-        self.tree_view = TreeView(stage, id="tree")
+        self.tree_view = ZnodeTreeView(stage, id="tree")
         self.detail = TextView(stage, id="inspector")
         self.log_view = EventView(stage, id="log")
         self.log_view.least = CHANGE
@@ -45,15 +45,17 @@ class ZnodesScreen(ConsoleScreen):
         self.tree_view.follow()
         chosen = self.tree_view.filter
         parts = [
-            plural(len(self.tree_view.znodes), "znode"),
+            plural(len(self.tree_view.nodes), "znode"),
             f"filter {chosen.text}" if chosen else "",
         ]
         tree.entitle("znodes", parts)
         node = self.tree_view.selected
         if node is None:
-            self.detail.show(
-                nothing_lines("No path matches.", "esc clears the filter", self.detail.columns)
-            )
+            why, hint = "No path matches.", "esc clears the filter"
+            if self.stage.view.state.quorum is not None:
+                why, hint = "This cluster has no ZooKeeper.", "4 shows its metadata"
+            detail.entitle("znode")
+            self.detail.show(nothing_lines(why, hint, self.detail.columns))
             return
         detail.entitle(node.path, [f"v{node.version}", "ephemeral" if node.ephemeral_owner else ""])
         self.detail.show(znode_lines(node, self.detail.columns, self.stage.glyphs))

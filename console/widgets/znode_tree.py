@@ -1,155 +1,27 @@
-"""The znode tree: only open branches have lines, so a tree of 100,000 znodes opens at once."""
+"""ZooKeeper's tree."""
 
-from collections.abc import Hashable
+from collections.abc import Mapping
 from typing import ClassVar
 
-from console.model.filters import Filter
-from console.model.workspace import Stage
-from console.render.lines import Line, Span, line
-from console.render.znodes import Branch, branch_line, matching, parent_path, unfolded
-from console.widgets.filtered import Filtered
-from console.widgets.virtual_view import VirtualView
-from sessions.model.cluster_view import ClusterView
+from console.widgets.tree import TreeView
 from sessions.model.states import ZnodeState
-from sessions.text import json_text
-
-OPEN_AT_FIRST = ("/brokers", "/brokers/ids", "/brokers/topics")
 
 
-class TreeView(Filtered, VirtualView):
-    """The branches that are open, with a cursor that stays with its path."""
+class ZnodeTreeView(TreeView[ZnodeState]):
+    """The znodes; ephemeral ones stand out."""
 
-    filter_hint: ClassVar[str] = "words, re:pattern or !not, in the path"
-    filters_live: ClassVar[bool] = True
-
-    def __init__(self, stage: Stage, *, id: str | None = None) -> None:
-        super().__init__(stage, id=id)
-        self.open = set(OPEN_AT_FIRST)
-        self.filter: Filter[str] = Filter()
-        self.path: str | None = None
-        self.branches: list[Branch] = []
-        self._lines_of: dict[str, int] = {}
-        self._seq = -1
-        self._view: ClusterView | None = None
+    open_at_first: ClassVar[tuple[str, ...]] = ("/brokers", "/brokers/ids", "/brokers/topics")
 
     @property
-    def znodes(self) -> dict[str, ZnodeState]:
-        """The tree at the time cursor."""
-        return self.stage.view.state.znodes
+    def nodes(self) -> Mapping[str, ZnodeState]:
+        """The znodes at the time cursor; a KRaft cluster has none."""
+        state = self.stage.view.state
+        return {} if state.quorum is not None else state.znodes
 
-    def follow(self) -> None:
-        """Take in what has changed."""
-        view, seq = self.stage.view, self.stage.source.seq
-        forward = view is self._view and seq >= self._seq
-        moved = seq != self._seq or not forward
-        if moved and (not forward or view.changed_znodes_since(self._seq)):
-            self.unfold()
-        self._view, self._seq = view, seq
+    def is_changed_since(self, seq: int) -> bool:
+        """As the read model notes it."""
+        return bool(self.stage.view.changed_znodes_since(seq))
 
-    def choose(self) -> None:
-        """Show what matches the filter."""
-        self.unfold()
-
-    def unfold(self) -> None:
-        """Work out which lines there are."""
-        if self.filter:
-            chosen = self.filter
-            branches = matching(self.znodes, lambda path: chosen.matches(path.lower(), path))
-        else:
-            branches = list(unfolded(self.znodes, self.open.__contains__))
-        if branches != self.branches:
-            self.branches = branches
-            self._lines_of = {branch.path: index for index, branch in enumerate(branches)}
-            self.resize()
-        self.refresh()
-
-    def count(self) -> int:
-        """How many lines are open."""
-        return len(self.branches)
-
-    def version(self, index: int) -> Hashable:
-        """The branch, its znode's last change, and whether it is open."""
-        branch = self.branches[index]
-        node = self.znodes.get(branch.path)
-        return branch, None if node is None else node.changed, branch.path in self.open
-
-    def draw(self, index: int) -> Line:
-        """One znode; the cursor's has a mark."""
-        branch = self.branches[index]
-        node = self.znodes.get(branch.path)
-        mark = self.stage.glyphs.cursor if index == self.cursor_index() else ""
-        if node is None:
-            return ()
-        drawn = branch_line(branch, node, self.stage.glyphs, is_open=branch.path in self.open)
-        return line(Span(mark.ljust(2), "key"), *drawn)
-
-    def cursor_index(self) -> int | None:
-        """Where the selected path is; a closed branch stands in for what is inside it."""
-        if not self.branches:
-            return None
-        path = self.path or self.branches[0].path
-        while path not in self._lines_of and path != "/":
-            path = parent_path(path)
-        return self._lines_of.get(path, 0)
-
-    def set_cursor(self, index: int) -> None:
-        """Stay with the path on this line."""
-        self.path = self.branches[index].path
-
-    @property
-    def selected(self) -> ZnodeState | None:
-        """The znode under the cursor."""
-        index = self.cursor_index()
-        return None if index is None else self.znodes.get(self.branches[index].path)
-
-    def toggle(self) -> bool:
-        """Open or close the selected branch; False on a leaf."""
-        node = self.selected
-        if node is None or not node.children or self.filter:
-            return False
-        self.open ^= {node.path}
-        self.unfold()
-        return True
-
-    def do_move_left(self) -> None:
-        """Close the branch, or go to the one it is in."""
-        node = self.selected
-        if node is None:
-            return
-        if node.path in self.open and node.children:
-            self.open.discard(node.path)
-            self.unfold()
-        elif (parent := self._lines_of.get(parent_path(node.path))) is not None:
-            self.move_to(parent)
-
-    def do_move_right(self) -> None:
-        """Open the branch, or go to its first child."""
-        node = self.selected
-        if node is None or not node.children:
-            return
-        if node.path in self.open:
-            self.do_move_down()
-        else:
-            self.open.add(node.path)
-            self.unfold()
-
-    def cell_text(self) -> str:
-        """The selected path."""
-        node = self.selected
-        return "" if node is None else node.path
-
-    def row_text(self) -> str:
-        """The selected znode as JSON."""
-        node = self.selected
-        return "" if node is None else json_text(node)
-
-    def reveal(self, path: str) -> None:
-        """Open all branches on the way to a path, and select it."""
-        above = parent_path(path)
-        while above != "/":
-            self.open.add(above)
-            above = parent_path(above)
-        self.path = path
-        self.unfold()
-        if (index := self.cursor_index()) is not None:
-            self.move_to(index)
+    def role(self, node: ZnodeState) -> str:
+        """That of ephemeral ones is their own."""
+        return "accent" if node.ephemeral_owner else super().role(node)

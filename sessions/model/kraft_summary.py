@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from sessions.model.cluster_view import ClusterView
-from sessions.model.metadata_log import Image
+from sessions.model.metadata_log import Image, end_of
 from sessions.model.states import CommittedRecord, QuorumState
 
 Plain = dict[str, Any]
@@ -56,11 +56,6 @@ def mark_of(view: ClusterView, snapshot: Mapping[str, Any], since: int) -> Plain
 def features_of(state: QuorumState) -> dict[str, int]:
     """The finalized features."""
     return Image().take(state.log).features
-
-
-def end_of(state: QuorumState) -> int:
-    """The end of the committed log, as far as it says anything."""
-    return state.log[-1].offset + 1 if state.log else 0
 
 
 def _registration(image: Image, broker: int) -> Plain:

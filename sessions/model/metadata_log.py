@@ -4,13 +4,13 @@ Records are read as events show them: by Kafka's names, with topics by name (``t
 topic called t) and registrations as ``ID.N``.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 import msgspec
 from msgspec import Struct, field
 
-from sessions.model.states import CommittedRecord
+from sessions.model.states import CommittedRecord, QuorumState
 
 Plain = dict[str, Any]
 RESOURCES: Final = {2: "topic", 4: "broker"}
@@ -27,6 +27,69 @@ CHANGES: Final = {
 """What a PartitionChange may set, and what it is called here."""
 
 
+def topic_name(shown: str) -> str:
+    """The name of a topic as records show it: ``t#2`` is the second one called ``t``."""
+    return shown.partition("#")[0]
+
+
+def resource_name(kind: int, name: str) -> str:
+    """A resource as kafka-metadata-shell names it: ``TOPIC:orders``, ``BROKER`` (the default)."""
+    word = RESOURCES.get(kind, str(kind)).upper()
+    return f"{word}:{name}" if name else word
+
+
+def _broker_path(data: Plain) -> str:
+    return f"/brokers/{data['brokerId']}"
+
+
+def _topic_path(data: Plain) -> str:
+    return f"/topics/{topic_name(data['topicId'])}"
+
+
+def _partition_path(data: Plain) -> str:
+    return f"{_topic_path(data)}/{data['partitionId']}"
+
+
+def _cleared_path(data: Plain) -> str:
+    topic = data.get("topicName", "")
+    return f"/topics/{topic}" if topic else "/topics"
+
+
+def _config_path(data: Plain) -> str:
+    return f"/configs/{resource_name(data['resourceType'], data['resourceName'])}/{data['name']}"
+
+
+PATHS: Final[dict[str, Callable[[Plain], str]]] = {
+    "RegisterBroker": _broker_path,
+    "BrokerRegistrationChange": _broker_path,
+    "UnregisterBroker": _broker_path,
+    "RegisterController": lambda data: f"/controllers/{data['controllerId']}",
+    "Topic": _topic_path,
+    "RemoveTopic": _topic_path,
+    "Partition": _partition_path,
+    "PartitionChange": _partition_path,
+    "ClearElr": _cleared_path,
+    "Config": _config_path,
+    "FeatureLevel": lambda data: f"/features/{data['name']}",
+    "ProducerIds": lambda data: "/producerIds",
+}
+"""Where in the tree of kafka-metadata-shell that stands which a record is about."""
+
+
+def path_of(kind: str, data: Plain) -> str:
+    """The path of what a record is about; empty if that is nothing in the image.
+
+    A record about a whole topic, such as ClearElr, has that topic's path.
+    """
+    path = PATHS.get(kind)
+    return "" if path is None else path(data)
+
+
+def end_of(state: QuorumState) -> int:
+    """The end of the committed log, as far as it says anything."""
+    return state.log[-1].offset + 1 if state.log else 0
+
+
 class Image(Struct):
     """Brokers by id, partitions by topic (as records name it) and number, configurations."""
 
@@ -39,10 +102,11 @@ class Image(Struct):
     def take(self, records: Iterable[CommittedRecord]) -> "Image":
         """Read more of the log; returns itself."""
         for record in records:
-            self._take(record.kind, msgspec.json.decode(record.data))
+            self.take_decoded(record.kind, msgspec.json.decode(record.data))
         return self
 
-    def _take(self, kind: str, data: Plain) -> None:
+    def take_decoded(self, kind: str, data: Plain) -> None:
+        """Read one record whose data is at hand."""
         match kind:
             case "PartitionChange":
                 self._change(self.partitions[data["topicId"], data["partitionId"]], data)

@@ -266,7 +266,8 @@ class QuorumState(Struct, array_like=True):
     (None: nobody yet, or it has resigned or is gone). ``fetched`` is how far the leader knows that
     each member of the quorum has the log, ``applied`` how far each host has applied it.
     ``folders`` are the renamed folders on brokers' disks. ``booted`` is the end of the log when the
-    cluster was up; -1: it is not yet.
+    cluster was up; -1: it is not yet. ``roles`` are the controllers' own, as
+    :class:`emulator.events.QuorumRoleChanged` names them, of those that run.
     """
 
     controllers: dict[int, str] = field(default_factory=dict)
@@ -277,6 +278,7 @@ class QuorumState(Struct, array_like=True):
     applied: dict[int, int] = field(default_factory=dict)
     folders: dict[int, list[str]] = field(default_factory=dict)
     booted: int = -1
+    roles: dict[int, str] = field(default_factory=dict)
 
 
 class ViewState(Struct, array_like=True):

@@ -11,6 +11,7 @@ import msgspec
 
 from sessions.model import kraft_summary
 from sessions.model.cluster_view import ClusterView
+from sessions.model.metadata_log import end_of
 from sessions.model.states import (
     BrokerState,
     ConsumerState,
@@ -86,7 +87,7 @@ def snapshot(view: ClusterView, before: ClusterView | None = None) -> Plain:
         return common
     since = quorum.booted
     if before is not None and before.state.quorum is not None:
-        since = kraft_summary.end_of(before.state.quorum)
+        since = end_of(before.state.quorum)
     return kraft_summary.mark_of(view, common, since)
 
 

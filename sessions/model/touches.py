@@ -2,14 +2,18 @@
 
 Names: ``orders-0`` a partition, ``/path`` a znode, ``broker.2``, ``topic.orders``, ``producer.p1``,
 ``consumer.c1``, ``group.g``. A broker is touched by what happens to its process, sessions, links
-and roles, not by every record that it writes.
+and roles, not by every record that it writes. In KRaft a path is one of the metadata image, as
+kafka-metadata-shell shows it, and ``broker.100`` is a controller.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final
 
+import msgspec
+
 from emulator import events
 from emulator.events import Event
+from sessions.model.metadata_log import path_of, topic_name
 
 PREFIXES: Final = {
     "topic": "topic.",
@@ -36,6 +40,9 @@ BROKER_FIELDS: Final[dict[type[Event], tuple[str, ...]]] = {
     events.ZooKeeperRefused: ("broker",),
     events.PartitionCached: ("broker",),
     events.MetadataUpdated: ("broker",),
+    events.ControllerStateChanged: ("controller",),
+    events.QuorumRoleChanged: ("controller",),
+    events.ReplicaFolderMoved: ("broker",),
 }
 """The fields that name a broker which the event touches."""
 
@@ -70,12 +77,23 @@ def _of_config(event: events.ConfigChanged) -> tuple[str, ...]:
     return (f"{event.entity}.{event.name}",)
 
 
+def _of_record(event: events.MetadataRecordCommitted) -> Iterator[str]:
+    """The path in the image, and the partition or broker that it stands for."""
+    data = msgspec.json.decode(event.data) if event.data else {}
+    yield path_of(event.kind, data) if data else ""
+    if "brokerId" in data:
+        yield broker_name(data["brokerId"])
+    if "partitionId" in data:
+        yield f"{topic_name(data['topicId'])}-{data['partitionId']}"
+
+
 SPECIAL: Final[dict[type[Event], Callable[[Any], Iterable[str]]]] = {
     events.MessageSent: _of_message,
     events.HighWatermarksCheckpointed: _of_checkpoint,
     events.TopicCreated: _of_new_topic,
     events.PartitionsAdded: _of_added_partitions,
     events.ConfigChanged: _of_config,
+    events.MetadataRecordCommitted: _of_record,
 }
 """Types whose objects stand in no field of their own."""
 

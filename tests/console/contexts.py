@@ -36,8 +36,9 @@ RAISED: Final = ("notice",)
 """Screens that come by themselves."""
 LIVE_ONLY: Final = ("faults",)
 """Screens that a recording has not."""
-BESIDE: Final = ("compare",)
-"""Screens that only two runs side by side have: see ``screens/test_compare.py``."""
+BESIDE: Final = ("compare", "metadata")
+"""Screens that only some sources have: two runs side by side (``screens/test_compare.py``), and
+clusters without ZooKeeper (``screens/test_metadata.py``)."""
 
 NOTICE: Final = Notice("test", ("It is one.",), 20, "true")
 

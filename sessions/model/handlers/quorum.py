@@ -22,6 +22,7 @@ def controller_state_changed(model: Model, event: events.ControllerStateChanged)
     quorum.controllers[event.controller] = event.state
     if event.state in GONE:
         quorum.applied.pop(event.controller, None)
+        quorum.roles.pop(event.controller, None)
         if quorum.leader == event.controller:
             quorum.leader = None
 
@@ -29,6 +30,7 @@ def controller_state_changed(model: Model, event: events.ControllerStateChanged)
 def role_changed(model: Model, event: events.QuorumRoleChanged) -> None:
     """Who leads: the last that was elected, until it leads no more."""
     quorum = _quorum(model)
+    quorum.roles[event.controller] = event.role
     if event.role == "leader":
         quorum.leader, quorum.epoch, quorum.fetched = event.controller, event.epoch, {}
     elif event.controller == quorum.leader:

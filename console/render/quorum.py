@@ -1,0 +1,144 @@
+"""The quorum of controllers, and how far each host has the metadata log: a tape for each."""
+
+from bisect import bisect_left
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from console.model.metadata_image import Metadata
+from console.model.tape_window import EPOCH_ROLES
+from console.model.workspace import Stage
+from console.render.lines import Line, Span, cut, line
+from console.styles.glyphs import Glyphs
+from sessions.model.metadata_log import end_of
+from sessions.model.states import CommittedRecord, QuorumState, ViewState
+from sessions.text import number, plural
+
+HEAD_WIDTH = 40
+"""Columns before a tape: id, role, process, offset, distance."""
+GONE = ("stopped", "crashed")
+PROCESS_ROLES = {"running": "", "starting": "warning", "frozen": "error"}
+
+
+class Member(Struct, frozen=True):
+    """A host that reads the metadata log.
+
+    ``role`` is a controller's in the quorum, or what a broker is to the controller. ``end`` is the
+    offset up to which it has the log (-1: nobody knows), ``behind`` the committed records after.
+    """
+
+    id: int
+    role: str
+    state: str
+    end: int
+    behind: int
+    is_leader: bool = False
+
+
+def members(view: ViewState, metadata: Metadata) -> list[Member]:
+    """Controllers and brokers: what the leader knows of them, and they of themselves."""
+    quorum = view.quorum
+    assert quorum is not None
+    end = end_of(quorum)
+    found = []
+    for controller, state in sorted(quorum.controllers.items()):
+        is_leader = controller == quorum.leader
+        known = end if is_leader else _end(quorum, controller)
+        role = controller_role(quorum, controller)
+        found.append(Member(controller, role, state, known, _behind(quorum.log, known), is_leader))
+    for broker in sorted(view.brokers):
+        known = quorum.applied.get(broker, -1)
+        role = broker_role(metadata, broker)
+        state = view.brokers[broker].state
+        found.append(Member(broker, role, state, known, _behind(quorum.log, known)))
+    return found
+
+
+def controller_role(quorum: QuorumState, controller: int) -> str:
+    """A controller's role in the quorum, by its own account; a dash of one that is gone."""
+    is_gone = quorum.controllers.get(controller) in GONE
+    return "-" if is_gone else quorum.roles.get(controller, "unattached")
+
+
+def broker_role(metadata: Metadata, broker: int) -> str:
+    """What the metadata says of a broker."""
+    known = metadata.image.brokers.get(broker)
+    if known is None:
+        return "unregistered"
+    if known["fenced"]:
+        return "fenced"
+    return "shutting down" if known["in_controlled_shutdown"] else "active"
+
+
+def _end(quorum: QuorumState, member: int) -> int:
+    """How far a controller has the log: the leader's word, or what it has applied itself."""
+    return max(quorum.fetched.get(member, -1), quorum.applied.get(member, -1))
+
+
+def _behind(log: Sequence[CommittedRecord], end: int) -> int:
+    return len(log) - bisect_left(log, end, key=lambda record: record.offset)
+
+
+def quorum_title(view: ViewState) -> list[str]:
+    """Who leads, in which epoch, up to where the log is committed, and what is amiss."""
+    quorum = view.quorum
+    if quorum is None:
+        return []
+    running = sum(state == "running" for state in quorum.controllers.values())
+    total = len(quorum.controllers)
+    lacking = f"no majority: {running} of {total} run" if running * 2 <= total else ""
+    leader = "no leader" if quorum.leader is None else f"leader {quorum.leader}"
+    epoch = "" if quorum.epoch is None else f"epoch {quorum.epoch}"
+    return [leader, epoch, f"committed {number(end_of(quorum))}", lacking]
+
+
+def quorum_lines(stage: Stage, width: int) -> list[Line]:
+    """One line a host: who it is, and which of the newest records it has."""
+    view, metadata = stage.view.state, stage.metadata
+    if view.quorum is None or metadata is None:
+        return []
+    glyphs = stage.glyphs
+    room = max(0, width - HEAD_WIDTH)
+    newest = view.quorum.log[-room:] if room else []
+    title = f"{'HOST':>6}  {'ROLE':<14}{'PROCESS':<9}{'END':>8}"
+    rows = [line(Span(title, "title"), Span(_window(newest), "muted"))]
+    rows += [_member_line(each, newest, glyphs) for each in members(view, metadata)]
+    return [cut(row, width, glyphs.more) for row in rows]
+
+
+def _window(newest: Sequence[CommittedRecord]) -> str:
+    if not newest:
+        return ""
+    return f"  records {number(newest[0].offset)} to {number(newest[-1].offset)}, by epoch"
+
+
+def _member_line(member: Member, newest: Sequence[CommittedRecord], glyphs: Glyphs) -> Line:
+    is_up = member.state not in GONE
+    mark = glyphs.here if member.is_leader else glyphs.up if is_up else glyphs.offline
+    amiss = member.role in ("fenced", "candidate", "prospective", "resigned", "unattached")
+    tape = [
+        Span(glyphs.record, f"epoch{record.epoch % EPOCH_ROLES}")
+        if record.offset < member.end
+        else Span(glyphs.no_record, "faint")
+        for record in newest
+    ]
+    behind = f"  {plural(member.behind, 'record')} behind" if member.behind else ""
+    return line(
+        Span(f"{mark} {member.id:>4}  ", "" if is_up else "error"),
+        Span(f"{member.role:<14}", "warning" if amiss else "strong" if member.is_leader else ""),
+        Span(f"{member.state[:8]:<9}", PROCESS_ROLES.get(member.state, "error")),
+        f"{'?' if member.end < 0 else number(member.end):>8}  ",
+        *_joined(tape),
+        Span(behind if not newest else "", "warning"),
+    )
+
+
+def _joined(spans: Sequence[Span]) -> list[Span]:
+    """Neighbours of one role as one span."""
+    found: list[Span] = []
+    for span in spans:
+        if found and found[-1].role == span.role:
+            found[-1] = Span(found[-1].text + span.text, span.role)
+        else:
+            found.append(span)
+    return found

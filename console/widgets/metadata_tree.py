@@ -1,0 +1,43 @@
+"""The tree of KRaft's metadata image."""
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from console.model.metadata_image import MetadataNode
+from console.widgets.tree import TreeView
+
+
+class MetadataTreeView(TreeView[MetadataNode]):
+    """The nodes of the image; fenced brokers and partitions without a leader stand out."""
+
+    open_at_first: ClassVar[tuple[str, ...]] = ("/brokers", "/controllers", "/topics")
+
+    @property
+    def nodes(self) -> Mapping[str, MetadataNode]:
+        """The image at the time cursor."""
+        metadata = self.stage.metadata
+        return {} if metadata is None else metadata.nodes
+
+    def is_changed_since(self, seq: int) -> bool:
+        """Whether anything was committed since the tree was unfolded."""
+        return self.taken != self._unfolded_at
+
+    @property
+    def taken(self) -> int:
+        """How many records the image is made of."""
+        metadata = self.stage.metadata
+        return 0 if metadata is None else metadata.taken
+
+    _unfolded_at = -1
+
+    def unfold(self) -> None:
+        """Work out which lines there are."""
+        self._unfolded_at = self.taken
+        super().unfold()
+
+    def role(self, node: MetadataNode) -> str:
+        """Whether something is amiss there."""
+        value = node.value if isinstance(node.value, dict) else {}
+        if value.get("leader", 0) < 0:
+            return "error"
+        return "warning" if value.get("fenced") else super().role(node)
