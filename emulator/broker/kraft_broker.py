@@ -71,6 +71,7 @@ class KRaftBroker(Broker):
             published=self.kraft_lifecycle.metadata_published,
         )
         self.forwarding = ForwardingManager(context, own)
+        context.topics = self.forwarding
         self.image_cache = KRaftMetadata(context, own)
         self.id_blocks = KRaftProducerIds(context, own, self.state.producer_ids)
         self.raft.member.on_commit = self.publisher.apply

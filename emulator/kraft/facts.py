@@ -4,6 +4,7 @@ Whoever leads the quorum, what is committed is read here once, in its order. So 
 topics, partitions and configurations as it does where ZooKeeper keeps them.
 """
 
+from collections.abc import Callable
 from sys import intern
 
 import msgspec
@@ -18,8 +19,6 @@ from emulator.protocol import PartitionInfo
 from emulator.protocol.raft import MetadataBatch
 from emulator.raft.state import QuorumState
 from emulator.simulation.kernel import Kernel
-
-METADATA_LOG = "__cluster_metadata-0"
 
 
 class MetadataFacts:
@@ -40,7 +39,7 @@ class MetadataFacts:
         self.states = states
         self.assignments = assignments
         self.topic_configs = topic_configs
-        self.on_lost: list[str] = []
+        self.on_lost: Callable[[str], None] = _nothing
 
     def advance(self, controller: int, quorum: QuorumState) -> None:
         """The leader's high watermark has risen: read up to there."""
@@ -58,10 +57,8 @@ class MetadataFacts:
             return
         before = quorum.log.epoch_at(known - 1)
         if before != self.state.epoch:
-            detail = f"offset {known - 1} had epoch {self.state.epoch}, has {before}"
-            name = "CommittedMetadata"
-            self.emit(
-                events.InvariantViolated, name, METADATA_LOG, f"{detail} at {controller}", False
+            self.on_lost(
+                f"offset {known - 1} had epoch {self.state.epoch}, {before} at {controller}"
             )
 
     def _read(self, controller: int, batch: MetadataBatch) -> None:
@@ -200,3 +197,7 @@ def _strategy(before: PartitionRegistration | None, after: PartitionRegistration
     if before.leader in after.isr and after.leader == after.preferred_replica:
         return "Preferred"
     return "Offline"
+
+
+def _nothing(_detail: str) -> None:
+    """Nobody wants to know."""
