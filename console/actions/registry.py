@@ -94,7 +94,7 @@ _TIME = [
 ]
 
 _DEEPER = [
-    everywhere("lost", "X", "List the records that were ever lost, and where they went"),
+    everywhere("lost", "X", "List all lost records, and where they went"),
     everywhere(
         "diagram",
         "D",
