@@ -1,4 +1,4 @@
-"""Whatever a client sends that can be read, it is answered or its connection ends: brokers go on."""
+"""Whatever a client sends that can be read, it is answered or its connection ends."""
 
 import pytest
 from hypothesis import HealthCheck, given, settings
