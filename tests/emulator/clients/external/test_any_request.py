@@ -1,4 +1,4 @@
-"""Whatever a client sends that can be read, it is answered or its connection ends."""
+"""Whatever a client sends that can be read, brokers go on: it is answered, or disconnected."""
 
 import pytest
 from hypothesis import HealthCheck, given, settings
