@@ -168,6 +168,15 @@ TABLE: list[tuple[str, Meaning]] = [
     ("broker start 1 --clean", StartBroker(broker=1, clean=True)),
     ("broker freeze 1", FreezeBroker(broker=1)),
     ("broker thaw 1", inputs.ThawBroker(broker=1)),
+    ("broker start 1 --no-wait", inputs.StartBroker(broker=1, wait=False)),
+    ("controller crash active", inputs.ChangeController(action="crash", which="active")),
+    ("controller stop 101", inputs.ChangeController(action="stop", which="101")),
+    (
+        "controller start all --no-wait",
+        inputs.ChangeController(action="start", which="all", wait=False),
+    ),
+    ("controller freeze standby", inputs.ChangeController(action="freeze", which="standby")),
+    ("controller thaw last", inputs.ChangeController(action="thaw", which="last")),
     ("network cut 1 zk", CutLink(source=1, destination=-1)),
     ("network cut clients 0 --one-way", CutLink(source=-2, destination=0, one_way=True)),
     ("network heal", HealLinks()),
@@ -208,6 +217,12 @@ TABLE: list[tuple[str, Meaning]] = [
     ("reassign t-0 1,2,3", inputs.Reassign(tp="t-0", replicas=[1, 2, 3])),
     ("reassign cancel t-0", inputs.CancelReassignment(tp="t-0")),
     ("config broker 1 a=1", inputs.ConfigureBroker(broker=1, config={"a": "1"})),
+    ("config broker default a=1", inputs.ConfigureBroker(broker=None, config={"a": "1"})),
+    ("describe t", inputs.DescribeTopic(topic="t")),
+    (
+        "alterpartition t-0 0 0,1 --leader-epoch -1 --isr-epoch 1:-1",
+        inputs.AlterPartition(tp="t-0", broker=0, isr=[0, 1], leader_epoch=-1, isr_epochs={1: -1}),
+    ),
     ("wait 2s", Wait(duration_us=2 * SECOND)),
     ("wait until t-0.leader == -1", WaitUntil(clauses=[LEADS])),
     (

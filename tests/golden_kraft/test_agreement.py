@@ -29,13 +29,24 @@ SEEDS = {
 """Where another seed than the first is one with which the races go as they were recorded."""
 
 RACE = "which follower is first, or whether it finds the leader's ports open, went another way"
+SLOW = "broker processes took six seconds to start"
+EMPTY = "an empty value is set there by the recorder, and takes the setting away here"
 KNOWN = {
+    ("3.9.2", "c03-unclean-past-elr"): RACE,
+    ("3.9.2", "c07-two-at-once"): EMPTY,
+    ("4.0.2", "c03-unclean-past-elr-elr"): RACE,
+    ("4.0.2", "c05-killed-again"): SLOW,
+    ("4.0.2", "c05-killed-again-elr"): SLOW,
+    ("4.0.2", "c06-periodic"): RACE,
+    ("4.0.2", "c07-two-at-once"): EMPTY,
+    ("4.0.2", "c07-two-at-once-elr"): EMPTY,
+    ("4.1.2", "c07-two-at-once"): EMPTY,
     ("4.0.2", "c02-elr-reassign"): "the second fencing came after the mark",
     ("4.0.2", "c03-unclean-past-elr"): RACE,
     ("4.1.2", "c01-stopped-again"): "the controller's own partition epoch counts ClearElrRecords",
     ("4.1.2", "c02-elr-reassign"): RACE,
     ("4.1.2", "c03-unclean-past-elr"): RACE,
-    ("4.1.2", "c05-killed-again"): "broker processes took six seconds to start",
+    ("4.1.2", "c05-killed-again"): SLOW,
 }
 """What does not agree (yet), and why; it must go on differing until it is taken out here."""
 PAIRS = [
