@@ -49,6 +49,8 @@ REPLICAS: Final = 3
 FETCH_WAIT_MS: Final = "30"
 """A follower that waits for records of other partitions hears of a new one so much later."""
 FOR_TESTS: Final = {
+    "broker.heartbeat.interval.ms": "250",
+    "broker.session.timeout.ms": "1000",
     "offsets.topic.num.partitions": "5",
     "replica.lag.time.max.ms": "2000",
     "zookeeper.session.timeout.ms": "1000",

@@ -5,6 +5,7 @@ from typing import Any, Final
 from emulator.broker.controller_channel import ControllerChannel
 from emulator.broker.kraft_state import KRaftBrokerState, Pending
 from emulator.broker_context import BrokerContext
+from emulator.coordinator import offsets_topic
 from emulator.metadata_log.records import BROKER_RESOURCE
 from emulator.protocol import (
     AlterConfigsRequest,
@@ -83,6 +84,17 @@ class ForwardingManager:
         request = EnvelopeRequest(CreateTopicsRequest({topic: wanted}, TRY_US))
         if all(each.message != request for each in self.state.forwarding.queue):
             self.channel.ask(request, PATIENCE_US)
+
+    def create_automatically(self, topic: str) -> None:
+        """Have a topic made that a client asked for, with this broker's defaults.
+
+        Source: ``DefaultAutoTopicCreationManager.creatableTopic``.
+        """
+        config = self.context.config
+        if topic == offsets_topic.TOPIC:
+            offsets_topic.create(self.context)
+            return
+        self.create(topic, config.num_partitions, config.default_replication_factor, {})
 
     def _is_of_another(self, message: IncrementalAlterConfigsRequest) -> bool:
         is_broker = message.resource_type == BROKER_RESOURCE and bool(message.resource_name)

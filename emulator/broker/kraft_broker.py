@@ -72,7 +72,7 @@ class KRaftBroker(Broker):
         )
         self.forwarding = ForwardingManager(context, own)
         context.topics = self.forwarding
-        self.image_cache = KRaftMetadata(context, own)
+        self.image_cache = KRaftMetadata(context, own, self.forwarding.create_automatically)
         self.id_blocks = KRaftProducerIds(context, own, self.state.producer_ids)
         self.raft.member.on_commit = self.publisher.apply
         self.raft.on_leader = self._leader_changed
@@ -150,6 +150,10 @@ class KRaftBroker(Broker):
             messages.MetadataRequest: request(self.image_cache.describe_topic),
             messages.ClusterMetadataRequest: request(self.image_cache.describe_cluster),
             messages.DescribeClusterRequest: self._describe_cluster,
+            messages.DescribeConfigsRequest: request(self.image_cache.describe_configs),
+            messages.ListPartitionReassignmentsRequest: request(
+                self.image_cache.list_reassignments
+            ),
             messages.InitProducerIdRequest: request(self.id_blocks.give_out),
         }
         mine |= dict.fromkeys(get_args(ControllerResponse), self._controller_answered)

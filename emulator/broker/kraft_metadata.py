@@ -1,10 +1,18 @@
 """What a broker in KRaft mode tells clients: its image (``KRaftMetadataCache``)."""
 
+from collections.abc import Callable
+
 from emulator.broker.kraft_state import KRaftBrokerState
 from emulator.broker_context import BrokerContext
+from emulator.metadata_log.image import config_key
+from emulator.metadata_log.records import BROKER_RESOURCE, TOPIC_RESOURCE
 from emulator.protocol import (
     ClusterMetadataRequest,
     ClusterMetadataResponse,
+    DescribeConfigsRequest,
+    DescribeConfigsResponse,
+    ListPartitionReassignmentsRequest,
+    ListPartitionReassignmentsResponse,
     MetadataRequest,
     MetadataResponse,
     PartitionDescription,
@@ -13,15 +21,22 @@ from emulator.protocol import (
 )
 from emulator.protocol.errors import NONE
 from emulator.protocol.names import is_topic_name
+from emulator.releases.config import broker_values, topic_values
 
 
 class KRaftMetadata:
     """Answers clients from the image."""
 
-    def __init__(self, context: BrokerContext, state: KRaftBrokerState) -> None:
-        """Answer for the broker of ``context``."""
+    def __init__(
+        self,
+        context: BrokerContext,
+        state: KRaftBrokerState,
+        create_topic: Callable[[str], None],
+    ) -> None:
+        """Answer for the broker of ``context``; ``create_topic`` has a topic made."""
         self.context = context
         self.state = state
+        self.create_topic = create_topic
 
     def describe_topic(self, source: int, request: int, message: MetadataRequest) -> None:
         """Tell a client of a topic's partitions as this broker knows them."""
@@ -44,13 +59,18 @@ class KRaftMetadata:
         """Tell a client the brokers, a controller and topics.
 
         Clients do not reach the controllers, so a broker that is alive stands for them
-        (``KRaftMetadataCache.getRandomAliveBrokerId``; here it is the broker itself). Topics are
-        never made automatically.
+        (``KRaftMetadataCache.getRandomAliveBrokerId``; here it is the broker itself). A topic that
+        is made automatically is unknown until this broker has read of it
+        (``DefaultAutoTopicCreationManager``).
         """
         image = self.state.image
         names = list(image.topic_ids) if message.topics is None else message.topics
         brokers = [b for b, each in sorted(image.brokers.items()) if not each.fenced]
         topics = {topic: self._describe(topic) for topic in names}
+        if message.creates and self.context.config.auto_create_topics_enable:
+            for topic, found in topics.items():
+                if found.error == "UNKNOWN_TOPIC_OR_PARTITION":
+                    self.create_topic(topic)
         response = ClusterMetadataResponse(request, brokers, self.context.id, "", topics)
         self.context.respond(source, request, response)
 
@@ -72,3 +92,34 @@ class KRaftMetadata:
             for number, each in sorted(found.partitions.items())
         }
         return TopicDescription(NONE, found.id, partitions)
+
+    def list_reassignments(
+        self, source: int, request: int, _message: ListPartitionReassignmentsRequest
+    ) -> None:
+        """Tell the moves under way, as far as this broker has read of them."""
+        moves = {}
+        for topic, number, each in self.state.image.partitions():
+            if each.adding_replicas or each.removing_replicas:
+                kept = [broker for broker in each.replicas if broker not in each.removing_replicas]
+                before = [broker for broker in each.replicas if broker not in each.adding_replicas]
+                moves[f"{topic.name}-{number}"] = (before, kept)
+        answer = ListPartitionReassignmentsResponse(request, NONE, moves)
+        self.context.respond(source, request, answer)
+
+    def describe_configs(self, source: int, request: int, message: DescribeConfigsRequest) -> None:
+        """Tell the values of topics' configuration, or of this broker's own (``ConfigHelper``)."""
+        context, image = self.context, self.state.image
+        settings = context.settings
+        defaults = {**settings.defaults, **settings.brokers.get(context.id, {})}
+        dynamic = dict(image.configs.get(config_key(BROKER_RESOURCE, ""), {}))
+        dynamic |= image.configs.get(config_key(BROKER_RESOURCE, str(context.id)), {})
+        values: dict[str, dict[str, str]] = {}
+        own: dict[str, dict[str, str]] = {}
+        for topic in message.topics:
+            if image.topic(topic) is not None:
+                own[topic] = dict(image.configs.get(config_key(TOPIC_RESOURCE, topic), {}))
+                values[topic] = topic_values(settings.version, defaults | dynamic) | own[topic]
+        if not message.topics:
+            own[""] = dict(settings.brokers.get(context.id, {})) | dynamic
+            values[""] = broker_values(settings.version, defaults | dynamic)
+        context.respond(source, request, DescribeConfigsResponse(request, values, own))

@@ -25,6 +25,7 @@ from emulator.protocol import (
     DescribeClusterResponse,
 )
 from emulator.releases.profiles import Profile
+from emulator.releases.versions import has_no_zookeeper
 from emulator.wire import codec
 from emulator.wire.apis import API_VERSIONS, APIS
 from emulator.wire.exceptions import UnsupportedVersion, WireError
@@ -36,6 +37,8 @@ SIGN_OF_LIFE: Final = DescribeClusterRequest()
 """What a broker is asked where the answer is known: one that is frozen or cut off gives none."""
 UNANSWERED_MAX: Final = 1_000
 """How many messages without an answer are remembered: what was sent before them has arrived."""
+BATCHES_SINCE: Final = 3
+"""The first version of Produce that 4.0 takes, whatever it advertises (KIP-896, KAFKA-18659)."""
 _REQUESTS: Final = frozenset(REQUESTS)
 
 
@@ -64,6 +67,7 @@ class ExternalClients:
         self.versions: dict[int, range] = {}
         self.delivery: Delivery | None = None
         self._calls: dict[int, Call] = {}
+        self._takes_batches_only = has_no_zookeeper(context.profile.numbers)
         self._translators = self._table(racks)
         for key, versions in versions_of(context.profile.version).items():
             if APIS[key].name in self._translators:
@@ -80,7 +84,7 @@ class ExternalClients:
             "Metadata": metadata.Metadata(addresses, racks, known_ids),
             "DescribeCluster": metadata.DescribeCluster(addresses, racks),
             "FindCoordinator": metadata.FindCoordinator(addresses),
-            "Produce": produce.Produce(context, magic),
+            "Produce": produce.Produce(context, magic, known_ids),
             "InitProducerId": producer_ids.InitProducerId(),
             "Fetch": fetch.Fetch(context, EncodedRecords(context.ledger, magic), known_ids),
             "ListOffsets": fetch.ListOffsets(),
@@ -167,7 +171,10 @@ class ExternalClients:
         known = self.versions.get(header.api_key)
         if known is None:
             raise WireError(f"{api.name} is no request that this broker takes")
-        if header.api_version not in known and header.api_key != API_VERSIONS:
+        is_known = header.api_version in known
+        if isinstance(message, ProduceRequest) and self._takes_batches_only:
+            is_known = is_known and header.api_version >= BATCHES_SINCE
+        if not is_known and header.api_key != API_VERSIONS:
             raise WireError(f"{api.name} {header.api_version} is no version that this broker takes")
         return Call(number, connection, header, message)
 

@@ -113,9 +113,11 @@ class TopicIds:
         self.names = state.topic_names
 
     def learn(self, found: ClusterMetadataResponse) -> None:
-        """Remember what a broker told."""
+        """Remember what a broker told; a topic that was made anew is not the one of its old id."""
         for name, topic in found.topics.items():
-            if topic.topic_id:
+            if topic.topic_id and self.names.get(topic.topic_id) != name:
+                for old in [old for old, known in self.names.items() if known == name]:
+                    del self.names[old]
                 self.names[topic.topic_id] = name
 
     def name(self, topic_id: bytes) -> str | None:

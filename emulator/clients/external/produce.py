@@ -12,6 +12,7 @@ from zlib import crc32
 from emulator import events
 from emulator.clients.context import ClientContext
 from emulator.clients.external.call import Call
+from emulator.clients.external.metadata import TopicIds
 from emulator.protocol import AnyMessage, ProduceRequest, ProduceResponse, RecordBatch
 from emulator.protocol.errors import ERRORS, NONE
 from emulator.protocol.names import is_topic_name
@@ -29,8 +30,9 @@ DOUBTS_MAX: Final = 1_000
 class Produce:
     """Produce: one request to the broker for each partition, and one answer to the client."""
 
-    def __init__(self, context: ClientContext, magic: int) -> None:
+    def __init__(self, context: ClientContext, magic: int, known_ids: TopicIds) -> None:
         """Enter records in the ledger of ``context``; ``magic`` is the format of brokers' logs."""
+        self.known_ids = known_ids
         self.context = context
         self.magic = magic
         self.kernel = context.kernel
@@ -43,9 +45,12 @@ class Produce:
         assert isinstance(request, wire.ProduceRequest)
         asked: list[AnyMessage] = []
         for topic in request.topic_data:
+            name = topic.name or self.known_ids.name(topic.topic_id)
             for each in topic.partition_data:
-                tp = f"{topic.name}-{each.index}"
-                if is_topic_name(topic.name):
+                tp = f"{name}-{each.index}"
+                if name is None:
+                    asked.append(ProduceResponse(0, tp, "UNKNOWN_TOPIC_ID", -1))
+                elif is_topic_name(name):
                     asked.append(self._batch(call, request, tp, each.records or b""))
                 else:
                     asked.append(ProduceResponse(0, tp, "INVALID_TOPIC_EXCEPTION", -1))
@@ -152,6 +157,7 @@ UNENTERED: Final = (
     "CORRUPT_MESSAGE",
     "INVALID_RECORD",
     "INVALID_TOPIC_EXCEPTION",
+    "UNKNOWN_TOPIC_ID",
     "UNSUPPORTED_COMPRESSION_TYPE",
 )
 """The errors of records that no broker has seen."""

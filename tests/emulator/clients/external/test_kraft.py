@@ -1,0 +1,134 @@
+"""Clients outside on brokers in KRaft mode, by bytes."""
+
+import pytest
+
+from emulator.inputs.statements import CrashBroker, CreateTopic, DeleteTopic
+from emulator.protocol.errors import ERRORS
+from emulator.wire.messages.cluster import (
+    ApiVersionsRequest,
+    MetadataRequest,
+    MetadataRequestTopic,
+    MetadataResponse,
+    MetadataResponseTopic,
+)
+from emulator.wire.messages.configs import DescribeConfigsRequest, DescribeConfigsResource
+from emulator.wire.messages.fetch import FetchPartition, FetchRequest, FetchTopic
+from emulator.wire.messages.partitions import ListPartitionReassignmentsRequest
+from emulator.wire.messages.produce import (
+    PartitionProduceData,
+    ProduceRequest,
+    TopicProduceData,
+)
+from emulator.wire.messages.topics import CreatableTopic, CreateTopicsRequest
+from emulator.wire.types import NO_UUID
+from tests.support.wire_client import WireLab, batch_of, values_in
+
+METADATA, PRODUCE, FETCH = 13, 13, 17
+
+
+def error(name: str) -> int:
+    return ERRORS[name].code
+
+
+@pytest.fixture
+def lab() -> WireLab:
+    made = WireLab.made(brokers=3, version="4.1", config={"default.replication.factor": "3"})
+    made.pass_time(2_000_000)
+    assert all(broker.takes_requests for broker in made.cluster.brokers.values())
+    return made
+
+
+def metadata(lab: WireLab, here: int, topic: str) -> MetadataResponse:
+    request = MetadataRequest([MetadataRequestTopic(name=topic)], allow_auto_topic_creation=True)
+    found: MetadataResponse = lab.ask(here, request, METADATA)
+    return found
+
+
+def topic_with_id(lab: WireLab, here: int, topic: str) -> MetadataResponseTopic:
+    assert metadata(lab, here, topic).topics[0].error_code == error("UNKNOWN_TOPIC_OR_PARTITION")
+    lab.pass_time(200_000)
+    (found,) = metadata(lab, here, topic).topics
+    assert found.error_code == 0
+    return found
+
+
+def by_id(topic_id: bytes, *values: str) -> ProduceRequest:
+    rows = [PartitionProduceData(0, batch_of(*values))]
+    return ProduceRequest(None, -1, 30_000, [TopicProduceData("", topic_id, rows)])
+
+
+def fetched(topic_id: bytes) -> FetchRequest:
+    rows = [FetchPartition(0, -1, 0, partition_max_bytes=1 << 20)]
+    return FetchRequest(max_wait_ms=0, topics=[FetchTopic("", topic_id, rows)])
+
+
+def test_a_broker_advertises_what_4_1_does_and_takes_no_message_sets(lab: WireLab) -> None:
+    here = lab.connect()
+    answer = lab.ask(here, ApiVersionsRequest(), 4)
+    ranges = {each.api_key: (each.min_version, each.max_version) for each in answer.api_keys}
+    assert (ranges[0], ranges[1], ranges[3]) == ((0, 13), (4, 18), (0, 13))
+    lab.send(here, ProduceRequest(None, -1, 1_000, []), 2)
+    lab.pass_time(1_000)
+    assert "Produce 2" in lab.closed[here]
+
+
+def test_metadata_has_the_broker_itself_for_the_controller(lab: WireLab) -> None:
+    answer = lab.ask(lab.connect(1), MetadataRequest([]), METADATA)
+    assert answer.controller_id == 1
+    assert [each.node_id for each in answer.brokers] == [0, 1, 2]
+
+
+def test_the_controller_makes_a_topic_that_metadata_asks_for(lab: WireLab) -> None:
+    found = topic_with_id(lab, lab.connect(), "auto")
+    assert found.topic_id != NO_UUID
+    assert len(found.partitions[0].replica_nodes) == 3
+
+
+def test_records_are_produced_and_fetched_by_the_topics_id(lab: WireLab) -> None:
+    found = topic_with_id(lab, lab.connect(), "t")
+    here = lab.connect(found.partitions[0].leader_id)
+    (answer,) = lab.ask(here, by_id(found.topic_id, "a", "b"), PRODUCE).responses
+    assert answer.topic_id == found.topic_id
+    assert answer.partition_responses[0].error_code == 0
+    lab.pass_time(600_000)
+    (given,) = lab.ask(here, fetched(found.topic_id), FETCH).responses
+    assert values_in(given.partitions[0].records) == [(0, "a"), (1, "b")]
+
+
+def test_the_id_of_a_topic_that_was_deleted_and_made_anew_is_unknown(lab: WireLab) -> None:
+    here = lab.connect()
+    old = topic_with_id(lab, here, "t")
+    lab.run(DeleteTopic(topic="t"))
+    lab.pass_time(200_000)
+    new = topic_with_id(lab, here, "t")
+    assert new.topic_id != old.topic_id
+    there = lab.connect(new.partitions[0].leader_id)
+    (answer,) = lab.ask(there, by_id(old.topic_id, "a"), PRODUCE).responses
+    assert answer.partition_responses[0].error_code == error("UNKNOWN_TOPIC_ID")
+    (given,) = lab.ask(there, fetched(old.topic_id), FETCH).responses
+    assert given.partitions[0].error_code == error("UNKNOWN_TOPIC_ID")
+
+
+def test_topics_are_made_by_the_controller_and_keep_their_values(lab: WireLab) -> None:
+    here = lab.connect(2)
+    request = CreateTopicsRequest([CreatableTopic("made", 2, 3)], timeout_ms=1_000)
+    assert lab.ask(here, request, 7).topics[0].error_code == 0
+    lab.pass_time(100_000)
+    wanted = DescribeConfigsRequest([DescribeConfigsResource(2, "made", None)])
+    (found,) = lab.ask(here, wanted, 4).results
+    assert found.error_code == 0
+    assert "min.insync.replicas" in {each.name for each in found.configs}
+    moves = lab.ask(here, ListPartitionReassignmentsRequest(topics=None), 0)
+    assert (moves.error_code, moves.topics) == (0, [])
+
+
+def test_after_a_crash_another_broker_leads(lab: WireLab) -> None:
+    lab.run(CreateTopic(topic="t", assignment=[[1, 2, 0]]))
+    lab.pass_time(100_000)
+    here = lab.connect(0)
+    before = metadata(lab, here, "t").topics[0].partitions[0]
+    lab.run(CrashBroker(broker=1))
+    lab.pass_time(15_000_000)
+    after = metadata(lab, here, "t").topics[0].partitions[0]
+    assert (before.leader_id, after.leader_id) == (1, 2)
+    assert after.leader_epoch > before.leader_epoch
