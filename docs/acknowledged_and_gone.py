@@ -65,7 +65,7 @@ def main() -> None:
     server = ClusterServer()
     for version in sys.argv[1:] or ("0.10.2", "3.9"):
         told, kept, lost = run(server, version)
-        print(f"{version}: acknowledged {told}, the leader has {kept}, lost {lost}")
+        sys.stdout.write(f"{version}: acknowledged {told}, the leader has {kept}, lost {lost}\n")
     server.stop()
 
 

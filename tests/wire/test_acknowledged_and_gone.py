@@ -1,4 +1,4 @@
-"""The demonstration of docs/clients.md: librdkafka with acks=all by the rules of several releases."""
+"""The demonstration of docs/clients.md: acks=all by the rules of several releases."""
 
 from collections.abc import Iterator
 

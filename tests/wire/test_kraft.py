@@ -13,6 +13,7 @@ pytestmark = [
     pytest.mark.kafka(version="4.1", config={"min.insync.replicas": 2}),
 ]
 
+
 def test_what_was_acknowledged_outlives_the_leader(
     client: Client, kafka_cluster: KafkaCluster
 ) -> None:
