@@ -66,7 +66,7 @@ def test_a_configuration_that_is_taken_away_is_gone() -> None:
 
 def test_it_is_read_on_and_back_in_time_anew() -> None:
     view, reader = ClusterView(), MetadataReader()
-    seen = []
+    seen: list[int] = []
     early = None
     for event in events_of(*ELIGIBLE):
         view.apply(event)
