@@ -20,8 +20,10 @@ DELAY: Final = "500ms"
 """How late messages become on a link that is delayed from the palette."""
 LINKS_MAX: Final = 6
 """To how many other brokers links are offered."""
-BROKER: Final = re.compile(r"broker\.(\d+)|/brokers/ids/(\d+)")
-PARTITION_PATH: Final = re.compile(r"/brokers/topics/([^/]+)/partitions/(\d+)")
+BROKER: Final = re.compile(r"broker\.(\d+)|/brokers/(?:ids/)?(\d+)|/controllers/(\d+)")
+PARTITION_PATH: Final = re.compile(
+    r"/brokers/topics/([^/]+)/partitions/(\d+)|/topics/([^/]+)/(\d+)"
+)
 
 
 class Fault(Struct, frozen=True):
@@ -36,13 +38,17 @@ class Fault(Struct, frozen=True):
 
 
 def faults_of(view: ClusterView, names: Sequence[str]) -> list[Fault]:
-    """The faults of the objects of these names; of the controller's broker if none is known."""
+    """The faults of the objects of these names; of the controller if none is known."""
     found: dict[str, Fault] = {}
     partitions, brokers = _objects(view, names)
     for tp in partitions:
         found |= {each.statement: each for each in _of_partition(view, view.state.partitions[tp])}
-    for broker in brokers:
-        found |= {each.statement: each for each in _of_broker(view, view.state.brokers[broker])}
+    for host in brokers:
+        if host in view.state.brokers:
+            of_host = _of_broker(view, view.state.brokers[host])
+        else:
+            of_host = _of_controller(view, host)
+        found |= {each.statement: each for each in of_host}
     return list(found.values())
 
 
@@ -51,28 +57,40 @@ def subject_of(view: ClusterView, names: Sequence[str]) -> str:
     partitions, brokers = _objects(view, names)
     if partitions:
         return partitions[0]
-    return f"broker {brokers[0]}" if brokers else "nothing"
+    if not brokers:
+        return "nothing"
+    return f"{'broker' if brokers[0] in view.state.brokers else 'controller'} {brokers[0]}"
 
 
 def _objects(view: ClusterView, names: Sequence[str]) -> tuple[list[str], list[int]]:
-    """The partitions that are meant, and the brokers: a partition means its leader's too."""
+    """The partitions that are meant, and the hosts: a partition means its leader's too.
+
+    In KRaft the active controller is one of the hosts, and so is what else is down of the quorum.
+    """
     state = view.state
+    controllers = {} if state.quorum is None else state.quorum.controllers
     partitions: list[str] = []
     brokers: list[int] = []
     for selected in names:
         path = PARTITION_PATH.match(selected)
-        name = f"{path[1]}-{path[2]}" if path else selected
+        name = f"{path[1] or path[3]}-{path[2] or path[4]}" if path else selected
         if match := BROKER.fullmatch(name):
-            brokers.append(int(match[1] or match[2]))
+            brokers.append(int(match[1] or match[2] or match[3]))
         elif name in state.partitions:
             partitions.append(name)
             leader = state.partitions[name].leader
             brokers.append(-1 if leader is None else leader)
-    known = [each for each in dict.fromkeys(brokers) if each in state.brokers]
+    known = [
+        each for each in dict.fromkeys(brokers) if each in state.brokers or each in controllers
+    ]
     if not partitions and not known:
         controller = state.controller.broker
-        known = [controller] if controller is not None else list(state.brokers)[:1]
-    return partitions, known
+        is_known = controller in state.brokers or controller in controllers
+        known = [controller] if controller is not None and is_known else list(state.brokers)[:1]
+    leader = None if state.quorum is None else state.quorum.leader
+    amiss = [each for each, status in controllers.items() if status != "running"]
+    more = [*([] if leader is None else [leader]), *amiss]
+    return partitions, list(dict.fromkeys([*known, *more]))
 
 
 def together(faults: Sequence[Fault]) -> Fault:
@@ -111,6 +129,24 @@ def _of_broker(view: ClusterView, broker: BrokerState) -> Iterator[Fault]:
     yield from _of_links(view, number, name)
 
 
+def _of_controller(view: ClusterView, number: int) -> Iterator[Fault]:
+    """What can be done to a controller of the quorum; only a majority elects and fences."""
+    quorum = view.state.quorum
+    assert quorum is not None
+    state, name = quorum.controllers[number], f"controller {number}"
+    shown = f"active {name}" if number == quorum.leader else name
+    if state == "frozen":
+        yield Fault(f"thaw {name}", statement("controller thaw", number))
+    if state in ("crashed", "stopped"):
+        yield Fault(f"start {name}", statement("controller start", number))
+        return
+    yield Fault(f"crash {shown}", f"controller crash {number}", name)
+    if state == "running":
+        yield Fault(f"shut {shown} down", f"controller stop {number}", name)
+        yield Fault(f"freeze {shown}", f"controller freeze {number}", name)
+    yield Fault(f"isolate {shown}", f"network isolate {number}", name)
+
+
 def _of_rack(view: ClusterView, broker: BrokerState) -> Iterator[Fault]:
     """All brokers of its rack at once, if it is not alone there."""
     alive = [
@@ -125,7 +161,11 @@ def _of_rack(view: ClusterView, broker: BrokerState) -> Iterator[Fault]:
 
 
 def _of_links(view: ClusterView, number: int, name: str) -> Iterator[Fault]:
-    yield Fault(f"cut {name} from ZooKeeper", f"network cut {number} zk", name)
+    if view.state.quorum is None:
+        yield Fault(f"cut {name} from ZooKeeper", f"network cut {number} zk", name)
+    else:
+        cuts = [statement("network cut", number, each) for each in view.state.quorum.controllers]
+        yield Fault(f"cut {name} from the controllers", "; ".join(cuts), name)
     yield Fault(f"isolate {name}", f"network isolate {number}", name)
     others = [each for each in view.state.brokers if each != number][:LINKS_MAX]
     for other in others:

@@ -5,6 +5,7 @@ from console.model.faults import Fault, faults_of, subject_of, together
 from emulator import events
 from sessions.model.cluster_view import ClusterView
 from tests.console.fakes import Script, failover
+from tests.console.kraft import FENCED, kraft
 from tests.console.libraries import failing_over
 
 
@@ -148,3 +149,40 @@ def test_brokers_of_a_rack_can_die_together() -> None:
 def test_faults_that_are_done_together_ask_for_each_name_once() -> None:
     crash, isolate = Fault("crash", "broker crash 1", "broker 1"), Fault("cut", "x", "broker 1")
     assert together([crash, isolate]) == Fault("crash, then cut", "broker crash 1; x", "broker 1")
+
+
+def test_kraft_offers_the_active_controller_beside_a_broker() -> None:
+    found = faults_of(kraft(*FENCED).view, ["broker.0"])
+    statements = [fault.statement for fault in found]
+    assert "network cut 0 100; network cut 0 101; network cut 0 102" in statements
+    assert not any("zk" in each for each in statements)
+    assert statements[-4:] == [
+        "controller crash 100",
+        "controller stop 100",
+        "controller freeze 100",
+        "network isolate 100",
+    ]
+    assert "crash active controller 100" in titles(found)
+
+
+@pytest.mark.parametrize("name", ["broker.102", "/controllers/102"])
+def test_a_controller_that_is_down_can_be_started(name: str) -> None:
+    view = kraft(*FENCED, "controller crash 102").view
+    assert subject_of(view, [name]) == "controller 102"
+    assert faults_of(view, [name])[0].statement == "controller start 102"
+    thawed = kraft(*FENCED, "controller freeze 102").view
+    assert faults_of(thawed, [name])[0].statement == "controller thaw 102"
+
+
+def test_paths_of_the_metadata_image_name_brokers_and_partitions() -> None:
+    view = kraft(*FENCED).view
+    assert subject_of(view, ["/brokers/2"]) == "broker 2"
+    assert subject_of(view, ["/topics/orders/1"]) == "orders-1"
+    assert subject_of(view, []) == "controller 100"
+
+
+def test_each_statement_that_kraft_offers_is_one() -> None:
+    view = kraft(*FENCED, "controller freeze 101").view
+    for name in ("broker.0", "broker.2", "broker.100", "broker.101", "orders-0"):
+        for fault in faults_of(view, [name]):
+            assert asked(fault.statement)
