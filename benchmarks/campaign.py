@@ -23,6 +23,7 @@ from sessions.campaign.plan import Plan
 from sessions.campaign.run import Emulation
 from sessions.campaign.runner import run_campaign
 from sessions.campaign.worker import Task, Worker
+from sessions.garbage_collection import YOUNG_OBJECTS, collector_resting
 
 SCRIPT = """\
 cluster --brokers 3
@@ -83,7 +84,8 @@ def emulated(made: Plan) -> int:
 def written(made: Plan, dataset: Path) -> None:
     """Make the runs as one task does, with all their tables."""
     CampaignFolder(dataset).begin(made)
-    with Worker(Task(made, str(dataset), LIMIT_S, "benchmark")) as worker:
+    task = Task(made, str(dataset), LIMIT_S, "benchmark")
+    with Worker(task) as worker, collector_resting(YOUNG_OBJECTS):
         worker.make(range(made.runs))
 
 

@@ -1,7 +1,8 @@
 """Draw the console's pictures in docs/pictures/ anew, from scripts: they cannot go stale.
 
 ``python docs/make_pictures.py [FOLDER]`` runs each scene on the emulator, opens it in the console
-without a terminal at 120x40 and 80x24, presses its keys, and saves what is shown as SVG.
+without a terminal at 120x40 and 80x24 (one of them larger), presses its keys, and saves what is
+shown as SVG.
 """
 
 import asyncio
@@ -17,8 +18,9 @@ from sessions.sources.source import Source
 
 FOLDER = Path(__file__).parent / "pictures"
 SIZES = ((120, 40), (80, 24))
+LARGE = ((200, 60),)
 SETTLING = 20
-"""How many frames a scene gets: what is foreseen, for example, comes a little later."""
+"""How many frames a scene gets: what is predicted, for example, comes a little later."""
 
 CRASH = """
 cluster --brokers 3 --seed 7 --config zookeeper.session.timeout.ms=4000
@@ -52,6 +54,47 @@ produce orders --count 2 --value d --acks 1 --retries 5
 """
 
 
+DAY = """
+cluster --brokers 3 --seed 7
+topic create orders --partitions 6 --replication-factor 3 --config min.insync.replicas=2
+topic create payments --partitions 3 --replication-factor 3
+topic create clicks --partitions 4 --replication-factor 2
+wait until orders-5.state == online and payments-2.state == online and clicks-3.state == online
+produce orders --producer shop --value order --acks all --retries 20 --partitioner roundrobin \\
+  --count 1000000 --every 200ms --async
+produce payments --producer bank --value payment --acks all --retries 20 \\
+  --partitioner roundrobin --count 1000000 --every 500ms --async
+produce clicks --producer web --value click --acks 1 --retries 20 --partitioner roundrobin \\
+  --count 1000000 --every 250ms --async
+wait 10s
+broker crash 1
+wait 40s
+broker start 1
+wait until under_replicated == 0
+wait 5s
+election preferred
+wait 10s
+broker crash 0
+wait 25s
+broker start 0
+wait 12s
+"""
+LOSS = """
+cluster --brokers 3 --seed 7 --config zookeeper.session.timeout.ms=4000
+topic create orders --replica-assignment 1:2:0
+wait until orders-0.leader == 1
+produce orders --value paid --count 3 --acks all
+replica pause orders-0@2
+replica pause orders-0@0
+produce orders --value shipped --count 4 --acks 1
+broker crash 1
+wait until orders-0.leader == 2
+produce orders --value returned --count 2 --acks 1
+broker start 1
+wait 5s
+"""
+
+
 class Scene(NamedTuple):
     """What is drawn: a script, the keys to press, and whether a recording of it is shown."""
 
@@ -59,10 +102,12 @@ class Scene(NamedTuple):
     script: str
     keys: tuple[str, ...]
     is_replay: bool = False
+    sizes: tuple[tuple[int, int], ...] = SIZES
 
 
 SCENES = (
     Scene("overview", CRASH, ("1",)),
+    Scene("over-time", DAY, ("1",), sizes=LARGE),
     Scene("partitions", CRASH, ("2",)),
     Scene("tapes", TAPES, ("2", "enter")),
     Scene("brokers", CRASH, ("3",)),
@@ -70,6 +115,8 @@ SCENES = (
     Scene("events", CRASH, ("5",)),
     Scene("lab", CRASH, ("7", "down", "down")),
     Scene("faults", CRASH, ("3", "down", "x")),
+    Scene("diagram", LOSS, ("5", "slash", *"truncated", "enter", "D")),
+    Scene("lost", LOSS, ("X",)),
     Scene("record", TAPES, ("2", "enter", "enter")),
     Scene("replay", CRASH, ("2", "G"), is_replay=True),
 )
@@ -111,7 +158,7 @@ def main(folder: Path) -> None:
     """Draw every scene at every size."""
     folder.mkdir(parents=True, exist_ok=True)
     for scene in SCENES:
-        for size in SIZES:
+        for size in scene.sizes:
             sys.stderr.write(f"{_show(scene, size, folder).name}\n")
 
 

@@ -57,8 +57,8 @@ def history(api: Api) -> Iterator[tuple[str, int]]:
 
 def lines_of_releases() -> list[str]:
     """Each release without its last number, oldest first: 0.8.1, .., 3.9, and those with KRaft."""
-    lines = dict.fromkeys(release.rpartition(".")[0] for release in RELEASES if release != "0.8.1")
-    return [*lines, *WITHOUT_ZOOKEEPER]
+    lines = [release.rpartition(".")[0] for release in RELEASES if release != "0.8.1"]
+    return list(dict.fromkeys([*lines, *WITHOUT_ZOOKEEPER]))
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ No part knows the broker. What it needs of another part it is given when it is m
 """
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from msgspec import Struct, field
 
@@ -28,6 +28,16 @@ from emulator.zookeeper.tree import ZooKeeper
 
 CLOSING_US = 300
 """How long a peer takes to notice that its connection was closed."""
+
+
+class Topics(Protocol):
+    """The topics of a cluster in KRaft mode, as one broker knows and makes them."""
+
+    def partition_count(self, topic: str) -> int:
+        """How many partitions a topic has; 0: there is none."""
+
+    def create(self, topic: str, partitions: int, factor: int, config: dict[str, str]) -> None:
+        """Ask the controller to make a topic."""
 
 
 class Surroundings(NamedTuple):
@@ -87,6 +97,7 @@ class BrokerContext:
         self.profile = self.configuration.profile
         self.stepwise = self.settings.stepwise
         self.voters = list(surroundings.voters)
+        self.topics: Topics | None = None
         self.own_response: Callable[[int, ProduceResponse], None]
         self.timers = Timers(kernel, process.id, process.timers)
         self.arm = self.timers.arm

@@ -185,10 +185,12 @@ class Cluster:
         self.environment.observers.append(self.facts.changed)
         self.audit = Audit(state.audit, self.kernel, self.logs_of)
         self.invariants = Invariants(state.invariants, self.kernel, self.profile, self.replica)
+        if self.controllers:
+            self.metadata_facts.on_lost = self.invariants.metadata_lost
 
     def _controllers(self, kraft: KRaftState) -> dict[int, ControllerServer]:
         state = self.state
-        facts = MetadataFacts(
+        self.metadata_facts = facts = MetadataFacts(
             self.kernel, kraft.committed, state.states, state.assignments, state.topic_configs
         )
         return {
@@ -428,6 +430,11 @@ def _fresh(spec: CreateCluster) -> ClusterState:
         raise ConfigError(f"There are {len(spec.racks)} racks for {len(ids)} brokers.")
     kraft = _fresh_kraft(spec, profile, ids) if is_kraft(spec.version, spec.mode) else None
     controllers = [] if kraft is None else list(kraft.controllers)
+    if kraft is None and (spec.controllers > 1 or spec.features):
+        raise ConfigError(
+            f"In ZooKeeper mode, which is {spec.version}'s own, brokers elect the controller among"
+            " themselves, and there are no features: give --mode kraft."
+        )
     if spec.hosts and len(spec.hosts) != len(ids):
         raise ConfigError(f"There are {len(spec.hosts)} hosts for {len(ids)} brokers.")
     hosts = {number: Host(number) for number in (*ids, *controllers, ZOOKEEPER, CLIENTS)}

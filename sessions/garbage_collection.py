@@ -40,10 +40,10 @@ def collect_seldom() -> None:
 
 
 @contextmanager
-def collector_resting() -> Iterator[None]:
-    """Look for cycles more seldom still: a large cluster in the making is looked at once."""
+def collector_resting(objects: int = MANY_OBJECTS) -> Iterator[None]:
+    """Look for cycles only after so many new objects: a large cluster in the making once."""
     before = gc.get_threshold()
-    gc.set_threshold(MANY_OBJECTS, *before[1:])
+    gc.set_threshold(objects, *before[1:])
     try:
         yield
     finally:

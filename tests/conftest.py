@@ -35,6 +35,17 @@ HASTY = (
 )
 """One compiler, a collector without threads, and no second look at Spark's own classes."""
 
+NEED_PYSPARK = (
+    *("sessions/analysis/*", "sessions/campaign/*", "sessions/exploration/test_spark_search.py"),
+    *(
+        "sessions/test_example_queries.py",
+        "commands/runs/test_analysis.py",
+        "commands/runs/test_campaign.py",
+    ),
+)
+"""Tests of modules that import PySpark."""
+collect_ignore_glob = [] if find_spec("pyspark") else list(NEED_PYSPARK)
+
 settings.register_profile("tidegauge", settings(deadline=None))  # a loaded machine is no failure
 settings.load_profile("tidegauge")
 

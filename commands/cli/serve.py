@@ -91,8 +91,9 @@ def serve(
     """Serve a cluster to Kafka clients: one TCP port a broker, the wire protocol of its release.
 
     The first line on standard output is bootstrap.servers=... Without a script messages between
-    brokers take 0.02 ms, topics get up to three replicas, and groups do not wait for members
-    (group.initial.rebalance.delay.ms=0); --config sets other values. A script's statements are
+    brokers take 0.02 ms, topics get up to three replicas, groups do not wait for members
+    (group.initial.rebalance.delay.ms=0) and followers fetch every 30 ms at least
+    (replica.fetch.wait.max.ms); --config sets other values. A script's statements are
     given while clients are served. ctrl-c or SIGTERM stops it, with every response sent.
     """
     from commands.language.parser import parse_script, read_text

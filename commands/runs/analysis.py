@@ -27,13 +27,13 @@ def analysis(
         CommandError: no such job, no Java, no Spark, no dataset, or Spark failed.
     """
     from sessions.analysis.errors import AnalysisError
-    from sessions.analysis.jobs import JOBS
+    from sessions.analysis.names import NAMES
     from sessions.dataset.layout import DatasetError, DatasetUnreadable
 
     for job in jobs:
-        if job not in JOBS:
-            near = get_close_matches(job, JOBS, n=1, cutoff=0)
-            message = f"there is no job {job!r}; the nearest is {near[0]!r} of {', '.join(JOBS)}"
+        if job not in NAMES:
+            near = get_close_matches(job, NAMES, n=1, cutoff=0)
+            message = f"there is no job {job!r}; the nearest is {near[0]!r} of {', '.join(NAMES)}"
             raise CommandError(ExitCode.USAGE, message)
     try:
         from sessions.analyze import analyze

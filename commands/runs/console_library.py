@@ -15,6 +15,7 @@ from commands.runs.script_from_session import Ending, Given, script_of, write_sc
 from commands.runs.script_runner import ScriptRunner
 from console.model.library import Card, LibraryError, Opened, Tell
 from emulator.events import Event
+from emulator.inputs.statements import OF_CONNECTIONS
 from emulator.releases.profiles import VERSIONS
 from sessions.format.errors import SessionError
 from sessions.format.file import SessionFile
@@ -228,9 +229,14 @@ def script_of_recording(source: ReplaySource) -> str:
 
 
 def _script(session: SessionFile, name: str, ending: Ending, source: Source) -> str:
-    given = [
-        Given(each.seq, each.time_us, each.steps, each.line, each.text) for each in session.inputs()
-    ]
+    inputs = session.inputs()
+    if any(each.statement and isinstance(each.statement.input, OF_CONNECTIONS) for each in inputs):
+        raise CommandError(
+            ExitCode.FAILED,
+            f"{session.path} has requests of clients outside, which no script can give; it replays "
+            "and verifies as it is",
+        )
+    given = [Given(each.seq, each.time_us, each.steps, each.line, each.text) for each in inputs]
     if not given or given[0].seq != 1:
         raise CommandError(
             ExitCode.FAILED, f"{session.path} does not hold what its cluster began with"

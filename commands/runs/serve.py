@@ -46,6 +46,8 @@ from sessions.text import clock
 LATENCY: Final = "0.00002s"
 """How long messages take in a served cluster: clients outside bring a network of their own."""
 REPLICAS: Final = 3
+FETCH_WAIT_MS: Final = "30"
+"""A follower that waits for records of other partitions hears of a new one so much later."""
 FOR_TESTS: Final = {
     "offsets.topic.num.partitions": "5",
     "replica.lag.time.max.ms": "2000",
@@ -88,6 +90,7 @@ def served_script(
         "default.replication.factor": replicas,
         "offsets.topic.replication.factor": replicas,
         "group.initial.rebalance.delay.ms": "0",
+        "replica.fetch.wait.max.ms": FETCH_WAIT_MS,
     }
     words = ["cluster", "--latency", LATENCY]
     known = _settings_of(spec.version)
@@ -199,6 +202,22 @@ class ServedCluster:
                 answer["result"] = self.run.outputs[-1].result
         return answer
 
+    async def answer(self, asked: Reply) -> Reply:
+        """Answer a line that is about this cluster."""
+        match asked:
+            case {"statement": str(text)}:
+                return await self.answer_statement(text)
+            case {"result": True}:
+                return self.result()
+            case {"partition": str(tp)}:
+                return self.partition(tp)
+            case {"controller": True}:
+                return self.controller()
+            case {"record": str(path)}:
+                return self.write_recording(path)
+        keys = '"statement", "result", "partition", "controller", "record", "open" or "close"'
+        return _refused(f"a line has {keys}, not {', '.join(map(repr, asked)) or 'nothing'}")
+
     def result(self) -> Reply:
         """What ``run --json`` prints, as of now."""
         return {"ok": True, "result": json_object(self.run)}
@@ -254,7 +273,7 @@ class Clusters:
         except (CommandError, OSError, msgspec.ValidationError) as error:
             return _refused(str(error) or type(error).__name__)
 
-    async def _answer(self, asked: Reply) -> Reply:  # noqa: PLR0911 - one for each kind of line
+    async def _answer(self, asked: Reply) -> Reply:
         if "open" in asked:
             return await self._open(msgspec.convert(asked["open"], ClusterWish))
         number = asked.get("cluster", next(iter(self.by_number), 0))
@@ -262,23 +281,11 @@ class Clusters:
         if cluster is None:
             known = ", ".join(map(str, self.by_number)) or "none"
             return _refused(f"there is no cluster {number!r}; there are: {known}")
-        match asked:
-            case {"statement": str(text)}:
-                return await cluster.answer_statement(text)
-            case {"result": True}:
-                return cluster.result()
-            case {"partition": str(tp)}:
-                return cluster.partition(tp)
-            case {"controller": True}:
-                return cluster.controller()
-            case {"record": str(path)}:
-                return cluster.write_recording(path)
-            case {"close": True}:
-                del self.by_number[number]
-                await cluster.stop()
-                return {"ok": True}
-        keys = '"statement", "result", "partition", "controller", "record", "open" or "close"'
-        return _refused(f"a line has {keys}, not {', '.join(map(repr, asked)) or 'nothing'}")
+        if asked.get("close") is True:
+            del self.by_number[number]
+            await cluster.stop()
+            return {"ok": True}
+        return await cluster.answer(asked)
 
     async def _open(self, wish: ClusterWish) -> Reply:
         config = [Setting(name, _word(value)) for name, value in wish.config.items()]

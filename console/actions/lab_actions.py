@@ -19,7 +19,7 @@ ACT: Final = [
         writes=True,
     ),
     everywhere("act.save", "S", "Save what was done as a script that does it again", files=True),
-    everywhere("source.brief", "i", "What the scenario that is open is about, and what to watch"),
+    everywhere("source.brief", "i", "What the open scenario is about, and what to watch"),
     everywhere("source.close", "Q", "Close what was opened last, back to what was there before"),
 ]
 
@@ -65,7 +65,7 @@ SCREEN: Final = [
         ("faults",),
         "inflict.mark",
         "m",
-        "Mark it: what is marked is foreseen and done together, in this order",
+        "Mark it: what is marked is predicted and done together, in this order",
         "mark",
     ),
     *on(("compare",), "drill", "enter", "Open the first run's event", "event"),

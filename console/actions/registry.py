@@ -25,6 +25,7 @@ SCREENS: Final = (
     "events",
     "event",
     "diagram",
+    "lost",
     "record",
     "bookmarks",
     "difference",
@@ -92,7 +93,8 @@ _TIME = [
     everywhere("time.live", "L", "To the end of what exists, and follow it", "live"),
 ]
 
-_DIAGRAM = [
+_DEEPER = [
+    everywhere("lost", "X", "List all lost records, and where they went"),
     everywhere(
         "diagram",
         "D",
@@ -131,7 +133,7 @@ _ACT = [
     everywhere("app.theme", "T", "The next colour theme"),
     everywhere("app.help", "?", "This help", "help"),
     everywhere("app.quit", "ctrl+q", "Quit"),
-    everywhere("app.suspend", "ctrl+z", "Go into the background; fg comes back"),
+    everywhere("app.suspend", "ctrl+z", "Suspend the console; fg resumes it"),
     everywhere("app.interrupt", "ctrl+c", "Say how to quit"),
 ]
 
@@ -189,7 +191,7 @@ ACTIONS: Final[dict[str, Action]] = {
         *_MOVE,
         *_TIME,
         *_MARK,
-        *_DIAGRAM,
+        *_DEEPER,
         *_FIND,
         *_ACT,
         *TABLE,
@@ -260,6 +262,7 @@ GROUPS: Final = {
     "drill": "Open",
     "why": "Open",
     "diagram": "Open",
+    "lost": "Open",
     "cursor": "Time",
     "copy": "Copy",
     "app": "Program",

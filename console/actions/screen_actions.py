@@ -78,6 +78,9 @@ DRILL: Final = [
         "Open the event with its causes and effects, or what a field names",
         "open",
     ),
+    *on(
+        ("lost",), "drill", "enter", "Open the record: its copies, and what happened to it", "open"
+    ),
     *on(("diagram",), "drill", "enter", "Unfold the line, or open the event", "open"),
     *on(("record",), "drill", "enter", "Open the write of the copy, or the event", "open"),
     *on(("bookmarks",), "drill", "enter", "Bring the time cursor to the bookmark", "go there"),
@@ -134,7 +137,10 @@ LOG: Final = [
     ),
     *on(LOGS, "faults", "f", "Show only changes and faults, or every event", "changes"),
     *on(
-        ("znodes", "znode", "metadata", "event", "diagram", "record", "bookmarks", "difference"),
+        (
+            *("znodes", "znode", "metadata", "event", "diagram", "lost", "record", "bookmarks"),
+            "difference",
+        ),
         "filter.open",
         "/",
         "Show only lines that match: text, re:.., !not",
@@ -173,6 +179,7 @@ READ: Final = (
     "events",
     "event",
     "diagram",
+    "lost",
     "record",
     "bookmarks",
     "difference",

@@ -127,17 +127,19 @@ class Bookmarks:
             self.app.notify(f"#{number(found)}: {text}")
         elif search.at_end and source.read_only:
             self.stage.search = None
-            self.app.notify(f"after this place it never comes to {text}")
+            self.app.notify(f"{text} never holds after this point")
         elif search.at_end and not search.waits:
             search.waits = True
             self.stage.pacer.live()
-            self.app.notify(f"it has not come to {text}: going on until it does (esc stops)")
+            self.app.notify(f"{text} does not hold yet: running until it does (esc stops)")
 
     def stop_search(self) -> bool:
         """Look no further; False if nothing was looked for."""
         search, self.stage.search = self.stage.search, None
         if search is not None:
-            self.app.notify(f"looked for {search.condition.text} up to #{number(search.view.seq)}")
+            self.app.notify(
+                f"stopped looking for {search.condition.text} at #{number(search.view.seq)}"
+            )
         return search is not None
 
     # ---- the difference between two moments
@@ -152,6 +154,6 @@ class Bookmarks:
     def do_mark_difference(self) -> None:
         """What differs between A and here."""
         if self.stage.mark_a is None:
-            self.app.notify("a sets A first; then d shows what differs between A and here")
+            self.app.notify("set A first (a); then d shows what differs between A and here")
         elif not isinstance(self.app.screen, DifferenceScreen):
             self.app.push_screen(DifferenceScreen(self.stage))

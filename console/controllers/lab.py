@@ -45,7 +45,7 @@ class Lab:
         view = self.stage.present
         faults = faults_of(view, names)
         if not faults:
-            self.app.notify("there is no broker yet that could be broken")
+            self.app.notify("there is no broker yet")
             return
         self.app.push_screen(FaultsScreen(self.stage, subject_of(view, names), faults))
 
@@ -67,7 +67,7 @@ class Lab:
         if not text:
             return None
         if text not in (fault.confirm, fault.confirm.removeprefix("broker ")):
-            return f"that is not its name: '{fault.confirm}' does it, esc leaves it be"
+            return f"the name does not match: type '{fault.confirm}', or esc to cancel"
         return self._give(fault, done)
 
     def _give(self, fault: Fault, done: Callable[[], None]) -> str | None:

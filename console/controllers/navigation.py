@@ -1,5 +1,6 @@
 """Where lines lead: one method for each kind of page that ``enter`` opens."""
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -12,6 +13,7 @@ from console.model.workspace import Stage
 from console.screens.base import ConsoleScreen
 from console.screens.broker import BrokerScreen
 from console.screens.events import EventScreen
+from console.screens.lost import LostScreen
 from console.screens.partition import PartitionScreen
 from console.screens.partitions import PartitionsScreen
 from console.screens.record import RecordScreen
@@ -28,6 +30,18 @@ class Navigation:
         self.app = app
         self.sources = sources
         self.lab = lab
+        self._openers: dict[str, Callable[[str], None]] = {
+            "partition": self.open_partition,
+            "broker": lambda broker: self.open_broker(int(broker)),
+            "znode": self.open_znode,
+            "event": lambda seq: self.open_event(int(seq)),
+            "diagram": lambda seq: self.open_diagram(int(seq)),
+            "moment": lambda seq: self.stage.pacer.seek_seq(int(seq)),
+            "record": lambda record_id: self.open_record(int(record_id)),
+            "lost": lambda _: self.do_lost(),
+            "mode": self.go,
+            "partitions": self.open_partitions,
+        }
 
     @property
     def stage(self) -> Stage:
@@ -89,25 +103,8 @@ class Navigation:
 
     def open_link(self, link: Link | None) -> None:
         """Open what a line leads to; a line that leads nowhere says nothing."""
-        match link:
-            case Link("partition", tp):
-                self.open_partition(tp)
-            case Link("broker", broker):
-                self.open_broker(int(broker))
-            case Link("znode", path):
-                self.open_znode(path)
-            case Link("event", seq):
-                self.open_event(int(seq))
-            case Link("diagram", seq):
-                self.open_diagram(int(seq))
-            case Link("moment", seq):
-                self.stage.pacer.seek_seq(int(seq))
-            case Link("record", record_id):
-                self.open_record(int(record_id))
-            case Link("mode", mode):
-                self.go(mode)
-            case Link("partitions", text):
-                self.open_partitions(text)
+        if link is not None and (opener := self._openers.get(link.kind)) is not None:
+            opener(link.name)
 
     def open_partition(self, tp: str) -> None:
         """Drill into a partition."""
@@ -126,9 +123,13 @@ class Navigation:
         """Drill into a record."""
         batch = self.stage.view.batch(record_id)
         if batch is None:
-            self.app.notify(f"nobody knows record {record_id:,} at this time")
+            self.app.notify(f"record {record_id:,} has not been produced yet")
         else:
             self.app.push_screen(RecordScreen(self.stage, batch.tp, record_id))
+
+    def do_lost(self) -> None:
+        """List the records that were ever lost."""
+        self.app.push_screen(LostScreen(self.stage))
 
     def open_event(self, seq: int) -> None:
         """Drill into an event."""

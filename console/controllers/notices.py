@@ -97,7 +97,7 @@ class Notices:
         source, pacer = self.stage.source, self.stage.pacer
         if not source.read_only or not source.at_tail:
             pacer.paused = True
-        there = f"Events #1 to #{number(source.last_seq)} are there and can be looked at"
+        there = f"Events #1 to #{number(source.last_seq)} can be looked at"
         here = f"the time cursor stands at #{number(source.seq)}"
         kept = f"{there}; {here}" if source.last_seq else "There is no event to look at"
         text = (sentence, f"{kept}. Nothing was changed.")

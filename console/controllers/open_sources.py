@@ -20,9 +20,12 @@ from console.screens.base import ConsoleScreen
 from console.screens.faults import FaultsScreen
 from console.screens.messages import SourceShown, WorkFailed
 from console.screens.page import MenuScreen, PageScreen
+from emulator.events import ExpectationChecked
 
 BRIEFING_WIDTH: Final = 76
-AS_BEFORE: Final = "What was open before is open still, and as it was."
+BRIEFED_EVENTS_MAX: Final = 20_000
+"""In so many events before the time cursor answers to a scenario's questions are looked for."""
+AS_BEFORE: Final = "What was open before is unchanged."
 
 
 class Opening(Struct):
@@ -147,13 +150,16 @@ class OpenSources:
         card = self.stage.card
         if card is not None:
             version = self.stage.view.state.version or card.version
-            lines = briefing_lines(card, version, BRIEFING_WIDTH)
+            source = self.stage.source
+            passed = source.events(max(1, source.seq - BRIEFED_EVENTS_MAX), source.seq)
+            checked = [event for event in passed if isinstance(event, ExpectationChecked)]
+            lines = briefing_lines(card, version, BRIEFING_WIDTH, checked)
             self.app.push_screen(PageScreen(self.stage, card.name, lines))
 
     def do_source_close(self) -> None:
         """Close what was opened last, and show what was there before."""
         if len(self.openings) == 1:
-            self.app.notify("this was there first: there is nothing to go back to (ctrl+q quits)")
+            self.app.notify("nothing was opened before this (ctrl+q quits)")
             return
         gone = self.openings.pop()
         before = self.openings[-1]

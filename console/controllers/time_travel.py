@@ -205,7 +205,7 @@ class TimeTravel:
         if reply.error != "NONE":
             return complaint(reply)
         if reply.pending and self.stage.pacer.paused:
-            self.app.notify(f"{text}: waits for time to go on (space)")
+            self.app.notify(f"{text}: waits for time to pass (space)")
         else:
             self._show_output(text, reply)
         return None

@@ -27,6 +27,8 @@ LEVELS: Final[dict[type[Event], int]] = {
     events.RecordsConsumed: TRAFFIC,
     events.GroupRecordsWritten: TRAFFIC,
     events.OffsetCommitted: TRAFFIC,
+    events.QuorumProgressChanged: TRAFFIC,
+    events.MetadataApplied: TRAFFIC,
     events.LogTruncated: FAULT,
     events.ElectionFailed: FAULT,
     events.ProduceFailed: FAULT,
@@ -41,7 +43,7 @@ BROKEN_STATES: Final = frozenset({"crashed", "frozen", "stopped"})
 def level_of(event: Event) -> int:
     """How much the event matters; some classes tell both good and bad news."""
     match event:
-        case events.BrokerStateChanged(state=state):
+        case events.BrokerStateChanged(state=state) | events.ControllerStateChanged(state=state):
             return FAULT if state in BROKEN_STATES else CHANGE
         case events.ExpectationChecked(passed=False):
             return FAULT

@@ -13,17 +13,16 @@ from msgspec import Struct
 
 from emulator.releases.config import resolve
 from sessions.model.cluster_view import ClusterView
-from sessions.model.states import BrokerState, PartitionState
+from sessions.model.states import BrokerState, PartitionState, QuorumState
 
 UNCLEAN: Final = "unclean.leader.election.enable"
 DELAY: Final = "500ms"
 """How late messages become on a link that is delayed from the palette."""
 LINKS_MAX: Final = 6
 """To how many other brokers links are offered."""
-BROKER: Final = re.compile(r"broker\.(\d+)|/brokers/(?:ids/)?(\d+)|/controllers/(\d+)")
-PARTITION_PATH: Final = re.compile(
-    r"/brokers/topics/([^/]+)/partitions/(\d+)|/topics/([^/]+)/(\d+)"
-)
+HOST: Final = re.compile(r"(?:broker\.|/brokers/(?:ids/)?|/controllers/)(\d+)")
+"""A broker or a controller: as events touch it, and in the trees of ZooKeeper and of KRaft."""
+PARTITION_PATH: Final = re.compile(r"(?:/brokers)?/topics/([^/]+)/(?:partitions/)?(\d+)")
 
 
 class Fault(Struct, frozen=True):
@@ -38,59 +37,53 @@ class Fault(Struct, frozen=True):
 
 
 def faults_of(view: ClusterView, names: Sequence[str]) -> list[Fault]:
-    """The faults of the objects of these names; of the controller if none is known."""
+    """The faults of the objects of these names; of the controller's broker if none is known."""
     found: dict[str, Fault] = {}
-    partitions, brokers = _objects(view, names)
+    partitions, hosts = _objects(view, names)
     for tp in partitions:
         found |= {each.statement: each for each in _of_partition(view, view.state.partitions[tp])}
-    for host in brokers:
+    quorum = view.state.quorum
+    for host in hosts:
         if host in view.state.brokers:
-            of_host = _of_broker(view, view.state.brokers[host])
-        else:
-            of_host = _of_controller(view, host)
-        found |= {each.statement: each for each in of_host}
+            found |= {each.statement: each for each in _of_broker(view, view.state.brokers[host])}
+        elif quorum is not None:
+            found |= {each.statement: each for each in _of_controller(quorum, host)}
+    if quorum is not None:
+        found |= {each.statement: each for each in _of_controllers(quorum)}
     return list(found.values())
 
 
 def subject_of(view: ClusterView, names: Sequence[str]) -> str:
     """What the palette is about, in words."""
-    partitions, brokers = _objects(view, names)
+    partitions, hosts = _objects(view, names)
     if partitions:
         return partitions[0]
-    if not brokers:
+    if not hosts:
         return "nothing"
-    return f"{'broker' if brokers[0] in view.state.brokers else 'controller'} {brokers[0]}"
+    return f"{'broker' if hosts[0] in view.state.brokers else 'controller'} {hosts[0]}"
 
 
 def _objects(view: ClusterView, names: Sequence[str]) -> tuple[list[str], list[int]]:
-    """The partitions that are meant, and the hosts: a partition means its leader's too.
-
-    In KRaft the active controller is one of the hosts, and so is what else is down of the quorum.
-    """
+    """The partitions that are meant, and the hosts: a partition means its leader's too."""
     state = view.state
-    controllers = {} if state.quorum is None else state.quorum.controllers
     partitions: list[str] = []
-    brokers: list[int] = []
+    hosts: list[int] = []
     for selected in names:
         path = PARTITION_PATH.match(selected)
-        name = f"{path[1] or path[3]}-{path[2] or path[4]}" if path else selected
-        if match := BROKER.fullmatch(name):
-            brokers.append(int(match[1] or match[2] or match[3]))
+        name = f"{path[1]}-{path[2]}" if path else selected
+        if match := HOST.fullmatch(name):
+            hosts.append(int(match[1]))
         elif name in state.partitions:
             partitions.append(name)
             leader = state.partitions[name].leader
-            brokers.append(-1 if leader is None else leader)
-    known = [
-        each for each in dict.fromkeys(brokers) if each in state.brokers or each in controllers
-    ]
+            hosts.append(-1 if leader is None else leader)
+    there = {*state.brokers, *(() if state.quorum is None else state.quorum.controllers)}
+    known = [each for each in dict.fromkeys(hosts) if each in there]
     if not partitions and not known:
         controller = state.controller.broker
-        is_known = controller in state.brokers or controller in controllers
-        known = [controller] if controller is not None and is_known else list(state.brokers)[:1]
-    leader = None if state.quorum is None else state.quorum.leader
-    amiss = [each for each, status in controllers.items() if status != "running"]
-    more = [*([] if leader is None else [leader]), *amiss]
-    return partitions, list(dict.fromkeys([*known, *more]))
+        active = controller if controller in there else None
+        known = list(state.brokers)[:1] if active is None else [active]
+    return partitions, known
 
 
 def together(faults: Sequence[Fault]) -> Fault:
@@ -129,24 +122,6 @@ def _of_broker(view: ClusterView, broker: BrokerState) -> Iterator[Fault]:
     yield from _of_links(view, number, name)
 
 
-def _of_controller(view: ClusterView, number: int) -> Iterator[Fault]:
-    """What can be done to a controller of the quorum; only a majority elects and fences."""
-    quorum = view.state.quorum
-    assert quorum is not None
-    state, name = quorum.controllers[number], f"controller {number}"
-    shown = f"active {name}" if number == quorum.leader else name
-    if state == "frozen":
-        yield Fault(f"thaw {name}", statement("controller thaw", number))
-    if state in ("crashed", "stopped"):
-        yield Fault(f"start {name}", statement("controller start", number))
-        return
-    yield Fault(f"crash {shown}", f"controller crash {number}", name)
-    if state == "running":
-        yield Fault(f"shut {shown} down", f"controller stop {number}", name)
-        yield Fault(f"freeze {shown}", f"controller freeze {number}", name)
-    yield Fault(f"isolate {shown}", f"network isolate {number}", name)
-
-
 def _of_rack(view: ClusterView, broker: BrokerState) -> Iterator[Fault]:
     """All brokers of its rack at once, if it is not alone there."""
     alive = [
@@ -161,11 +136,7 @@ def _of_rack(view: ClusterView, broker: BrokerState) -> Iterator[Fault]:
 
 
 def _of_links(view: ClusterView, number: int, name: str) -> Iterator[Fault]:
-    if view.state.quorum is None:
-        yield Fault(f"cut {name} from ZooKeeper", f"network cut {number} zk", name)
-    else:
-        cuts = [statement("network cut", number, each) for each in view.state.quorum.controllers]
-        yield Fault(f"cut {name} from the controllers", "; ".join(cuts), name)
+    yield _cut_from_metadata(view, number, name)
     yield Fault(f"isolate {name}", f"network isolate {number}", name)
     others = [each for each in view.state.brokers if each != number][:LINKS_MAX]
     for other in others:
@@ -174,6 +145,35 @@ def _of_links(view: ClusterView, number: int, name: str) -> Iterator[Fault]:
         yield Fault(f"delay link {number} to {other} by {DELAY}", f"network delay {link} {DELAY}")
     if any(number in (each.source, each.destination) for each in view.state.links):
         yield Fault("heal all links", "network heal")
+
+
+def _cut_from_metadata(view: ClusterView, number: int, name: str) -> Fault:
+    """From ZooKeeper, or in KRaft from all controllers."""
+    quorum = view.state.quorum
+    if quorum is None:
+        return Fault(f"cut {name} from ZooKeeper", f"network cut {number} zk", name)
+    cuts = "; ".join(f"network cut {number} {each}" for each in sorted(quorum.controllers))
+    return Fault(f"cut {name} from the controllers", cuts, name)
+
+
+def _of_controllers(quorum: QuorumState) -> Iterator[Fault]:
+    """KRaft's controllers, the active one first."""
+    for number in sorted(quorum.controllers, key=lambda each: (each != quorum.leader, each)):
+        yield from _of_controller(quorum, number)
+
+
+def _of_controller(quorum: QuorumState, number: int) -> Iterator[Fault]:
+    state, active = quorum.controllers[number], number == quorum.leader
+    name = f"controller {number}"
+    shown = f"{name} (active)" if active else name
+    if state == "frozen":
+        yield Fault(f"thaw {shown}", f"controller thaw {number}")
+    if state in ("crashed", "stopped"):
+        yield Fault(f"start {shown}", f"controller start {number}")
+    else:
+        yield Fault(f"crash {shown}", f"controller crash {number}", name)
+    if state == "running":
+        yield Fault(f"freeze {shown}", f"controller freeze {number}", name)
 
 
 # ---- partitions

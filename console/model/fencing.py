@@ -26,7 +26,7 @@ TOUCHES_MAX: Final = 64
 """How many events back a fact's record is looked for, among those of its partition."""
 STEPS_MAX: Final = 512
 """How many events of a broker are looked at for what silenced it."""
-BUDGET_MS: Final = 100.0
+BUDGET_MS: Final = 250.0
 """How long the last heartbeat may be looked for, once."""
 SESSION_TIMER: Final = "broker-session"
 MEMO_MAX: Final = 256

@@ -60,7 +60,7 @@ def _theme(value: object) -> str:
 
     names = theme_names()
     if value not in names:
-        raise Wrong(f"{value!r} is no theme{_nearest(str(value), names)}")
+        raise Wrong(f"{value!r} is not a theme{_nearest(str(value), names)}")
     return str(value)
 
 
@@ -78,7 +78,7 @@ def _speed(value: object) -> float:
     try:
         number = float(str(value))
     except ValueError:
-        raise Wrong(f"{value!r} is no number") from None
+        raise Wrong(f"{value!r} is not a number") from None
     if not slowest <= number <= fastest:
         raise Wrong(f"{value!r} is not between 0.0625 (1/16) and 256")
     return number
@@ -122,7 +122,7 @@ def defaults() -> Configuration:
 
 def example_file() -> str:
     """A file that says what holds anyway, to be changed."""
-    lines = ["# What the tidegauge console begins with. Every line may be left out.", ""]
+    lines = ["# Settings of the tidegauge console. Every line is optional.", ""]
     for name, kind in SETTINGS.items():
         value = kind.default if not isinstance(kind.default, bool) else str(kind.default).lower()
         shown = f'"{value}"' if isinstance(kind.default, str) else value
@@ -193,7 +193,7 @@ def _setting(
 def _keys(given: object, origin: str, problems: list[str]) -> dict[str, tuple[str, ...]]:
     """The user's keys that are sound; one that would share its key with another action is not."""
     if not isinstance(given, dict):
-        problems.append(f"{origin}: {KEYS} is no table; write [{KEYS}] and then id = 'key'")
+        problems.append(f"{origin}: {KEYS} is not a table; write [{KEYS}] and then id = 'key'")
         return {}
     taken: dict[str, tuple[str, ...]] = {}
     for id, value in given.items():
@@ -219,7 +219,7 @@ def _wrong_key(id: str, keys: tuple[Any, ...]) -> str:
         return f"unknown action {id!r}{_nearest(id, list(ACTIONS))}"
     for key in keys:
         if not isinstance(key, str) or not KEY.fullmatch(key) or not _is_known(key):
-            return f"{id}: {key!r} is no key; write such as 'x', 'ctrl+x', 'f5', 'space'"
+            return f"{id}: {key!r} is not a key; keys are written 'x', 'ctrl+x', 'f5', 'space'"
     return "" if keys else f"{id}: an action needs at least one key"
 
 

@@ -27,8 +27,9 @@ AT_ZOOKEEPER: Final = (
     events.PartitionsAdded,
     events.ReplicasAssigned,
     events.ConfigChanged,
+    events.MetadataRecordCommitted,
 )
-"""What is written there, or noticed there."""
+"""What is written there, or noticed there; in KRaft, what its controllers write."""
 ON_THE_WAY: Final = (
     events.LinkChanged,
     events.MessageLost,
@@ -54,9 +55,16 @@ def place_of(event: Event) -> int | None:
     return CLIENTS
 
 
-def hosts_of(state: ViewState) -> list[int]:
-    """Clients and ZooKeeper, then the brokers."""
-    return [CLIENTS, ZOOKEEPER, *sorted(state.brokers)]
+def hosts_of(state: ViewState) -> dict[int, str]:
+    """The names of clients, who keeps the metadata (ZooKeeper, or controllers), and brokers."""
+    controllers = () if state.quorum is None else sorted(state.quorum.controllers)
+    keepers = {each: f"ctrl {each}" for each in controllers} or {ZOOKEEPER: "zk"}
+    return {CLIENTS: "clients", **keepers, **{each: f"broker {each}" for each in state.brokers}}
+
+
+def keeper_of(state: ViewState) -> int | None:
+    """Where metadata is written: ZooKeeper, or the leader of KRaft's quorum."""
+    return ZOOKEEPER if state.quorum is None else state.quorum.leader
 
 
 def following(reader: EventReader, seq: int) -> list[Event]:

@@ -11,17 +11,20 @@ from collections.abc import Callable, Iterable
 from time import perf_counter
 from typing import Any, Final
 
+from console.model.records import Losses
 from console.model.severity import HEALTHY, RANKS
 from emulator import events
 from emulator.events import Event
 from sessions.model.cluster_view import ClusterView
 from sessions.model.health import BY_FLAG, BY_MILD_FLAG
-from sessions.model.states import PartitionState
+from sessions.model.states import PartitionState, ViewState
 from sessions.sources.source import Source
 from sessions.text import US_PER_SECOND
 
 PARTITIONS_MAX: Final = 5_000
 """Of larger clusters no strips are kept: reading all that happened to them would take too long."""
+READ_BUDGET_MS: Final = 15.0
+"""How long one frame may read what has not been read."""
 SLICE: Final = 256
 """Events read before the clock is looked at."""
 GONE: Final = -1
@@ -101,7 +104,8 @@ class Timeline:
 
     ``partitions`` are severities (ranks of :mod:`console.model.severity`, without the one that
     depends on the time), ``topics`` the worst of each topic's, ``leaders`` the partitions' leaders,
-    ``brokers`` the states of processes, ``rates`` what happened how often, by :data:`RATES`.
+    ``brokers`` the states of processes (KRaft's controllers among them), ``rates`` what happened
+    how often, by :data:`RATES`; ``losses`` are the records that were ever lost.
     """
 
     def __init__(self, source: Source) -> None:
@@ -111,6 +115,7 @@ class Timeline:
         self.leaders: defaultdict[str, Track] = defaultdict(Track)
         self.brokers: defaultdict[int, Track] = defaultdict(Track)
         self.controller = Track()
+        self.losses = Losses()
         self.rates = {name: Rate(max if name == "latency" else sum) for name in RATES}
         self._ranks: dict[str, int] = {}
         self._ranks_of: defaultdict[str, Counter[int]] = defaultdict(Counter)
@@ -126,6 +131,9 @@ class Timeline:
             events.LogTruncated: self._truncated,
             events.AuditChanged: self._audited,
             events.BrokerStateChanged: lambda event: self.brokers[event.broker].put(
+                event.time_us, event.state
+            ),
+            events.ControllerStateChanged: lambda event: self.brokers[event.controller].put(
                 event.time_us, event.state
             ),
         }
@@ -161,7 +169,7 @@ class Timeline:
                 if (take := self._takes.get(type(event))) is not None:
                     take(event)  # before the view knows it: some count what changes
                 view.apply(event)
-                controller = view.state.controller.broker
+                controller = controller_of(view.state)
                 self.controller.put(event.time_us, NOBODY if controller is None else controller)
             if not found:
                 return
@@ -215,11 +223,12 @@ class Timeline:
 
     def _truncated(self, event: events.LogTruncated) -> None:
         self._add("truncated", event, event.previous - event.log_end_offset)
+        view = self._view
+        replica = None if view is None else view.replica_state(event.tp, event.broker)
+        self.losses.truncated(event, replica)
 
     def _audited(self, event: events.AuditChanged) -> None:
-        known = None if self._view is None else self._view.partitions.get(event.tp)
-        before = 0 if known is None else len(known.lost)
-        self._add("lost", event, max(0, len(event.lost) - before))
+        self._add("lost", event, self.losses.audited(event))
 
 
 class _Told(ClusterView):
@@ -237,6 +246,11 @@ class _Told(ClusterView):
         if (partition := self.partitions.get(tp)) is not None:
             self.tell(partition, None, self.state.time_us)
         super().remove_partition(tp)
+
+
+def controller_of(state: ViewState) -> int | None:
+    """The active controller: a broker, or in KRaft the leader of the quorum."""
+    return state.controller.broker if state.quorum is None else state.quorum.leader
 
 
 def rank_of(flags: int) -> int:

@@ -18,7 +18,9 @@ def fold_text(hidden: Sequence[Event]) -> str:
         return f"{number(len(hidden))} events, {lasted}"
     ends = sorted({host(end) for event in sent for end in (event.source, event.destination)})
     names = ", ".join(dict.fromkeys(event.name for event in sent))
-    return f"{plural(len(sent), 'message')} between {' and '.join(ends)}, {lasted}: {names}"
+    *others, last = ends
+    between = f"{', '.join(others)} and {last}" if others else last
+    return f"{plural(len(sent), 'message')} between {between}, {lasted}: {names}"
 
 
 def chain_lines(links: Sequence[Event | Fold], width: int, glyphs: Glyphs) -> list[Line]:

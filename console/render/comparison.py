@@ -38,8 +38,8 @@ def state_lines(view: ClusterView, other: ClusterView, glyphs: Glyphs, width: in
 def _texts(view: ClusterView) -> list[str]:
     state = view.state
     down = [f"{each.id} {each.state}" for each in state.brokers.values() if each.state != "running"]
-    office = state.controller.broker
-    rows = [f"controller {'none' if office is None else office}, down: {', '.join(down) or 'none'}"]
+    controller = "none" if state.controller.broker is None else str(state.controller.broker)
+    rows = [f"controller {controller}, down: {', '.join(down) or 'none'}"]
     for tp in sorted(state.partitions):
         partition = state.partitions[tp]
         rows.append(_partition_text(partition))

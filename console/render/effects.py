@@ -21,7 +21,7 @@ def effect_words(effect: Effect) -> str:
     What gets worse comes first, then what gets better. What stays as it is goes without saying.
     """
     if effect.refused:
-        return f"the cluster would refuse it: {effect.refused}"
+        return f"it would be refused: {effect.refused}"
     parts = []
     if under := _more(effect, "under_min_isr"):
         noun = "partition loses" if under == 1 else "partitions lose"

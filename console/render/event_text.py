@@ -517,7 +517,7 @@ def audit_changed(event: events.AuditChanged) -> str:
 
 def invariant_violated(event: events.InvariantViolated) -> str:
     """A broken invariant."""
-    known = " (known of this release)" if event.known else ""
+    known = " (known to happen in this release)" if event.known else ""
     return f"{event.name} {event.tp}: {event.detail}{known}"
 
 
@@ -567,7 +567,45 @@ def offset_expired(event: events.OffsetExpired) -> str:
     return f"group {event.group} forgot {event.tp} {number(event.offset)}: committed too long ago"
 
 
+def controller_state_changed(event: events.ControllerStateChanged) -> str:
+    """A controller's process, in KRaft."""
+    return f"controller {event.controller} {event.state.replace('_', ' ')}"
+
+
+def quorum_role_changed(event: events.QuorumRoleChanged) -> str:
+    """A controller's role in the quorum."""
+    of = f" of {event.leader}" if event.role == "follower" and event.leader >= 0 else ""
+    return f"controller {event.controller} became {event.role}{of}, epoch {event.epoch}"
+
+
+def quorum_progress_changed(event: events.QuorumProgressChanged) -> str:
+    """How far the leader knows that a member has the log."""
+    return f"{event.controller} knows that {event.replica} has fetched to {event.end_offset}"
+
+
+def metadata_record_committed(event: events.MetadataRecordCommitted) -> str:
+    """A record of the metadata log."""
+    return f"{event.kind} at offset {number(event.offset)}, epoch {event.epoch}: {event.data}"
+
+
+def metadata_applied(event: events.MetadataApplied) -> str:
+    """How far a host has applied the metadata log."""
+    return f"{event.host} applied the metadata log up to {number(event.end_offset)}"
+
+
+def replica_folder_moved(event: events.ReplicaFolderMoved) -> str:
+    """A folder that a broker is not to have."""
+    done = f"renamed a folder to {event.name}" if event.exists else f"removed {event.name}"
+    return f"broker {event.broker} {done}"
+
+
 KINDS: Final[dict[type[Event], Kind]] = {
+    events.ControllerStateChanged: Kind("CTRL", controller_state_changed),
+    events.QuorumRoleChanged: Kind("QUORUM", quorum_role_changed),
+    events.QuorumProgressChanged: Kind("QUORUM", quorum_progress_changed),
+    events.MetadataRecordCommitted: Kind("RECORD", metadata_record_committed),
+    events.MetadataApplied: Kind("APPLY", metadata_applied),
+    events.ReplicaFolderMoved: Kind("FOLDER", replica_folder_moved),
     events.ClusterCreated: Kind("CLUSTR", cluster_created),
     events.InputReceived: Kind("INPUT", input_received),
     events.InputFinished: Kind("DONE", input_finished),

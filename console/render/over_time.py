@@ -7,7 +7,7 @@ from typing import Any, Final
 from console.model.history import sparkline
 from console.model.links import Link
 from console.model.severity import HEALTHY
-from console.model.timeline import GONE, NOBODY, Track
+from console.model.timeline import GONE, NOBODY, Track, controller_of
 from console.model.workspace import Stage
 from console.render.lines import Line, Span, cells, cut, fit, line
 from console.render.rows import Row
@@ -62,7 +62,10 @@ class Strips:
             topic: list(names)
             for topic, names in groupby(stage.index.keys, key=lambda tp: tp.rpartition("-")[0])
         }
-        self.brokers = sorted(stage.view.state.brokers)[:BROKERS_MAX]
+        state = stage.view.state
+        quorum = {} if state.quorum is None else state.quorum.controllers
+        self.processes = {each.id: each.state for each in state.brokers.values()} | quorum
+        self.brokers = sorted(self.processes)[:BROKERS_MAX]
         self.per_second = PER_SECOND if stage.view.state.consumers else PER_SECOND[:1]
 
     @property
@@ -197,10 +200,12 @@ class Strips:
             else:
                 glyph, role, _ = BROKER_STATES[worst]
                 strip.append(Span(str(getattr(glyphs, glyph)), role))
-        state = self.stage.view.state.brokers[broker].state
+        state = self.processes[broker]
         word = BROKER_STATES[state][2] if state in BROKER_STATES else state
-        drawn = self._line(f"broker {broker}", word, merged(strip))
-        return Row(drawn, Link("broker", str(broker)), key=("broker", broker))
+        is_broker = broker in self.stage.view.state.brokers
+        name = f"{'broker' if is_broker else 'controller'} {broker}"
+        link = Link("broker", str(broker)) if is_broker else None
+        return Row(self._line(name, word, merged(strip)), link, key=("broker", broker))
 
     def _controller(self) -> Row:
         """Its number where it changes, and in sight's first second."""
@@ -218,10 +223,12 @@ class Strips:
             else:
                 strip.append(Span(glyphs.horizontal, "primary"))
             before = held[-1] if held else None
-        broker = self.stage.view.state.controller.broker
-        figure = "none" if broker is None else f"broker {broker}"
-        link = None if broker is None else Link("broker", str(broker))
-        return Row(self._line("controller", figure, merged(strip)), link, key="controller")
+        active = controller_of(self.stage.view.state)
+        is_broker = active in self.stage.view.state.brokers
+        figure = "none" if active is None else f"broker {active}" if is_broker else str(active)
+        link = Link("broker", str(active)) if is_broker else None
+        label = "controller" if is_broker or active is None else "active controller"
+        return Row(self._line(label, figure, merged(strip)), link, key="controller")
 
     # ---- rates
 
@@ -234,13 +241,13 @@ class Strips:
         rows.append(self._rate("latency", "slowest ack", "primary", age(slowest)))
         for name, label, role in IN_SIGHT:
             total = sum(self._rate_at(name, at) for at in range(len(self.seconds)))
-            rows.append(self._rate(name, label, role, number(total), Link("partitions", "lost>0")))
+            rows.append(self._rate(name, label, role, number(total)))
         return rows
 
     def _rate_at(self, name: str, at: int) -> int:
         return self.stage.timeline.rates[name].of(self.seconds[at], self.now_us)
 
-    def _rate(self, name: str, label: str, role: str, figure: str, link: Link | None = None) -> Row:
+    def _rate(self, name: str, label: str, role: str, figure: str) -> Row:
         sparks = self.stage.glyphs.sparks
         values = [
             self._rate_at(name, at) if second >= 0 else None
@@ -248,7 +255,8 @@ class Strips:
         ]
         bars = sparkline(values, sparks)
         strip = merged([Span(bar, "faint" if bar == sparks[0] else role) for bar in bars])
-        return Row(self._line(label, figure, strip), link if name == "lost" else None, key=name)
+        link = Link("lost", "") if name == "lost" else None
+        return Row(self._line(label, figure, strip), link, key=name)
 
 
 def merged(spans: Sequence[Span]) -> list[Span]:

@@ -4,6 +4,7 @@ from itertools import groupby
 from typing import Final
 
 from console.model.history import sparkline
+from console.model.timeline import controller_of
 from console.model.workspace import Stage
 from console.render.lines import BLANK, Line, Span, cut, fit, line
 from console.render.state_words import WORD_OF, glyph_of
@@ -94,14 +95,15 @@ def _bars(bars: str, zero: str, role: str) -> list[Span]:
 def control_lines(stage: Stage, width: int) -> list[Line]:
     """Controller, audit, expectations, clients, configuration."""
     state = stage.view.state
-    controller = state.controller
-    who = "none" if controller.broker is None else f"broker {controller.broker}"
+    active, quorum = controller_of(state), state.quorum
+    kind = "broker" if quorum is None else "controller"
+    epoch = state.controller.epoch if quorum is None else quorum.epoch
     rows = [
         _pair(
             "controller",
-            who,
-            "" if controller.broker is not None else "error",
-            f"epoch {controller.epoch}" if controller.epoch is not None else "",
+            "none" if active is None else f"{kind} {active}",
+            "" if active is not None else "error",
+            f"epoch {epoch}" if epoch is not None else "",
         ),
         _pair("cluster", f"{state.version or '?'}", "", "stepwise" if state.stepwise else ""),
         BLANK,
@@ -136,7 +138,7 @@ def invariant_lines(stage: Stage) -> list[Line]:
     names = {violation[1] for violation in broken}
     held = f"{max(0, total - len(names))} of {total} hold"
     seq, name, tp, detail, known = broken[-1]
-    note = "known of this release" if known else "the run's seed and inputs reproduce it"
+    note = "known to happen in this release" if known else "the run's seed and inputs reproduce it"
     return [
         _pair("invariants", held, "error", f"{len(broken)} broken"),
         line(Span(f"   #{seq:,} {clean(name)} {clean(tp)}: {clean(detail)}", "error")),

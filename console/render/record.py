@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from console.model.links import Link
+from console.model.records import offset_of, places_of, record_at
 from console.model.tape_window import EPOCH_ROLES
 from console.model.workspace import Stage
 from console.render.lines import BLANK, Line, Span, data, line
@@ -42,28 +43,6 @@ AUDITED: Final = (
 
 BELOW_HW: Final = ("  below its HW", "ok")
 ABOVE_HW: Final = ("  not below its HW", "warning")
-
-
-def offset_of(replica: ReplicaState, record_id: int) -> int | None:
-    """Where a replica holds a record; the newest place if it has it twice."""
-    for run in reversed(replica.log):
-        if run.first_record <= record_id < run.first_record + run.count:
-            return run.base_offset + record_id - run.first_record
-    return None
-
-
-def record_at(replica: ReplicaState, offset: int) -> int | None:
-    """Which record a replica holds at an offset."""
-    for run in reversed(replica.log):
-        if run.base_offset <= offset < run.base_offset + run.count:
-            return run.first_record + offset - run.base_offset
-    return None
-
-
-def places_of(partition: PartitionState, record_id: int) -> set[int]:
-    """All offsets at which replicas hold the record."""
-    found = (offset_of(replica, record_id) for replica in partition.replica_states.values())
-    return {offset for offset in found if offset is not None}
 
 
 def concerns(event: Event, record_id: int, places: set[int]) -> bool:
@@ -220,7 +199,7 @@ def _who(
 def _absence(
     partition: PartitionState, broker: int, record_id: int, events: Sequence[Event]
 ) -> tuple[str, Link | None]:
-    """Why a replica does not hold the record: cut off, deleted, or never written there."""
+    """Why a replica does not hold the record: truncated, deleted, or never written there."""
     wrote = False
     gone: Event | None = None
     for event in events:
@@ -230,7 +209,8 @@ def _absence(
             case LogTruncated(broker=where) | LogDeleted(broker=where) if where == broker and wrote:
                 gone = event
     if gone is not None:
-        return f"had it until {clock(gone.time_us)}: cut off", Link("event", str(gone.seq))
+        how = "truncated" if isinstance(gone, LogTruncated) else "deleted"
+        return f"had it until {clock(gone.time_us)}: {how}", Link("event", str(gone.seq))
     replica = partition.replica_states.get(broker)
     for offset in places_of(partition, record_id):
         other = None if replica is None else record_at(replica, offset)

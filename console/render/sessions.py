@@ -110,7 +110,8 @@ def _alerts(listed: Listed) -> str:
     worst = max((counts.offline for counts in bad), default=0)
     if not bad:
         return "never offline, never below min ISR"
-    return f"{plural(len(bad), 'change')} while in trouble, at worst {number(worst)} offline"
+    changes = f"{plural(len(bad), 'change')} with partitions offline or below min ISR"
+    return f"{changes}, at worst {number(worst)} offline"
 
 
 def _rows(name: str, text: str, width: int) -> list[Line]:

@@ -3,14 +3,14 @@
 It is one line an event, so that a log can show it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import Final
 
 from console.model.space_time import place_of
 from console.render.event_text import describe, host
 from console.render.lines import Line, Span, cells, cut, line
 from console.styles.glyphs import Glyphs
-from emulator.events import Event, MessageSent
+from emulator.events import ZOOKEEPER, Event, MessageSent
 from sessions.text import clean, number, short_clock
 
 HEAD_WIDTH: Final = 19
@@ -23,8 +23,16 @@ NAMED_MIN: Final = 10
 class Diagram:
     """Where each host's line runs in a pane of some width."""
 
-    def __init__(self, hosts: Sequence[int], width: int, glyphs: Glyphs) -> None:
-        self.hosts = list(hosts)
+    def __init__(
+        self,
+        hosts: Mapping[int, str],
+        width: int,
+        glyphs: Glyphs,
+        keeper: int | None = ZOOKEEPER,
+    ) -> None:
+        """Draw ``hosts`` under their names; ``keeper`` is where metadata is written."""
+        self.hosts = dict(hosts)
+        self.keeper = keeper
         self.glyphs = glyphs
         self.width = width
         self.room = max(COLUMN_MIN, (width - HEAD_WIDTH) // max(1, len(self.hosts)))
@@ -35,9 +43,8 @@ class Diagram:
     def title(self) -> Line:
         """The hosts, each above its line."""
         row = [" "] * (self.room * len(self.hosts))
-        for each in self.hosts:
-            is_named = each < 0 or self.room < NAMED_MIN
-            name = host(each) if is_named else f"broker {each}"
+        for each, full_name in self.hosts.items():
+            name = full_name if self.room >= NAMED_MIN else host(each)
             begin = max(0, self.columns[each] - len(name) // 2)
             row[begin : begin + len(name)] = name
         return cut(
@@ -84,6 +91,7 @@ class Diagram:
         told = describe(event)
         text = f"{told.word} {told.text}"
         place = place_of(event)
+        place = self.keeper if place == ZOOKEEPER else place
         own = role or (told.role if told.role == "error" else "")
         row = self._lines()
         if place is None or place not in self.columns:

@@ -225,7 +225,7 @@ def no_record(
     gone: range,
     here: bool = False,
 ) -> Span:
-    """Where the replica has no record: cut off just now, not there yet, or not there any more."""
+    """Where the replica has no record: truncated just now, not there yet, or not there any more."""
     if offset in gone:
         return Span(glyphs.truncated.rjust(width), "cursor0" if here else "error")
     missing = offset >= replica.log_end_offset

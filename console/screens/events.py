@@ -18,10 +18,11 @@ from console.screens.base import ConsoleScreen
 from console.widgets.event_log import EventView
 from console.widgets.links import MARK_WIDTH, LinkView
 from console.widgets.pane import Pane
-from emulator.events import Event
-from sessions.text import clock, number, plural
+from emulator.events import Event, LogTruncated
+from sessions.text import clean, clock, number, plural
 
 FIELD_WIDTH = 18
+TRUNCATED_SHOWN_MAX = 20
 
 
 class EventsScreen(ConsoleScreen):
@@ -106,7 +107,7 @@ class EventScreen(ConsoleScreen):
             self.panes[1].entitle(
                 type(event).__name__, [f"#{number(event.seq)}", clock(event.time_us)]
             )
-            self.detail.show(event_rows(event, self.detail.columns))
+            self.detail.show(event_rows(event, self.detail.columns, self.stage))
 
     def selection(self) -> Sequence[str]:
         """What the event itself is about."""
@@ -138,7 +139,7 @@ class EventScreen(ConsoleScreen):
         if event is not None and event.cause:
             self.open("event", event.cause)
         else:
-            self.notify("it is a root: nothing led to it")
+            self.notify("it is a root event: nothing caused it")
 
     def do_cursor_here(self) -> None:
         """Bring the time cursor to the selected event."""
@@ -166,8 +167,11 @@ def link_of(event: Event, field: str) -> Link | None:
     return Link("record", str(value)) if field == "first_record" else None
 
 
-def event_rows(event: Event, width: int) -> list[Row]:
-    """One event with all its fields; those that name something lead there."""
+def event_rows(event: Event, width: int, stage: Stage) -> list[Row]:
+    """One event with all its fields; those that name something lead there.
+
+    A truncation names the records that went.
+    """
     told = describe(event)
     head = [Span(f"{told.word} ", told.role), Span(told.text, "strong")]
     room = width - MARK_WIDTH
@@ -176,11 +180,25 @@ def event_rows(event: Event, width: int) -> list[Row]:
         cause = line(Span(f"caused by #{number(event.cause)}", "muted"))
         rows.append(Row(cause, Link("event", str(event.cause)), key="cause"))
     else:
-        rows.append(Row(line(Span("a root: nothing led to it", "muted")), key="cause"))
+        rows.append(Row(line(Span("a root event: nothing caused it", "muted")), key="cause"))
     for name, text in fields_of(event):
         first, *rest = wrap(text, max(10, room - FIELD_WIDTH))
         link = link_of(event, name)
         shown = line(Span(f"{name:<{FIELD_WIDTH}}", "muted"), Span(first, "accent" if link else ""))
         rows.append(Row(shown, link, getattr(event, name), key=name))
         rows += [Row(line(" " * FIELD_WIDTH, row)) for row in rest]
+    return [*rows, *_truncated_rows(event, room, stage)]
+
+
+def _truncated_rows(event: Event, room: int, stage: Stage) -> list[Row]:
+    """The records that a truncation took away, each to be opened."""
+    found = None
+    if isinstance(event, LogTruncated):
+        found = stage.timeline.losses.truncation(event.tp, event.seq)
+    rows: list[Row] = []
+    for record in [] if found is None else found.records[:TRUNCATED_SHOWN_MAX]:
+        label = f"{'' if rows else 'records':<{FIELD_WIDTH}}"
+        text = f"{clean(stage.view.value(record))}  (record {number(record)})"
+        shown = cut(line(Span(label, "muted"), Span(text, "accent")), room, stage.glyphs.more)
+        rows.append(Row(shown, Link("record", str(record)), key=("record", record)))
     return rows

@@ -54,13 +54,13 @@ class FaultsScreen(ConsoleScreen):
         """The statement, its effect, and what it asks for first."""
         fault, width = self.list.fault, max(20, self.effect.columns - 1)
         if fault is None:
-            self.effect.show([line(Span(" nothing here has these words; esc", "muted"))])
+            self.effect.show([line(Span(" no fault matches; esc clears the filter", "muted"))])
             return
-        effect = text_of(self.list.effect(fault)) or "not looked into yet"
+        effect = text_of(self.list.effect(fault)) or "not predicted yet"
         rows = [line(Span(f" : {fault.statement}", "key"))]
         rows += [line(f" {row}") for row in wrap(effect, width)]
         if fault.confirm:
-            rows.append(line(Span(f" asks for its name first: {fault.confirm}", "muted")))
+            rows.append(line(Span(f" asks for a name first: {fault.confirm}", "muted")))
         known = self.list.foresight.known(fault.statement)
         changes = [] if known is None else change_rows(known)
         rows += [line(Span(f" {row}", "muted")) for row in changes]

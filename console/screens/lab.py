@@ -38,7 +38,7 @@ class ScenarioView(PickView):
 
 
 class HistoryView(PickView):
-    """The statements that were given by hand, the last one first."""
+    """The statements that were typed, the last one first."""
 
     filter_hint: ClassVar[str] = "words of a statement"
 
@@ -66,7 +66,7 @@ class LabScreen(ConsoleScreen):
             yield self.pane(self.about, "about", "side")
         with Horizontal(id="lower"):
             yield self.pane(self.faults, "faults", "log")
-            yield self.pane(self.given, "given by hand", "extra")
+            yield self.pane(self.given, "statements", "extra")
 
     def begin(self) -> Pane:
         """The library has the keys; the scenario that is open is selected."""
@@ -91,7 +91,7 @@ class LabScreen(ConsoleScreen):
         self._show_faults(faults)
         self.given.offer(_given(self.stage.statements))
         count = plural(len(self.stage.statements), "statement")
-        given.entitle("given by hand", [count if self.stage.statements else "nothing yet: :"])
+        given.entitle("statements", [count if self.stage.statements else "none yet; : gives one"])
 
     def _show_faults(self, pane: Pane) -> None:
         view, names = self.stage.present, self.stage.subject

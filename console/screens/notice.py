@@ -34,7 +34,7 @@ class Notice:
             rows.append(line(Span("  To come back to this:", "muted")))
             rows += [line(data(f"    {row}", "strong")) for row in wrap(self.command, WIDTH - 2)]
             rows.append(BLANK)
-        keys = [("esc", "goes on looking at what is there")]
+        keys = [("esc", "closes this")]
         keys += [("y", "copies the command line")] if self.command else []
         keys += [("enter", f"shows event #{self.seq:,} with its causes")] if self.seq else []
         rows += [line("  ", Span(f"{key:<7}", "key"), Span(what, "muted")) for key, what in keys]

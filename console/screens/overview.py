@@ -11,6 +11,7 @@ from textual.containers import Horizontal
 from console.actions.bindings import bindings_for
 from console.model.event_levels import CHANGE, FAULT
 from console.model.links import Link
+from console.model.timeline import READ_BUDGET_MS
 from console.model.workspace import Stage
 from console.render.empty import nothing_lines
 from console.render.lines import Line, text_of
@@ -26,18 +27,16 @@ from sessions.model.health import COUNTED
 from sessions.text import clock, plural
 
 TOPICS_SHOWN_MAX = 9
-READ_BUDGET_MS = 15.0
-"""How long one frame may read what has not been read for the strips."""
 UPPER_HEIGHT = 13
 FAULTS_HEIGHT_MIN = 7
 NO_TOPICS = ("There are no topics.", ": topic create T --partitions 3 --replication-factor 3")
 AUDITED = (
-    ("lost", "lost>0"),
-    ("duplicated", "duplicated>0"),
-    ("diverged", "diverged>0"),
-    ("read, then lost", "lost>0"),
+    ("lost", Link("lost", "")),
+    ("duplicated", Link("partitions", "duplicated>0")),
+    ("diverged", Link("partitions", "diverged>0")),
+    ("read, then lost", Link("lost", "")),
 )
-"""How the partitions behind the audit's figures are found."""
+"""Where the audit's figures lead."""
 HEALTH_LINKS: tuple[Link | None, ...] = (
     None,
     Link("mode", "brokers"),
@@ -135,8 +134,7 @@ class OverviewScreen(ConsoleScreen):
             return Link("broker", str(state.controller.broker))
         if label.startswith("#"):
             return Link("event", str(state.invariants[-1][0]))
-        query = next((query for name, query in AUDITED if label.startswith(name)), None)
-        return None if query is None else Link("partitions", query)
+        return next((link for name, link in AUDITED if label.startswith(name)), None)
 
     def on_virtual_view_chosen(self) -> None:
         """A double click opens."""

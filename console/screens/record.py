@@ -7,8 +7,9 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 
 from console.actions.bindings import bindings_for
+from console.model.records import places_of
 from console.model.workspace import Stage
-from console.render.record import concerns, places_of, story_rows
+from console.render.record import concerns, story_rows
 from console.screens.base import ConsoleScreen
 from console.widgets.event_log import EventView
 from console.widgets.links import LinkView

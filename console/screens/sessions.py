@@ -179,7 +179,7 @@ class SessionsScreen(ConsoleScreen):
     def _library(self) -> Library | None:
         library = self.stage.library
         if library is None:
-            self.notify("nothing can be done with recordings here: there is no library")
+            self.notify("recordings cannot be opened here: there is no library")
         return library
 
     # ---- keys

@@ -7,7 +7,7 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 
 from console.actions.bindings import bindings_for
-from console.model.space_time import fates_of, following, hosts_of
+from console.model.space_time import fates_of, following, hosts_of, keeper_of
 from console.model.why import Fold, folded
 from console.model.workspace import Stage
 from console.render.lines import Line
@@ -62,7 +62,8 @@ class SpaceTimeView(EventView):
     @property
     def diagram(self) -> Diagram:
         """Where the lines run in the pane as it is now."""
-        return Diagram(hosts_of(self.stage.view.state), self.columns, self.stage.glyphs)
+        state = self.stage.view.state
+        return Diagram(hosts_of(state), self.columns, self.stage.glyphs, keeper_of(state))
 
     def draw_fixed(self) -> list[Line]:
         """The hosts."""
@@ -157,7 +158,7 @@ class SpaceTimeScreen(ConsoleScreen):
             self.panes[1].entitle(
                 type(event).__name__, [f"#{number(event.seq)}", clock(event.time_us)]
             )
-            self.detail.show(event_rows(event, self.detail.columns))
+            self.detail.show(event_rows(event, self.detail.columns, self.stage))
 
     def on_virtual_view_selected(self) -> None:
         """The fields follow the cursor at once."""

@@ -74,7 +74,7 @@ class VersionView(EventView):
     def why_empty(self) -> tuple[str, str]:
         """Nothing was ever written there."""
         if self.log_.complete and not self.filter:
-            return "No version of it is recorded: ZooKeeper begins with it.", "esc goes back"
+            return "No version is recorded: it exists from the start.", "esc goes back"
         return super().why_empty()
 
 

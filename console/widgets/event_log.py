@@ -136,13 +136,13 @@ class EventView(Filtered, VirtualView):
     def why_empty(self) -> tuple[str, str]:
         """Why there is no line, and which key helps."""
         if not self.log_.complete:
-            return "Looking for events..", "esc goes back"
+            return "Searching..", "esc goes back"
         if self.filter:
             return f"No event matches {self.filter.text!r}.", "esc clears the filter"
         if self.least == FAULT:
-            return "Nothing has gone wrong, and nothing was broken.", "f shows every change"
+            return "Nothing has gone wrong, and no fault was injected.", "f shows every change"
         if self.least == CHANGE:
-            return "Nothing has changed it.", "f shows traffic as well"
+            return "Nothing has changed.", "f shows traffic as well"
         return "There are no events.", "L goes to the end of what exists"
 
     # ---- lines

@@ -12,7 +12,7 @@ from console.widgets.pick_list import PickView
 from console.widgets.prompt import Prompt
 
 TITLE_WIDTH = 34
-UNKNOWN = "looking ahead on a copy"
+UNKNOWN = "predicting on a copy"
 MANY_PARTITIONS = 5_000
 """A cluster with more partitions than this is copied in the background."""
 VAST_PARTITIONS = 50_000
@@ -33,7 +33,7 @@ class FaultView(PickView):
         """What comes to be known in the background is shown at the next look."""
 
     def show_faults(self, faults: Sequence[Fault]) -> None:
-        """Show these, and begin to foresee what each would do."""
+        """Show these, and begin to predict what each would do."""
         self.offered = faults
         self.foresight.give_up()
         self.foresight = Foresight(self.stage.source, in_background=self.is_large)
@@ -79,7 +79,7 @@ class FaultView(PickView):
     def effect(self, fault: Fault) -> Line:
         """The effect in words, or how far looking for it has come."""
         if not self.foresight.possible:
-            why = "a recording cannot be changed" if self.stage.read_only else "not foreseeable"
+            why = "a recording cannot be changed" if self.stage.read_only else "cannot be predicted"
             return line(Span(why, "muted"))
         known = self.foresight.known(fault.statement)
         if known is not None:
@@ -103,7 +103,7 @@ class FaultView(PickView):
         return self.faults.get(self.selected)
 
     def is_busy(self) -> bool:
-        """Whether there is more to foresee."""
+        """Whether there is more to predict."""
         return self.foresight.possible and (self._is_unshown or self._next() is not None)
 
     def _next(self) -> str | None:

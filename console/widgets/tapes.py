@@ -3,11 +3,12 @@
 from msgspec import structs
 from textual import events
 
+from console.model.records import record_at
 from console.model.tape_window import pan_to
 from console.model.workspace import Stage
 from console.render.inspector import caught_up_age
 from console.render.lines import BLANK, Line, Span, cut, data, line
-from console.render.record import ACKS, record_at
+from console.render.record import ACKS
 from console.render.tapes import (
     LABEL_WIDTH,
     Drawing,

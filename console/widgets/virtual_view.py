@@ -358,7 +358,7 @@ class VirtualView(Exportable, ScrollView, can_focus=True, inherit_bindings=False
                 return
             if distance % FIND_LINES == 0 and perf_counter() > deadline:
                 self.show_found(index)
-                self.notify(f"no match in {distance:,} lines; once more to look further")
+                self.notify(f"no match in {distance:,} lines; press again to search further")
                 return
         self.notify(f"no line matches {self.pattern}")
 

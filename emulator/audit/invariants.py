@@ -16,6 +16,9 @@ from emulator.replication.partition import Partition
 from emulator.simulation.kernel import Kernel
 
 NOBODY = -1
+METADATA_LOG = "__cluster_metadata-0"
+QUORUM_EPOCHS = 16
+"""Of how many of the last epochs of the quorum the leaders are remembered."""
 POWER_LOSS = "power loss"
 """Why a log was cut that had not been flushed."""
 
@@ -28,6 +31,8 @@ INVARIANTS = {
     "OneLeaderPerEpoch": "no two brokers lead a partition in one epoch",
     "TrueLeader": "a leader elected from the ISR has every record that was ever below a HW",
     "CommittedInIsr": "an ISR member never cuts, nor joins without, what was ever below a HW",
+    "OneLeaderPerQuorumEpoch": "no two controllers lead the quorum in one epoch",
+    "CommittedMetadata": "what is committed of the metadata log is in the log of each later leader",
     "LastReplica": "nor does one lead that has lost its tail with its power or its disk",
 }
 """Name of each invariant and what it says."""
@@ -51,7 +56,7 @@ class InvariantState(Struct, array_like=True, gc=False):
     """The invariants' memory: plain data. ``violated`` counts by name.
 
     ``pending`` waits to be stated; ``cut`` are replicas (with the event) whose HW is to be looked
-    at once the cut is over.
+    at once the cut is over. ``quorum_leaders`` are the last leaders of the quorum by epoch.
     """
 
     partitions: dict[str, Watched] = field(default_factory=dict)
@@ -60,6 +65,7 @@ class InvariantState(Struct, array_like=True, gc=False):
     unexpected: int = 0
     pending: list[tuple[str, str, str, int]] = field(default_factory=list)
     cut: list[tuple[str, int, int]] = field(default_factory=list)
+    quorum_leaders: dict[int, int] = field(default_factory=dict)
 
 
 ReplicaOf = Callable[[str, int], Partition | None]
@@ -86,6 +92,7 @@ class Invariants:
         kernel.subscribe(self._created, [events.TopicCreated, events.PartitionsAdded])
         kernel.subscribe(self._assigned, [events.ReplicasAssigned])
         kernel.subscribe(self._removed, [events.PartitionStateRemoved])
+        kernel.subscribe(self._led_quorum, [events.QuorumRoleChanged])
 
     def _of(self, tp: str) -> Watched:
         found = self.state.partitions.get(tp)
@@ -207,6 +214,23 @@ class Invariants:
             name = "LastReplica" if leader in watched.torn else "TrueLeader"
             self._broken(name, tp, detail, seq)
             watched.committed = end
+
+    # ---- the quorum
+
+    def _led_quorum(self, event: events.QuorumRoleChanged) -> None:
+        if event.role != "leader":
+            return
+        leaders = self.state.quorum_leaders
+        before = leaders.setdefault(event.epoch, event.controller)
+        if before != event.controller:
+            detail = f"controllers {before} and {event.controller} in epoch {event.epoch}"
+            self._broken("OneLeaderPerQuorumEpoch", METADATA_LOG, detail, event.seq)
+        while len(leaders) > QUORUM_EPOCHS:
+            del leaders[next(iter(leaders))]
+
+    def metadata_lost(self, detail: str) -> None:
+        """A leader of the quorum lacks what was committed."""
+        self._broken("CommittedMetadata", METADATA_LOG, detail, self.kernel.state.sequence)
 
     # ---- what partitions there are
 

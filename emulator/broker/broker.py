@@ -286,6 +286,8 @@ class Broker:
             messages.AlterPartitionReassignmentsRequest: request(
                 self.controller.alter_reassignments
             ),
+            messages.ListPartitionReassignmentsRequest: request(self.controller.list_reassignments),
+            messages.OffsetDeleteRequest: request(coordinator.delete_offsets),
             messages.FindCoordinatorRequest: request(coordinator.find),
             messages.JoinGroupRequest: request(coordinator.join),
             messages.SyncGroupRequest: request(coordinator.sync),

@@ -18,7 +18,12 @@ from emulator.protocol import (
 )
 from emulator.protocol.errors import NONE, NOT_LEADER
 from emulator.protocol.fetch import EARLIEST, LATEST, MAX_TIMESTAMP
-from emulator.replication.partition import MoveHighWatermark, StopLeading, epoch_error
+from emulator.replication.partition import (
+    MoveHighWatermark,
+    StopLeading,
+    divergence,
+    epoch_error,
+)
 
 TIMEOUT = "consumer-fetch-timeout"
 
@@ -50,7 +55,7 @@ class ConsumerReads:
             context,
             state,
             TIMEOUT,
-            keys=lambda delayed: delayed.message.partitions,
+            partitions=lambda delayed: delayed.message.partitions,
             try_complete=self._enough,
             on_expiration=lambda delayed: self._read_all(delayed.message),
             on_complete=self._answer,
@@ -79,7 +84,8 @@ class ConsumerReads:
         message = delayed.message
         rows = self._read_all(message)
         if not rows or any(
-            row.error != NONE or row.preferred_read_replica >= 0 for row in rows.values()
+            row.error != NONE or row.preferred_read_replica >= 0 or row.diverging is not None
+            for row in rows.values()
         ):
             return rows
         given_bytes = sum(batch.size_bytes for row in rows.values() for batch in row.batches)
@@ -133,6 +139,9 @@ class ConsumerReads:
             return FetchedPartition(
                 NONE, high_watermark, log.start, [], preferred_read_replica=preferred
             )
+        differs = divergence(replica, asked.offset, asked.last_fetched_epoch, self.replicas.rules)
+        if differs is not None:
+            return FetchedPartition(differs.error, high_watermark, log.start, [], differs.diverging)
         if asked.offset < log.start or asked.offset > log.end:
             return FetchedPartition("OFFSET_OUT_OF_RANGE", high_watermark, log.start, [])
         found = log.read_within(

@@ -30,7 +30,7 @@ class DelayedProduces:
             context,
             state,
             TIMEOUT,
-            keys=lambda delayed: (delayed.tp,),
+            partitions=lambda delayed: (delayed.tp,),
             try_complete=self._error,
             on_expiration=lambda _delayed: "REQUEST_TIMED_OUT",  # the records stay in the log
             on_complete=self._answer,

@@ -103,7 +103,7 @@ class FetchSessions:
             context,
             state.parked,
             TIMEOUT,
-            keys=lambda delayed: (delayed.client,),
+            partitions=lambda _delayed: (),
             try_complete=self._news,
             on_expiration=self._all,
             on_complete=self._answer,
@@ -155,7 +155,7 @@ class FetchSessions:
         for session in self._sessions_with(replica):
             session.ready[replica.tp] = None
             if session.parked:
-                self.parked.check_and_complete(session.follower)
+                self.parked.check(session.parked)
 
     def _isr_adopted(self, replica: Replica, effect: AdoptIsr) -> None:
         """Look on every fetch at the followers that are not in the ISR (any longer)."""
@@ -187,7 +187,7 @@ class FetchSessions:
         for session in self._sessions_with(replica):
             session.news[replica.tp] = None
             if self.quick and session.parked:
-                self.parked.check_and_complete(session.follower)
+                self.parked.check(session.parked)
 
     def _stopped_leading(self, replica: Replica, effect: StopLeading) -> None:
         """Parked fetches that name the partition are answered at once."""
@@ -224,7 +224,7 @@ class FetchSessions:
         delayed = DelayedFetch(request, follower, message.one_shot)
         self.parked.watch(delayed, message.max_wait_us)
         if self.quick:
-            self.parked.check_and_complete(follower)
+            self.parked.check(request)
 
     def _knows(self, follower: int) -> bool:
         """Whether the session goes on that a follower believes to have (KIP-227)."""

@@ -20,6 +20,7 @@ from emulator.protocol import (
     EnvelopeResponse,
     IncrementalAlterConfigsRequest,
     IncrementalAlterConfigsResponse,
+    NewTopic,
     TopicsResponse,
 )
 from emulator.protocol.errors import NONE
@@ -29,6 +30,9 @@ PATIENCE_US: Final = 60_000_000
 """How long a request is tried (``ForwardingManager``'s channel)."""
 TRY_US: Final = 30_000_000
 """How long one try may take (request.timeout.ms)."""
+
+NOBODY: Final = -1
+"""The source of what the broker itself asks."""
 
 OF_TOPICS: Final = (
     CreateTopicsRequest,
@@ -52,6 +56,7 @@ class ForwardingManager:
     def __init__(self, context: BrokerContext, state: KRaftBrokerState) -> None:
         """Forward in ``context``."""
         self.context = context
+        self.state = state
         self.channel = ControllerChannel(
             context, state.forwarding, "forwarding", lambda: TRY_US, self._answered
         )
@@ -65,12 +70,28 @@ class ForwardingManager:
             return
         self.channel.ask(EnvelopeRequest(message), PATIENCE_US, source, request)
 
+    # ---- what the broker itself needs (AutoTopicCreationManager)
+
+    def partition_count(self, topic: str) -> int:
+        """How many partitions a topic has, as far as this broker has read; 0: there is none."""
+        found = self.state.image.topic(topic)
+        return 0 if found is None else len(found.partitions)
+
+    def create(self, topic: str, partitions: int, factor: int, config: dict[str, str]) -> None:
+        """Ask the controller to make a topic, unless that is asked already."""
+        wanted = NewTopic(partitions, factor, {}, dict(config))
+        request = EnvelopeRequest(CreateTopicsRequest({topic: wanted}, TRY_US))
+        if all(each.message != request for each in self.state.forwarding.queue):
+            self.channel.ask(request, PATIENCE_US)
+
     def _is_of_another(self, message: IncrementalAlterConfigsRequest) -> bool:
         is_broker = message.resource_type == BROKER_RESOURCE and bool(message.resource_name)
         return is_broker and message.resource_name != str(self.context.id)
 
     def _answered(self, pending: Pending, response: EnvelopeResponse | None) -> None:
         """Take what was in the envelope out of it."""
+        if pending.source == NOBODY:
+            return  # whoever needs the topic asks for it again
         assert isinstance(pending.message, EnvelopeRequest)
         wanted, request = pending.message.wanted, pending.client_request
         error = "REQUEST_TIMED_OUT" if response is None else response.error

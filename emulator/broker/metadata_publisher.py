@@ -14,9 +14,11 @@ from emulator.broker.kraft_state import SHUTTING_DOWN, KRaftBrokerState
 from emulator.broker.partition_order import map_order
 from emulator.broker.replica import LEADER, Replica, Replicas
 from emulator.broker_context import BrokerContext
+from emulator.coordinator import offsets_topic
 from emulator.metadata_log.image import Change, MetadataDelta, TopicIdPartition, config_key
 from emulator.metadata_log.records import BROKER_RESOURCE, NO_LEADER, NoOpRecord
 from emulator.metadata_log.registrations import PartitionRegistration
+from emulator.protocol import PartitionInfo
 from emulator.releases.config import known_settings
 from emulator.replication.partition import (
     BecomeFollower,
@@ -77,6 +79,7 @@ class MetadataPublisher:
             ]
         if delta.configs or delta.partitions:
             self._publish_configs(delta)
+        self._publish_offsets_topic(delta)
         if not self.state.published:
             self._mark_strays()
         changes = delta.local_changes(self.context.id)
@@ -88,6 +91,25 @@ class MetadataPublisher:
         self.fetchers.shut_down_idle()
         self.state.published = True
         self.published()
+
+    def _publish_offsets_topic(self, delta: MetadataDelta) -> None:
+        """Keep who leads each partition of __consumer_offsets where the coordinator looks."""
+        known = self.context.process.metadata
+        for key, change in delta.partitions.items():
+            if change.topic != offsets_topic.TOPIC:
+                continue
+            tp, after = f"{change.topic}-{key.partition}", change.after
+            if after is None:
+                known.pop(tp, None)
+            else:
+                known[tp] = PartitionInfo(
+                    after.leader,
+                    after.leader_epoch,
+                    list(after.isr),
+                    after.partition_epoch,
+                    list(after.replicas),
+                    self.state.image.epoch,
+                )
 
     # ---- configuration
 

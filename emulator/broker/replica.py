@@ -141,18 +141,15 @@ class Replicas:
         moment.now_us = self._clock.now_us
         if replica.role == LEADER or replica.high_watermark != replica.log_end:
             # No other can raise a HW, change an ISR or refuse a batch, and most are at rest.
-            self._look_up(replica, moment)
+            if self._min_isr_version != self._configuration.version:
+                self._settings_changed()
+            min_isr = self._min_isr.get(replica.tp)
+            if min_isr is None:
+                topic, _, _ = replica.tp.rpartition("-")
+                min_isr = self._min_isr[replica.tp] = self.context.min_insync_replicas(topic)
+            moment.min_insync_replicas = min_isr
+            moment.live_brokers = self._process.live_brokers
         return moment
-
-    def _look_up(self, replica: Replica, moment: Moment) -> None:
-        if self._min_isr_version != self._configuration.version:
-            self._settings_changed()
-        min_isr = self._min_isr.get(replica.tp)
-        if min_isr is None:
-            topic, _, _ = replica.tp.rpartition("-")
-            min_isr = self._min_isr[replica.tp] = self.context.min_insync_replicas(topic)
-        moment.min_insync_replicas = min_isr
-        moment.live_brokers = self._process.live_brokers
 
     def _settings_changed(self) -> None:
         self._min_isr_version = self._configuration.version

@@ -319,19 +319,19 @@ class ZkAdminManager:
         said: dict[str, str] = {}
         for topic, changes in message.topics.items():
             try:
-                self._alter(topic, changes, write=not message.validate_only)
+                self._alter(topic, changes, message)
             except RefusedTopicError as error:
                 told[topic], said[topic] = error.name, str(error)
             except errors.ZooKeeperError as error:
                 told[topic], said[topic] = "UNKNOWN_SERVER_ERROR", str(error)
         self.context.respond(client, request, TopicsResponse(request, told, said))
 
-    def _alter(self, topic: str, changes: Mapping[str, str], *, write: bool) -> None:
+    def _alter(self, topic: str, changes: Mapping[str, str], message: AlterConfigsRequest) -> None:
         if not self._exists(topic):
             raise _unknown(topic)
-        merged = {k: v for k, v in {**self._own_values(topic), **changes}.items() if v}
-        merged = self._checked(merged)
-        if write:
+        before = {} if message.replaces else self._own_values(topic)
+        merged = self._checked({k: v for k, v in {**before, **changes}.items() if v})
+        if not message.validate_only:
             zk = self.context.zk
             zk.write(znodes.topic_config_path(topic), znodes.config_json(merged))
             change = znodes.config_change_json(self.context.profile, "topics", topic)

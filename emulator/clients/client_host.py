@@ -23,6 +23,7 @@ from emulator.protocol import (
     IncrementalAlterConfigsResponse,
     InitProducerIdResponse,
     ListOffsetsResponse,
+    ListPartitionReassignmentsResponse,
     MetadataResponse,
     OffsetsForLeaderEpochResponse,
     ProduceResponse,
@@ -70,6 +71,7 @@ class ClientHost:
         return {
             ClusterMetadataResponse: _too_late,
             DescribeConfigsResponse: _too_late,
+            ListPartitionReassignmentsResponse: _too_late,
             **group_answers,
             ProduceResponse: self.producers.answered,
             InitProducerIdResponse: self.producers.identified,

@@ -37,7 +37,13 @@ from emulator.protocol.errors import ERRORS
 from emulator.releases.config_names import INT_MAX
 
 PATIENCE_US: Final = 3_000_000
-"""How long errors that only say where the leader is not cost no retry."""
+"""How long errors that only say where the leader is not cost no retry.
+
+Kafka's producer pays a retry for each batch that it sends again, however soon an election is over.
+Scripts would fail by that where they mean to show something else, so they have to ask for it.
+"""
+MAX_BLOCK_US: Final = 60_000_000
+"""How long looking for a leader costs no retry then (max.block.ms)."""
 
 
 class Producers:
@@ -130,7 +136,8 @@ class Producers:
         retries = wanted.retries
         if retries is None:
             retries = INT_MAX if wanted.idempotent else self.defaults.retries
-        flight = Flight(0, now + PATIENCE_US, retries, self._deadline_us(wanted))
+        patience_us = MAX_BLOCK_US if wanted.strict_retries else PATIENCE_US
+        flight = Flight(0, now + patience_us, retries, self._deadline_us(wanted))
         producer.flights.append(flight)
         self._go_on(producer, flight)
 

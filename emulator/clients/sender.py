@@ -151,6 +151,8 @@ class Sender:
         if error in FORGETS_LEADER:
             self.metadata.forget(producer, wanted.topic)
         free = error in ROUTING and self.kernel.now < flight.patience_us
+        if wanted.strict_retries and was_sent:
+            free = False
         if self._lost_identity(producer, flight, error):
             self.give_up(producer, flight, OUT_OF_ORDER)
         elif free or self._is_worth_it(producer, flight, error, log_start):

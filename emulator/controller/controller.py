@@ -49,6 +49,8 @@ from emulator.protocol import (
     DescribeClusterResponse,
     ElectLeadersRequest,
     ElectLeadersResponse,
+    ListPartitionReassignmentsRequest,
+    ListPartitionReassignmentsResponse,
     PartitionInfo,
     StopReplicaRequest,
     WatchEvent,
@@ -552,6 +554,17 @@ class Controller:
         wanted = message.partitions
         error, errors = self._each(wanted, lambda tp: self.reassignment.alter(tp, wanted[tp]))
         response = AlterPartitionReassignmentsResponse(request, error, errors)
+        self.broker.respond(source, request, response)
+
+    def list_reassignments(
+        self, source: int, request: int, _message: ListPartitionReassignmentsRequest
+    ) -> None:
+        """KIP-455: tell the moves under way."""
+        state = self.state
+        error = "NOT_CONTROLLER" if state is None else "NONE"
+        found = {} if state is None else state.reassigning
+        moves = {tp: (list(move.original), list(move.target)) for tp, move in found.items()}
+        response = ListPartitionReassignmentsResponse(request, error, moves)
         self.broker.respond(source, request, response)
 
     def _lacks_zookeeper(self, source: int, request: int, event: ControllerEvent) -> bool:

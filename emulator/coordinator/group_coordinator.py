@@ -39,6 +39,8 @@ from emulator.protocol import (
     MemberDescription,
     OffsetCommitRequest,
     OffsetCommitResponse,
+    OffsetDeleteRequest,
+    OffsetDeleteResponse,
     OffsetFetchRequest,
     OffsetFetchResponse,
     ProduceRequest,
@@ -259,6 +261,24 @@ class GroupCoordinator:
             told[name] = error
         self.answer(request, DeleteGroupsResponse(request, told))
 
+    def delete_offsets(self, _client: int, request: int, message: OffsetDeleteRequest) -> None:
+        """Forget positions, but for those of a group whose members may be reading there.
+
+        Kafka reads in its members' metadata which topics they are; here all count.
+        """
+        error, group = self.refusal(message.group), self.group(message.group)
+        if error == NONE and group is None:
+            error = "GROUP_ID_NOT_FOUND"
+        elif error == NONE and group is not None and group.members and not _consumes(group):
+            error = "NON_EMPTY_GROUP"
+        errors: dict[str, str] = {}
+        if error == NONE and group is not None:
+            told = "GROUP_SUBSCRIBED_TO_TOPIC" if group.members else NONE
+            errors = dict.fromkeys(message.partitions, told)
+            if not group.members:
+                self.expiry.forget_positions(group, message.partitions)
+        self.answer(request, OffsetDeleteResponse(request, error, errors))
+
     def _assignment_stored(self, group: Group, store: Store, error: str) -> None:
         self.members.assignment_stored(group, store, error)
 
@@ -283,3 +303,8 @@ class GroupCoordinator:
         due_us = self.expiry.due_us()
         if due_us is not None and self.timers.deadline_of(TASK, LOOK) is None:
             self.timers.set_deadline(TASK, LOOK, due_us)
+
+
+def _consumes(group: Group) -> bool:
+    """Whether a group's members are consumers, of this program or outside."""
+    return group.protocol_type in ("", "consumer")

@@ -74,6 +74,18 @@ class OffsetExpiration:
         if records:
             self.metadata.write(Store(group.name), records)
 
+    def forget_positions(self, group: Group, partitions: list[str]) -> None:
+        """Positions that nobody reads from go (OffsetDelete)."""
+        records: list[Record] = []
+        for tp in partitions:
+            if group.offsets.pop(tp, None) is not None:
+                del group.committed_us[tp]
+                group.epochs.pop(tp, None)
+                group.notes.pop(tp, None)
+                records.append(OffsetRecord(group.name, tp, -1))
+        if records:
+            self.metadata.write(Store(group.name), records)
+
     def _expired(self, group: Group, under_way: set[str]) -> list[str]:
         limit_us = self.kernel.now - self.context.config.offsets_retention_us
         return [

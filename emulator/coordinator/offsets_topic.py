@@ -42,9 +42,12 @@ def partition_count(context: BrokerContext) -> int:
     Raises:
         ConnectionLoss: ZooKeeper does not answer.
     """
+    configured = context.config.offsets_topic_num_partitions
+    if context.topics is not None:
+        return context.topics.partition_count(TOPIC) or configured
     node = context.zk.find(znodes.topic_path(TOPIC))
     found = znodes.topic_in(None if node is None else node.data)
-    return len(found.replicas if found else ()) or context.config.offsets_topic_num_partitions
+    return len(found.replicas if found else ()) or configured
 
 
 def _factor(context: BrokerContext) -> int:
@@ -57,8 +60,11 @@ def _factor(context: BrokerContext) -> int:
 def hindrance(context: BrokerContext) -> str:
     """Why the topic cannot be made, in a sentence; empty if it can be, or is there."""
     live, factor = len(context.process.live_brokers), _factor(context)
-    # This is said to whoever waits for the topic, not asked by a broker: it sees the tree itself.
-    if context.zk.zookeeper.find(znodes.topic_path(TOPIC)) is not None or factor <= live:
+    if context.topics is not None:
+        exists = context.topics.partition_count(TOPIC) > 0
+    else:  # this is said to whoever waits for the topic, not asked by a broker: it sees the tree
+        exists = context.zk.zookeeper.find(znodes.topic_path(TOPIC)) is not None
+    if exists or factor <= live:
         return ""
     return (
         f"{TOPIC} is made with offsets.topic.replication.factor={factor}, and {live} brokers are"
@@ -73,6 +79,10 @@ def create(context: BrokerContext) -> None:
     """
     live, factor = context.process.live_brokers, _factor(context)
     if not live or factor > len(live):
+        return
+    if context.topics is not None:
+        partitions = context.config.offsets_topic_num_partitions
+        context.topics.create(TOPIC, partitions, factor, CONFIG)
         return
     try:
         if context.zk.find(znodes.topic_path(TOPIC)) is None:

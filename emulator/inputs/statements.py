@@ -94,7 +94,9 @@ class Produce(Input, frozen=True, kw_only=True):
 
     ``partition``, ``acks``, ``retries`` None: the partitioner's choice, the release's defaults.
     ``in_flight`` requests may be under way at once. ``every_us`` is a pause from the start of one
-    request to the next. ``background`` returns at once.
+    request to the next. ``background`` returns at once. ``strict_retries``: a batch that is sent
+    again counts as a retry whatever the error, where otherwise errors that only say that the leader
+    is elsewhere are free for 3 s.
     """
 
     topic: str
@@ -112,6 +114,7 @@ class Produce(Input, frozen=True, kw_only=True):
     partitioner: Literal["default", "roundrobin", "sticky"] = "default"
     every_us: Natural = 0
     background: bool = False
+    strict_retries: bool = False
 
 
 class Consume(Input, frozen=True, kw_only=True):

@@ -4,6 +4,7 @@ Whoever leads the quorum, what is committed is read here once, in its order. So 
 topics, partitions and configurations as it does where ZooKeeper keeps them.
 """
 
+from collections.abc import Callable
 from sys import intern
 
 import msgspec
@@ -13,13 +14,14 @@ from emulator.kraft.state import CommittedMetadata
 from emulator.metadata_log.image import Change, MetadataDelta, TopicIdPartition
 from emulator.metadata_log.records import AnyRecord, NoOpRecord, TopicRecord
 from emulator.metadata_log.registrations import PartitionRegistration
-from emulator.metadata_log.shown import show
+from emulator.metadata_log.shown import ShownRecord, show
 from emulator.protocol import PartitionInfo
 from emulator.protocol.raft import MetadataBatch
 from emulator.raft.state import QuorumState
 from emulator.simulation.kernel import Kernel
 
-METADATA_LOG = "__cluster_metadata-0"
+UNSEEN = ShownRecord("", 0, {})
+"""What is shown of a record at which nobody looks."""
 
 
 class MetadataFacts:
@@ -40,7 +42,7 @@ class MetadataFacts:
         self.states = states
         self.assignments = assignments
         self.topic_configs = topic_configs
-        self.on_lost: list[str] = []
+        self.on_lost: Callable[[str], None] = _nothing
 
     def advance(self, controller: int, quorum: QuorumState) -> None:
         """The leader's high watermark has risen: read up to there."""
@@ -58,10 +60,8 @@ class MetadataFacts:
             return
         before = quorum.log.epoch_at(known - 1)
         if before != self.state.epoch:
-            detail = f"offset {known - 1} had epoch {self.state.epoch}, has {before}"
-            name = "CommittedMetadata"
-            self.emit(
-                events.InvariantViolated, name, METADATA_LOG, f"{detail} at {controller}", False
+            self.on_lost(
+                f"offset {known - 1} had epoch {self.state.epoch}, {before} at {controller}"
             )
 
     def _read(self, controller: int, batch: MetadataBatch) -> None:
@@ -72,8 +72,11 @@ class MetadataFacts:
             image.replay(record, offset, batch.epoch, delta)
             if isinstance(record, NoOpRecord):
                 continue
-            shown = show(record, state.names)
-            data = msgspec.json.encode(shown.data).decode() if observed else ""
+            shown = UNSEEN
+            if observed:
+                shown = show(record, state.names)
+            else:
+                state.names.read(record)
             self.emit(
                 events.MetadataRecordCommitted,
                 offset,
@@ -81,7 +84,7 @@ class MetadataFacts:
                 batch.base_offset,
                 shown.type,
                 shown.version,
-                data,
+                msgspec.json.encode(shown.data).decode() if observed else "",
             )
         state.epoch = batch.epoch
         self._state_topics(batch.records, delta)
@@ -200,3 +203,7 @@ def _strategy(before: PartitionRegistration | None, after: PartitionRegistration
     if before.leader in after.isr and after.leader == after.preferred_replica:
         return "Preferred"
     return "Offline"
+
+
+def _nothing(_detail: str) -> None:
+    """Nobody wants to know."""

@@ -19,6 +19,8 @@ from emulator.protocol.admin import (
     DescribeConfigsResponse,
     ElectLeadersRequest,
     ElectLeadersResponse,
+    ListPartitionReassignmentsRequest,
+    ListPartitionReassignmentsResponse,
     NewTopic,
     TopicsResponse,
 )
@@ -66,6 +68,8 @@ from emulator.protocol.groups import (
     MemberDescription,
     OffsetCommitRequest,
     OffsetCommitResponse,
+    OffsetDeleteRequest,
+    OffsetDeleteResponse,
     OffsetFetchRequest,
     OffsetFetchResponse,
     Protocol,
@@ -177,6 +181,8 @@ AnyMessage = (
     | DescribeConfigsRequest
     | DescribeConfigsResponse
     | TopicsResponse
+    | ListPartitionReassignmentsRequest
+    | ListPartitionReassignmentsResponse
     | ZkPing
     | ZkPong
     | ZkExpired
@@ -216,6 +222,8 @@ REQUESTS = (
     OffsetFetchRequest,
     DescribeGroupsRequest,
     DeleteGroupsRequest,
+    OffsetDeleteRequest,
+    ListPartitionReassignmentsRequest,
 )
 """What a broker takes from others only while its sockets are open."""
 
@@ -286,6 +294,8 @@ __all__ = [
     "LeaveGroupResponse",
     "ListOffsetsRequest",
     "ListOffsetsResponse",
+    "ListPartitionReassignmentsRequest",
+    "ListPartitionReassignmentsResponse",
     "MemberDescription",
     "Message",
     "MetadataBatch",
@@ -296,6 +306,8 @@ __all__ = [
     "NewTopic",
     "OffsetCommitRequest",
     "OffsetCommitResponse",
+    "OffsetDeleteRequest",
+    "OffsetDeleteResponse",
     "OffsetFetchRequest",
     "OffsetFetchResponse",
     "OffsetsForLeaderEpochRequest",

@@ -107,7 +107,23 @@ class DescribeConfigsResponse(Message, frozen=True):
 
 
 class AlterConfigsRequest(Message, frozen=True):
-    """Sets values of topics' configuration (an empty one removes; KIP-339)."""
+    """Sets values of topics' configuration (an empty one removes; KIP-339).
+
+    ``replaces``: values that are not among them are removed (KIP-133).
+    """
 
     topics: dict[str, dict[str, str]]
     validate_only: bool = False
+    replaces: bool = False
+
+
+class ListPartitionReassignmentsRequest(Message, frozen=True):
+    """Asks the controller for the moves under way (KIP-455)."""
+
+
+class ListPartitionReassignmentsResponse(Message, frozen=True):
+    """Of each partition that moves the replicas there were, and those there shall be."""
+
+    request: int
+    error: str
+    moves: dict[str, tuple[list[int], list[int]]]

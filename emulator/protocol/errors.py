@@ -75,6 +75,7 @@ _TABLE: Final = (
     KafkaError("TOPIC_DELETION_DISABLED", 73),
     KafkaError("FENCED_LEADER_EPOCH", 74, retriable=True),
     KafkaError("UNKNOWN_LEADER_EPOCH", 75, retriable=True),
+    KafkaError("UNSUPPORTED_COMPRESSION_TYPE", 76),
     KafkaError("STALE_BROKER_EPOCH", 77),
     KafkaError("OFFSET_NOT_AVAILABLE", 78, retriable=True),
     KafkaError("MEMBER_ID_REQUIRED", 79),

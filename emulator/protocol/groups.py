@@ -293,6 +293,21 @@ class DeleteGroupsResponse(Message, frozen=True):
     errors: dict[str, str]
 
 
+class OffsetDeleteRequest(Message, frozen=True):
+    """Asks a coordinator to forget positions of a group (KIP-496)."""
+
+    group: str
+    partitions: list[str]
+
+
+class OffsetDeleteResponse(Message, frozen=True):
+    """How that ended: an error for the whole, or one for each partition."""
+
+    request: int
+    error: str
+    errors: dict[str, str]
+
+
 GroupRequest = (
     FindCoordinatorRequest
     | JoinGroupRequest
@@ -303,6 +318,7 @@ GroupRequest = (
     | OffsetFetchRequest
     | DescribeGroupsRequest
     | DeleteGroupsRequest
+    | OffsetDeleteRequest
 )
 """What a coordinator is asked."""
 
@@ -316,5 +332,6 @@ GroupResponse = (
     | OffsetFetchResponse
     | DescribeGroupsResponse
     | DeleteGroupsResponse
+    | OffsetDeleteResponse
 )
 """What it answers."""

@@ -214,8 +214,14 @@ class QuorumMember:
     # ---- roles
 
     def _become(self, role: str, epoch: int, leader: int) -> None:
-        """Take a role in an epoch; ``leader`` is who leads it, as far as that is known."""
+        """Take a role in an epoch; ``leader`` is who leads it, as far as that is known.
+
+        Who becomes unattached goes on waiting as long as it had to wait before: else a candidate
+        that cannot win would keep the others from standing
+        (``QuorumState.transitionToUnattached``).
+        """
         state, now_us, rules = self.state, self.around.now_us(), self.rules()
+        waits_on = role == UNATTACHED and state.role != LEADER and state.due_us > 0
         if epoch != state.epoch:
             state.voted_for = NOBODY
         state.epoch, state.role, state.leader = epoch, role, leader
@@ -231,7 +237,7 @@ class QuorumMember:
             state.due_us = NEVER_US
             if rules.checks_quorum and len(self.voters) > 1:
                 state.due_us = now_us + int(rules.fetch_timeout_us * CHECK_QUORUM_FACTOR)
-        else:
+        elif not waits_on:
             state.due_us = now_us + self._election_timeout_us()
         if role in (CANDIDATE, PROSPECTIVE):
             state.votes[self.me] = True

@@ -634,6 +634,24 @@ def end_offset_for(state: Partition, epoch: int, rules: Rules) -> tuple[int, int
     return state.epochs.end_offset_for(epoch, state.log_end, rules.profile)
 
 
+def divergence(
+    state: Partition, offset: int, last_fetched_epoch: int, rules: Rules
+) -> FetchAnswer | None:
+    """How a fetch is answered whose last record is not in this log; None: it may be, or is.
+
+    Truncation on fetch (KIP-595): the leader compares the last epoch of who fetches, a follower or
+    a consumer, with its own cache.
+    """
+    if last_fetched_epoch < 0 or state.epochs is None:
+        return None
+    epoch, end = end_offset_for(state, last_fetched_epoch, rules)
+    if end == UNDEFINED:
+        return FetchAnswer("OFFSET_OUT_OF_RANGE", log_start=state.log_start)
+    if epoch < last_fetched_epoch or end < offset:
+        return FetchAnswer(NONE, state.high_watermark, state.log_start, (epoch, end))
+    return None
+
+
 def answer_fetch(
     state: Partition | None,
     follower: int,
@@ -649,13 +667,9 @@ def answer_fetch(
     error = epoch_error(state, current_epoch, rules)
     if error != NONE or state is None:
         return FetchAnswer(error)
-    if last_fetched_epoch >= 0 and state.epochs is not None:
-        # Truncation on fetch: the leader compares the follower's last epoch with its own cache.
-        epoch, end = end_offset_for(state, last_fetched_epoch, rules)
-        if end == UNDEFINED:
-            return FetchAnswer("OFFSET_OUT_OF_RANGE", log_start=state.log_start)
-        if epoch < last_fetched_epoch or end < offset:
-            return FetchAnswer(NONE, state.high_watermark, state.log_start, (epoch, end))
+    differs = divergence(state, offset, last_fetched_epoch, rules)
+    if differs is not None:
+        return differs
     if offset < state.log_start or offset > state.log_end:
         return FetchAnswer("OFFSET_OUT_OF_RANGE", log_start=state.log_start)
     if follower not in state.remotes:

@@ -104,11 +104,6 @@ def _unwrapped(hint: Any) -> tuple[Kind, list[Any], bool]:  # noqa: ANN401 - any
     raise TypeError(f"{hint} is no type of the protocol")
 
 
-def is_number(kind: Kind) -> bool:
-    """Whether values of that kind have a fixed size."""
-    return isinstance(kind, Number)
-
-
 def smallest(kind: Kind, version: int, *, flexible: bool) -> int:
     """Return the fewest bytes that a value takes: no array holds more items than fit."""
     if isinstance(kind, Number):

@@ -12,7 +12,14 @@ not counted: AddPartitionsToTxn 4 in 3.5, OffsetCommit 9 in 3.6.
 from functools import cache
 from typing import Final
 
-from emulator.releases.versions import DOCUMENTS, RELEASE_OF, RELEASES, is_since, numbers_of
+from emulator.releases.versions import (
+    DOCUMENTS,
+    RELEASE_OF,
+    RELEASES,
+    has_no_zookeeper,
+    is_since,
+    numbers_of,
+)
 from emulator.wire.apis import API_NAMED
 
 _LAST: Final = {
@@ -100,7 +107,7 @@ def versions_of(release: str, *, without_zookeeper: bool = False) -> dict[int, r
     """
     name = RELEASE_OF.get(release, release)
     numbers = numbers_of(RELEASES[0] if name == DOCUMENTS else name)
-    kraft = without_zookeeper or is_since(numbers, "4.0")
+    kraft = without_zookeeper or has_no_zookeeper(numbers)
     table = _LAST | _LAST_OF_KRAFT if kraft else _LAST
     found: dict[int, range] = {}
     for api, history in table.items():

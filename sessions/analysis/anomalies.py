@@ -5,7 +5,10 @@ that producers were told, and records that consumers were given. Nobody looks in
 DatasetTables of the names: jepsen.tests.kafka.
 """
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import functions as F
 
 from sessions.analysis.batches import batches, given
 from sessions.analysis.job import Job, Result, shown
@@ -14,9 +17,6 @@ from sessions.analysis.tables import DatasetTables
 from sessions.analysis.windows import earlier, nearest
 from sessions.dataset.schema import PARTITION, SESSION
 from sessions.dataset.tables import CONSUMED
-
-if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
 
 SUSPECTS: Final = "suspects"
 """By which name the partitions are kept in which runs clash."""
@@ -31,14 +31,12 @@ NOT_WRITTEN: Final = (
 """Errors by which a broker says that it wrote nothing."""
 
 
-def anomalies(source: DatasetTables) -> "DataFrame":
+def anomalies(source: DatasetTables) -> DataFrame:
     """The table :data:`ANOMALIES`: a row for each record that each anomaly happened to.
 
     Runs of records are compared first; only partitions in which two of them clash are taken apart
     into records.
     """
-    from pyspark.sql import functions as F
-
     acked, read = _acked(batches(source)), given(source).withColumn("client", F.col("consumer"))
     suspects = source.materialised(SUSPECTS, lambda _: _suspects(acked, read))
     seen = _records(acked).join(suspects, list(KEYS), "left_semi")
@@ -58,10 +56,8 @@ def anomalies(source: DatasetTables) -> "DataFrame":
     return whole
 
 
-def _acked(produced: "DataFrame") -> "DataFrame":
+def _acked(produced: DataFrame) -> DataFrame:
     """The batches that were acknowledged at an offset, as the producer knows them."""
-    from pyspark.sql import functions as F
-
     told = produced.where("outcome = 'acked' and acks <> 0 and base is not null")
     known = F.col("answered_seq").alias("seq"), F.col("producer").alias("client")
     whole = told.select(*PARTITION, *known, "records", "first", "last", "base")
@@ -79,14 +75,12 @@ def _acked(produced: "DataFrame") -> "DataFrame":
     )
 
 
-def _suspects(acked: "DataFrame", read: "DataFrame") -> "DataFrame":
+def _suspects(acked: DataFrame, read: DataFrame) -> DataFrame:
     """Partitions in which a record may have two offsets, or an offset two records.
 
     Runs with one ``shift`` agree with each other, so two runs can only clash where the reaches of
     two shifts overlap.
     """
-    from pyspark.sql import functions as F
-
     reach = ("first", "last", "base", "end")
     both = acked.select(*KEYS, "shift", *reach).unionByName(read.select(*KEYS, "shift", *reach))
     reaches = both.groupBy(*KEYS, "shift").agg(
@@ -99,19 +93,15 @@ def _suspects(acked: "DataFrame", read: "DataFrame") -> "DataFrame":
     return reaches.withColumn("met", met[0] | met[1]).where("met").select(*KEYS).distinct()
 
 
-def _records(runs: "DataFrame") -> "DataFrame":
+def _records(runs: DataFrame) -> DataFrame:
     """Runs without a gap, record by record."""
-    from pyspark.sql import functions as F
-
     offset = F.explode(F.sequence("base", "end")).alias("offset")
     apart = runs.select(*PARTITION, "client", "seq", "shift", offset)
     return apart.withColumn("record", F.col("offset") - F.col("shift")).select(*SEEN)
 
 
-def _rows(found: "DataFrame", name: str, **others: "Column") -> "DataFrame":
+def _rows(found: DataFrame, name: str, **others: Column) -> DataFrame:
     """Rows of the result: an anomaly's name, and what it clashes with."""
-    from pyspark.sql import functions as F
-
     columns = {"name": F.lit(name), "other_record": F.lit(None), "other_offset": F.lit(None)}
     wide = found.withColumns({**columns, **others})
     return wide.select(
@@ -122,13 +112,11 @@ def _rows(found: "DataFrame", name: str, **others: "Column") -> "DataFrame":
     )
 
 
-def _unseen(acked: "DataFrame", read: "DataFrame", met: "DataFrame") -> "DataFrame":
+def _unseen(acked: DataFrame, read: DataFrame, met: DataFrame) -> DataFrame:
     """Acknowledged records above everything that was read; where nothing clashes, nobody read them.
 
     ``met`` has what was read of the other partitions.
     """
-    from pyspark.sql import functions as F
-
     highest = read.groupBy(*KEYS).agg(F.max("end").alias("highest"))
     above = acked.join(highest, list(KEYS)).where("end > highest")
     begin = F.greatest(F.col("base"), F.col("highest") + 1)
@@ -137,10 +125,8 @@ def _unseen(acked: "DataFrame", read: "DataFrame", met: "DataFrame") -> "DataFra
     return _rows(unseen, "unseen")
 
 
-def _lost(seen: "DataFrame", met: "DataFrame") -> "DataFrame":
+def _lost(seen: DataFrame, met: DataFrame) -> DataFrame:
     """Acknowledged records that nobody was given, and in whose place another came later."""
-    from pyspark.sql import functions as F
-
     unread = seen.join(met.select(*KEYS, "record"), [*KEYS, "record"], "left_anti")
     instead = met.select(
         *KEYS, "offset", F.col("record").alias("instead"), F.col("seq").alias("read_seq")
@@ -154,10 +140,8 @@ def _lost(seen: "DataFrame", met: "DataFrame") -> "DataFrame":
     return _rows(later, "lost-write", other_record=F.col("instead"), other_offset=F.col("offset"))
 
 
-def _clashes(seen: "DataFrame") -> "tuple[DataFrame, DataFrame]":
+def _clashes(seen: DataFrame) -> tuple[DataFrame, DataFrame]:
     """Records at several offsets, and offsets with several records: each but the first seen."""
-    from pyspark.sql import functions as F
-
     ways = seen.groupBy(*PARTITION, "record", "offset").agg(
         F.min(F.struct("seq", "client")).alias("w")
     )
@@ -176,19 +160,14 @@ def _clashes(seen: "DataFrame") -> "tuple[DataFrame, DataFrame]":
     )  # fmt: skip
 
 
-def _first_of(value: str, by: str) -> "Column":
+def _first_of(value: str, by: str) -> Column:
     """The value that was seen first with the same ``by``; null in the row where it was."""
-    from pyspark.sql import Window
-    from pyspark.sql import functions as F
-
     line = Window.partitionBy(SESSION, "tp", by).orderBy("seq", value)
     return F.first(value).over(line.rowsBetween(Window.unboundedPreceding, -1))
 
 
-def _polls(read: "DataFrame") -> "tuple[DataFrame, DataFrame]":
+def _polls(read: DataFrame) -> tuple[DataFrame, DataFrame]:
     """Polls of one ``consume`` that do not begin where the one before ended."""
-    from pyspark.sql import functions as F
-
     key = (*PARTITION, "client", "consume")
     polls = read.groupBy(*key, "seq").agg(
         F.min(F.struct("base", "shift")).alias("begin"), F.max("end").alias("end")
@@ -203,13 +182,11 @@ def _polls(read: "DataFrame") -> "tuple[DataFrame, DataFrame]":
     )
 
 
-def _sends(acked: "DataFrame") -> "DataFrame":
+def _sends(acked: DataFrame) -> DataFrame:
     """Records of a producer at an offset at or below that of its record before.
 
     Within a batch offsets rise, so only the first of each can be such a record.
     """
-    from pyspark.sql import functions as F
-
     before = earlier((*KEYS, "client"), "first")
     looked = acked.select(
         *PARTITION,
@@ -226,10 +203,8 @@ def _sends(acked: "DataFrame") -> "DataFrame":
     )
 
 
-def _aborted(produced: "DataFrame", consumed: "DataFrame") -> "DataFrame":
+def _aborted(produced: DataFrame, consumed: DataFrame) -> DataFrame:
     """Records that were given to a consumer and that their producer was told are not written."""
-    from pyspark.sql import functions as F
-
     failed = produced.where(F.col("error").isin(*NOT_WRITTEN) & (F.col("retries") == 0))
     refused = failed.select(SESSION, F.explode(F.sequence("first", "last")).alias("record"))
     found = consumed.join(refused, [SESSION, "record"], "left_semi")
@@ -239,10 +214,8 @@ def _aborted(produced: "DataFrame", consumed: "DataFrame") -> "DataFrame":
     return _rows(first.select(*PARTITION, "record", "read.*"), "G1a")
 
 
-def anomaly_counts(source: DatasetTables) -> "DataFrame":
+def anomaly_counts(source: DatasetTables) -> DataFrame:
     """The table :data:`ANOMALY_COUNTS`: a row for each release and anomaly, also for none."""
-    from pyspark.sql import functions as F
-
     named = source.sessions.select(SESSION, F.coalesce("version", F.lit("")).alias("version"))
     names = F.explode(F.array(*(F.lit(name) for name in ANOMALIES_KNOWN))).alias("name")
     cells = named.groupBy("version").agg(F.count("*").alias("sessions")).select("*", names)

@@ -7,7 +7,10 @@ same time for ``sessions``. A stretch of no time is none.
 """
 
 from functools import reduce
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import functions as F
 
 from sessions.analysis.intervals import edges, lasted, stretches
 from sessions.analysis.job import Job, Result, in_ms, rounded, shown
@@ -22,9 +25,6 @@ from sessions.analysis.tables import DatasetTables
 from sessions.analysis.windows import earlier
 from sessions.dataset.schema import PARTITION, SESSION
 
-if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
-
 VALIDITY: Final = ("from_seq", "from_us", "to_seq", "to_us")
 BY_ZNODE: Final = {
     "offline": "state = 'offline'",
@@ -34,10 +34,8 @@ BY_ZNODE: Final = {
 """What is wrong as far as the state znode says it, as conditions on a partition's state."""
 
 
-def outages(source: DatasetTables) -> "DataFrame":
+def outages(source: DatasetTables) -> DataFrame:
     """The table :data:`OUTAGES`: a row for each stretch of each kind."""
-    from pyspark.sql import functions as F
-
     states = partition_spells(source)
     wrong = F.array(
         *(F.when(F.expr(condition), F.lit(kind)) for kind, condition in BY_ZNODE.items())
@@ -48,11 +46,8 @@ def outages(source: DatasetTables) -> "DataFrame":
     return lasted(found, source.ends).where("lasted_us > 0").select(*OUTAGES.names)
 
 
-def _leaderless(states: "DataFrame", leaders: "DataFrame") -> "DataFrame":
+def _leaderless(states: DataFrame, leaders: DataFrame) -> DataFrame:
     """Stretches without an acting leader, within a partition's existence and after its first."""
-    from pyspark.sql import Window
-    from pyspark.sql import functions as F
-
     exist = edges(states, PARTITION).withColumnRenamed("change", "exists")
     leads = edges(leaders, PARTITION).withColumnRenamed("change", "leads")
     both = exist.unionByName(leads, allowMissingColumns=True).fillna(0, ["exists", "leads"])
@@ -78,10 +73,8 @@ def _leaderless(states: "DataFrame", leaders: "DataFrame") -> "DataFrame":
     return stretches(without, PARTITION).withColumn("kind", F.lit("leaderless"))
 
 
-def availability(source: DatasetTables) -> "DataFrame":
+def availability(source: DatasetTables) -> DataFrame:
     """The table :data:`AVAILABILITY`: a row for each partition that ever existed."""
-    from pyspark.sql import functions as F
-
     exist = lasted(stretches(partition_spells(source), PARTITION), source.ends)
     whole = exist.groupBy(*PARTITION).agg(F.sum("lasted_us").alias("existed_us"))
     spells = source.result(OUTAGES).groupBy(SESSION, "tp")
@@ -93,10 +86,8 @@ def availability(source: DatasetTables) -> "DataFrame":
     return whole.fillna(0, totals).withColumn("served_percent", share).select(*AVAILABILITY.names)
 
 
-def _of_kind(kind: str) -> "tuple[Column, ...]":
+def _of_kind(kind: str) -> tuple[Column, ...]:
     """How long, how often, and when longest (the first of several) partitions were of a kind."""
-    from pyspark.sql import functions as F
-
     of_kind = F.col("kind") == kind
     longest = F.max(F.when(of_kind, F.struct("lasted_us", (-F.col("from_seq")).alias("first"))))
     return (
@@ -107,11 +98,8 @@ def _of_kind(kind: str) -> "tuple[Column, ...]":
     )
 
 
-def availability_timeline(source: DatasetTables) -> "DataFrame":
+def availability_timeline(source: DatasetTables) -> DataFrame:
     """The table :data:`AVAILABILITY_TIMELINE`: counts of partitions while none changes."""
-    from pyspark.sql import Window
-    from pyspark.sql import functions as F
-
     exist = stretches(partition_spells(source), PARTITION).withColumn("kind", F.lit("partitions"))
     both = source.result(OUTAGES).select(*exist.columns).unionByName(exist)
     names = ("partitions", *KINDS)

@@ -5,14 +5,14 @@ was given at once share as much. Most questions have the same answer for all of 
 are put together into runs once; a run of 100 records is then a row instead of 100.
 """
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
 
 from sessions.analysis.tables import DatasetTables
 from sessions.dataset.schema import PARTITION
 from sessions.dataset.tables import CONSUMED, PRODUCED
-
-if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
 
 BATCHES: Final = "batches"
 GIVEN: Final = "given"
@@ -38,7 +38,7 @@ OF_POLL: Final = (*PARTITION, "consumer", "consume", "seq")
 """What records share that a consumer was given by one event."""
 
 
-def batches(source: DatasetTables) -> "DataFrame":
+def batches(source: DatasetTables) -> DataFrame:
     """Records produced, by :data:`OF_BATCH`: ``records``, ``first`` and ``base``.
 
     ``first`` is the lowest record id of them and ``base`` its offset, null if it has none; a batch
@@ -47,14 +47,13 @@ def batches(source: DatasetTables) -> "DataFrame":
     return source.materialised(BATCHES, lambda of: _runs(of.table(PRODUCED), OF_BATCH))
 
 
-def given(source: DatasetTables) -> "DataFrame":
+def given(source: DatasetTables) -> DataFrame:
     """Records consumed, by :data:`OF_POLL` and ``shift``, which is their offset less their id.
 
     ``first``, ``last`` are the lowest and highest id of them, ``base`` and ``end`` their offsets.
     """
-    from pyspark.sql import functions as F
 
-    def made(of: DatasetTables) -> "DataFrame":
+    def made(of: DatasetTables) -> DataFrame:
         shift = F.col("offset") - F.col("record")
         consumed = of.table(CONSUMED).withColumn("shift", shift)
         return _runs(consumed, (*OF_POLL, "shift")).select(
@@ -65,20 +64,16 @@ def given(source: DatasetTables) -> "DataFrame":
     return source.materialised(GIVEN, made)
 
 
-def records_by_outcome() -> "tuple[Column, ...]":
+def records_by_outcome() -> tuple[Column, ...]:
     """How many records of batches had each of :data:`OUTCOMES`, to be aggregated."""
-    from pyspark.sql import functions as F
-
     return tuple(
         F.sum(F.when(F.col("outcome") == outcome, F.col("records")).otherwise(0)).alias(outcome)
         for outcome in OUTCOMES
     )
 
 
-def _runs(rows: "DataFrame", keys: tuple[str, ...]) -> "DataFrame":
+def _runs(rows: DataFrame, keys: tuple[str, ...]) -> DataFrame:
     """The rows that share ``keys``, as one; only numbers are gathered, which needs no sorting."""
-    from pyspark.sql import functions as F
-
     return rows.groupBy(*keys).agg(
         F.count("*").alias("records"),
         F.min("record").alias("first"),

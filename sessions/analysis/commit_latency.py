@@ -6,7 +6,10 @@ which an in-sync follower wrote something to its log, between the record's appen
 its commit; in the normal flow there is one a follower, and the next fetch commits.
 """
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+from pyspark.sql import DataFrame, Window
+from pyspark.sql import functions as F
 
 from sessions.analysis.batches import batches, records_by_outcome
 from sessions.analysis.events import facts
@@ -20,14 +23,11 @@ from sessions.analysis.windows import earlier, nearest
 from sessions.dataset.schema import PARTITION, SESSION
 from sessions.dataset.tables import PARTITION_STATES
 
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
 KEYS: Final = (SESSION, "tp")
 OF_ACKS: Final = (*KEYS, "acks")
 
 
-def commit_latency(source: DatasetTables) -> "DataFrame":
+def commit_latency(source: DatasetTables) -> DataFrame:
     """The table :data:`COMMIT_LATENCY`: a row for each partition and way to produce to it."""
     produced = timed(source)
     whole = _counts(produced)
@@ -38,10 +38,8 @@ def commit_latency(source: DatasetTables) -> "DataFrame":
     return whole.fillna(0, counted).select(*COMMIT_LATENCY.names)
 
 
-def latency_by_release(source: DatasetTables) -> "DataFrame":
+def latency_by_release(source: DatasetTables) -> DataFrame:
     """The table :data:`LATENCY`: a row for each release and way to produce."""
-    from pyspark.sql import functions as F
-
     version = source.sessions.select(SESSION, F.coalesce("version", F.lit("")).alias("version"))
     produced = timed(source).join(version, SESSION)
     keys = ("version", "acks")
@@ -63,7 +61,7 @@ def latency_by_release(source: DatasetTables) -> "DataFrame":
     return whole.fillna(0, ["commit_n", "ack_n"]).select(*LATENCY.names)
 
 
-def hw_lag(source: DatasetTables) -> "DataFrame":
+def hw_lag(source: DatasetTables) -> DataFrame:
     """The table :data:`HW_LAG`: a row for each partition that ever existed."""
     whole = partition_spells(source).select(*PARTITION).distinct()
     for part in (
@@ -74,19 +72,15 @@ def hw_lag(source: DatasetTables) -> "DataFrame":
     return whole.fillna(0, ["online_us"]).select(*HW_LAG.names)
 
 
-def timed(source: DatasetTables) -> "DataFrame":
+def timed(source: DatasetTables) -> DataFrame:
     """The batches produced, with how long their records took: ``commit_us`` and ``ack_us``."""
-    from pyspark.sql import functions as F
-
     acked = F.when(F.col("outcome") == "acked", F.col("answered_us") - F.col("sent_us"))
     committed = F.col("committed_us") - F.col("sent_us")
     return batches(source).withColumns({"commit_us": committed, "ack_us": acked})
 
 
-def _counts(produced: "DataFrame") -> "DataFrame":
+def _counts(produced: DataFrame) -> DataFrame:
     """How many records there were by outcome, and which was the slowest (the first of several)."""
-    from pyspark.sql import functions as F
-
     slowest = F.max(
         F.when(
             F.col("commit_us").isNotNull(), F.struct("commit_us", (-F.col("sent_seq")).alias("s"))
@@ -100,16 +94,13 @@ def _counts(produced: "DataFrame") -> "DataFrame":
     )
 
 
-def _fetch_rounds(source: DatasetTables) -> "DataFrame":
+def _fetch_rounds(source: DatasetTables) -> DataFrame:
     """Fetch rounds a follower between append and commit, as mean over records and maximum.
 
     Records that were appended by one event and committed by one event are one run. Runs' two ends,
     the followers' writes and the changes of the ISR are put on one line by event number; running
     values along it give what each run needs at its ends.
     """
-    from pyspark.sql import Window
-    from pyspark.sql import functions as F
-
     run = ("appended_seq", "committed_seq")
     runs = (
         batches(source)
@@ -142,10 +133,8 @@ def _fetch_rounds(source: DatasetTables) -> "DataFrame":
     )
 
 
-def _writes(source: DatasetTables) -> "DataFrame":
+def _writes(source: DatasetTables) -> DataFrame:
     """Where a follower wrote something to its log, ``writer``."""
-    from pyspark.sql import functions as F
-
     written = facts(source, "RecordsAppended").where("count > 0")
     roles = facts(source, "ReplicaRoleChanged", "LogDeleted").select(
         *REPLICA, "seq", F.coalesce("role", F.lit("offline")).alias("role")
@@ -157,9 +146,7 @@ def _writes(source: DatasetTables) -> "DataFrame":
     return followed.select(*KEYS, "seq", F.col("broker").alias("writer"))
 
 
-def _isrs(source: DatasetTables) -> "DataFrame":
+def _isrs(source: DatasetTables) -> DataFrame:
     """The changes of the ISR that the state znode names; empty without one."""
-    from pyspark.sql import functions as F
-
     told = facts(source, "PartitionStateChanged", "PartitionStateRemoved")
     return told.select(*KEYS, "seq", F.coalesce("isr", F.array().cast("array<int>")).alias("isr"))

@@ -1,6 +1,9 @@
 """The job ``controller``: what each controller did in its time in office."""
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
 
 from sessions.analysis.job import Job, Result, in_ms, shown
 from sessions.analysis.results.cluster import CONTROLLER_STEPS, CONTROLLER_WORK
@@ -8,9 +11,6 @@ from sessions.analysis.tables import DatasetTables
 from sessions.analysis.windows import earlier, later, nearest
 from sessions.dataset.schema import SESSION
 from sessions.dataset.tables import CONTROLLER, ELECTIONS, REQUESTS
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
 TERM: Final = (SESSION, "broker", "epoch")
 FAILOVER: Final = "onControllerFailover"
@@ -22,10 +22,8 @@ REQUESTED: Final = {
 """What controllers ask of brokers, and how its columns begin."""
 
 
-def controller_work(source: DatasetTables) -> "DataFrame":
+def controller_work(source: DatasetTables) -> DataFrame:
     """The table :data:`CONTROLLER_WORK`: a row for each time in office."""
-    from pyspark.sql import functions as F
-
     terms = _terms(source.table(CONTROLLER))
     steps = (
         source.table(CONTROLLER)
@@ -78,10 +76,8 @@ def controller_work(source: DatasetTables) -> "DataFrame":
     return whole.fillna(0, counted).select(*CONTROLLER_WORK.names)
 
 
-def _terms(controller: "DataFrame") -> "DataFrame":
+def _terms(controller: DataFrame) -> DataFrame:
     """Times in office: from an election to the resignation or the next election."""
-    from pyspark.sql import functions as F
-
     change = F.struct("seq", "time_us")
     elected = F.when(F.col("change") == "elected", change)
     resigned = F.when(F.col("change") == "resigned", change)
@@ -101,20 +97,16 @@ def _terms(controller: "DataFrame") -> "DataFrame":
     )
 
 
-def _in_term(acts: "DataFrame", terms: "DataFrame") -> "DataFrame":
+def _in_term(acts: DataFrame, terms: DataFrame) -> DataFrame:
     """What brokers did, with the epoch in which each was last elected controller by then."""
-    from pyspark.sql import functions as F
-
     begins = terms.select(SESSION, "broker", F.col("from_seq").alias("seq"), "epoch")
     both = acts.unionByName(begins, allowMissingColumns=True)
     known = both.withColumn("epoch", nearest("epoch", earlier((SESSION, "broker"), now=0)))
     return known.where("act is not null and epoch is not null")
 
 
-def controller_steps(source: DatasetTables) -> "DataFrame":
+def controller_steps(source: DatasetTables) -> DataFrame:
     """The table :data:`CONTROLLER_STEPS`: the procedures' steps by time in office."""
-    from pyspark.sql import functions as F
-
     controller = source.table(CONTROLLER)
     steps = controller.where("change = 'step'").drop("epoch").withColumn("act", F.lit("step"))
     told = _in_term(steps, _terms(controller))

@@ -1,7 +1,10 @@
 """The job ``durability``: what acknowledgements were worth, by what the logs hold in the end."""
 
 from functools import reduce
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
 
 from emulator.releases.profiles import PROFILES
 from sessions.analysis.batches import OUTCOMES, batches, records_by_outcome
@@ -12,9 +15,6 @@ from sessions.analysis.state_intervals import partition_spells
 from sessions.analysis.tables import DatasetTables
 from sessions.dataset.schema import SESSION
 from sessions.dataset.tables import PRODUCED
-
-if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
 
 GENERATIONS: Final = {
     "high_watermark_needs_min_isr": "KAFKA-15583",
@@ -35,10 +35,8 @@ def generation_of(version: str) -> str:
     return next((name for has, name in GENERATIONS.items() if profile.has(has)), OLDEST)
 
 
-def durability_records(source: DatasetTables) -> "DataFrame":
+def durability_records(source: DatasetTables) -> DataFrame:
     """The table :data:`DURABILITY_RECORDS`: a row for each thing that is wrong with a record."""
-    from pyspark.sql import functions as F
-
     found = source.materialised(KEPT, fates)
     named = found.select(SESSION, "record").distinct()  # which are few: do not move all the others
     produced = source.table(PRODUCED).join(named, [SESSION, "record"], "left_semi")
@@ -52,10 +50,8 @@ def durability_records(source: DatasetTables) -> "DataFrame":
     return told.withColumn("fate", fate).select(*DURABILITY_RECORDS.names)
 
 
-def durability(source: DatasetTables) -> "DataFrame":
+def durability(source: DatasetTables) -> DataFrame:
     """The table :data:`DURABILITY`: a row for each way to produce that occurs."""
-    from pyspark.sql import functions as F
-
     by_partition = _by_partition(source).join(_harm(source), [SESSION, "tp", "acks"], "left")
     counted = by_partition.fillna(0, [*FATES, UNACKNOWLEDGED]).join(
         _settings(source), [SESSION, "tp"]
@@ -76,10 +72,8 @@ def durability(source: DatasetTables) -> "DataFrame":
     return whole.withColumn("versions", versions).select(*DURABILITY.names)
 
 
-def _by_partition(source: DatasetTables) -> "DataFrame":
+def _by_partition(source: DatasetTables) -> DataFrame:
     """How records fared for their producers, by partition and acks."""
-    from pyspark.sql import functions as F
-
     return (
         batches(source)
         .groupBy(SESSION, "tp", "acks")
@@ -87,10 +81,8 @@ def _by_partition(source: DatasetTables) -> "DataFrame":
     )
 
 
-def _harm(source: DatasetTables) -> "DataFrame":
+def _harm(source: DatasetTables) -> DataFrame:
     """How many records fared how in the end, by partition and acks; the first of them."""
-    from pyspark.sql import functions as F
-
     found = source.result(DURABILITY_RECORDS).where("acks is not null")
     return found.groupBy(SESSION, "tp", "acks").agg(
         *(F.count_if(F.col("fate") == fate).alias(fate) for fate in (*FATES, UNACKNOWLEDGED)),
@@ -98,10 +90,8 @@ def _harm(source: DatasetTables) -> "DataFrame":
     )
 
 
-def _settings(source: DatasetTables) -> "DataFrame":
+def _settings(source: DatasetTables) -> DataFrame:
     """What each partition was last configured to, and the generation that it was replicated by."""
-    from pyspark.sql import functions as F
-
     last = F.max_by(F.struct("min_isr", "unclean_election"), "from_seq")
     of_partition = partition_spells(source).groupBy(SESSION, "tp").agg(last.alias("last"))
     version = source.sessions.select(SESSION, "version", _generation().alias("generation"))
@@ -115,9 +105,7 @@ def _settings(source: DatasetTables) -> "DataFrame":
     )
 
 
-def _generation() -> "Column":
-    from pyspark.sql import functions as F
-
+def _generation() -> Column:
     pairs = [F.lit(text) for version in PROFILES for text in (version, generation_of(version))]
     return F.coalesce(F.create_map(*pairs)[F.col("version")], F.lit(OLDEST))
 

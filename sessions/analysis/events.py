@@ -3,14 +3,14 @@
 Rows of ``events`` are clustered by type, so a filter on it reads few pages of a file.
 """
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
 
 from sessions.analysis.tables import DatasetTables
 from sessions.dataset.schema import SESSION
 from sessions.dataset.tables import EVENTS, FIELDS
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
 PLACE: Final = (SESSION, "seq", "type", "tp", "topic", "broker")
 TYPED: Final = tuple(column.name for column in FIELDS)
@@ -24,13 +24,11 @@ WITH_NESTED: Final = frozenset({"TopicCreated", "PartitionsAdded", "RecordsConsu
 """The types of events that have one of :data:`NESTED`."""
 
 
-def facts(source: DatasetTables, *types: str) -> "DataFrame":
+def facts(source: DatasetTables, *types: str) -> DataFrame:
     """The events of these types: number, type, place, and their fields as columns.
 
     :data:`NESTED` are among them if one of the types has any.
     """
-    from pyspark.sql import functions as F
-
     rows = source.table(EVENTS).where(F.col("type").isin(*sorted(types)))
     if not WITH_NESTED & set(types):
         return rows.select(*PLACE, *TYPED)

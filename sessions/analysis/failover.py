@@ -10,7 +10,10 @@ ZooKeeper's dropping of the session is the detection; the controller's choice is
 replica that takes the leader's role is service.
 """
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
 
 from sessions.analysis.job import Job, Result, Shown, in_ms, shown
 from sessions.analysis.percentiles import percentiles
@@ -22,19 +25,14 @@ from sessions.analysis.windows import earlier, later, nearest
 from sessions.dataset.schema import PARTITION, SESSION
 from sessions.dataset.tables import CONTROLLER, ELECTIONS, FAULTS
 
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
 DOWN: Final = ("crashed", "stopped", "frozen")
 """States of a process in which it serves nobody."""
 PARTS: Final = ("detection", "election", "takeover", "total")
 KIND: Final = ("version", "fault", "was_controller")
 
 
-def failovers(source: DatasetTables) -> "DataFrame":
+def failovers(source: DatasetTables) -> DataFrame:
     """The table :data:`FAILOVERS`: a row for each partition whose leader failed."""
-    from pyspark.sql import functions as F
-
     faults = _faults(source.table(FAULTS), source.table(CONTROLLER))
     states = partition_spells(source).where("leader >= 0")
     led = states.select(*PARTITION, F.col("leader").alias("broker"), "from_seq", "to_seq")
@@ -58,14 +56,12 @@ def failovers(source: DatasetTables) -> "DataFrame":
     return found.select(*FAILOVERS.names)
 
 
-def _faults(faults: "DataFrame", controller: "DataFrame") -> "DataFrame":
+def _faults(faults: DataFrame, controller: DataFrame) -> DataFrame:
     """Faults of brokers that ran: with when ZooKeeper noticed, and whose controller it was.
 
     What happened to a broker's process and sessions is put on one line; a fault is noticed by the
     next end of a session before the broker starts again.
     """
-    from pyspark.sql import functions as F
-
     both = faults.where("kind = 'broker' or (kind = 'session' and broker >= 0)")
     before = earlier((SESSION, "broker"))
     after = later((SESSION, "broker"), now=0)
@@ -106,10 +102,8 @@ def _faults(faults: "DataFrame", controller: "DataFrame") -> "DataFrame":
     )
 
 
-def _with_controller(faults: "DataFrame", controller: "DataFrame") -> "DataFrame":
+def _with_controller(faults: DataFrame, controller: DataFrame) -> DataFrame:
     """The faults with whether the broker was the controller elected last before it."""
-    from pyspark.sql import functions as F
-
     elected = controller.where("change = 'elected'").select(
         SESSION, F.col("broker").alias("in_office"), F.col("seq").alias("fault_seq")
     )
@@ -120,27 +114,21 @@ def _with_controller(faults: "DataFrame", controller: "DataFrame") -> "DataFrame
     return both.withColumn("was_controller", was).where("fault is not null")
 
 
-def _elected(source: DatasetTables) -> "DataFrame":
+def _elected(source: DatasetTables) -> DataFrame:
     """The elections that found a leader, as ``elected``."""
-    from pyspark.sql import functions as F
-
     found = source.table(ELECTIONS).where("elected")
     what = F.struct("seq", "time_us", "leader", "leader_epoch", "strategy").alias("elected")
     return found.select(*PARTITION, "seq", what)
 
 
-def _serving(source: DatasetTables) -> "DataFrame":
+def _serving(source: DatasetTables) -> DataFrame:
     """Where a replica took the leader's role (in a new epoch, too), as ``serving``."""
-    from pyspark.sql import functions as F
-
     since = F.col("from_seq").alias("seq"), F.col("from_us").alias("us")
     return leader_spells(source).select(*PARTITION, since[0], F.struct(*since).alias("serving"))
 
 
-def _followed(line: "DataFrame") -> "DataFrame":
+def _followed(line: DataFrame) -> DataFrame:
     """Each failover with the election and the service after it and before the partition's next."""
-    from pyspark.sql import functions as F
-
     after = later((SESSION, "tp"))
     looked = line.select(
         *[name for name in line.columns if name not in ("elected", "serving", "seq")],
@@ -161,10 +149,8 @@ def _followed(line: "DataFrame") -> "DataFrame":
     )
 
 
-def _with_outcome(failovers: "DataFrame") -> "DataFrame":
+def _with_outcome(failovers: DataFrame) -> DataFrame:
     """What became of each partition: an election that came after its leader's return is not one."""
-    from pyspark.sql import functions as F
-
     elected, serving = F.col("elected_seq"), F.col("serving_seq")
     thawed = F.col("thawed.seq")
     at_hand = thawed.isNotNull() & F.col("detected_seq").isNull()
@@ -187,10 +173,8 @@ def _with_outcome(failovers: "DataFrame") -> "DataFrame":
     )
 
 
-def failover(source: DatasetTables) -> "DataFrame":
+def failover(source: DatasetTables) -> DataFrame:
     """The table :data:`FAILOVER`: percentiles by release and kind of fault."""
-    from pyspark.sql import functions as F
-
     version = source.sessions.select(SESSION, F.coalesce("version", F.lit("")).alias("version"))
     every = source.result(FAILOVERS).join(version, SESSION)
     rows = every.where("outcome <> 'returned'")
@@ -213,10 +197,8 @@ def failover(source: DatasetTables) -> "DataFrame":
     return counted.fillna(0, [f"{part}_n" for part in PARTS]).select(*FAILOVER.names)
 
 
-def _percentiles(rows: "DataFrame") -> "DataFrame":
+def _percentiles(rows: DataFrame) -> DataFrame:
     """Percentiles of all parts, worked out together and then put side by side."""
-    from pyspark.sql import functions as F
-
     times = F.create_map(*(each for part in PARTS for each in (F.lit(part), F.col(f"{part}_us"))))
     long = rows.select(*KIND, F.explode(times).alias("part", "us"))
     found = percentiles(long, (*KIND, "part"), "us", "all", "us")

@@ -1,14 +1,14 @@
 """The state that a session ends in, rebuilt from its events alone: the last word on each value."""
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
 
 from sessions.analysis.events import facts
 from sessions.analysis.logs import PARTITION, REPLICA, final_assignment
 from sessions.analysis.tables import DatasetTables
 from sessions.dataset.schema import SESSION
-
-if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
 
 ABOUT_REPLICAS: Final = (
     "LogCreated",
@@ -27,13 +27,11 @@ ZNODES: Final = "znodes"
 STATE_PATH: Final = "^/brokers/topics/(.+)/partitions/([0-9]+)/state$"
 
 
-def final_replicas(source: DatasetTables) -> "DataFrame":
+def final_replicas(source: DatasetTables) -> DataFrame:
     """Each replica that is on a disk at the end: role, epoch, ``leo``, ``hw`` and ``log_start``.
 
     What was said before a log was deleted is void.
     """
-    from pyspark.sql import functions as F
-
     told = facts(source, *ABOUT_REPLICAS).unionByName(_last_growth(source), True)
     appended = F.when(F.col("count") > 0, F.col("base_offset") + F.col("count"))
     values: dict[str, tuple[Column, object]] = {
@@ -61,10 +59,8 @@ def final_replicas(source: DatasetTables) -> "DataFrame":
     return last.where("seq > deleted_seq").select(*REPLICA, "seq", *known)
 
 
-def _last_growth(source: DatasetTables) -> "DataFrame":
+def _last_growth(source: DatasetTables) -> DataFrame:
     """Of each replica the last events of :data:`GROWTH`."""
-    from pyspark.sql import functions as F
-
     grown = F.coalesce(F.col("count") > 0, F.lit(False)).alias("grown")
     told = facts(source, *GROWTH).groupBy(*REPLICA, "type", grown)
     values = ("base_offset", "count", "high_watermark")
@@ -73,10 +69,8 @@ def _last_growth(source: DatasetTables) -> "DataFrame":
     ).drop("grown")
 
 
-def final_partitions(source: DatasetTables) -> "DataFrame":
+def final_partitions(source: DatasetTables) -> DataFrame:
     """Each partition that exists at the end: assignment, state znode, its leader's HW and LEO."""
-    from pyspark.sql import functions as F
-
     told = facts(source, "PartitionStateChanged", "PartitionStateRemoved")
     names = ("leader", "leader_epoch", "controller_epoch", "zk_version", "isr")
     last = told.groupBy(*PARTITION).agg(F.max(F.struct("seq", "type", *names)).alias("last"))
@@ -95,10 +89,8 @@ def final_partitions(source: DatasetTables) -> "DataFrame":
     )
 
 
-def final_znodes(source: DatasetTables) -> "DataFrame":
+def final_znodes(source: DatasetTables) -> DataFrame:
     """Each znode that stands at the end: ``path``, ``data``, ``version``."""
-    from pyspark.sql import functions as F
-
     told = facts(source, "ZnodeCreated", "ZnodeChanged", "ZnodeDeleted")
     last = told.groupBy(SESSION, "path").agg(
         F.max(F.struct("seq", "type", "data", "version")).alias("last")
@@ -112,10 +104,8 @@ def final_znodes(source: DatasetTables) -> "DataFrame":
     )
 
 
-def states_in(znodes: "DataFrame") -> "DataFrame":
+def states_in(znodes: DataFrame) -> DataFrame:
     """What the partitions' state znodes say, read from their data."""
-    from pyspark.sql import functions as F
-
     fields = "leader INT, leader_epoch INT, controller_epoch INT, isr ARRAY<INT>"
     found = znodes.where(F.col("path").rlike(STATE_PATH))
     topic, number = (F.regexp_extract("path", STATE_PATH, group) for group in (1, 2))

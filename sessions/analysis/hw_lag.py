@@ -5,7 +5,10 @@ exceed 64 bits, and floating-point sums would depend on the order of rows.
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
 
 from sessions.analysis.intervals import lasted, stretches
 from sessions.analysis.results.latency import HW_LAG_BUCKETS, HW_LAG_TIMELINE
@@ -13,17 +16,12 @@ from sessions.analysis.tables import DatasetTables
 from sessions.dataset.schema import PARTITION, SESSION
 from sessions.dataset.tables import PARTITION_STATES
 
-if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
-
 KEYS: Final = (SESSION, "tp")
 EXACT: Final = "decimal(19,0)"
 
 
-def lag_by_partition(states: "DataFrame", ends: "DataFrame") -> "DataFrame":
+def lag_by_partition(states: DataFrame, ends: DataFrame) -> DataFrame:
     """Mean and maximum of LEO - HW over the time in which there was a leader with a log."""
-    from pyspark.sql import functions as F
-
     lags = _by_lag(_lags(states, ends).where("lasted_us > 0"), KEYS, "lasted_us")
     largest = F.max(F.struct("lag", (-F.col("from_seq")).alias("first")))
     summed = lags.groupBy(*KEYS).agg(
@@ -43,10 +41,8 @@ def lag_by_partition(states: "DataFrame", ends: "DataFrame") -> "DataFrame":
     return summed.join(found, list(KEYS), "left").select("*", never).drop("longest_us")
 
 
-def hw_lag_timeline(source: DatasetTables) -> "DataFrame":
+def hw_lag_timeline(source: DatasetTables) -> DataFrame:
     """The table :data:`HW_LAG_TIMELINE`: each session's time cut into as many equal stretches."""
-    from pyspark.sql import functions as F
-
     width = F.greatest(F.ceil(F.col("end_us") / HW_LAG_BUCKETS), F.lit(1)).alias("width_us")
     ends = source.ends.select(SESSION, "end_us", width)
     lags = _lags(source.table(PARTITION_STATES), ends).where("lasted_us > 0")
@@ -82,10 +78,8 @@ def hw_lag_timeline(source: DatasetTables) -> "DataFrame":
     )
 
 
-def _lags(states: "DataFrame", ends: "DataFrame") -> "DataFrame":
+def _lags(states: DataFrame, ends: DataFrame) -> DataFrame:
     """The rows of states with a leader that has a log: its ``lag``, and how long it held."""
-    from pyspark.sql import functions as F
-
     until = F.coalesce("to_us", "end_us") - F.col("from_us")
     held = states.where("hw is not null").join(ends, SESSION)
     lag = (F.col("leo") - F.col("hw")).alias("lag")
@@ -93,19 +87,15 @@ def _lags(states: "DataFrame", ends: "DataFrame") -> "DataFrame":
     return held.select(*PARTITION, *more, "from_seq", "from_us", until.alias("lasted_us"), lag)
 
 
-def _by_lag(lags: "DataFrame", keys: Sequence[str], time: str) -> "DataFrame":
+def _by_lag(lags: DataFrame, keys: Sequence[str], time: str) -> DataFrame:
     """How long each ``lag`` held in all, and since when first.
 
     There are few of them, so that Spark sorts these and not all rows to find the largest.
     """
-    from pyspark.sql import functions as F
-
     return lags.groupBy(*keys, "lag").agg(
         F.sum(time).alias(time), F.min("from_seq").alias("from_seq")
     )
 
 
-def _weighted(time: str) -> "Column":
-    from pyspark.sql import functions as F
-
+def _weighted(time: str) -> Column:
     return F.sum(F.col("lag").cast(EXACT) * F.col(time).cast(EXACT)).cast("double")

@@ -7,22 +7,19 @@ is as few rows as there are real beginnings and ends; only these have to be put 
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+
+from pyspark.sql import DataFrame, Window
+from pyspark.sql import functions as F
 
 from sessions.analysis.windows import earlier
 
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
-
-def edges(rows: "DataFrame", keys: Sequence[str]) -> "DataFrame":
+def edges(rows: DataFrame, keys: Sequence[str]) -> DataFrame:
     """Where more or fewer rows begin to hold: ``keys``, ``seq``, ``us`` and ``change``.
 
     ``rows`` have the columns of validity, ``from_seq``, .. ``to_us``; one that holds until the
     session's end has no edge there.
     """
-    from pyspark.sql import functions as F
-
     begin = F.struct(
         F.col("from_seq").alias("seq"), F.col("from_us").alias("us"), F.lit(1).alias("change")
     )
@@ -36,11 +33,8 @@ def edges(rows: "DataFrame", keys: Sequence[str]) -> "DataFrame":
     )
 
 
-def stretches(rows: "DataFrame", keys: Sequence[str]) -> "DataFrame":
+def stretches(rows: DataFrame, keys: Sequence[str]) -> DataFrame:
     """The longest stretches in which at least one row holds: ``keys`` and columns of validity."""
-    from pyspark.sql import Window
-    from pyspark.sql import functions as F
-
     line = Window.partitionBy(*keys).orderBy("seq")
     level = F.sum("change").over(earlier(keys, now=0))
     levels = edges(rows, keys).withColumn("level", level)
@@ -59,9 +53,7 @@ def stretches(rows: "DataFrame", keys: Sequence[str]) -> "DataFrame":
     )
 
 
-def lasted(rows: "DataFrame", ends: "DataFrame") -> "DataFrame":
+def lasted(rows: DataFrame, ends: DataFrame) -> DataFrame:
     """The rows with how long they held, ``lasted_us``, at most until their session's end."""
-    from pyspark.sql import functions as F
-
     until = F.coalesce("to_us", "end_us") - F.col("from_us")
     return rows.join(ends, "session").withColumn("lasted_us", until).drop("end_us")

@@ -1,6 +1,9 @@
 """The job ``isr``: how often ISRs changed, at whose instance, and how small they were."""
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+from pyspark.sql import DataFrame, Window
+from pyspark.sql import functions as F
 
 from sessions.analysis.intervals import lasted
 from sessions.analysis.job import Job, Result, rounded, shown
@@ -9,9 +12,6 @@ from sessions.analysis.state_intervals import partition_spells
 from sessions.analysis.tables import DatasetTables
 from sessions.dataset.schema import PARTITION, SESSION
 from sessions.dataset.tables import ISR_CHANGES
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
 COUNTED: Final = (
     "changes",
@@ -23,10 +23,8 @@ COUNTED: Final = (
 )
 
 
-def isr_churn(source: DatasetTables) -> "DataFrame":
+def isr_churn(source: DatasetTables) -> DataFrame:
     """The table :data:`ISR_CHURN`: a row for each partition that ever existed."""
-    from pyspark.sql import functions as F
-
     states = partition_spells(source)
     changes = _changes(states)
     lefts = changes.select(*PARTITION, F.explode("left_out").alias("replica"))
@@ -41,11 +39,8 @@ def isr_churn(source: DatasetTables) -> "DataFrame":
     return whole.fillna(0, list(COUNTED)).select(*ISR_CHURN.names)
 
 
-def _changes(states: "DataFrame") -> "DataFrame":
+def _changes(states: DataFrame) -> DataFrame:
     """Rows whose ISR is not that of the row before, as the znode tells: who left, who came."""
-    from pyspark.sql import Window
-    from pyspark.sql import functions as F
-
     line = Window.partitionBy(*PARTITION).orderBy("from_seq")
     znode = F.when(F.col("state") != "nonexistent", F.struct("isr", "leader_epoch"))
     before = states.select(
@@ -67,9 +62,7 @@ def _changes(states: "DataFrame") -> "DataFrame":
     ).where("size(left_out) > 0 or size(taken_in) > 0")
 
 
-def _counts(changes: "DataFrame") -> "DataFrame":
-    from pyspark.sql import functions as F
-
+def _counts(changes: DataFrame) -> DataFrame:
     shrink = F.size("left_out") > 0
     return changes.groupBy(*PARTITION).agg(
         F.count("*").alias("changes"),
@@ -80,9 +73,7 @@ def _counts(changes: "DataFrame") -> "DataFrame":
     )
 
 
-def _sizes(states: "DataFrame", ends: "DataFrame") -> "DataFrame":
-    from pyspark.sql import functions as F
-
+def _sizes(states: DataFrame, ends: DataFrame) -> DataFrame:
     held = lasted(states.where("state <> 'nonexistent'"), ends).where("lasted_us > 0")
     weighted = F.sum(F.size("isr") * F.col("lasted_us"))
     return held.groupBy(*PARTITION).agg(
@@ -91,10 +82,8 @@ def _sizes(states: "DataFrame", ends: "DataFrame") -> "DataFrame":
     )
 
 
-def _asked(source: DatasetTables) -> "DataFrame":
+def _asked(source: DatasetTables) -> DataFrame:
     """How often leaders asked for smaller and larger ISRs."""
-    from pyspark.sql import functions as F
-
     asked = source.table(ISR_CHANGES).where("step = 'asked'")
     return asked.groupBy(*PARTITION).agg(
         F.count_if(F.col("change") == "shrink").alias("asked_shrinks"),

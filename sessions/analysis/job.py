@@ -1,15 +1,13 @@
 """What a job is: a question, and the declared tables that answer it, each with how it is made."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from msgspec import Struct
+from pyspark.sql import DataFrame
 
 from sessions.analysis.tables import DatasetTables
 from sessions.dataset.schema import Table
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
 
 class Shown(Struct, frozen=True):
@@ -36,7 +34,7 @@ class Result(Struct, frozen=True):
     """
 
     table: Table
-    run: "Callable[[DatasetTables], DataFrame]"
+    run: Callable[[DatasetTables], DataFrame]
     title: str
     shown: tuple[Shown, ...] = ()
     worst: tuple[str, ...] = ()

@@ -1,6 +1,9 @@
 """The job ``latency``: commit latency, its distribution, and the HW's lag over time."""
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
 
 from sessions.analysis.commit_latency import commit_latency, hw_lag, latency_by_release, timed
 from sessions.analysis.hw_lag import hw_lag_timeline
@@ -15,17 +18,12 @@ from sessions.analysis.results.latency import (
 from sessions.analysis.tables import DatasetTables
 from sessions.dataset.schema import SESSION
 
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
-
-def latency_histogram(source: DatasetTables) -> "DataFrame":
+def latency_histogram(source: DatasetTables) -> DataFrame:
     """The table :data:`LATENCY_HISTOGRAM`: records by how long they took, four groups an octave.
 
     Times below 4 us are groups of their own.
     """
-    from pyspark.sql import functions as F
-
     measured = timed(source).select(
         SESSION,
         "acks",

@@ -1,6 +1,9 @@
 """The job ``leaders``: how leading was shared out among brokers, and how far from preference."""
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+from pyspark.sql import DataFrame, Window
+from pyspark.sql import functions as F
 
 from sessions.analysis.intervals import edges
 from sessions.analysis.job import Job, Result, rounded, shown
@@ -9,17 +12,12 @@ from sessions.analysis.state_intervals import partition_spells
 from sessions.analysis.tables import DatasetTables
 from sessions.dataset.schema import SESSION
 
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
 KEYS: Final = (SESSION, "broker")
 COUNTED: Final = ("led_at_end", "preferred_at_end", "strayed_at_end", "gained", "lost")
 
 
-def leader_balance(source: DatasetTables) -> "DataFrame":
+def leader_balance(source: DatasetTables) -> DataFrame:
     """The table :data:`LEADER_BALANCE`: a row for each broker that was assigned a replica."""
-    from pyspark.sql import functions as F
-
     states = partition_spells(source)
     led = states.where("leader >= 0").withColumn("broker", F.col("leader"))
     turns = edges(led, (*KEYS, "tp"))
@@ -36,11 +34,8 @@ def leader_balance(source: DatasetTables) -> "DataFrame":
     return counted.select(*LEADER_BALANCE.names)
 
 
-def _over_time(brokers: "DataFrame", turns: "DataFrame", ends: "DataFrame") -> "DataFrame":
+def _over_time(brokers: DataFrame, turns: DataFrame, ends: DataFrame) -> DataFrame:
     """How many partitions each broker led, as mean over time and maximum."""
-    from pyspark.sql import Window
-    from pyspark.sql import functions as F
-
     start = brokers.select(
         *KEYS, F.lit(0).alias("seq"), F.lit(0).alias("us"), F.lit(0).alias("change")
     )
@@ -62,10 +57,8 @@ def _over_time(brokers: "DataFrame", turns: "DataFrame", ends: "DataFrame") -> "
     )
 
 
-def _at_end(states: "DataFrame") -> "tuple[DataFrame, DataFrame]":
+def _at_end(states: DataFrame) -> tuple[DataFrame, DataFrame]:
     """What each broker leads at the session's end, and what it should lead."""
-    from pyspark.sql import functions as F
-
     last = states.where("to_seq is null")
     led = last.where("leader >= 0").groupBy(SESSION, F.col("leader").alias("broker"))
     preferred = last.where("size(replicas) > 0").groupBy(

@@ -4,15 +4,15 @@ A log is the runs of records that were appended to it, each cut by the lowest po
 cut to afterwards.
 """
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
 
 from sessions.analysis.events import facts
 from sessions.analysis.tables import DatasetTables
 from sessions.analysis.windows import farthest, later
 from sessions.dataset.schema import SESSION
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
 PARTITION: Final = (SESSION, "tp")
 REPLICA: Final = (*PARTITION, "broker")
@@ -25,7 +25,7 @@ CUTS: Final = (
 )
 
 
-def final_logs(source: DatasetTables) -> "DataFrame":
+def final_logs(source: DatasetTables) -> DataFrame:
     """The runs in the logs of replicas that are assigned at the end, on brokers up or down.
 
     ``base`` and ``end`` (exclusive) are offsets, ``first`` is the first record's id, ``leads`` says
@@ -35,10 +35,8 @@ def final_logs(source: DatasetTables) -> "DataFrame":
     return _runs(source).join(places, list(REPLICA))
 
 
-def _runs(source: DatasetTables) -> "DataFrame":
+def _runs(source: DatasetTables) -> DataFrame:
     """What is left in the end of all runs that were ever appended."""
-    from pyspark.sql import functions as F
-
     appended, cuts = facts(source, APPENDED), facts(source, *CUTS)
     touched = cuts.select(*REPLICA).distinct()
     whole = appended.join(touched, list(REPLICA), "left_anti").select(
@@ -51,10 +49,8 @@ def _runs(source: DatasetTables) -> "DataFrame":
     return whole.where("base < end").unionByName(_cut(both))
 
 
-def _cut(changes: "DataFrame") -> "DataFrame":
+def _cut(changes: DataFrame) -> DataFrame:
     """What is left of runs by what was cut off their logs later."""
-    from pyspark.sql import functions as F
-
     after = later(REPLICA)
     cut = F.when(F.col("type") == "LogDeleted", F.lit(0)).when(
         F.col("type").isin("LogTruncated", "LogLoaded"), F.col("log_end_offset")
@@ -74,10 +70,8 @@ def _cut(changes: "DataFrame") -> "DataFrame":
     return kept.select(*REPLICA, "base", "end", first.alias("first"))
 
 
-def assigned(source: DatasetTables) -> "DataFrame":
+def assigned(source: DatasetTables) -> DataFrame:
     """The replicas that are assigned at the end and have a log, with ``leads``."""
-    from pyspark.sql import functions as F
-
     placed = final_assignment(source).select(*PARTITION, F.explode("replicas").alias("broker"))
     leads = (F.col("broker") == F.col("leader")).alias("leads")
     told = facts(source, "LogCreated", "LogLoaded", "LogDeleted")
@@ -87,30 +81,24 @@ def assigned(source: DatasetTables) -> "DataFrame":
     return known.fillna(False, ["leads"])
 
 
-def records_of(runs: "DataFrame") -> "DataFrame":
+def records_of(runs: DataFrame) -> DataFrame:
     """Runs taken apart: a row for each ``record`` with its ``offset``."""
-    from pyspark.sql import functions as F
-
     offset = F.explode(F.sequence("base", F.col("end") - 1)).alias("offset")
     apart = runs.select("*", offset).drop("end")
     record = F.col("first") + F.col("offset") - F.col("base")
     return apart.withColumn("record", record).drop("base", "first")
 
 
-def final_leaders(source: DatasetTables) -> "DataFrame":
+def final_leaders(source: DatasetTables) -> DataFrame:
     """The leader that each partition's state znode names at the end; -1: none."""
-    from pyspark.sql import functions as F
-
     told = facts(source, "PartitionStateChanged", "PartitionStateRemoved")
     last = F.max_by(F.struct("type", "leader"), "seq").alias("last")
     found = told.groupBy(*PARTITION).agg(last).where("last.type = 'PartitionStateChanged'")
     return found.select(*PARTITION, F.col("last.leader").alias("leader"))
 
 
-def final_assignment(source: DatasetTables) -> "DataFrame":
+def final_assignment(source: DatasetTables) -> DataFrame:
     """The replicas that each partition is assigned at the end, ``replicas``; none once deleted."""
-    from pyspark.sql import functions as F
-
     told = facts(source, "TopicCreated", "PartitionsAdded", "ReplicasAssigned", "TopicDeleted")
     by_topic = told.where("assignment is not null").select(
         SESSION,

@@ -1,17 +1,17 @@
 """Exact percentiles by group, as window functions: nothing has to fit into one machine's memory."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, Window
+from pyspark.sql import functions as F
 
 PERCENTS: Final = (50, 95, 99)
 
 
 def percentiles(
-    rows: "DataFrame", keys: Sequence[str], value: str, prefix: str, unit: str, times: str = "1"
-) -> "DataFrame":
+    rows: DataFrame, keys: Sequence[str], value: str, prefix: str, unit: str, times: str = "1"
+) -> DataFrame:
     """One row for each group that has values: ``PREFIX_p50_UNIT``, .. and ``PREFIX_max_UNIT``.
 
     ``PREFIX_n`` is how many values there are.
@@ -20,9 +20,6 @@ def percentiles(
     exceed (nearest rank), so it is always a value that occurs. Nulls do not count. ``times`` is SQL
     for how many values a row stands for.
     """
-    from pyspark.sql import Window
-    from pyspark.sql import functions as F
-
     present = rows.where(F.col(value).isNotNull())
     counted = present.groupBy(*keys, value).agg(F.sum(F.expr(times)).alias("n"))
     group = Window.partitionBy(*keys)

@@ -4,16 +4,16 @@ First whole runs are compared, which settles nearly every partition; only those 
 doubt are taken apart into records.
 """
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+from pyspark.sql import DataFrame, Window
+from pyspark.sql import functions as F
 
 from sessions.analysis.events import facts
 from sessions.analysis.logs import PARTITION, final_logs, records_of
 from sessions.analysis.logs import assigned as assigned_replicas
 from sessions.analysis.tables import DatasetTables
 from sessions.analysis.windows import earlier
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
 KEPT: Final = "fates"
 """By which name the rows of :func:`fates` are kept for several jobs."""
@@ -22,7 +22,7 @@ TOLD: Final = "told"
 IN_DOUBT: Final = "in_doubt"
 
 
-def fates(source: DatasetTables) -> "DataFrame":
+def fates(source: DatasetTables) -> DataFrame:
     """Rows of ``fate``, ``offset`` and ``record``: what the cluster's own audit should say."""
     found = (
         missing(
@@ -34,13 +34,11 @@ def fates(source: DatasetTables) -> "DataFrame":
     return found[0].unionByName(found[1]).unionByName(found[2])
 
 
-def _in_doubt(source: DatasetTables) -> "DataFrame":
+def _in_doubt(source: DatasetTables) -> DataFrame:
     """What clients were told of and that no run of the leader's log holds as a whole.
 
     Nothing can be said where there is no leader, or the leader has no log.
     """
-    from pyspark.sql import functions as F
-
     led = assigned_replicas(source).where("leads").select(*PARTITION)
     whole = (
         source.materialised(LOGS, final_logs)
@@ -54,10 +52,8 @@ def _in_doubt(source: DatasetTables) -> "DataFrame":
     return compared.where("held is null or held < count").drop("held")
 
 
-def _acknowledged(source: DatasetTables) -> "DataFrame":
+def _acknowledged(source: DatasetTables) -> DataFrame:
     """The runs that producers were told are written; ``base`` -1: not where."""
-    from pyspark.sql import functions as F
-
     return facts(source, "ProduceAcknowledged").select(
         *PARTITION,
         F.lit("lost").alias("fate"),
@@ -67,10 +63,8 @@ def _acknowledged(source: DatasetTables) -> "DataFrame":
     )
 
 
-def _consumed(source: DatasetTables) -> "DataFrame":
+def _consumed(source: DatasetTables) -> DataFrame:
     """The runs that consumers were given."""
-    from pyspark.sql import functions as F
-
     told = facts(source, "RecordsConsumed")
     before = "aggregate(slice(runs, 1, place), offset, (sum, run) -> sum + run[1])"
     each = told.select(*PARTITION, "offset", "runs", F.posexplode("runs").alias("place", "run"))
@@ -83,7 +77,7 @@ def _consumed(source: DatasetTables) -> "DataFrame":
     )
 
 
-def _records_in_doubt(source: DatasetTables) -> "DataFrame":
+def _records_in_doubt(source: DatasetTables) -> DataFrame:
     """All logs, record by record, of the partitions that comparing runs does not settle."""
     logs = source.materialised(LOGS, final_logs)
     suspects = (
@@ -95,18 +89,14 @@ def _records_in_doubt(source: DatasetTables) -> "DataFrame":
     return records_of(logs.join(suspects.distinct(), list(PARTITION), "left_semi"))
 
 
-def _overlapping(held: "DataFrame") -> "DataFrame":
+def _overlapping(held: DataFrame) -> DataFrame:
     """Partitions in whose leader's log two runs have a record in common."""
-    from pyspark.sql import functions as F
-
     reach = F.max(F.col("first") + F.col("end") - F.col("base")).over(earlier(PARTITION, "first"))
     return held.withColumn("reach", reach).where("reach > first").select(*PARTITION)
 
 
-def _unequal(logs: "DataFrame") -> "DataFrame":
+def _unequal(logs: DataFrame) -> DataFrame:
     """Partitions whose logs do not all begin the same run wherever one of them begins one."""
-    from pyspark.sql import functions as F
-
     reach = logs.groupBy(*PARTITION, "broker").agg(
         F.min("base").alias("low"), F.max("end").alias("high")
     )
@@ -121,10 +111,8 @@ def _unequal(logs: "DataFrame") -> "DataFrame":
     return begun.join(reaches, list(PARTITION)).where(unlike).select(*PARTITION)
 
 
-def missing(told: "DataFrame", records: "DataFrame") -> "DataFrame":
+def missing(told: DataFrame, records: DataFrame) -> DataFrame:
     """Records that clients were told of and that the leader's log lacks, once a time told."""
-    from pyspark.sql import functions as F
-
     place = F.explode(F.sequence(F.lit(0).cast("bigint"), F.col("count") - 1)).alias("place")
     known = F.when(F.col("base") < 0, F.lit(-1)).otherwise(F.col("base") + F.col("place"))
     apart = told.select("*", place).select(
@@ -137,21 +125,16 @@ def missing(told: "DataFrame", records: "DataFrame") -> "DataFrame":
     return apart.join(held, [*PARTITION, "record"], "left_anti").select(*apart.columns)
 
 
-def duplicated(records: "DataFrame") -> "DataFrame":
+def duplicated(records: DataFrame) -> DataFrame:
     """The copies but the first of records that a leader's log holds more than once."""
-    from pyspark.sql import Window
-    from pyspark.sql import functions as F
-
     copies = Window.partitionBy(*PARTITION, "record").orderBy("offset")
     numbered = records.where("leads").withColumn("copy", F.row_number().over(copies))
     extra = numbered.where("copy > 1")
     return extra.select(*PARTITION, F.lit("duplicated").alias("fate"), "offset", "record")
 
 
-def diverged(records: "DataFrame") -> "DataFrame":
+def diverged(records: DataFrame) -> DataFrame:
     """Records at offsets at which two logs hold different ones."""
-    from pyspark.sql import functions as F
-
     at = records.groupBy(*PARTITION, "offset").agg(F.collect_set("record").alias("records"))
     differ = at.where("size(records) > 1")
     return differ.select(

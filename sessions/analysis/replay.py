@@ -6,7 +6,10 @@ event by event, and what is lost, duplicated or diverged was stated by the clust
 into its own logs.
 """
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
 
 from sessions.analysis.events import facts
 from sessions.analysis.final_state import (
@@ -26,9 +29,6 @@ from sessions.analysis.tables import DatasetTables
 from sessions.dataset.schema import SESSION
 from sessions.dataset.tables import EVENTS, PARTITION_STATES, REPLICA_STATES
 
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
 COUNTS: Final = ("acked", "lost", "duplicated", "diverged", "consumed_lost")
 TOTALS: Final = "totals"
 ZNODE: Final = ("leader", "leader_epoch", "controller_epoch", "isr", "zk_version")
@@ -37,10 +37,8 @@ OF_REPLICA: Final = ("role", "leader_epoch", "leo", "hw", "log_start")
 OF_SESSION: Final = ("events", "last_seq", *COUNTS)
 
 
-def replay_differences(source: DatasetTables) -> "DataFrame":
+def replay_differences(source: DatasetTables) -> DataFrame:
     """The table :data:`REPLAY_DIFFERENCES`: a row for each value that differs."""
-    from pyspark.sql import functions as F
-
     states = source.table(PARTITION_STATES).where("to_seq is null")
     copies = source.table(REPLICA_STATES).where("to_seq is null")
     totals = source.materialised(TOTALS, _totals)
@@ -62,14 +60,12 @@ def replay_differences(source: DatasetTables) -> "DataFrame":
 
 def _different(
     what: str,
-    rebuilt: "DataFrame",
-    recorded: "DataFrame",
+    rebuilt: DataFrame,
+    recorded: DataFrame,
     keys: tuple[str, ...],
     fields: tuple[str, ...],
-) -> "DataFrame":
+) -> DataFrame:
     """The values of ``fields`` that are not the same on both sides, as text."""
-    from pyspark.sql import functions as F
-
     left = rebuilt.select(*keys, "seq", F.struct(*fields).alias("rebuilt"))
     right = recorded.select(*keys, F.struct(*fields).alias("recorded"))
     both = left.join(right, list(keys), "full")
@@ -91,10 +87,8 @@ def _different(
     return differ.select("*", *places)
 
 
-def _totals(source: DatasetTables) -> "DataFrame":
+def _totals(source: DatasetTables) -> DataFrame:
     """What can be counted in each session's events: the columns :data:`OF_SESSION`."""
-    from pyspark.sql import functions as F
-
     whole = (
         source.table(EVENTS)
         .groupBy(SESSION)
@@ -117,10 +111,8 @@ def _totals(source: DatasetTables) -> "DataFrame":
     return totals.fillna(0)
 
 
-def replay(source: DatasetTables) -> "DataFrame":
+def replay(source: DatasetTables) -> DataFrame:
     """The table :data:`REPLAY`: a row for each session."""
-    from pyspark.sql import functions as F
-
     rebuilt = source.materialised(TOTALS, _totals).select(
         SESSION, "events", *(F.col(name).alias(f"{name}_rebuilt") for name in COUNTS)
     )

@@ -7,11 +7,14 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 from urllib.parse import unquote
 
 import msgspec
 from msgspec import Struct
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
 from sessions.analysis.errors import AnalysisError
 from sessions.analysis.job import Job, Result
@@ -26,9 +29,6 @@ from sessions.dataset.layout import Dataset, DatasetError, DatasetUnreadable
 from sessions.dataset.location import Location, LocationError
 from sessions.dataset.schema import SESSION
 from sessions.dataset.tables import SESSIONS
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
 
 DAMAGED: Final = re.compile(r"FAILED_READ_FILE.*?file://(\S+?\.parquet)", re.DOTALL)
 """Where Spark names a file that it could not read."""
@@ -231,7 +231,7 @@ class _Work:
     """
 
     def __init__(
-        self, spark: "SparkSession", dataset: Dataset, results: Location, out: Location, add: bool
+        self, spark: SparkSession, dataset: Dataset, results: Location, out: Location, add: bool
     ) -> None:
         self._spark = spark
         self._dataset = dataset
@@ -242,8 +242,6 @@ class _Work:
     def run(self, jobs: tuple[Job, ...], tell: Progress) -> AnalysisReport:
         """Run the jobs."""
         from py4j.protocol import Py4JError
-        from pyspark.errors import PySparkException
-        from pyspark.sql import functions as F
 
         source = DatasetTables(self._spark, self._dataset, self._results)
         try:
@@ -277,10 +275,8 @@ class _Work:
         where = self._dataset.location
         return AnalysisReport(where, self._out, count, events, tables, unlike, added)
 
-    def _added(self, sessions: "DataFrame") -> "DataFrame | None":
+    def _added(self, sessions: DataFrame) -> DataFrame | None:
         """The sessions that came since the earlier analysis; None if one has changed or gone."""
-        from pyspark.sql import functions as F
-
         place = (self._out / ANALYSED).for_spark_to_read
         analysed = self._spark.read.schema(sessions.schema).parquet(place)
         same = [F.col(f"now.{name}").eqNullSafe(F.col(f"then.{name}")) for name in IDENTITY]

@@ -4,12 +4,11 @@ import contextlib
 from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from threading import Lock
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import Final, TypeVar
+
+from pyspark.sql import SparkSession
 
 from sessions.analysis.job import Job
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 AT_ONCE: Final = 4
 """So many jobs at once; they share the cores, and some of them wait for what another makes."""
@@ -18,7 +17,7 @@ Made = TypeVar("Made")
 
 
 def run_side_by_side(
-    spark: "SparkSession",
+    spark: SparkSession,
     jobs: Iterable[Job],
     begin: Callable[[Job], object],
     run: Callable[[Job], Made],

@@ -2,13 +2,12 @@
 
 import contextlib
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+from pyspark.sql import SparkSession
 
 from sessions.dataset.layout import Dataset
 from sessions.dataset.tables import EVENTS
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 INTERPRETED: Final = {
     "spark.sql.codegen.wholeStage": "false",
@@ -37,7 +36,7 @@ def settings_for(size_bytes: int, partitions: str) -> dict[str, str]:
 
 
 @contextlib.contextmanager
-def suited(spark: "SparkSession", dataset: Dataset) -> Iterator[None]:
+def suited(spark: SparkSession, dataset: Dataset) -> Iterator[None]:
     """Have queries run as suits a dataset; afterwards the session is as it was.
 
     What somebody has set about compiling stays.

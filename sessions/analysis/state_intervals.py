@@ -5,16 +5,16 @@ of their rows say of everything else what the row before said. What does not ask
 these few rows instead.
 """
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
 
 from sessions.analysis.intervals import edges, stretches
 from sessions.analysis.tables import DatasetTables
 from sessions.analysis.windows import earlier, in_order
 from sessions.dataset.schema import PARTITION, SESSION
 from sessions.dataset.tables import FAULTS, PARTITION_STATES, REPLICA_STATES
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
 STATE: Final = (
     "state",
@@ -32,14 +32,14 @@ SERVING: Final = "serving_spells"
 """By which names they are kept."""
 
 
-def partition_spells(source: DatasetTables) -> "DataFrame":
+def partition_spells(source: DatasetTables) -> DataFrame:
     """How long each partition was in which :data:`STATE`, with the columns of validity."""
     return source.materialised(
         PARTITIONS, lambda of: stretches(of.table(PARTITION_STATES), (*PARTITION, *STATE))
     )
 
 
-def leader_spells(source: DatasetTables) -> "DataFrame":
+def leader_spells(source: DatasetTables) -> DataFrame:
     """How long each ``broker`` acted as a partition's leader, by ``leader_epoch``."""
     keys = (*PARTITION, "broker", "leader_epoch")
     return source.materialised(
@@ -47,7 +47,7 @@ def leader_spells(source: DatasetTables) -> "DataFrame":
     )
 
 
-def serving_spells(source: DatasetTables) -> "DataFrame":
+def serving_spells(source: DatasetTables) -> DataFrame:
     """How long each ``broker`` acted as a partition's leader while its process ran.
 
     A broker that is frozen serves nobody, whatever it believes to be; so the times in which it was
@@ -57,9 +57,7 @@ def serving_spells(source: DatasetTables) -> "DataFrame":
     return source.materialised(SERVING, _serving)
 
 
-def _serving(source: DatasetTables) -> "DataFrame":
-    from pyspark.sql import functions as F
-
+def _serving(source: DatasetTables) -> DataFrame:
     leads = edges(leader_spells(source), (*PARTITION, "broker")).withColumnRenamed(
         "change", "leads"
     )
@@ -89,10 +87,8 @@ def _serving(source: DatasetTables) -> "DataFrame":
     return stretches(levels.where("leading > 0 and stopped = 0"), keys)
 
 
-def frozen_spells(source: DatasetTables) -> "DataFrame":
+def frozen_spells(source: DatasetTables) -> DataFrame:
     """How long each ``broker`` was frozen, with the columns of validity."""
-    from pyspark.sql import functions as F
-
     line = in_order((SESSION, "broker"))
     states = source.table(FAULTS).where("kind = 'broker'")
     spells = states.select(

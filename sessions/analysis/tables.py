@@ -3,15 +3,15 @@
 from collections.abc import Callable
 from functools import cached_property
 from threading import Lock
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
 from sessions.dataset.layout import Dataset
 from sessions.dataset.location import Location
 from sessions.dataset.schema import SESSION, Table, spark_schema
 from sessions.dataset.tables import SESSIONS
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
 
 MATERIALISED: Final = "_materialised"
 """Beside the results: what several jobs read, until the last of them has ended."""
@@ -26,10 +26,10 @@ class DatasetTables:
 
     def __init__(
         self,
-        spark: "SparkSession",
+        spark: SparkSession,
         dataset: Dataset,
         results: Location,
-        only: "DataFrame | None" = None,
+        only: DataFrame | None = None,
         materialised: str = MATERIALISED,
     ) -> None:
         self._spark = spark
@@ -51,11 +51,11 @@ class DatasetTables:
         return DatasetTables(self._spark, self._dataset, self._results, materialised=all_of_them)
 
     @property
-    def sessions(self) -> "DataFrame":
+    def sessions(self) -> DataFrame:
         """The table ``sessions``."""
         return self.table(SESSIONS)
 
-    def table(self, table: Table) -> "DataFrame":
+    def table(self, table: Table) -> DataFrame:
         """A table with its declared columns."""
         if table.name not in self._tables:
             rows = self.whole(table)
@@ -64,10 +64,8 @@ class DatasetTables:
             self._tables[table.name] = rows
         return self._tables[table.name]
 
-    def whole(self, table: Table) -> "DataFrame":
+    def whole(self, table: Table) -> DataFrame:
         """A table with the rows of all sessions."""
-        from pyspark.sql import functions as F
-
         if not self._dataset.has(table):
             return self._spark.createDataFrame([], spark_schema(table))
         place = self._dataset.location / table.name
@@ -78,13 +76,11 @@ class DatasetTables:
         return rows.where(~F.col("_metadata.file_name").rlike(pattern))
 
     @cached_property
-    def ends(self) -> "DataFrame":
+    def ends(self) -> DataFrame:
         """The virtual time at which each session ended, ``end_us``."""
-        from pyspark.sql import functions as F
-
         return self.sessions.select(SESSION, F.col("time_us").alias("end_us"))
 
-    def materialised(self, name: str, make: "Callable[[DatasetTables], DataFrame]") -> "DataFrame":
+    def materialised(self, name: str, make: "Callable[[DatasetTables], DataFrame]") -> DataFrame:
         """What several results need, worked out once and written beside them until the end.
 
         It also makes queries short: what is built on it begins with reading a file.
@@ -102,7 +98,7 @@ class DatasetTables:
         """Drop what was materialised."""
         self._place.delete()
 
-    def result(self, table: Table) -> "DataFrame":
+    def result(self, table: Table) -> DataFrame:
         """The rows of a result that has been written, of the sessions that this is about."""
         reader = self._spark.read.schema(spark_schema(table))
         rows = reader.parquet((self._results / table.name).for_spark_to_read)

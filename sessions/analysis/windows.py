@@ -5,46 +5,34 @@ so what lies ahead is looked at in reverse order, where it comes before.
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from pyspark.sql import Column
-    from pyspark.sql.window import WindowSpec
+from pyspark.sql import Column, Window
+from pyspark.sql import functions as F
+from pyspark.sql.window import WindowSpec
 
 
-def in_order(keys: Sequence[str], order: str = "seq") -> "WindowSpec":
+def in_order(keys: Sequence[str], order: str = "seq") -> WindowSpec:
     """The rows of a group, in order."""
-    from pyspark.sql import Window
-
     return Window.partitionBy(*keys).orderBy(order)
 
 
-def earlier(keys: Sequence[str], order: str = "seq", now: int = -1) -> "WindowSpec":
+def earlier(keys: Sequence[str], order: str = "seq", now: int = -1) -> WindowSpec:
     """The rows of a group before this one; with ``now`` 0 this one, too."""
-    from pyspark.sql import Window
-
     line = Window.partitionBy(*keys).orderBy(order)
     return line.rowsBetween(Window.unboundedPreceding, now)
 
 
-def later(keys: Sequence[str], order: str = "seq", now: int = -1) -> "WindowSpec":
+def later(keys: Sequence[str], order: str = "seq", now: int = -1) -> WindowSpec:
     """The rows of a group after this one, the last first; with ``now`` 0 this one, too."""
-    from pyspark.sql import Window
-    from pyspark.sql import functions as F
-
     line = Window.partitionBy(*keys).orderBy(F.desc(order))
     return line.rowsBetween(Window.unboundedPreceding, now)
 
 
-def nearest(value: "Column | str", frame: "WindowSpec") -> "Column":
+def nearest(value: Column | str, frame: WindowSpec) -> Column:
     """The value that is not null nearest to this row, in a frame of either function above."""
-    from pyspark.sql import functions as F
-
     return F.last(value, ignorenulls=True).over(frame)
 
 
-def farthest(value: "Column | str", frame: "WindowSpec") -> "Column":
+def farthest(value: Column | str, frame: WindowSpec) -> Column:
     """The value that is not null farthest from this row, in a frame of either function above."""
-    from pyspark.sql import functions as F
-
     return F.first(value, ignorenulls=True).over(frame)

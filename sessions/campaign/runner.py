@@ -11,11 +11,13 @@ from functools import partial
 from pathlib import Path
 from time import monotonic, sleep
 from types import FrameType
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from uuid import uuid4
 
 import msgspec
 from msgspec import Struct
+from pyspark import SparkContext
+from pyspark.sql import DataFrame, SparkSession
 
 from sessions.analysis.session import spark_session
 from sessions.campaign.manifest import CampaignFolder
@@ -29,10 +31,6 @@ from sessions.dataset.layout import STAGING, Dataset
 from sessions.dataset.location import Location
 from sessions.dataset.schema import SESSION
 from sessions.dataset.tables import RUNS
-
-if TYPE_CHECKING:
-    from pyspark import SparkContext
-    from pyspark.sql import DataFrame, SparkSession
 
 TASKS_MAX: Final = 64
 """Into how many tasks a campaign is divided at most, unless more can run at once.
@@ -126,7 +124,7 @@ def interruptible() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _make_runs(spark: "SparkSession", task: Task, dataset: Dataset, tell: Tell) -> None:
+def _make_runs(spark: SparkSession, task: Task, dataset: Dataset, tell: Tell) -> None:
     """Have the workers make what is missing."""
     with (
         tempfile.TemporaryDirectory(prefix="tidegauge-code-") as scratch,
@@ -150,7 +148,7 @@ def _make_runs(spark: "SparkSession", task: Task, dataset: Dataset, tell: Tell) 
             raise
 
 
-def _missing(spark: "SparkSession", task: Task, dataset: Dataset) -> "DataFrame":
+def _missing(spark: SparkSession, task: Task, dataset: Dataset) -> DataFrame:
     """The runs that have not ended, or hung where there is more time now: number and session."""
     runs = task.plan.runs
     numbers = spark.range(0, runs, 1, -(-runs // NAMED_A_TASK))
@@ -162,12 +160,12 @@ def _missing(spark: "SparkSession", task: Task, dataset: Dataset) -> "DataFrame"
     return named.join(ended, SESSION, "left_anti").select("run", SESSION)
 
 
-def _tasks(spark: "SparkSession", runs: int) -> int:
+def _tasks(spark: SparkSession, runs: int) -> int:
     few = TASKS_A_CORE * _cores(spark)
     return max(1, min(runs, max(few, min(TASKS_MAX, -(-runs // RUNS_A_TASK)))))
 
 
-def _cores(spark: "SparkSession") -> int:
+def _cores(spark: SparkSession) -> int:
     """How many tasks run at once; 1 where Spark Connect does not tell."""
     try:
         return int(spark.sparkContext.defaultParallelism)
@@ -175,14 +173,14 @@ def _cores(spark: "SparkSession") -> int:
         return 1
 
 
-def _made(missing: "DataFrame", tasks: int, task: Task) -> "DataFrame":
+def _made(missing: DataFrame, tasks: int, task: Task) -> DataFrame:
     """The runs, made: a task takes those of some sessions, in order of their ids."""
     in_order = missing.repartitionByRange(tasks, SESSION).sortWithinPartitions(SESSION)
     return in_order.mapInArrow(partial(run_batches, encoded(task)), "runs BIGINT")
 
 
 def _shrunk(
-    spark: "SparkSession",
+    spark: SparkSession,
     plan: Plan,
     report: CampaignReport,
     folder: CampaignFolder,
@@ -213,14 +211,14 @@ def _shrunk(
 class _Watch:
     """Tells how far a campaign has come, by what Spark says of its tasks."""
 
-    def __init__(self, spark: "SparkSession", runs: int, missing: int, tasks: int) -> None:
+    def __init__(self, spark: SparkSession, runs: int, missing: int, tasks: int) -> None:
         self._spark = spark
         self._runs = runs
         self._missing = missing
         self._tasks = tasks
         self._group = f"{GROUP} {uuid4().hex}"
 
-    def run(self, made: "DataFrame") -> None:
+    def run(self, made: DataFrame) -> None:
         """Have the runs made."""
         context = self._context()
         if context is not None:
@@ -240,7 +238,7 @@ class _Watch:
             tell(Progress(self._runs, self._runs))
             return
 
-    def _context(self) -> "SparkContext | None":
+    def _context(self) -> SparkContext | None:
         """Spark Connect has none."""
         try:
             return self._spark.sparkContext

@@ -2,9 +2,11 @@
 
 import shlex
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from msgspec import structs
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
 
 from sessions.analysis.tables import DatasetTables
 from sessions.campaign.manifest import FOLDER, CampaignFolder
@@ -16,28 +18,21 @@ from sessions.dataset.layout import Dataset
 from sessions.dataset.schema import SESSION
 from sessions.dataset.tables import RUNS
 
-if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame, SparkSession
-
 SHOWN_MAX: Final = 20
 """How many of the runs to look at are in the report."""
 WRITTEN_MAX: Final = 100_000
 """How many are in its file; the table has all."""
 
 
-def all_runs(spark: "SparkSession", dataset: Dataset) -> "DataFrame":
+def all_runs(spark: SparkSession, dataset: Dataset) -> DataFrame:
     """The runs of a campaign, each once: of one that was made again, the last."""
-    from pyspark.sql import functions as F
-
     rows = DatasetTables(spark, dataset, dataset.location / FOLDER).whole(RUNS)
     last = F.max_by(F.struct(*(name for name in RUNS.names if name != SESSION)), "limit_s")
     return rows.groupBy(SESSION).agg(last.alias("last")).select(SESSION, "last.*")
 
 
-def summed_up(spark: "SparkSession", plan: Plan, dataset: Dataset) -> CampaignReport:
+def summed_up(spark: SparkSession, plan: Plan, dataset: Dataset) -> CampaignReport:
     """The report of a campaign whose runs have all ended; it is kept beside its commands."""
-    from pyspark.sql import functions as F
-
     folder = CampaignFolder(dataset.location)
     runs = all_runs(spark, dataset)
     combinations = {varied(variant.values): variant.values for variant in plan.variants}
@@ -82,10 +77,8 @@ def _line(row: dict[str, Any]) -> str:
     return f"{row['command']}  # {' '.join(why.split())}\n"
 
 
-def _gravity() -> "Column":
+def _gravity() -> Column:
     """What comes first: faults of the program, failures, losses, and then the rest."""
-    from pyspark.sql import functions as F
-
     return (
         F.when(F.col("outcome").isin("raised", "hung"), 0)
         .when(F.col("outcome") == "failed", 1)
@@ -94,9 +87,7 @@ def _gravity() -> "Column":
     )
 
 
-def _sums() -> "Iterator[Column]":
-    from pyspark.sql import functions as F
-
+def _sums() -> Iterator[Column]:
     yield F.count("*").alias("runs")
     for outcome in OUTCOMES:
         yield F.count_if(F.col("outcome") == outcome).alias(outcome)

@@ -41,7 +41,9 @@ and which layout it has: this page is of layout {LAYOUT}.
 - A column without a meaning for null always has a value.
 
 On an object store nothing can be renamed or locked. Files are uploaded when they are complete, the
-manifest's entry last; two exports of one session at the same time are not noticed there.
+manifest's entry last. Whoever has put one there looks at the manifest again, and withdraws its
+commit if another one has the same session or replaces the same commits: at most one of two that are
+made at the same time stays, and the other is told. A campaign has no lock there: begin it once.
 
 ## Reading it without tidegauge
 

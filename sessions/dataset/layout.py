@@ -7,7 +7,10 @@ A process that dies before its commit is complete leaves something that anybody 
 that dies later something that anybody can finish; a lock tells such leftovers from work under way.
 
 An object store can neither rename nor lock. There, files are staged on this machine and uploaded,
-and what a dead process leaves is dropped when it is a day old.
+and what a dead process leaves is dropped when it is a day old. Of two commits that are made at the
+same time and exclude each other at most one stays: each looks at the manifest once more when it has
+an entry there, and withdraws if there is another. Stores list what was written before; so at least
+one of the two sees the other.
 """
 
 import contextlib
@@ -124,7 +127,7 @@ class Staging:
         commit = Commit(self.id, len(sessions), events, files, names, self.begun)
         with self._dataset.locked():
             self._dataset.require_new(sessions, besides=names)
-            self._dataset.enter(commit, self.path)
+            self._dataset.enter(commit, self.path, sessions)
         return commit
 
 
@@ -171,15 +174,21 @@ class Dataset:
 
         Raises :class:`DatasetUnreadable` if the manifest is damaged.
         """
+        found = self._entries()
+        void = {each for commit in found for each in commit.replaces}
+        return [commit for commit in found if commit.id not in void]
+
+    def _entries(self) -> list[Commit]:
+        """What the manifest names, also what has been replaced by something else in it."""
         manifest = self.location / MANIFEST
-        found = {}
+        found = []
         with self._reading():
             for name in manifest.listed():
                 if name.endswith(".json") and not name.startswith("."):
-                    commit = _decoded((manifest / name).read(), str(manifest / name))
-                    found[commit.id] = commit
-        void = {each for commit in found.values() for each in commit.replaces}
-        return [commit for name, commit in sorted(found.items()) if name not in void]
+                    with contextlib.suppress(FileNotFoundError):  # replaced since it was listed
+                        content = (manifest / name).read()
+                        found.append(_decoded(content, str(manifest / name)))
+        return sorted(found, key=lambda commit: commit.id)
 
     def left_out(self) -> list[str]:
         """The commits whose files may lie in the dataset's folders and do not belong to it.
@@ -309,16 +318,43 @@ class Dataset:
             more = f" (and {len(there) - 1} more)" if len(there) > 1 else ""
             raise SessionExists(f"session {there[0]}{more} is in {self} already")
 
-    def enter(self, commit: Commit, folder: Path) -> None:
+    def enter(self, commit: Commit, folder: Path, sessions: Collection[str]) -> None:
         """Make the files in a staging folder part of the dataset, and drop what they replace.
 
         Raises:
-            DatasetError: the dataset cannot be written to.
+            SessionExists: another process has added one of the sessions meanwhile.
+            DatasetError: the dataset cannot be written to, or another process has replaced what
+                this commit replaces. In both cases it has been withdrawn.
         """
         staging = self.location / STAGING / commit.id
         with self._writing():
             (staging / COMMIT).write(msgspec.json.encode(commit))
             self._move_in(commit, folder)
+            if self.location.path is None:
+                self._require_alone(commit, sessions)
+            self._drop_replaced(commit)
+            staging.delete()
+
+    def _require_alone(self, commit: Commit, sessions: Collection[str]) -> None:
+        """Withdraw a commit that excludes another one, where no lock has kept them apart."""
+        try:
+            for each in self._entries():
+                if each.id != commit.id and not set(commit.replaces).isdisjoint(each.replaces):
+                    raise DatasetError(
+                        f"another process has changed the same sessions of {self} meanwhile; this "
+                        "change was not made"
+                    )
+            self.require_new(sessions, besides=(*commit.replaces, commit.id))
+        except DatasetError:
+            (self.location / MANIFEST / f"{commit.id}.json").delete()
+            self._drop_files(commit)
+            (self.location / STAGING / commit.id).delete()
+            raise
+
+    def _drop_files(self, commit: Commit) -> None:
+        for table, files in commit.files.items():
+            for file in files:
+                (self.location / table / file.name).delete()
 
     def _move_in(self, commit: Commit, folder: Path) -> None:
         for table, files in commit.files.items():
@@ -339,25 +375,23 @@ class Dataset:
         (manifest / f"{commit.id}.json").write(msgspec.json.encode(commit) + b"\n")
         if manifest.path is not None:
             _sync_folder(manifest.path)
-        self._drop_replaced(commit)
-        (self.location / STAGING / commit.id).delete()
 
     def _drop_replaced(self, commit: Commit) -> None:
         manifest = self.location / MANIFEST
         for name in commit.replaces:
             entry = manifest / f"{name}.json"
             if entry.exists():
-                replaced = _decoded(entry.read(), str(entry))
-                for table, files in replaced.files.items():
-                    for file in files:
-                        (self.location / table / file.name).delete()
+                self._drop_files(_decoded(entry.read(), str(entry)))
                 entry.delete()
 
     def _settle(self, folder: Path) -> None:
         """Finish a commit that is complete, and drop one that is not."""
         complete = folder / COMMIT
         if complete.exists():
-            self._move_in(_decoded(complete.read_bytes(), str(complete)), folder)
+            commit = _decoded(complete.read_bytes(), str(complete))
+            self._move_in(commit, folder)
+            self._drop_replaced(commit)
+            shutil.rmtree(folder)
         else:
             shutil.rmtree(folder)
 
@@ -367,14 +401,12 @@ class Dataset:
             for name in staging.listed():
                 entry = staging / name / COMMIT
                 commit = _decoded(entry.read(), str(entry))
+                if time.time() - commit.begun < STALE_S:
+                    continue  # who made it may still withdraw it
                 if (manifest / f"{name}.json").exists():
                     self._drop_replaced(commit)
-                elif time.time() - commit.begun < STALE_S:
-                    continue
                 else:
-                    for table, files in commit.files.items():
-                        for file in files:
-                            (self.location / table / file.name).delete()
+                    self._drop_files(commit)
                 (staging / name).delete()
 
     @contextlib.contextmanager

@@ -13,10 +13,12 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as NotYet
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import msgspec
 from msgspec import Struct, field
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
 from emulator.explorer.portable import Portable, fingerprint
 from emulator.explorer.question import Question
@@ -27,9 +29,6 @@ from sessions.campaign.shipping import packages_zip
 from sessions.dataset.location import Location
 from sessions.exploration.folder import Asked, ExplorationError, WorkFolder
 from sessions.exploration.worker import REACHED, STATE, expand_batches
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
 
 CHECKPOINT: Final = "checkpoint.json"
 STATES: Final = "states"
@@ -138,7 +137,7 @@ class SparkSearch:
         broken = {each.name for each in self.so_far.broken}
         return bool(broken) and broken == set(self.question.properties)
 
-    def run(self, spark: "SparkSession", observe: Observer, *, keep_going: bool) -> Result:
+    def run(self, spark: SparkSession, observe: Observer, *, keep_going: bool) -> Result:
         """Search on, a level at a time, until there is an end or ``observe`` says so."""
         jobs = _Jobs(spark, lambda: observe(self._progress()))
         levels = self.so_far.levels
@@ -184,10 +183,8 @@ class SparkSearch:
 
     # ---- a level
 
-    def _admit(self, spark: "SparkSession", level: Level) -> None:
+    def _admit(self, spark: SparkSession, level: Level) -> None:
         """Write the states of a level: what is reached, without what was seen before."""
-        from pyspark.sql import functions as F
-
         found = self._candidates(spark, level)
         if found is None:
             level.states = 0
@@ -217,7 +214,7 @@ class SparkSearch:
                 chain = self._chain(spark, level, bytes(counts[name]))
                 self.so_far.broken.append(Broken(name, level.faults, chain))
 
-    def _candidates(self, spark: "SparkSession", level: Level) -> "DataFrame | None":
+    def _candidates(self, spark: SparkSession, level: Level) -> DataFrame | None:
         """What is reached at this depth; None if nothing is."""
         if level.depth == 0:
             state, broken = self._portable.first
@@ -237,10 +234,8 @@ class SparkSearch:
             return earlier.by_step > 0
         return earlier.faults == level.faults - 1 and earlier.by_fault > 0
 
-    def _expand(self, spark: "SparkSession", level: Level) -> None:
+    def _expand(self, spark: SparkSession, level: Level) -> None:
         """Write what the states of a level reach."""
-        from pyspark.sql import functions as F
-
         question = msgspec.json.encode(self.question)
         states = _read(spark, STATE, self._states(level))
         tasks = max(1, min(level.states // STATES_A_TASK, TASKS_A_CORE * _cores(spark)))
@@ -255,10 +250,8 @@ class SparkSearch:
         level.by_step, level.by_fault = counts["by_step"], counts["by_fault"]
         level.generated = counts["generated"]
 
-    def _chain(self, spark: "SparkSession", level: Level, last: bytes) -> list[bytes]:
+    def _chain(self, spark: SparkSession, level: Level, last: bytes) -> list[bytes]:
         """The states on the way to one of a level, from the first one."""
-        from pyspark.sql import functions as F
-
         chain: list[bytes] = []
         wanted: bytes | None = last
         for depth in range(level.depth, -1, -1):
@@ -317,18 +310,18 @@ def _leads_to(level: Level, faults: int) -> bool:
     return level.faults == faults - 1 and level.by_fault > 0
 
 
-def _read(spark: "SparkSession", schema: str, *places: Location) -> "DataFrame":
+def _read(spark: SparkSession, schema: str, *places: Location) -> DataFrame:
     return spark.read.schema(schema).parquet(*(place.for_spark_to_read for place in places))
 
 
-def _write(rows: "DataFrame", place: Location) -> None:
+def _write(rows: DataFrame, place: Location) -> None:
     rows.write.mode("overwrite").option("compression", "zstd").parquet(place.for_spark)
 
 
 class _Jobs:
     """Runs what waits for Spark, and looks meanwhile whether it has to end."""
 
-    def __init__(self, spark: "SparkSession", observe: Callable[[], str]) -> None:
+    def __init__(self, spark: SparkSession, observe: Callable[[], str]) -> None:
         self._spark = spark
         self._observe = observe
 
@@ -363,6 +356,6 @@ class _Jobs:
         work()
 
 
-def _cores(spark: "SparkSession") -> int:
+def _cores(spark: SparkSession) -> int:
     """How many tasks run at once."""
     return int(spark.sparkContext.defaultParallelism)

@@ -239,6 +239,12 @@ class Gateway(Delivery):
             LOG.warning("%s is disconnected from broker %s: %s", peer, broker, reason)
         found.close(abort=not reason)
 
+    def fail(self, connection: int, reason: str) -> None:
+        """Hang up, once the cluster is not in the middle of something."""
+        found = self.connections.get(connection)
+        if found is not None:
+            asyncio.get_running_loop().call_soon(self.dropped, found, reason)
+
     # ---- time
 
     def _give(self, wanted: AnyInput, text: str) -> None:

@@ -74,8 +74,12 @@ def _partitions(view: ClusterView, image: Image, common: Sequence[Plain]) -> lis
         name = image.topics[topic]
         known = said[name, number]
         leader = view.state.brokers.get(partition["leader"])
-        is_told = leader is not None and leader.state == "running"
-        offsets = {} if is_told else {"hw": None, "leo": None}
+        state_word = "stopped" if leader is None else leader.state
+        offsets: Plain = {"hw": None, "leo": None}
+        if state_word == "running":
+            offsets = {}
+        elif state_word == "starting":  # its log can be read, but it does not answer yet
+            offsets = {"hw": None}
         state = "online" if partition["leader"] >= 0 else "offline"
         found.append({**known, **partition, "state": state, **offsets})
     return sorted(found, key=lambda each: (each["topic"], each["partition"]))

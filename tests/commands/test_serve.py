@@ -171,3 +171,14 @@ def test_what_cannot_be_served_is_said(
 ) -> None:
     assert run_program(["serve", *words]) == 2
     assert said in capsys.readouterr().err
+
+
+def test_what_clients_sent_cannot_be_put_into_a_script(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "served.tide.db"
+    with served("--port", "0", "--record", str(path)) as (process, _):
+        process.send_signal(signal.SIGTERM)
+        assert ended(process)[0] == 0
+    assert run_program(["sessions", "script", str(path)]) == 1
+    assert "requests of clients outside" in capsys.readouterr().err

@@ -247,7 +247,7 @@ async def test_what_a_pending_statement_comes_to_is_told(monkeypatch: pytest.Mon
     async with console(source, "colon") as driven:
         await driven.type("produce t")
         await driven.press("enter")
-        assert "produce t: waits for time to go on (space)" in toasts(driven)
+        assert "produce t: waits for time to pass (space)" in toasts(driven)
         await driven.pilot.pause(0.3)
         assert "produce t: REQUEST_TIMED_OUT: nobody answered" in toasts(driven)
 

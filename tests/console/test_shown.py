@@ -21,6 +21,8 @@ SHOWN: dict[str, tuple[str, ...]] = {
     "znode": ("versions of /controller", "created by session 0x11", "deleted"),
     "events": ("events ── 170 events, following", "STATE", "orders-5"),
     "event": ("causes, this event, effects", "── #100 ──", "caused by #"),
+    "diagram": ("#100 in space and time", "clients", "zk"),
+    "lost": ("lost records ── 0 records", "No acknowledged record has been lost"),
     "record": ("record 72,004", "value       m4", "COPIES", "offset        4  epoch 0"),
     "bookmarks": ("bookmarks ── 1 bookmark", "b1", "before the crash"),
     "difference": ("Nothing differs.", ", . < > [ ] { } go elsewhere in time"),
@@ -30,7 +32,7 @@ SHOWN: dict[str, tuple[str, ...]] = {
 }
 """What is to be read on each screen of the recorded failover."""
 EMPTY: dict[str, tuple[str, ...]] = {
-    "overview": ("There are no topics.", "Nothing has gone wrong, and nothing was broken."),
+    "overview": ("There are no topics.", "Nothing has gone wrong, and no fault was injected."),
     "partitions": ("There are no partitions at this time.", ": topic create T"),
     "events": ("There are no events.", "L goes to the end of what exists"),
     "bookmarks": ("There are no bookmarks.", "b sets one at the time cursor"),

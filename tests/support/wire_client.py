@@ -57,6 +57,9 @@ class WireLab(Delivery):
     def close(self, connection: int, reason: str) -> None:
         self.closed[connection] = reason
 
+    def fail(self, connection: int, reason: str) -> None:
+        self.closed[connection] = reason
+
     def give(self, wanted: AnyInput, text: str = "") -> None:
         statement = Statement(wanted, text)
         self.given.append((self.runner.now_us, self.runner.steps, statement))

@@ -48,8 +48,6 @@ class Sender(ABC):
 class Client(ABC):
     """A client library, given the addresses of a cluster."""
 
-    sets_single_configs = True
-
     def __init__(self, servers: str) -> None:
         self.servers = servers
 
@@ -354,9 +352,6 @@ class KafkaPythonSender(Sender):
 class Aiokafka(Client):
     """aiokafka, on an event loop in a thread of its own."""
 
-    sets_single_configs = False
-    """It knows AlterConfigs only, which replaces all values (KIP-339)."""
-
     def __init__(self, servers: str) -> None:
         super().__init__(servers)
         self._loop = asyncio.new_event_loop()
@@ -405,7 +400,10 @@ class Aiokafka(Client):
         return set(self._with_admin(lambda admin: admin.list_topics()))
 
     def set_config(self, topic: str, key: str, value: str) -> None:
-        raise NotImplementedError
+        from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
+
+        resource = ConfigResource(ConfigResourceType.TOPIC, topic, {key: value})
+        self._with_admin(lambda admin: admin.alter_configs([resource]))
 
     def config(self, topic: str, key: str) -> str:
         from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType

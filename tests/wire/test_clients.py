@@ -93,8 +93,7 @@ def test_topics_are_administered(client: Client, kafka_cluster: KafkaCluster) ->
     assert {"orders", "audit"} <= client.topics()
     client.add_partitions("orders", 3)
     kafka_cluster.wait_until("orders-2.leader != -1")
-    if client.sets_single_configs:
-        client.set_config("orders", "min.insync.replicas", "2")
-        assert "2" in client.config("orders", "min.insync.replicas")
+    client.set_config("orders", "min.insync.replicas", "2")
+    assert "2" in client.config("orders", "min.insync.replicas")
     client.delete_topic("audit")
     eventually(lambda: "audit" not in client.topics(), "the topic is gone")

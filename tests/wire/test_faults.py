@@ -62,7 +62,9 @@ def controller_failover(cluster: KafkaCluster) -> None:
 
 def cut_link(cluster: KafkaCluster) -> None:
     leader = cluster.leader("orders")
-    follower = next(broker for broker in cluster.isr("orders") if broker != leader)
+    controller = cluster.controller()  # who changes ISRs must be heard by the leader
+    others = [broker for broker in cluster.isr("orders") if broker != leader]
+    follower = next(broker for broker in others if leader == controller or broker != controller)
     cluster.cut(leader, follower)
     eventually(lambda: follower not in cluster.isr("orders"), "the follower leaves the ISR")
     cluster.heal()

@@ -11,14 +11,22 @@ from typing import Any
 import msgspec
 import pytest
 
+from emulator.protocol.errors import ERRORS
 from emulator.wire.apis import API_NAMED
 from emulator.wire.codec import decode_request, decode_response, encode_request
 from emulator.wire.header import RequestHeader
 from emulator.wire.messages.cluster import MetadataRequest, MetadataRequestTopic, MetadataResponse
-from emulator.wire.messages.fetch import FetchRequest, FetchResponse
+from emulator.wire.messages.fetch import FetchPartition, FetchRequest, FetchResponse, FetchTopic
 from emulator.wire.messages.groups import DescribeGroupsResponse
+from emulator.wire.messages.produce import (
+    PartitionProduceData,
+    ProduceRequest,
+    ProduceResponse,
+    TopicProduceData,
+)
 from emulator.wire.messages.topics import CreateTopicsResponse
-from emulator.wire.records import memory_records
+from emulator.wire.records import memory_records, record_batch
+from emulator.wire.records.compression import Compression
 from emulator.wire.records.record import Record
 from emulator.wire.types import NO_UUID
 from emulator.wire.versions import versions_of
@@ -27,10 +35,8 @@ from tidegauge.kafka_cluster import KafkaCluster
 
 SECONDS = 10.0
 NOT_COMPARED = {
-    "ApiVersions",  # which leaves out the next three
+    "ApiVersions",  # which leaves out the next one, and others
     "DeleteRecords",
-    "ListPartitionReassignments",
-    "OffsetDelete",
     "JoinGroup",  # waits for members, and took longer than the recorder did
     "DescribeGroups",
     "ListGroups",
@@ -184,3 +190,43 @@ def test_a_group_that_waits_for_its_leader_has_the_old_name(kafka_cluster: Kafka
                 assert isinstance(response, DescribeGroupsResponse)
                 states.append([group.group_state for group in response.groups])
     assert states[0] == states[1] == ["AwaitingSync", "Empty"]
+
+
+PAIR = [Record(b"k", b"v", 5)]
+BATCH = record_batch.build(PAIR)
+ZSTD = record_batch.build(PAIR, compression=Compression.ZSTD)
+SET = memory_records.build(PAIR, 1)
+
+
+@pytest.mark.kafka(brokers=1)
+def test_records_are_refused_as_real_brokers_refuse_them(kafka_cluster: KafkaCluster) -> None:
+    """As brokers of 2.8.2 and 3.9.1 answered each of these."""
+    produced = {
+        (9, ZSTD): "NONE",
+        (6, ZSTD): "UNSUPPORTED_COMPRESSION_TYPE",
+        (9, SET): "INVALID_RECORD",
+        (2, SET): "NONE",
+        (2, BATCH): "NONE",
+        (9, b""): "INVALID_RECORD",
+        (9, BATCH + BATCH): "INVALID_RECORD",
+        (9, BATCH[:-3]): "INVALID_RECORD",
+        (9, BATCH[:-1] + b"x"): "CORRUPT_MESSAGE",
+    }
+    address = kafka_cluster.bootstrap_servers
+    kafka_cluster.run("topic create t --partitions 1 --replication-factor 1")
+    for (version, data), error in produced.items():
+        part = PartitionProduceData(0, data)
+        request = ProduceRequest(None, -1, 5_000, [TopicProduceData("t", partition_data=[part])])
+        answer = ask(address, encode_request(RequestHeader(0, version, 1), request))
+        _, response = decode_response(0, version, answer)
+        assert isinstance(response, ProduceResponse)
+        ((found,),) = (topic.partition_responses for topic in response.responses)
+        assert found.error_code == ERRORS[error].code, (version, data)
+    for version, error in ((12, "NONE"), (4, "NONE"), (3, "UNSUPPORTED_COMPRESSION_TYPE")):
+        wanted = FetchPartition(0, -1, 0, partition_max_bytes=1_000)
+        fetch = FetchRequest(max_wait_ms=100, topics=[FetchTopic("t", partitions=[wanted])])
+        answer = ask(address, encode_request(RequestHeader(1, version, 1), fetch))
+        _, fetched = decode_response(1, version, answer)
+        assert isinstance(fetched, FetchResponse)
+        ((given,),) = (topic.partitions for topic in fetched.responses)
+        assert given.error_code == ERRORS[error].code, version

@@ -1,4 +1,4 @@
-"""Brokers and controllers: stop, crash, start, freeze, thaw."""
+"""Processes: broker and controller stop, crash, start, freeze, thaw."""
 
 from typing import Annotated
 

@@ -84,6 +84,13 @@ Partitioner = Annotated[
 Every = Annotated[
     int, option("--every", metavar="D", parse=duration, text="the time between two requests")
 ]
+StrictRetries = Annotated[
+    bool,
+    flag(
+        "--strict-retries",
+        text="what is sent again counts as a retry at once, as in Kafka's producer, not after 3 s",
+    ),
+]
 Background = Annotated[bool, flag("--async", text="do not wait for the responses")]
 
 
@@ -104,6 +111,7 @@ def produce(
     partitioner: Partitioner = "default",
     every: Every = 0,
     background: Background = False,
+    strict_retries: StrictRetries = False,
 ) -> Produce:
     """Send N records, one request after another, and wait for the last response or error."""
     return Produce(
@@ -122,6 +130,7 @@ def produce(
         partitioner=cast(Literal["default", "roundrobin", "sticky"], partitioner),
         every_us=every,
         background=background,
+        strict_retries=strict_retries,
     )
 
 

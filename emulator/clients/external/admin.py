@@ -8,7 +8,7 @@ from emulator.clients.external.call import Call
 from emulator.clients.external.metadata import TopicIds
 from emulator.protocol import AnyMessage
 from emulator.protocol.errors import ERRORS, NONE
-from emulator.wire.messages import configs, partitions
+from emulator.wire.messages import alter_configs, configs, partitions
 from emulator.wire.messages import topics as wire
 from emulator.wire.types import Message
 
@@ -191,21 +191,72 @@ class IncrementalAlterConfigs:
         assert isinstance(found, protocol.TopicsResponse)
         rows = [
             configs.AlterConfigsResourceResponse(
-                ERRORS[found.errors[name] if _is_plain(each) else "INVALID_REQUEST"].code,
-                found.messages.get(name),
+                ERRORS[_error(each, found)].code,
+                found.messages.get(each.resource_name),
                 each.resource_type,
-                name,
+                each.resource_name,
             )
             for each in request.resources
-            for name in [each.resource_name]
         ]
         return configs.IncrementalAlterConfigsResponse(responses=rows)
+
+
+THROTTLES: Final = frozenset(
+    {
+        "leader.replication.throttled.rate",
+        "follower.replication.throttled.rate",
+        "replica.alter.log.dirs.io.max.bytes.per.second",
+    }
+)
+"""What limits the copying of replicas (KIP-73, KIP-113), which is not emulated: never set."""
+
+
+def _error(resource: configs.AlterConfigsResource, found: protocol.TopicsResponse) -> str:
+    """How the change of one resource ended; to lift throttles of a broker changes nothing."""
+    if _is_plain(resource):
+        return found.errors[resource.resource_name]
+    lifts = resource.resource_type == BROKER and all(
+        each.config_operation == DELETE and each.name in THROTTLES for each in resource.configs
+    )
+    return NONE if lifts else "INVALID_REQUEST"
 
 
 def _is_plain(resource: configs.AlterConfigsResource) -> bool:
     return resource.resource_type == TOPIC and all(
         each.config_operation in (SET, DELETE) for each in resource.configs
     )
+
+
+class AlterConfigs:
+    """AlterConfigs: all values of topics at once (KIP-133); what is left out is removed."""
+
+    def ask(self, call: Call) -> list[AnyMessage]:
+        """Ask for the topics at once; values of brokers are set by statements."""
+        request = call.message
+        assert isinstance(request, alter_configs.AlterConfigsRequest)
+        topics = {
+            each.resource_name: {row.name: row.value or "" for row in each.configs}
+            for each in request.resources
+            if each.resource_type == TOPIC
+        }
+        return [protocol.AlterConfigsRequest(topics, request.validate_only, replaces=True)]
+
+    def answer(self, call: Call, answers: Sequence[AnyMessage]) -> Message:
+        """Tell how it ended for each."""
+        request = call.message
+        assert isinstance(request, alter_configs.AlterConfigsRequest)
+        (found,) = answers
+        assert isinstance(found, protocol.TopicsResponse)
+        rows = [
+            alter_configs.AlterConfigsResourceResponse(
+                ERRORS[found.errors.get(each.resource_name, "INVALID_REQUEST")].code,
+                found.messages.get(each.resource_name),
+                each.resource_type,
+                each.resource_name,
+            )
+            for each in request.resources
+        ]
+        return alter_configs.AlterConfigsResponse(responses=rows)
 
 
 class ElectLeaders:
@@ -275,4 +326,39 @@ class AlterPartitionReassignments:
         code = ERRORS[found.error].code
         return partitions.AlterPartitionReassignmentsResponse(
             error_code=code, error_message=None, responses=responses
+        )
+
+
+class ListPartitionReassignments:
+    """ListPartitionReassignments (KIP-455)."""
+
+    def ask(self, _call: Call) -> list[AnyMessage]:
+        """Ask for all moves."""
+        return [protocol.ListPartitionReassignmentsRequest()]
+
+    def answer(self, call: Call, answers: Sequence[AnyMessage]) -> Message:
+        """Tell those of the partitions that are named, or all."""
+        request = call.message
+        assert isinstance(request, partitions.ListPartitionReassignmentsRequest)
+        (found,) = answers
+        assert isinstance(found, protocol.ListPartitionReassignmentsResponse)
+        wanted = None
+        if request.topics is not None:
+            wanted = {
+                f"{t.name}-{number}" for t in request.topics for number in t.partition_indexes
+            }
+        topics: dict[str, list[partitions.OngoingPartitionReassignment]] = {}
+        for tp, (original, target) in found.moves.items():
+            if wanted is None or tp in wanted:
+                topic, _, number = tp.rpartition("-")
+                removed = [broker for broker in original if broker not in target]
+                added = [broker for broker in target if broker not in original]
+                row = partitions.OngoingPartitionReassignment(
+                    int(number), [*target, *removed], added, removed
+                )
+                topics.setdefault(topic, []).append(row)
+        return partitions.ListPartitionReassignmentsResponse(
+            error_code=ERRORS[found.error].code,
+            error_message=None,
+            topics=[partitions.OngoingTopicReassignment(*each) for each in topics.items()],
         )

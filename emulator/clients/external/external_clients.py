@@ -48,6 +48,9 @@ class Delivery:
     def close(self, connection: int, reason: str) -> None:
         """Close a connection; ``reason`` is empty where the broker is down or hangs up."""
 
+    def fail(self, connection: int, reason: str) -> None:
+        """A response cannot be written: the server is to hang up, which is an input of its own."""
+
 
 class ExternalClients:
     """All clients outside."""
@@ -96,7 +99,10 @@ class ExternalClients:
             "CreatePartitions": admin.CreatePartitions(),
             "DescribeConfigs": admin.DescribeConfigs(),
             "IncrementalAlterConfigs": admin.IncrementalAlterConfigs(),
+            "AlterConfigs": admin.AlterConfigs(),
+            "OffsetDelete": groups.OffsetDelete(),
             "ElectLeaders": admin.ElectLeaders(),
+            "ListPartitionReassignments": admin.ListPartitionReassignments(),
             "AlterPartitionReassignments": admin.AlterPartitionReassignments(),
         }
 
@@ -248,8 +254,14 @@ class ExternalClients:
             version = header.api_version
             if header.api_key == API_VERSIONS and version not in self.versions[API_VERSIONS]:
                 version = 0
-            frame = codec.encode_response(header.api_key, version, header.correlation_id, response)
-            self.delivery.respond(number, frame)
+            try:
+                frame = codec.encode_response(
+                    header.api_key, version, header.correlation_id, response
+                )
+            except WireError as error:  # a name, say, that is too long for it
+                self.delivery.fail(number, str(error))
+            else:
+                self.delivery.respond(number, frame)
 
     def connection_lost(self, message: ConnectionLost) -> None:
         """A broker closed connections, refused one, or one broke."""

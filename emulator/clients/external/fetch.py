@@ -16,6 +16,7 @@ from emulator.protocol import (
     FetchResponse,
 )
 from emulator.protocol.errors import ERRORS, NONE
+from emulator.wire.exceptions import UnsupportedCompression, WireError
 from emulator.wire.messages import fetch as wire
 from emulator.wire.messages import offsets
 from emulator.wire.types import Message
@@ -26,6 +27,8 @@ NO_SESSION: Final = 0
 FINAL_EPOCH: Final = -1
 """The epoch of a fetch that wants no session (KIP-227)."""
 READ_COMMITTED: Final = 1
+TOO_NEW: Final = ERRORS["UNSUPPORTED_COMPRESSION_TYPE"].code
+CORRUPT: Final = ERRORS["CORRUPT_MESSAGE"].code
 
 
 class Fetch:
@@ -70,7 +73,7 @@ class Fetch:
         ]
 
     def _name(self, topic: wire.FetchTopic) -> str:
-        return topic.topic or self.known_ids.name(topic.topic_id)
+        return topic.topic or self.known_ids.name(topic.topic_id) or ""
 
     def answer(self, call: Call, answers: Sequence[AnyMessage]) -> Message:
         """Give the records of each partition, in the order in which they were asked for."""
@@ -95,6 +98,12 @@ class Fetch:
     def _partition(
         self, asked: wire.FetchPartition, row: FetchedPartition, call: Call
     ) -> wire.PartitionData:
+        try:
+            records = self.encoded.of(row.batches, call.header.api_version)
+        except UnsupportedCompression:
+            return wire.PartitionData(asked.partition, TOO_NEW, -1)
+        except WireError:  # what a client sent as compressed was not, and has to be converted
+            return wire.PartitionData(asked.partition, CORRUPT, -1)
         diverging = wire.EpochEndOffset()
         if row.diverging is not None:
             diverging = wire.EpochEndOffset(*row.diverging)
@@ -107,7 +116,7 @@ class Fetch:
             diverging,
             aborted_transactions=None,
             preferred_read_replica=row.preferred_read_replica,
-            records=self.encoded.of(row.batches, call.header.api_version),
+            records=records,
         )
 
     def _tells_last_stable_offset(self, call: Call) -> bool:

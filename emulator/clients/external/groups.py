@@ -375,3 +375,39 @@ class DeleteGroups:
             for name, error in found.errors.items()
         ]
         return admin.DeleteGroupsResponse(results=results)
+
+
+class OffsetDelete:
+    """OffsetDelete (KIP-496)."""
+
+    def ask(self, call: Call) -> list[AnyMessage]:
+        """Ask for all partitions at once."""
+        request = call.message
+        assert isinstance(request, admin.OffsetDeleteRequest)
+        named = [
+            f"{t.name}-{each.partition_index}" for t in request.topics for each in t.partitions
+        ]
+        return [protocol.OffsetDeleteRequest(request.group_id, named)]
+
+    def answer(self, call: Call, answers: Sequence[AnyMessage]) -> Message:
+        """Tell how it ended for each; an error for the whole names none."""
+        request = call.message
+        assert isinstance(request, admin.OffsetDeleteRequest)
+        (found,) = answers
+        assert isinstance(found, protocol.OffsetDeleteResponse)
+        if found.error != NONE:
+            return admin.OffsetDeleteResponse(ERRORS[found.error].code)
+        topics = [
+            admin.OffsetDeleteResponseTopic(
+                topic.name,
+                [
+                    admin.OffsetDeleteResponsePartition(
+                        each.partition_index,
+                        ERRORS[found.errors[f"{topic.name}-{each.partition_index}"]].code,
+                    )
+                    for each in topic.partitions
+                ],
+            )
+            for topic in request.topics
+        ]
+        return admin.OffsetDeleteResponse(topics=topics)

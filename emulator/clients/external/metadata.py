@@ -49,8 +49,11 @@ class Metadata:
         all_of_old = call.header.api_version == 0 and not request.topics
         if request.topics is None or all_of_old:
             return [ClusterMetadataRequest(None)]
-        names = [topic.name or self.known_ids.name(topic.topic_id) for topic in request.topics]
-        known = [name for name in names if name]
+        names = [
+            self.known_ids.name(topic.topic_id) if topic.name is None else topic.name
+            for topic in request.topics
+        ]
+        known = [name for name in names if name is not None]
         return [ClusterMetadataRequest(known, request.allow_auto_topic_creation)]
 
     def answer(self, call: Call, answers: Sequence[AnyMessage]) -> Message:
@@ -66,7 +69,7 @@ class Metadata:
                 error_code=ERRORS["UNKNOWN_TOPIC_ID"].code, name=None, topic_id=topic.topic_id
             )
             for topic in request.topics or ()
-            if not topic.name and not self.known_ids.name(topic.topic_id)
+            if topic.name is None and self.known_ids.name(topic.topic_id) is None
         ]
         brokers = []
         for broker in found.brokers:
@@ -115,11 +118,13 @@ class TopicIds:
             if topic.topic_id:
                 self.names[topic.topic_id] = name
 
-    def name(self, topic_id: bytes) -> str:
-        """The name of a topic; empty if it is not known."""
+    def name(self, topic_id: bytes) -> str | None:
+        """The name of a topic; None if it is not known."""
         if topic_id == NO_UUID:
-            return ""
-        return next((name for text, name in self.names.items() if uuid_bytes(text) == topic_id), "")
+            return None
+        return next(
+            (name for text, name in self.names.items() if uuid_bytes(text) == topic_id), None
+        )
 
 
 class DescribeCluster:

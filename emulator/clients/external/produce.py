@@ -15,7 +15,7 @@ from emulator.clients.external.call import Call
 from emulator.protocol import AnyMessage, ProduceRequest, ProduceResponse, RecordBatch
 from emulator.protocol.errors import ERRORS, NONE
 from emulator.protocol.names import is_topic_name
-from emulator.wire.exceptions import InvalidRecords, WireError
+from emulator.wire.exceptions import InvalidRecords, UnsupportedCompression, WireError
 from emulator.wire.messages import produce as wire
 from emulator.wire.records import memory_records
 from emulator.wire.records.memory_records import Summary
@@ -55,11 +55,13 @@ class Produce:
         self, call: Call, request: wire.ProduceRequest, tp: str, data: bytes
     ) -> ProduceRequest | ProduceResponse:
         try:
-            found = memory_records.check_produced(data)
+            found = memory_records.check_produced(data, call.header.api_version)
             if found.magic < self.magic:
                 data = memory_records.convert(data, self.magic)
         except InvalidRecords:
             return ProduceResponse(0, tp, "INVALID_RECORD", -1)
+        except UnsupportedCompression:
+            return ProduceResponse(0, tp, "UNSUPPORTED_COMPRESSION_TYPE", -1)
         except WireError:
             return ProduceResponse(0, tp, "CORRUPT_MESSAGE", -1)
         first = self._entered(call, request.acks, tp, data, found)
@@ -146,7 +148,12 @@ class Produce:
             del doubts[mark]
 
 
-UNENTERED: Final = ("CORRUPT_MESSAGE", "INVALID_RECORD", "INVALID_TOPIC_EXCEPTION")
+UNENTERED: Final = (
+    "CORRUPT_MESSAGE",
+    "INVALID_RECORD",
+    "INVALID_TOPIC_EXCEPTION",
+    "UNSUPPORTED_COMPRESSION_TYPE",
+)
 """The errors of records that no broker has seen."""
 UNNUMBERED: Final = "bytes "
 

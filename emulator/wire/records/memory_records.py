@@ -9,7 +9,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from emulator.wire.exceptions import CorruptRecords, InvalidRecords
+from emulator.wire.exceptions import CorruptRecords, InvalidRecords, UnsupportedCompression
 from emulator.wire.records import message_set, record_batch
 from emulator.wire.records.compression import Compression
 from emulator.wire.records.record import NO_TIMESTAMP, Record
@@ -18,6 +18,10 @@ from emulator.wire.records.record_batch import NO_PRODUCER
 _MAGIC_AT: Final = 16
 _LENGTH_END: Final = 12
 FORMATS: Final = (0, 1, 2)
+BATCHES_SINCE: Final = 3
+"""The version of Produce from which on it brings batches of format 2, and nothing else."""
+ZSTD_SINCE: Final = 7
+"""The version of Produce from which on these may be compressed with zstd."""
 
 
 class Summary(Struct, frozen=True, array_like=True, gc=False):
@@ -62,21 +66,25 @@ def split(records: bytes) -> list[bytes]:
     return found
 
 
-def check_produced(records: bytes) -> Summary:
-    """Return the summary of what a producer sent, which a leader may append.
+def check_produced(records: bytes, version: int) -> Summary:
+    """Return the summary of what a Produce request of that version brought for a partition.
 
     Raises:
+        InvalidRecords: A request since version 3 has exactly one batch of format 2, and nothing
+            that clients do not send.
+        UnsupportedCompression: zstd before version 7 (KIP-110).
         CorruptRecords: A length, a checksum or a magic byte is wrong.
-        InvalidRecords: There is more than one batch of format 2, or one that clients do not send.
 
-    Source: ``ProduceRequest.validateRecords`` and ``LogValidator``.
+    Source: ``ProduceRequest.validateRecords``, ``LogValidator``, and what real brokers answered.
     """
+    if version >= BATCHES_SINCE and not _is_one_batch(records):
+        raise InvalidRecords("a produce request has exactly one batch of format 2 a partition")
     magic = magic_of(records)
     if magic < record_batch.MAGIC:
         return _summary_of_set(records, magic)
-    if len(split(records)) != 1:
-        raise InvalidRecords("a produce request has exactly one batch of format 2 a partition")
     header = record_batch.check_produced(records)
+    if header.compression == Compression.ZSTD and version < ZSTD_SINCE:
+        raise UnsupportedCompression(f"Produce {version} has no zstd compression (KIP-110)")
     return Summary(
         magic,
         header.count,
@@ -87,6 +95,14 @@ def check_produced(records: bytes) -> Summary:
         header.producer_epoch,
         header.base_sequence,
         header.is_transactional,
+    )
+
+
+def _is_one_batch(records: bytes) -> bool:
+    return (
+        len(records) > record_batch.HEADER_BYTES
+        and records[_MAGIC_AT] == record_batch.MAGIC
+        and len(records) == _LENGTH_END + int.from_bytes(records[8:_LENGTH_END], "big")
     )
 
 
@@ -104,7 +120,7 @@ def place(records: bytes, base_offset: int, leader_epoch: int) -> bytes:
     """Return the records with the offsets that a leader gives them; format 2 also has its epoch."""
     if magic_of(records) < record_batch.MAGIC:
         return message_set.place(records, base_offset)
-    if len(records) == _LENGTH_END + int.from_bytes(records[8:_LENGTH_END], "big"):
+    if _is_one_batch(records):
         return record_batch.place(records, base_offset, leader_epoch)
     placed: list[bytes] = []
     for batch in split(records):

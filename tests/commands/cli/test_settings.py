@@ -79,5 +79,5 @@ def test_options_beat_everything() -> None:
 
 @pytest.mark.usefixtures("file")
 def test_a_wrong_theme_names_the_nearest() -> None:
-    with pytest.raises(CommandError, match="--theme: 'ligth' is no theme; did you mean 'light'"):
+    with pytest.raises(CommandError, match="--theme: 'ligth' is not a theme; did you mean 'light'"):
         settings(theme="ligth")

@@ -55,7 +55,7 @@ def view() -> ClusterView:
         ("show ep", ["epochs"]),
         ("wait ", ["until"]),
         ("wait until ord", ["orders-0."]),
-        ("wait until orders-0.l", ["orders-0.leader", "orders-0.leo"]),
+        ("wait until orders-0.l", ["orders-0.leader", "orders-0.leo", "orders-0.last_known_elr"]),
         ("wait until orders-0@", ["orders-0@0.", "orders-0@1."]),
         ("wait until orders-0@1.ro", ["orders-0@1.role"]),
         ("wait until orders-0.leader ", ["==", "!=", "<", "<=", ">", ">=", "in", "contains"]),
@@ -92,7 +92,7 @@ def test_only_what_stands_before_the_cursor_counts(view: ClusterView) -> None:
 
 
 def test_options_are_offered_when_all_places_are_filled(view: ClusterView) -> None:
-    assert complete("broker start 1 ", 15, view) == ["--clean"]
+    assert complete("broker start 1 ", 15, view) == ["--clean", "--no-wait"]
 
 
 def test_of_many_partitions_only_some_are_offered() -> None:

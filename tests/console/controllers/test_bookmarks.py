@@ -76,7 +76,7 @@ async def test_a_place_can_be_a_condition() -> None:
         assert "did you mean 'urp'" in driven.text()
         await driven.press("escape")
         await ask(driven, "t", "when offline>5")
-        assert "after this place it never comes to offline>5" in toasts(driven)
+        assert "offline>5 never holds after this point" in toasts(driven)
         assert source.seq == found
 
 
@@ -85,7 +85,7 @@ async def test_a_live_cluster_runs_until_a_condition_holds() -> None:
     async with console(source) as driven:
         await ask(driven, "t", "when broker.1.state=crashed")
         assert not driven.app.stage.pacer.paused
-        assert any("going on until it does" in toast for toast in toasts(driven))
+        assert any("running until it does" in toast for toast in toasts(driven))
         source.feed(BrokerStateChanged(128, source.time_us, 127, 1, "crashed"))
         for _ in range(20):
             await driven.pilot.pause(0.03)
@@ -106,7 +106,7 @@ async def test_escape_stops_a_search() -> None:
 async def test_a_and_d_show_what_differs_and_lead_there(kind: str, size: tuple[int, int]) -> None:
     source = source_of(kind, at=126)
     async with console(source, "d", size=size) as driven:
-        assert "a sets A first; then d shows what differs between A and here" in toasts(driven)
+        assert "set A first (a); then d shows what differs between A and here" in toasts(driven)
         await driven.press("a", "d")
         assert "Nothing differs." in driven.text()
         await driven.press("L", "space") if kind == "LIVE" else await driven.press("L")

@@ -21,7 +21,7 @@ async def test_what_is_opened_lies_over_what_was_there_and_q_comes_back() -> Non
         assert driven.screen.context == "lab"
         assert not any(SIGN in mode for mode in driven.app._modes)
         await driven.press("Q", "i")
-        assert any("there is nothing to go back to" in toast for toast in toasts(driven))
+        assert any("nothing was opened before this" in toast for toast in toasts(driven))
         assert any("no scenario is open here" in toast for toast in toasts(driven))
 
 
@@ -33,3 +33,12 @@ async def test_what_lies_below_stands_still_and_all_is_closed_in_the_end() -> No
         assert source.time_us == before
         recording = driven.app.stage.source.recorder  # type: ignore[attr-defined]
     assert recording.closed
+
+
+async def test_questions_are_answered_as_far_as_one_has_stepped() -> None:
+    async with console(live(), "7", "enter", library=SmallLibrary()) as driven:
+        assert "PREDICT, BEFORE YOU STEP ON" in driven.text()
+        assert "ANSWERED SO FAR" not in driven.text()
+        await driven.press("escape", "L", "i", "G")
+        assert driven.app.stage.source.at_tail
+        assert "ANSWERED SO FAR" in driven.text()

@@ -151,22 +151,35 @@ def test_faults_that_are_done_together_ask_for_each_name_once() -> None:
     assert together([crash, isolate]) == Fault("crash, then cut", "broker crash 1; x", "broker 1")
 
 
-def test_kraft_offers_the_active_controller_beside_a_broker() -> None:
-    found = faults_of(kraft(*FENCED).view, ["broker.0"])
-    statements = [fault.statement for fault in found]
-    assert "network cut 0 100; network cut 0 101; network cut 0 102" in statements
-    assert not any("zk" in each for each in statements)
-    assert statements[-4:] == [
-        "controller crash 100",
-        "controller stop 100",
-        "controller freeze 100",
-        "network isolate 100",
+def test_in_kraft_controllers_can_be_broken_and_there_is_no_zookeeper_to_be_cut_from() -> None:
+    script = Script()
+    script.add(events.ClusterCreated, "3.9", 1, [0, 1], [], {}, False)
+    for broker in (0, 1):
+        script.add(events.BrokerStateChanged, broker, "running")
+    for controller in (100, 101, 102):
+        script.add(events.ControllerStateChanged, controller, "running")
+    script.add(events.QuorumRoleChanged, 101, "leader", 1, 101)
+    script.add(events.ControllerStateChanged, 100, "crashed")
+    script.add(events.ControllerStateChanged, 102, "frozen")
+    made = ClusterView()
+    made.apply_all(script.events)
+    found = {fault.title: fault for fault in faults_of(made, ["broker.1"])}
+    assert not any("ZooKeeper" in title for title in found)
+    cut = found["cut broker 1 from the controllers"].statement
+    assert cut == "network cut 1 100; network cut 1 101; network cut 1 102"
+    assert [title for title in found if "controller 1" in title] == [
+        "crash controller 101 (active)",
+        "freeze controller 101 (active)",
+        "start controller 100",
+        "thaw controller 102",
+        "crash controller 102",
     ]
-    assert "crash active controller 100" in titles(found)
+    assert all(asked(fault.statement) for fault in found.values())
+    assert found["crash controller 101 (active)"].confirm == "controller 101"
 
 
 @pytest.mark.parametrize("name", ["broker.102", "/controllers/102"])
-def test_a_controller_that_is_down_can_be_started(name: str) -> None:
+def test_what_can_be_done_to_a_selected_controller_comes_first(name: str) -> None:
     view = kraft(*FENCED, "controller crash 102").view
     assert subject_of(view, [name]) == "controller 102"
     assert faults_of(view, [name])[0].statement == "controller start 102"

@@ -10,13 +10,17 @@ from tests.console.fakes import ListSource, failover
 from tests.console.kraft import FENCED, kraft
 
 BEFORE = FENCED[:-2]
+LOOKS = 50
+"""Each look takes a few milliseconds at most, as each frame does."""
 CUTS = [f"network cut 2 {controller}" for controller in (100, 101, 102)]
 
 
 def why(*statements: str, tp: str = "orders-2") -> Sequence[Event]:
     stage = Stage(kraft(*statements))
     state = stage.view.state
-    return led_to(stage.reader, stage.explainer.seq(state, state.partitions[tp]))
+    for _ in range(LOOKS):
+        found = stage.explainer.seq(state, state.partitions[tp])
+    return led_to(stage.reader, found)
 
 
 @pytest.mark.parametrize(

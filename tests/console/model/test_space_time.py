@@ -1,11 +1,12 @@
 import pytest
 
 from console.model.reader import EventReader
-from console.model.space_time import ON_THE_WAY, fates_of, following, hosts_of, place_of
+from console.model.space_time import ON_THE_WAY, fates_of, following, hosts_of, keeper_of, place_of
 from emulator import events
 from emulator.events import CLIENTS, ZOOKEEPER, Event
 from sessions.grammar.event_patterns import event_types
 from sessions.model.cluster_view import ClusterView
+from sessions.model.states import BrokerState, QuorumState, ViewState
 from tests.console.fakes import ListSource, Script, failover
 
 
@@ -46,3 +47,13 @@ def test_what_follows_from_an_event_is_found_through_what_lies_between() -> None
     found = following(reader, root)
     assert [event.seq for event in found] == [sent, lost]
     assert fates_of(found) == {sent: "host down"}
+
+
+def test_kraft_has_controllers_in_place_of_zookeeper() -> None:
+    quorum = QuorumState(controllers={101: "running", 100: "running"}, leader=101)
+    state = ViewState(quorum=quorum, brokers={0: BrokerState(0)})
+    assert list(hosts_of(state)) == [CLIENTS, 100, 101, 0]
+    assert hosts_of(state)[100] == "ctrl 100"
+    assert (keeper_of(state), keeper_of(ViewState())) == (101, ZOOKEEPER)
+    assert place_of(events.QuorumRoleChanged(1, 0, 0, 100, "follower", 3, 101)) == 100
+    assert place_of(events.MetadataApplied(1, 0, 0, 0, 45)) == 0

@@ -5,7 +5,7 @@ from console.model.timeline import GONE, Rate, Timeline, Track
 from emulator import events
 from sessions.model.cluster_view import ClusterView
 from sessions.text import US_PER_SECOND
-from tests.console.fakes import ListSource, failover
+from tests.console.fakes import ListSource, Script, failover
 
 FOREVER_MS = 60_000
 
@@ -118,3 +118,18 @@ def test_the_past_is_read_within_a_budget() -> None:
     assert timeline.share_read == 0
     timeline.read_on(FOREVER_MS)
     assert timeline.share_read == 1
+
+
+def test_in_kraft_the_leader_of_the_quorum_controls() -> None:
+    script = Script()
+    script.add(events.ClusterCreated, "3.9", 1, [0], [], {}, False)
+    script.add(events.ControllerStateChanged, 100, "running")
+    script.add(events.QuorumRoleChanged, 100, "leader", 1, 100)
+    script.add(events.ControllerStateChanged, 100, "crashed")
+    timeline = read(ListSource(script.events))
+    assert [timeline.brokers[100].at(each.time_us) for each in script.events[1:]] == [
+        "running",
+        "running",
+        "crashed",
+    ]
+    assert timeline.controller.during(0, script.time_us)[-2:] == [100, -1]

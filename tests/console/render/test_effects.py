@@ -80,4 +80,4 @@ def test_the_partitions_that_end_otherwise_are_listed_with_their_leaders() -> No
 
 
 def test_a_refusal_is_told_with_its_reason() -> None:
-    assert effect_words(effect(refused="it is down")) == "the cluster would refuse it: it is down"
+    assert effect_words(effect(refused="it is down")) == "it would be refused: it is down"

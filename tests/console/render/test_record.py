@@ -1,6 +1,7 @@
+from console.model.records import offset_of, places_of, record_at
 from console.model.workspace import Stage
 from console.render.lines import text_of
-from console.render.record import concerns, offset_of, places_of, record_at, story_rows
+from console.render.record import concerns, story_rows
 from emulator.events import Event, LogTruncated, RecordsAppended, RecordsConsumed
 from sessions.model.states import ReplicaState, Run
 from tests.console.fakes import ListSource, failover
@@ -66,7 +67,7 @@ def test_a_copy_that_was_cut_off_says_when() -> None:
     replica.log, replica.log_end_offset = [Run(0, 2, 0, record() - 4)], 2
     rows = story_rows(made, partition, record(), [wrote, cut])
     line = next(row for row in rows if "had it until" in text_of(row.line))
-    assert "00:00:05.000: cut off" in text_of(line.line)
+    assert "00:00:05.000: truncated" in text_of(line.line)
     assert line.link is not None
     assert line.link.name == "168"
 

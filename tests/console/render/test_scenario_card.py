@@ -1,6 +1,7 @@
 from console.model.library import Card
 from console.render.lines import text_of, width_of
 from console.render.scenario_card import briefing_lines
+from emulator.events import ExpectationChecked
 
 CARD = Card(
     "A1-x", "A title", "HW", "watch this closely.", ("Why?", "How?"), ("0.9",), "0.9", "KIP-1."
@@ -15,7 +16,7 @@ def test_a_briefing_has_title_release_watch_questions_and_end() -> None:
     assert " 1. Why?" in rows
     assert " 2. How?" in rows
     assert " KIP-1." in rows
-    assert not any("MIND" in row for row in rows)
+    assert not any("NOTE" in row for row in rows)
 
 
 def test_a_release_that_it_is_not_written_for_is_minded() -> None:
@@ -27,3 +28,15 @@ def test_a_release_that_it_is_not_written_for_is_minded() -> None:
 
 def test_every_line_fits() -> None:
     assert all(width_of(row) <= 30 for row in briefing_lines(CARD, "0.9", 30))
+
+
+def test_expectations_that_were_checked_answer_the_questions() -> None:
+    checked = [
+        ExpectationChecked(9, 7_200_000, 0, "t-0.leader == 2", 4, True, "2"),
+        ExpectationChecked(11, 8_000_000, 0, "audit.lost == 0", 5, False, "1"),
+    ]
+    rows = [text_of(row) for row in briefing_lines(CARD, "0.9", 60, checked)]
+    begin = rows.index(" ANSWERED SO FAR")
+    assert rows[begin + 1] == " 00:07.200  t-0.leader == 2"
+    assert rows[begin + 2] == " 00:08.000  not audit.lost == 0, but 1"
+    assert not any("ANSWERED" in text_of(row) for row in briefing_lines(CARD, "0.9", 60))

@@ -4,7 +4,7 @@ from console.styles.glyphs import ASCII
 from emulator import events
 from emulator.events import CLIENTS, ZOOKEEPER
 
-HOSTS = [CLIENTS, ZOOKEEPER, 0, 1, 2]
+HOSTS = {CLIENTS: "clients", ZOOKEEPER: "zk", 0: "broker 0", 1: "broker 1", 2: "broker 2"}
 DIAGRAM = Diagram(HOSTS, 120, ASCII)
 
 
@@ -47,8 +47,18 @@ def test_anything_else_is_a_point_with_its_text_on_the_side_that_has_room() -> N
 def test_rows_fit_at_any_width_and_number_of_hosts() -> None:
     for width in (60, 80, 120, 200):
         for count in (1, 3, 12):
-            diagram = Diagram([CLIENTS, ZOOKEEPER, *range(count)], width, ASCII)
+            diagram = Diagram(
+                {-2: "clients", -1: "zk", **dict.fromkeys(range(count), "b")}, width, ASCII
+            )
             far = message(0, count - 1) if count > 1 else message(0, ZOOKEEPER)
             point = events.InputReceived(9, 0, 0, "x" * 300, 1, 1)
             for row in (diagram.title(), diagram.row(far, role=""), diagram.row(point, role="")):
                 assert width_of(row) <= width
+
+
+def test_in_kraft_metadata_is_written_at_the_active_controller() -> None:
+    hosts = {CLIENTS: "clients", 100: "ctrl 100", 101: "ctrl 101", 0: "broker 0"}
+    diagram = Diagram(hosts, 120, ASCII, keeper=101)
+    assert "ctrl 101" in drawn(diagram.title())
+    row = drawn(diagram.row(events.TopicDeleted(9, 0, 0, "orders"), role=""))
+    assert row[19 + diagram.columns[101]] == "o"

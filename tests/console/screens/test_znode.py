@@ -67,5 +67,5 @@ async def test_what_zookeeper_began_with_has_no_version() -> None:
     async with console(history()) as driven:
         driven.app.navigation.open_znode("/zookeeper")
         await driven.settle()
-        assert "No version of it is recorded" in driven.text()
+        assert "No version is recorded" in driven.text()
         await driven.press("Y", "y", "n")

@@ -13,9 +13,9 @@ TASK = "timeout"
 
 
 class Waiting(DelayedOperation, frozen=True):
-    """An operation that is watched under ``keys``."""
+    """An operation that is watched under ``partitions``."""
 
-    keys: tuple[str | int, ...]
+    partitions: tuple[str, ...]
 
 
 class Room:
@@ -33,7 +33,7 @@ class Room:
             context,
             self.state,
             TASK,
-            keys=lambda waiting: waiting.keys,
+            partitions=lambda waiting: waiting.partitions,
             try_complete=lambda waiting: "done" if waiting.client in self.ready else None,
             on_expiration=lambda _waiting: "too late",
             on_complete=self._answered,
@@ -41,16 +41,16 @@ class Room:
 
     def _answered(self, waiting: Waiting, answer: str) -> None:
         self.answers.append((waiting.request, answer))
-        for key in waiting.keys:  # an answer may change what others wait for
-            self.purgatory.check_and_complete(key)
+        for tp in waiting.partitions:  # an answer may change what others wait for
+            self.purgatory.check_and_complete(tp)
 
     def handle(self, _source: int, message: AnyMessage) -> None:
         assert isinstance(message, Timer)
         if self.timers.is_due(message):
             self.purgatory.expire()
 
-    def wait(self, request: int, *keys: str | int, client: int = 7, timeout_us: int = 100) -> None:
-        self.purgatory.try_complete_else_watch(Waiting(request, client, keys), timeout_us)
+    def wait(self, request: int, *tps: str, client: int = 7, timeout_us: int = 100) -> None:
+        self.purgatory.try_complete_else_watch(Waiting(request, client, tps), timeout_us)
 
     def run(self) -> None:
         while self.kernel.step():
@@ -74,10 +74,10 @@ def test_an_operation_without_time_is_tried_and_then_expires_at_once() -> None:
     assert room.state == PurgatoryState()
 
 
-def test_any_of_its_keys_completes_an_operation_and_only_once() -> None:
+def test_any_of_its_partitions_completes_an_operation_and_only_once() -> None:
     room = Room()
     room.wait(1, "t-0", "t-1")
-    room.wait(2, "t-1", 5)
+    room.wait(2, "t-1")
     room.purgatory.check_and_complete("t-1")
     assert room.answers == []
     room.ready.add(7)
@@ -110,3 +110,16 @@ def test_what_is_forgotten_is_not_answered_and_leaves_nothing() -> None:
     room.run()
     assert room.answers == [(2, "too late")]
     assert room.state == PurgatoryState()
+
+
+def test_an_operation_without_partitions_is_checked_by_its_request() -> None:
+    room = Room()
+    room.wait(1)
+    room.wait(2)
+    room.purgatory.check(1)
+    assert room.answers == []
+    room.ready.add(7)
+    room.purgatory.check(2)
+    room.purgatory.check(9)
+    assert room.answers == [(2, "done")]
+    assert list(room.state.operations) == [1]

@@ -18,6 +18,7 @@ from emulator.inputs.statements import (
     PauseReplica,
     Produce,
     ReleaseMessages,
+    StartBroker,
 )
 from emulator.protocol import ProduceResponse
 from emulator.protocol.errors import ERRORS
@@ -357,3 +358,44 @@ def test_a_duplicate_without_an_offset_counts_as_success() -> None:
     lab.wait(1)
     assert ticket.outcome is not None
     assert ticket.outcome.error == "NONE"
+
+
+# ---- what counts as a retry
+
+
+def with_a_stale_leader(version: str) -> Lab:
+    """The producer believes that 0 leads; by now 1 does."""
+    lab = Lab(version, brokers=2, config=FAST)
+    lab.topic(0, 1)
+    lab.wait(1_000)
+    lab.produce("a")
+    lab.tell(leader=1, epoch=1, isr=[0, 1], brokers=[0, 1])
+    return lab
+
+
+@pytest.mark.parametrize("version", ["0.8.2", "1.1", "3.9"])
+def test_a_batch_that_is_sent_again_costs_no_retry_unless_retries_are_strict(version: str) -> None:
+    lab = with_a_stale_leader(version)
+    refused = lab.produce("b", retries=0, strict_retries=True)
+    assert [each.error for each in refused] == ["NOT_LEADER_OR_FOLLOWER"]
+    assert lab.cluster.clients.state.producers["p1"].retries == 0
+    for strict, charged in ((True, 1), (False, 0)):
+        lab = with_a_stale_leader(version)
+        [ended] = lab.produce("b", retries=1, strict_retries=strict)
+        assert ended.error == "NONE"
+        assert lab.cluster.clients.state.producers["p1"].retries == charged
+
+
+@pytest.mark.parametrize("version", ["0.8.2", "1.1", "3.9"])
+def test_looking_for_a_leader_costs_no_retry_however_strict(version: str) -> None:
+    lab = Lab(version, brokers=2, config=FAST)
+    lab.topic(1)
+    lab.do(CrashBroker(broker=1))
+    lab.wait(8_000)
+    lab.submit(Produce(topic="t", value="a", retries=0, strict_retries=True, background=True))
+    lab.wait(20_000)
+    assert lab.cluster.clients.state.producers["p1"].pending == 1
+    lab.do(StartBroker(broker=1))
+    lab.wait(10_000)
+    producer = lab.cluster.clients.state.producers["p1"]
+    assert (producer.acked, producer.failed, producer.retries) == (1, 0, 0)

@@ -10,6 +10,7 @@ from emulator.releases.config import (
     ConfigError,
     check_topic_config,
     consumer_defaults,
+    is_kraft,
     producer_defaults,
     profile_of,
     resolve,
@@ -118,7 +119,7 @@ def test_a_fetch_may_not_wait_longer_than_the_follower_does() -> None:
 @pytest.mark.parametrize(
     ("version", "nearest"),
     [
-        ("3.10", "3.9.1"),
+        ("3.10", "3.9.2"),
         ("0.10.3", "0.10.2.2"),
         ("2.4.2", "2.4.1"),
         ("0.7", "0.8.1"),
@@ -130,9 +131,30 @@ def test_an_unknown_version_is_refused_with_the_nearest(version: str, nearest: s
         profile_of(version)
 
 
-def test_a_release_without_zookeeper_is_refused_with_the_reason() -> None:
-    with pytest.raises(ConfigError, match=r"KRaft only.*3\.9\.1 is the last release"):
-        profile_of("4.0.0")
+@pytest.mark.parametrize(
+    ("version", "mode", "expected"),
+    [
+        ("3.9", "", False),
+        ("3.9", "zk", False),
+        ("3.9", "kraft", True),
+        ("3.3", "kraft", True),
+        ("4.0", "", True),
+        ("4.1.2", "kraft", True),
+    ],
+)
+def test_a_release_has_a_mode_and_some_have_two(version: str, mode: str, expected: bool) -> None:
+    assert is_kraft(version, mode) is expected
+
+
+@pytest.mark.parametrize(
+    ("version", "mode", "words"),
+    [("4.0", "zk", "3.9 was the last"), ("3.2", "kraft", "since 3.3, not in 3.2")],
+)
+def test_a_mode_that_a_release_does_not_have_is_refused(
+    version: str, mode: str, words: str
+) -> None:
+    with pytest.raises(ConfigError, match=words):
+        is_kraft(version, mode)
 
 
 def test_topics_take_their_own_names_in_kafkas_spelling() -> None:

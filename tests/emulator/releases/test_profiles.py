@@ -9,6 +9,7 @@ from emulator.releases.features import FEATURES
 from emulator.releases.features.base import Feature
 from emulator.releases.features.clients import CLIENTS
 from emulator.releases.features.controller import CONTROLLER
+from emulator.releases.features.quorum import QUORUM
 from emulator.releases.features.replication import REPLICATION
 from emulator.releases.features.znodes import ZNODES
 from emulator.releases.profiles import (
@@ -137,7 +138,7 @@ def test_a_feature_says_which_release_brought_it(feature: Feature) -> None:
 
 
 def test_the_table_has_a_part_for_each_subject() -> None:
-    assert len(REPLICATION) + len(CONTROLLER) + len(CLIENTS) + len(ZNODES) == len(FEATURES)
+    assert sum(map(len, (REPLICATION, CONTROLLER, CLIENTS, ZNODES, QUORUM))) == len(FEATURES)
 
 
 def test_an_unknown_feature_is_a_mistake_and_not_a_no() -> None:
@@ -150,7 +151,7 @@ def test_a_recommended_version_is_the_latest_patch_of_its_line() -> None:
     assert releases["0.9"] == "0.9.0.1"
     assert releases["0.11"] == "0.11.0.3"
     assert releases["2.0.0"] == "2.0.0"
-    assert releases["3.9"] == "3.9.1"
+    assert releases["3.9"] == "3.9.2"
 
 
 def test_recommended_versions_all_behave_differently() -> None:

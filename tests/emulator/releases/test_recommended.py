@@ -120,6 +120,12 @@ topic_ids 2.8..3.9
 ip_quotas 2.8..3.9
 producer_ids_on_demand 3.5..3.9
 kraft_controller_epoch 3.5..3.9
+kraft 3.5..3.9
+leader_checks_quorum 3.9
+pre_vote
+metadata_fetch_tells_high_watermark
+controller_registration 3.9
+features_chosen_at_format
 """
 """Each feature with the recommended versions that have it: one, or from one to another."""
 

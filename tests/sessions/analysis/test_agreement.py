@@ -1,5 +1,6 @@
 """Every job agrees with plain Python on random sessions of real clusters and of invented ones."""
 
+import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -32,19 +33,23 @@ Told = dict[str, tuple[list[Event], int]]
 """Each session's events, and the time at which it ended."""
 
 
-def cluster_told(seed: int) -> tuple[list[Event], int]:
-    """A random script's run on a cluster of a random release."""
+EXAMPLES = int(os.environ.get("TIDEGAUGE_EXAMPLES", "3"))
+"""How many examples that shrink: more find more, and each takes seconds."""
+
+
+def cluster_told(seed: int, length: int = 25) -> tuple[list[Event], int]:
+    """So many statements of a random script, run on a cluster of a random release."""
     events: list[Event] = []
     cluster = Cluster(spec_of(seed), [events.append])
-    run(Runner(cluster), script_of(seed, 25))
+    run(Runner(cluster), script_of(seed, length))
     return events, cluster.now_us
 
 
-def analysed(told: Told, folder: Path) -> dict[str, list[Row]]:
-    """The rows of every result."""
+def analysed(told: Told, folder: Path, jobs: tuple[str, ...] = ()) -> dict[str, list[Row]]:
+    """The rows of every result, or of those of some jobs."""
     for name, (events, end_us) in told.items():
         export_session(events, SessionFacts(name, end_us=end_us), folder / "dataset")
-    report = analyze(folder / "dataset", folder / "out")
+    report = analyze(folder / "dataset", folder / "out", jobs=jobs)
     found = {table.name: pq.read_table(str(table.path)).to_pylist() for table in report.tables}
     dataset = Dataset(folder / "dataset")
     found["sessions"] = dataset.scan(SESSIONS, ["session", "leaderless_us"]).to_pylist()
@@ -89,8 +94,13 @@ def test_every_job_agrees_with_plain_python(
     of_clusters(told, found)
     of_latency(told, found)
     of_truth(told, found)
+    of_replay(real, found)
+
+
+def of_replay(told: Told, found: dict[str, list[Row]]) -> None:
+    """The events of a cluster build its state."""
     for row in found["replay"]:
-        if row["session"] in real:
+        if row["session"] in told:
             assert row["equal"], [
                 difference
                 for difference in found["replay_differences"]
@@ -162,3 +172,39 @@ def of_truth(told: Told, found: dict[str, list[Row]]) -> None:
 def version_of(events: list[Event]) -> str:
     """The release that a session ran by."""
     return next(event.version for event in events if isinstance(event, ClusterCreated))
+
+
+QUESTIONS: dict[tuple[str, ...], Callable[[Told, dict[str, list[Row]]], None]] = {
+    ("latency",): of_latency,
+    ("durability", "anomalies"): of_truth,
+    ("availability", "failover", "isr", "leaders", "controller"): of_clusters,
+}
+"""Jobs, and what holds them against plain Python."""
+
+
+@settings(max_examples=EXAMPLES, suppress_health_check=list(HealthCheck))
+@given(
+    st.sampled_from(sorted(QUESTIONS)),
+    st.lists(stories(), max_size=3),
+    st.lists(st.tuples(st.integers(0, 100_000), st.integers(0, 25)), min_size=1, max_size=2),
+)
+def test_what_does_not_agree_is_shrunk_to_the_least_session(
+    spark: "SparkSession",
+    tmp_path_factory: pytest.TempPathFactory,
+    jobs: tuple[str, ...],
+    invented: list[Story],
+    scripts: list[tuple[int, int]],
+) -> None:
+    """Few sessions and one kind of question, so that Hypothesis can try many smaller ones."""
+    told: Told = {f"script-{i}": cluster_told(*each) for i, each in enumerate(scripts)}
+    told |= {f"story-{i}": (each.events, each.time_us) for i, each in enumerate(invented)}
+    QUESTIONS[jobs](told, analysed(told, tmp_path_factory.mktemp("shrunk"), jobs))
+
+
+@settings(max_examples=EXAMPLES, suppress_health_check=list(HealthCheck))
+@given(st.integers(0, 100_000), st.integers(0, 40))
+def test_a_replay_that_differs_is_shrunk_to_the_fewest_statements(
+    spark: "SparkSession", tmp_path_factory: pytest.TempPathFactory, seed: int, length: int
+) -> None:
+    told: Told = {"script": cluster_told(seed, length)}
+    of_replay(told, analysed(told, tmp_path_factory.mktemp("replayed"), ("replay",)))

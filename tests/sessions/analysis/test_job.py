@@ -1,10 +1,14 @@
 """Every job is declared whole: its tables, how they are shown, by what worst rows are known."""
 
+import subprocess
+
 import pytest
 
 from sessions.analysis.errors import AnalysisError
 from sessions.analysis.job import Result, answered, in_ms, rounded, shown
 from sessions.analysis.jobs import JOBS, chosen
+from sessions.analysis.names import NAMES
+from sessions.child_process import environment, python_command
 
 RESULTS = [result for job in JOBS.values() for result in job.results]
 
@@ -41,3 +45,13 @@ def test_all_jobs_run_unless_some_are_named() -> None:
 def test_a_job_that_does_not_exist_is_refused(name: str, meant: str) -> None:
     with pytest.raises(AnalysisError, match=f"there is no job '{name}'; {meant}"):
         chosen((name,))
+
+
+def test_the_names_are_known_without_spark() -> None:
+    assert list(NAMES) == list(JOBS)
+    code = (
+        "import sys, commands.cli.analyze, commands.cli.campaign, commands.runs.analysis,"
+        "sessions.analysis.names, sessions.analysis.session, sessions.report.page\n"
+        "assert not [name for name in sys.modules if name.startswith('pyspark')]"
+    )
+    subprocess.run(python_command("-c", code), env=environment(), check=True)

@@ -1,6 +1,6 @@
 """A dataset on an object store: moto's S3 server on loopback, which speaks S3 over HTTP."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 
 import msgspec
@@ -8,7 +8,15 @@ import pytest
 
 from commands.cli.main import run_program
 from sessions.dataset.export import export_session
-from sessions.dataset.layout import COMMIT, MANIFEST, STAGING, Commit, Dataset, DatasetError
+from sessions.dataset.layout import (
+    COMMIT,
+    MANIFEST,
+    STAGING,
+    Commit,
+    Dataset,
+    DatasetError,
+    SessionExists,
+)
 from sessions.dataset.location import Location
 from sessions.dataset.maintenance import compact, info, remove
 from sessions.dataset.rows.sessions import SessionFacts
@@ -75,6 +83,51 @@ def test_sessions_are_added_merged_and_removed() -> None:
     assert dataset.sessions() == ["s1", "s3"]
     assert events_of("s3") == len(committed_story().events)
     assert dataset.left_out() == []
+
+
+def meanwhile(monkeypatch: pytest.MonkeyPatch, other: Callable[[], object]) -> None:
+    """Have another process do something when the next commit has looked at what is there."""
+    enter, waiting = Dataset.enter, [other]
+
+    def late(self: Dataset, commit: Commit, folder: Path, sessions: Collection[str]) -> None:
+        if waiting:
+            waiting.pop()()
+        enter(self, commit, folder, sessions)
+
+    monkeypatch.setattr(Dataset, "enter", late)
+
+
+@pytest.mark.usefixtures("store")
+def test_of_two_exports_of_a_session_at_the_same_time_one_withdraws(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    meanwhile(monkeypatch, lambda: add("s1"))
+    with pytest.raises(SessionExists, match="session s1 is in"):
+        add("s1")
+    dataset = Dataset(DATASET)
+    assert dataset.sessions() == ["s1"]
+    assert events_of("s1") == len(committed_story().events)
+    assert info(dataset).commits == 1
+    assert (dataset.location / EVENTS.name).listed() == [
+        file.name for commit in dataset.commits() for file in commit.files[EVENTS.name]
+    ]
+    assert dataset.left_out() == []
+
+
+@pytest.mark.usefixtures("store")
+def test_of_two_changes_of_a_commit_at_the_same_time_one_withdraws(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in ("s1", "s2", "s3"):
+        add(name)
+    dataset = Dataset(DATASET)
+    meanwhile(monkeypatch, lambda: remove(Dataset(DATASET), ["s2"]))
+    with pytest.raises(DatasetError, match="another process has changed the same sessions"):
+        compact(dataset)
+    assert dataset.sessions() == ["s1", "s3"]
+    assert dataset.left_out() == []
+    assert compact(dataset) == 3  # of these one has no session any more
+    assert events_of("s3") == len(committed_story().events)
 
 
 @pytest.mark.usefixtures("store")

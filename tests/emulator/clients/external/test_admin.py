@@ -1,7 +1,8 @@
 import pytest
 
-from emulator.inputs.statements import CreateTopic
+from emulator.inputs.statements import CreateTopic, FreezeBroker, ThawBroker
 from emulator.protocol.errors import ERRORS
+from emulator.wire.messages import alter_configs
 from emulator.wire.messages.configs import (
     AlterableConfig,
     AlterConfigsResource,
@@ -12,6 +13,7 @@ from emulator.wire.messages.configs import (
 from emulator.wire.messages.partitions import (
     AlterPartitionReassignmentsRequest,
     ElectLeadersRequest,
+    ListPartitionReassignmentsRequest,
     ReassignablePartition,
     ReassignableTopic,
     TopicPartitions,
@@ -129,6 +131,17 @@ def test_configuration_is_changed_and_told(lab: WireLab, controller: int) -> Non
     }
 
 
+def test_old_requests_replace_all_of_a_topics_values(lab: WireLab, controller: int) -> None:
+    given = [CreatableTopicConfig("min.insync.replicas", "2")]
+    create(lab, controller, CreatableTopic("t", 1, 1, configs=given))
+    rows = [alter_configs.AlterableConfig("max.message.bytes", "1000")]
+    change = alter_configs.AlterConfigsResource(2, "t", rows)
+    answer = lab.ask(controller, alter_configs.AlterConfigsRequest([change]), 1)
+    assert answer.responses[0].error_code == 0
+    lab.pass_time(100_000)
+    assert lab.cluster.state.topic_configs["t"] == {"max.message.bytes": "1000"}
+
+
 def test_a_preferred_replica_leads_again(lab: WireLab, controller: int) -> None:
     lab.run(CreateTopic(topic="t", assignment=[[0, 1]]))
     lab.pass_time(100_000)
@@ -140,8 +153,15 @@ def test_a_preferred_replica_leads_again(lab: WireLab, controller: int) -> None:
 def test_replicas_move(lab: WireLab, controller: int) -> None:
     lab.run(CreateTopic(topic="t", assignment=[[0, 1]]))
     lab.pass_time(100_000)
+    lab.run(FreezeBroker(broker=2))
     rows = [ReassignableTopic("t", [ReassignablePartition(0, [1, 2])])]
     answer = lab.ask(controller, AlterPartitionReassignmentsRequest(topics=rows), 0)
     assert answer.responses[0].partitions[0].error_code == 0
+    (moving,) = lab.ask(controller, ListPartitionReassignmentsRequest(), 0).topics
+    assert (moving.partitions[0].adding_replicas, moving.partitions[0].removing_replicas) == (
+        *([2], [0]),
+    )
+    lab.run(ThawBroker(broker=2))
     lab.pass_time(2_000_000)
+    assert lab.ask(controller, ListPartitionReassignmentsRequest(), 0).topics == []
     assert lab.cluster.state.assignments["t-0"] == [1, 2]

@@ -264,6 +264,20 @@ def test_offsets_are_found_by_the_timestamps_in_records(lab: WireLab) -> None:
     ]
 
 
+def test_a_consumer_whose_last_record_is_gone_learns_where_logs_differ(lab: WireLab) -> None:
+    lab.ask(lab.connect(), produce(batch_of("a", "b")), 9)
+    lab.run(CrashBroker(broker=0))
+    lab.pass_time(40_000_000)
+    leader = lab.cluster.state.states["t-0"].leader
+    here = lab.connect(leader)
+    lab.ask(here, produce(batch_of("c")), 9)
+    rows = [FetchPartition(0, -1, 4, 0, partition_max_bytes=1_000)]
+    wanted = FetchRequest(max_wait_ms=500, topics=[FetchTopic("t", partitions=rows)])
+    found = lab.ask(here, wanted, 12).responses[0].partitions[0]
+    assert (found.diverging_epoch.epoch, found.diverging_epoch.end_offset) == (0, 2)
+    assert not found.records
+
+
 # ---- the truth
 
 

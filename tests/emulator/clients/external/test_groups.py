@@ -16,6 +16,9 @@ from emulator.wire.messages.groups import (
     DeleteGroupsRequest,
     DescribeGroupsRequest,
     ListGroupsRequest,
+    OffsetDeleteRequest,
+    OffsetDeleteRequestPartition,
+    OffsetDeleteRequestTopic,
 )
 from emulator.wire.messages.membership import (
     HeartbeatRequest,
@@ -183,6 +186,22 @@ def test_groups_are_listed_and_empty_ones_deleted(lab: WireLab, coordinator: int
     lab.pass_time(30_000_000)
     assert one.ask(DeleteGroupsRequest(["g"]), 2).results[0].error_code == 0
     assert one.ask(ListGroupsRequest(), 4).groups == []
+
+
+def test_positions_of_a_group_that_nobody_is_in_are_forgotten(
+    lab: WireLab, coordinator: int
+) -> None:
+    here = lab.connect(coordinator)
+    rows = [OffsetCommitRequestPartition(number, 7) for number in range(2)]
+    wanted = OffsetCommitRequest("g", topics=[OffsetCommitRequestTopic("t", partitions=rows)])
+    lab.ask(here, wanted, 8)
+    gone = OffsetDeleteRequest(
+        "g", [OffsetDeleteRequestTopic("t", [OffsetDeleteRequestPartition(0)])]
+    )
+    assert lab.ask(here, gone, 0).topics[0].partitions[0].error_code == 0
+    old = OffsetFetchRequest("g", None)
+    found = lab.ask(here, old, 5).topics[0].partitions
+    assert [(p.partition_index, p.committed_offset) for p in found] == [(1, 7)]
 
 
 def test_a_broker_that_does_not_coordinate_says_so(lab: WireLab, coordinator: int) -> None:

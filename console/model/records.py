@@ -1,0 +1,126 @@
+"""Where replicas hold a record, and which records were ever lost: when, and where they went."""
+
+from collections import defaultdict
+from typing import Final
+
+from msgspec import Struct
+
+from emulator.events import AuditChanged, LogTruncated
+from sessions.model.states import PartitionState, ReplicaState
+
+LOSSES_MAX: Final = 10_000
+"""So many losses are remembered, the first ones."""
+
+
+def offset_of(replica: ReplicaState, record_id: int) -> int | None:
+    """Where a replica holds a record; the newest place if it has it twice."""
+    for run in reversed(replica.log):
+        if run.first_record <= record_id < run.first_record + run.count:
+            return run.base_offset + record_id - run.first_record
+    return None
+
+
+def record_at(replica: ReplicaState, offset: int) -> int | None:
+    """Which record a replica holds at an offset."""
+    for run in reversed(replica.log):
+        if run.base_offset <= offset < run.base_offset + run.count:
+            return run.first_record + offset - run.base_offset
+    return None
+
+
+def places_of(partition: PartitionState, record_id: int) -> set[int]:
+    """All offsets at which replicas hold the record."""
+    found = (offset_of(replica, record_id) for replica in partition.replica_states.values())
+    return {offset for offset in found if offset is not None}
+
+
+def holders_of(partition: PartitionState, record_id: int) -> list[int]:
+    """The brokers whose disks hold the record."""
+    replicas = sorted(partition.replica_states.items())
+    return [broker for broker, each in replicas if offset_of(each, record_id) is not None]
+
+
+class Truncation(Struct, frozen=True):
+    """Records that a replica has truncated: runs of (first record id, count)."""
+
+    seq: int
+    time_us: int
+    broker: int
+    reason: str
+    runs: tuple[tuple[int, int], ...]
+
+    def has(self, record_id: int) -> bool:
+        """Whether the record is one of them."""
+        return any(first <= record_id < first + count for first, count in self.runs)
+
+    @property
+    def records(self) -> list[int]:
+        """All of them, by their ids."""
+        return [first + n for first, count in self.runs for n in range(count)]
+
+
+class Loss(Struct):
+    """An acknowledged record that was not in the leader's log, from event ``seq`` on.
+
+    ``back_seq`` is the event from which on it was again, if it has come back with another leader.
+    """
+
+    tp: str
+    offset: int
+    record: int
+    seq: int
+    time_us: int
+    back_seq: int | None = None
+
+
+class Losses:
+    """Every record that was ever lost, and every truncation, as far as events have been read.
+
+    A loss stays in the list when the partition's log has long been truncated and written anew.
+    """
+
+    def __init__(self) -> None:
+        self._losses: list[Loss] = []
+        self._open: dict[tuple[str, int], Loss] = {}
+        self._truncations: defaultdict[str, list[Truncation]] = defaultdict(list)
+
+    def audited(self, event: AuditChanged) -> int:
+        """Take what the audit says now of a partition; returns how many records are newly lost."""
+        lost = {record: offset for offset, record in event.lost}
+        known = [key for key in self._open if key[0] == event.tp]
+        for key in known:
+            if key[1] not in lost:
+                self._open.pop(key).back_seq = event.seq
+        new = [record for record in lost if (event.tp, record) not in self._open]
+        for record in new:
+            loss = Loss(event.tp, lost[record], record, event.seq, event.time_us)
+            self._open[event.tp, record] = loss
+            if len(self._losses) < LOSSES_MAX:
+                self._losses.append(loss)
+        return len(new)
+
+    def truncated(self, event: LogTruncated, replica: ReplicaState | None) -> None:
+        """Note what a replica is about to truncate, while it is still in its log."""
+        runs = []
+        for run in () if replica is None else reversed(replica.log):
+            end = run.base_offset + run.count
+            if end <= event.log_end_offset:
+                break
+            gone = max(run.base_offset, event.log_end_offset)
+            runs.append((run.first_record + gone - run.base_offset, end - gone))
+        runs.reverse()
+        truncation = Truncation(event.seq, event.time_us, event.broker, event.reason, tuple(runs))
+        self._truncations[event.tp].append(truncation)
+
+    def up_to(self, seq: int) -> list[Loss]:
+        """The losses up to an event, in order."""
+        return [loss for loss in self._losses if loss.seq <= seq]
+
+    def truncations_of(self, loss: Loss, seq: int) -> list[Truncation]:
+        """Who has truncated the record, up to an event."""
+        found = self._truncations[loss.tp]
+        return [each for each in found if each.seq <= seq and each.has(loss.record)]
+
+    def truncation(self, tp: str, seq: int) -> Truncation | None:
+        """What one event has truncated; None if it has not been read."""
+        return next((each for each in self._truncations[tp] if each.seq == seq), None)

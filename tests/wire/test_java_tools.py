@@ -1,0 +1,125 @@
+"""Kafka's own command-line tools on an emulated cluster.
+
+They run where ``KAFKA_LIBS`` names a folder with the jars of ``org.apache.kafka:kafka_2.13:2.8.2``
+and all that it depends on, which ``mvn dependency:copy-dependencies`` puts there; they need Java.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.wire.members import eventually
+from tidegauge.kafka_cluster import KafkaCluster
+
+LIBS = os.environ.get("KAFKA_LIBS")
+QUICK = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+SECONDS = 60
+
+pytestmark = pytest.mark.skipif(
+    LIBS is None or shutil.which("java") is None, reason="KAFKA_LIBS names no jars of Kafka"
+)
+
+
+class Tools:
+    """The tools, told of one cluster."""
+
+    def __init__(self, servers: str) -> None:
+        self.servers = servers
+
+    def run(self, tool: str, words: str, typed: str = "") -> str:
+        """What a tool prints; an error that it ends in fails the test."""
+        command = ["java", *QUICK, "-cp", str(Path(LIBS or "") / "*"), tool]
+        done = subprocess.run(
+            [*command, "--bootstrap-server", self.servers, *words.split()],
+            input=typed,
+            capture_output=True,
+            text=True,
+            timeout=SECONDS,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert "Exception" not in done.stdout + done.stderr
+        return done.stdout
+
+    def topics(self, words: str) -> str:
+        return self.run("kafka.admin.TopicCommand", words)
+
+    def groups(self, words: str) -> str:
+        return self.run("kafka.admin.ConsumerGroupCommand", words)
+
+
+@pytest.fixture
+def tools(kafka_cluster: KafkaCluster) -> Iterator[Tools]:
+    made = Tools(kafka_cluster.bootstrap_servers)
+    made.topics("--create --topic orders --partitions 3 --replication-factor 3")
+    yield made
+    kafka_cluster.assert_nothing_lost()
+
+
+def rows(text: str, topic: str = "orders") -> list[list[str]]:
+    return [line.split() for line in text.splitlines() if topic in line.split()]
+
+
+def test_topics_are_described_and_deleted(tools: Tools, kafka_cluster: KafkaCluster) -> None:
+    described = tools.topics("--describe --topic orders")
+    assert "PartitionCount: 3\tReplicationFactor: 3" in described
+    for partition in range(3):
+        leader = kafka_cluster.leader("orders", partition)
+        assert f"Topic: orders\tPartition: {partition}\tLeader: {leader}\t" in described
+    tools.topics("--alter --topic orders --partitions 4")
+    assert "PartitionCount: 4" in tools.topics("--describe --topic orders")
+    assert "orders" in tools.topics("--list").split()
+    tools.topics("--delete --topic orders")
+    eventually(lambda: "orders" not in tools.topics("--list").split(), "the topic is gone")
+
+
+def test_what_the_console_producer_sends_the_console_consumer_reads(tools: Tools) -> None:
+    sent = [f"v{number}" for number in range(20)]
+    tools.run("kafka.tools.ConsoleProducer", "--topic orders", "\n".join(sent) + "\n")
+    words = "--topic orders --group billing --from-beginning --max-messages 20"
+    read = tools.run("kafka.tools.ConsoleConsumer", words)
+    assert sorted(read.split()) == sorted(sent)
+    described = rows(tools.groups("--describe --group billing"))
+    assert sum(int(row[3]) for row in described) == len(sent), "current offsets"
+    assert {row[5] for row in described} == {"0"}, "lag"
+    tools.groups("--group billing --topic orders --reset-offsets --to-earliest --execute")
+    described = rows(tools.groups("--describe --group billing"))
+    assert sum(int(row[5]) for row in described) == len(sent), "lag after the reset"
+    assert "billing" in tools.groups("--list")
+    tools.groups("--delete --group billing")
+    assert "billing" not in tools.groups("--list")
+
+
+def test_configuration_and_leaders_change(tools: Tools, kafka_cluster: KafkaCluster) -> None:
+    of_topic = "--entity-type topics --entity-name orders"
+    command = "kafka.admin.ConfigCommand"
+    tools.run(command, f"--alter {of_topic} --add-config min.insync.replicas=2")
+    assert "min.insync.replicas=2" in tools.run(command, f"--describe {of_topic}")
+    preferred = kafka_cluster.leader("orders")
+    kafka_cluster.crash(preferred)
+    kafka_cluster.start(preferred)
+    kafka_cluster.wait_until("orders-0.isr == [0,1,2]")
+    election = "--election-type preferred --all-topic-partitions"
+    tools.run("kafka.admin.LeaderElectionCommand", election)
+    kafka_cluster.wait_until(f"orders-0.leader == {preferred}")
+
+
+def test_replicas_are_reassigned(tools: Tools, kafka_cluster: KafkaCluster, tmp_path: Path) -> None:
+    replicas = kafka_cluster.isr("orders")[::-1]
+    wanted = {"topic": "orders", "partition": 0, "replicas": replicas}
+    plan = tmp_path / "plan.json"
+    plan.write_text(json.dumps({"version": 1, "partitions": [wanted]}), "utf-8")
+    command, words = "kafka.admin.ReassignPartitionsCommand", f"--reassignment-json-file {plan}"
+    assert "Successfully started" in tools.run(command, f"{words} --execute")
+    done = "Reassignment of partition orders-0 is complete"
+    eventually(lambda: done in tools.run(command, f"{words} --verify"), "it is complete")
+
+
+def test_the_versions_that_brokers_advertise_are_listed(tools: Tools) -> None:
+    listed = tools.run("kafka.admin.BrokerApiVersionsCommand", "")
+    assert listed.count("Produce(0): 0 to 11 [usable: 9]") == 3
