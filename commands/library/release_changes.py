@@ -61,6 +61,15 @@ LABELS: Final = {
     "enable.idempotence": "KIP-679",
     "retries": "KIP-91",
     "delivery.timeout.ms": "KIP-91",
+    "broker.session.timeout.ms": "KIP-631",
+    "broker.heartbeat.interval.ms": "KIP-631",
+    "controller.quorum.election.timeout.ms": "KIP-595",
+    "controller.quorum.election.backoff.max.ms": "KIP-595",
+    "controller.quorum.fetch.timeout.ms": "KIP-595",
+    "controller.quorum.request.timeout.ms": "KIP-595",
+    "controller.quorum.append.linger.ms": "KIP-595",
+    "metadata.max.idle.interval.ms": "KIP-835",
+    "unclean.leader.election.interval.ms": "KAFKA-12670",
 }
 """What changed a default or brought a name, where one thing did."""
 CONSUMER_LABELS: Final = {"rebalance_timeout": "KIP-62", "session_timeout_45s": "KIP-735"}
