@@ -221,8 +221,8 @@ class ServedCluster:
         return _refused(f"a line has {keys}, not {', '.join(map(repr, asked)) or 'nothing'}")
 
     def result(self) -> Reply:
-        """What ``run --json`` prints, as of now."""
-        return {"ok": True, "result": json_object(self.run)}
+        """What ``run --json`` prints, as of now, and the ``clients`` that are connected."""
+        return {"ok": True, "result": {**json_object(self.run), "clients": self.gateway.clients()}}
 
     def partition(self, tp: str) -> Reply:
         """What the result says of one partition: cheap, so that a test may look often."""

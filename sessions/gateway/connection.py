@@ -22,7 +22,12 @@ class ClientConnection(asyncio.Protocol):
     """
 
     def __init__(self, gateway: "Gateway", broker: int) -> None:
-        """Belong to the port of ``broker``."""
+        """Belong to the port of ``broker``.
+
+        ``requests`` counts what was passed on; ``last_request`` is the API of the last one.
+        """
+        self.requests = 0
+        self.last_request = ""
         self.gateway = gateway
         self.broker = broker
         self.number = 0

@@ -166,6 +166,22 @@ class Gateway(Delivery):
             await done
         return ticket
 
+    def clients(self) -> list[dict[str, str | int]]:
+        """The connections of clients, oldest first: whose they are, and what was asked by them."""
+        known = self.cluster.clients.external.state.connections
+        return [
+            {
+                "connection": number,
+                "client_id": known[number].client,
+                "peer": each.peer,
+                "broker": each.broker,
+                "requests": each.requests,
+                "last_request": each.last_request,
+            }
+            for number, each in self.connections.items()
+            if number in known
+        ]
+
     # ---- what connections say
 
     def limit_bytes(self, broker: int) -> int:
@@ -197,6 +213,8 @@ class Gateway(Delivery):
             return False
         api = APIS.get(int.from_bytes(frame[:2], signed=True))
         name = "an unknown request" if api is None else api.name
+        connection.requests += 1
+        connection.last_request = name
         wanted = ReceiveRequest(connection=number, frame=frame)
         self._give(wanted, f"client {number} sends {name}")
         found = self.cluster.clients.external.state.connections.get(number)

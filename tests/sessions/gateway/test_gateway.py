@@ -178,6 +178,28 @@ def _not(condition: Callable[[], Awaitable[bool]]) -> Callable[[], Awaitable[boo
     return negated
 
 
+async def test_who_is_connected_is_known_with_what_was_asked(served: Served) -> None:
+    client = await served.client(2)
+    await client.ask(ApiVersionsRequest(), 2)
+    await client.ask(MetadataRequest([]), 9)
+    known = served.gateway.clients()[-1]
+    host, port = client.writer.get_extra_info("sockname")
+    assert known == {
+        "connection": max(served.gateway.connections),
+        "client_id": "test",
+        "peer": f"{host}:{port}",
+        "broker": 2,
+        "requests": 2,
+        "last_request": "Metadata",
+    }
+    client.close()
+
+    async def gone() -> bool:
+        return known not in served.gateway.clients()
+
+    await until(gone)
+
+
 async def test_a_frozen_broker_takes_connections_and_says_nothing(served: Served) -> None:
     await served.run(FreezeBroker(broker=0))
     client = await served.client(0)
