@@ -277,8 +277,8 @@ def _subjects(
 
     from commands.runs.exploration import bounds_of, released
     from emulator.explorer.partition_model import PROPERTIES, Bounds
-    from emulator.releases.profiles import DEFAULT_VERSION, VERSIONS
-    from emulator.releases.versions import order
+    from emulator.releases.profiles import DEFAULT_VERSION, PROFILES, VERSIONS
+    from emulator.releases.versions import has_no_zookeeper, order
 
     bounds = Bounds(version or DEFAULT_VERSION)
     if configuration is not None:
@@ -292,6 +292,10 @@ def _subjects(
         names = [bounds.version] if configuration or version else [DEFAULT_VERSION]
     else:
         names = sorted(set(versions), key=order)
+    for name in names:
+        if has_no_zookeeper(PROFILES[name].numbers):
+            last = VERSIONS[-1]
+            raise BadWord(f"'{name}' has no ZooKeeper, and that is what is explored (up to {last})")
     return [released(replace(bounds, version=name), properties or ()) for name in names or VERSIONS]
 
 

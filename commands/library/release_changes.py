@@ -57,6 +57,10 @@ LABELS: Final = {
     "offsets.topic.replication.factor": "KAFKA-1012",
     "offsets.commit.timeout.ms": "KAFKA-1012",
     "offsets.retention.check.interval.ms": "KAFKA-1012",
+    "acks": "KIP-679",
+    "enable.idempotence": "KIP-679",
+    "retries": "KIP-91",
+    "delivery.timeout.ms": "KIP-91",
     "broker.session.timeout.ms": "KIP-631",
     "broker.heartbeat.interval.ms": "KIP-631",
     "controller.quorum.election.timeout.ms": "KIP-595",
@@ -66,10 +70,6 @@ LABELS: Final = {
     "controller.quorum.append.linger.ms": "KIP-595",
     "metadata.max.idle.interval.ms": "KIP-835",
     "unclean.leader.election.interval.ms": "KAFKA-12670",
-    "acks": "KIP-679",
-    "enable.idempotence": "KIP-679",
-    "retries": "KIP-91",
-    "delivery.timeout.ms": "KIP-91",
 }
 """What changed a default or brought a name, where one thing did."""
 CONSUMER_LABELS: Final = {"rebalance_timeout": "KIP-62", "session_timeout_45s": "KIP-735"}

@@ -20,8 +20,9 @@ DELAY: Final = "500ms"
 """How late messages become on a link that is delayed from the palette."""
 LINKS_MAX: Final = 6
 """To how many other brokers links are offered."""
-BROKER: Final = re.compile(r"broker\.(\d+)|/brokers/ids/(\d+)")
-PARTITION_PATH: Final = re.compile(r"/brokers/topics/([^/]+)/partitions/(\d+)")
+HOST: Final = re.compile(r"(?:broker\.|/brokers/(?:ids/)?|/controllers/)(\d+)")
+"""A broker or a controller: as events touch it, and in the trees of ZooKeeper and of KRaft."""
+PARTITION_PATH: Final = re.compile(r"(?:/brokers)?/topics/([^/]+)/(?:partitions/)?(\d+)")
 
 
 class Fault(Struct, frozen=True):
@@ -38,42 +39,50 @@ class Fault(Struct, frozen=True):
 def faults_of(view: ClusterView, names: Sequence[str]) -> list[Fault]:
     """The faults of the objects of these names; of the controller's broker if none is known."""
     found: dict[str, Fault] = {}
-    partitions, brokers = _objects(view, names)
+    partitions, hosts = _objects(view, names)
     for tp in partitions:
         found |= {each.statement: each for each in _of_partition(view, view.state.partitions[tp])}
-    for broker in brokers:
-        found |= {each.statement: each for each in _of_broker(view, view.state.brokers[broker])}
-    if view.state.quorum is not None:
-        found |= {each.statement: each for each in _of_controllers(view.state.quorum)}
+    quorum = view.state.quorum
+    for host in hosts:
+        if host in view.state.brokers:
+            found |= {each.statement: each for each in _of_broker(view, view.state.brokers[host])}
+        elif quorum is not None:
+            found |= {each.statement: each for each in _of_controller(quorum, host)}
+    if quorum is not None:
+        found |= {each.statement: each for each in _of_controllers(quorum)}
     return list(found.values())
 
 
 def subject_of(view: ClusterView, names: Sequence[str]) -> str:
     """What the palette is about, in words."""
-    partitions, brokers = _objects(view, names)
+    partitions, hosts = _objects(view, names)
     if partitions:
         return partitions[0]
-    return f"broker {brokers[0]}" if brokers else "nothing"
+    if not hosts:
+        return "nothing"
+    return f"{'broker' if hosts[0] in view.state.brokers else 'controller'} {hosts[0]}"
 
 
 def _objects(view: ClusterView, names: Sequence[str]) -> tuple[list[str], list[int]]:
-    """The partitions that are meant, and the brokers: a partition means its leader's too."""
+    """The partitions that are meant, and the hosts: a partition means its leader's too."""
     state = view.state
     partitions: list[str] = []
-    brokers: list[int] = []
+    hosts: list[int] = []
     for selected in names:
         path = PARTITION_PATH.match(selected)
         name = f"{path[1]}-{path[2]}" if path else selected
-        if match := BROKER.fullmatch(name):
-            brokers.append(int(match[1] or match[2]))
+        if match := HOST.fullmatch(name):
+            hosts.append(int(match[1]))
         elif name in state.partitions:
             partitions.append(name)
             leader = state.partitions[name].leader
-            brokers.append(-1 if leader is None else leader)
-    known = [each for each in dict.fromkeys(brokers) if each in state.brokers]
+            hosts.append(-1 if leader is None else leader)
+    there = {*state.brokers, *(() if state.quorum is None else state.quorum.controllers)}
+    known = [each for each in dict.fromkeys(hosts) if each in there]
     if not partitions and not known:
         controller = state.controller.broker
-        known = [controller] if controller is not None else list(state.brokers)[:1]
+        active = controller if controller in there else None
+        known = list(state.brokers)[:1] if active is None else [active]
     return partitions, known
 
 
@@ -150,17 +159,21 @@ def _cut_from_metadata(view: ClusterView, number: int, name: str) -> Fault:
 def _of_controllers(quorum: QuorumState) -> Iterator[Fault]:
     """KRaft's controllers, the active one first."""
     for number in sorted(quorum.controllers, key=lambda each: (each != quorum.leader, each)):
-        state, active = quorum.controllers[number], number == quorum.leader
-        name = f"controller {number}"
-        shown = f"{name} (active)" if active else name
-        if state == "frozen":
-            yield Fault(f"thaw {shown}", f"controller thaw {number}")
-        if state in ("crashed", "stopped"):
-            yield Fault(f"start {shown}", f"controller start {number}")
-        else:
-            yield Fault(f"crash {shown}", f"controller crash {number}", name)
-        if state == "running":
-            yield Fault(f"freeze {shown}", f"controller freeze {number}", name)
+        yield from _of_controller(quorum, number)
+
+
+def _of_controller(quorum: QuorumState, number: int) -> Iterator[Fault]:
+    state, active = quorum.controllers[number], number == quorum.leader
+    name = f"controller {number}"
+    shown = f"{name} (active)" if active else name
+    if state == "frozen":
+        yield Fault(f"thaw {shown}", f"controller thaw {number}")
+    if state in ("crashed", "stopped"):
+        yield Fault(f"start {shown}", f"controller start {number}")
+    else:
+        yield Fault(f"crash {shown}", f"controller crash {number}", name)
+    if state == "running":
+        yield Fault(f"freeze {shown}", f"controller freeze {number}", name)
 
 
 # ---- partitions

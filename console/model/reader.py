@@ -16,11 +16,15 @@ EFFECTS_SCAN_MAX: Final = 4_096
 
 
 class EventReader:
-    """The source's events by number, with the last few thousand kept at hand."""
+    """The source's events by number, with the last few thousand kept at hand.
+
+    ``memo`` keeps what others worked out of an event, which never changes.
+    """
 
     def __init__(self, source: Source) -> None:
         self.source = source
         self._kept: OrderedDict[int, Event] = OrderedDict()
+        self.memo: dict[int, list[Event]] = {}
 
     def get(self, seq: int) -> Event | None:
         """One event; None for a number that is not (or not yet) there."""

@@ -6,6 +6,7 @@ from typing import Final
 from msgspec import Struct
 
 from console.model.event_log import FoundEvents, TouchScan
+from console.model.fencing import led_to
 from console.model.lookback import last_match
 from console.model.partition_fields import spokesman
 from console.model.reader import EventReader
@@ -15,7 +16,7 @@ from sessions.model.states import PartitionState, ViewState
 from sessions.text import clock
 
 AUDIT_BUDGET_MS: Final = 5.0
-"""How long one look may search for the last audit."""
+"""How long one look may search for the last audit, or the last word of the log."""
 NEARBY: Final = 2
 """How far a znode's write and what it says of the partition may stand apart."""
 SHOWN_MAX: Final = 8
@@ -66,21 +67,24 @@ class Explainer:
     """Finds the event that says why a partition is as it is.
 
     That is the last word about lost or diverged records, where there are any; else what its
-    ``state`` znode says, since fetches and HW moves touch a partition all the time without changing
-    what it *is*; and before it has one, the last event that touched it.
+    ``state`` znode (in KRaft a record) says, since fetches and HW moves touch a partition all the
+    time without changing what it *is*; and before it has one, the last event that touched it.
     """
 
     def __init__(self, reader: EventReader) -> None:
         self.reader = reader
         self._tp = ""
-        self._audits: FoundEvents | None = None
+        self._said: dict[type[Event], FoundEvents] = {}
 
     def seq(self, state: ViewState, partition: PartitionState) -> int:
         """The number of that event, at the time cursor."""
         if partition.lost or partition.duplicated or partition.diverged or partition.consumed_lost:
-            audited = self._last_audit(partition.name, state.seq)
+            audited = self._last(AuditChanged, partition.name, state.seq)
             if audited is not None:
                 return audited
+        if state.quorum is not None:
+            written = self._last(PartitionStateChanged, partition.name, state.seq)
+            return partition.changed if written is None else written
         znode = state.znodes.get(state_path(partition))
         if znode is None or not znode.changed:
             return partition.changed
@@ -97,14 +101,17 @@ class Explainer:
                 return found.seq
         return self.seq(state, partition)
 
-    def _last_audit(self, tp: str, seq: int) -> int | None:
-        if self._audits is None or tp != self._tp:
-            self._tp = tp
-            scan = TouchScan(self.reader, [tp], lambda event: isinstance(event, AuditChanged))
-            self._audits = FoundEvents(self.reader, scan)
-        self._audits.work(AUDIT_BUDGET_MS)
-        index = self._audits.index_of(seq)
-        return self._audits.seq_at(index) if index >= 0 else None
+    def _last(self, kind: type[Event], tp: str, seq: int) -> int | None:
+        """The last event of a kind about a partition, as far as there is time to look for it."""
+        if tp != self._tp:
+            self._tp, self._said = tp, {}
+        found = self._said.get(kind)
+        if found is None:
+            scan = TouchScan(self.reader, [tp], lambda event: isinstance(event, kind))
+            found = self._said[kind] = FoundEvents(self.reader, scan)
+        found.work(AUDIT_BUDGET_MS)
+        index = found.index_of(seq)
+        return found.seq_at(index) if index >= 0 else None
 
     def _said_by(self, partition: PartitionState, written: int) -> int:
         """The event that says what the write of the znode means; else the write itself."""
@@ -163,7 +170,7 @@ def _fold(hidden: Sequence[Event]) -> list[Event | Fold]:
 
 def chain(reader: EventReader, seq: int) -> list[Event | Fold]:
     """What led to an event, the root first: what matters of it, and at most so many lines."""
-    links = folded(reader.causes(seq))
+    links = folded(led_to(reader, seq))
     if len(links) <= SHOWN_MAX:
         return links
     begin, between, end = links[:1], links[1 : 2 - SHOWN_MAX], links[2 - SHOWN_MAX :]

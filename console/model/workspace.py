@@ -126,6 +126,11 @@ class Stage:
         """KRaft's metadata at the time cursor; None where ZooKeeper keeps it."""
         return self._metadata.at(self.view.state)
 
+    def elr(self, partition: PartitionState) -> list[int]:
+        """A partition's eligible leader replicas; empty where there is no such thing."""
+        metadata = self.metadata
+        return [] if metadata is None else metadata.elr(partition)
+
     def view_statuses(self, partition: PartitionState) -> Iterator[str]:
         """The states that hold of a partition at the time cursor."""
         return self.view.statuses(partition)

@@ -9,6 +9,7 @@ from console.model.workspace import Stage
 from console.render.columns import Cell, Column
 from console.render.event_text import host
 from console.render.lines import BLANK, Line, Span, cut, data, line
+from console.render.quorum import AMISS, member_of
 from sessions.model.states import BrokerState, LinkState
 from sessions.text import age, clean, hexadecimal, number
 
@@ -152,36 +153,56 @@ def _connection_role(broker: BrokerState) -> str:
 
 def broker_lines(stage: Stage, broker: BrokerState, width: int) -> list[Line]:
     """All that is known of one broker."""
-    index, state = stage.index, stage.view.state
+    state = stage.view.state
     rows = [
         line(
             Span(broker.state.replace("_", " "), STATE_ROLES.get(broker.state, "")),
-            Span("  registered " if broker.registered else "  not registered ", "muted"),
-            Span(f"epoch {broker.broker_epoch}" if broker.registered else "", "muted"),
+            *_registered(stage, broker),
         ),
-        line(
-            Span("leads ", "muted"),
-            number(index.leaders[broker.id]),
-            Span("  replicas ", "muted"),
-            number(index.replicas[broker.id]),
-            Span("  out of sync ", "muted"),
-            Span(
-                number(index.out_of_sync[broker.id]),
-                "warning" if index.out_of_sync[broker.id] else "",
-            ),
-        ),
-        line(
-            Span("session ", "muted"),
-            hexadecimal(broker.session) if broker.session else "none",
-            Span("  ZooKeeper ", "muted"),
-            Span(broker.zk_connection, _connection_role(broker)),
-        ),
+        *([_load(stage, broker)] if broker.id in state.brokers else []),
+        *([_zookeeper(broker)] if state.quorum is None else []),
         *([line(Span("rack ", "muted"), data(broker.rack))] if broker.rack else []),
         *_fetches(stage, broker),
         *_links(state.links, broker.id),
         *_configuration(state.broker_configs.get(broker.id, {})),
     ]
     return [cut(row, width, stage.glyphs.more) for row in rows]
+
+
+def _load(stage: Stage, broker: BrokerState) -> Line:
+    index = stage.index
+    out = index.out_of_sync[broker.id]
+    return line(
+        Span("leads ", "muted"),
+        number(index.leaders[broker.id]),
+        Span("  replicas ", "muted"),
+        number(index.replicas[broker.id]),
+        Span("  out of sync ", "muted"),
+        Span(number(out), "warning" if out else ""),
+    )
+
+
+def _registered(stage: Stage, broker: BrokerState) -> Line:
+    """Whether it is registered; in KRaft its role says so."""
+    metadata = stage.metadata
+    if metadata is not None:
+        role = member_of(stage.view.state, metadata, broker.id).role
+        epoch = f"  epoch {broker.broker_epoch}" if broker.registered else ""
+        return line(
+            Span(f"  {role}", "warning" if role in AMISS else "strong"), Span(epoch, "muted")
+        )
+    if not broker.registered:
+        return line(Span("  not registered", "muted"))
+    return line(Span(f"  registered epoch {broker.broker_epoch}", "muted"))
+
+
+def _zookeeper(broker: BrokerState) -> Line:
+    return line(
+        Span("session ", "muted"),
+        hexadecimal(broker.session) if broker.session else "none",
+        Span("  ZooKeeper ", "muted"),
+        Span(broker.zk_connection, _connection_role(broker)),
+    )
 
 
 def _fetches(stage: Stage, broker: BrokerState) -> list[Line]:

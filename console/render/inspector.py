@@ -7,6 +7,7 @@ controller and the clients believe.
 
 from typing import Final
 
+from console.model.metadata_image import RECOVERY_WORDS, Metadata
 from console.model.partition_fields import leader_number
 from console.model.tape_window import EPOCH_ROLES
 from console.model.why import chain, state_path
@@ -30,6 +31,8 @@ TRUTH_WORDS: Final = {
     "zk_version": "version",
 }
 """The fields in which somebody may disagree with the znode, and what they are called."""
+KRAFT_WORDS: Final = {**TRUTH_WORDS, "zk_version": "partition epoch"}
+ELR_FEATURE: Final = "eligible.leader.replicas.version"
 
 
 def partition_lines(stage: Stage, partition: PartitionState, width: int) -> list[Line]:
@@ -67,17 +70,18 @@ def heading(stage: Stage, partition: PartitionState) -> list[Line]:
             ),
             Span("  epoch ", "muted"),
             plain(partition.leader_epoch),
-            Span("  controller epoch ", "muted"),
-            plain(partition.controller_epoch),
+            *_written(stage, partition),
         ),
         line(
             Span("ISR ", "muted"),
             brackets(partition.isr),
             Span("  OSR ", "muted"),
             Span(brackets(partition.osr), "warning" if partition.osr else ""),
+            *_eligible(stage, partition),
             Span("  min ", "muted"),
             str(partition.min_isr),
         ),
+        *recovery(stage, partition),
     ]
     if sorted(partition.leader_isr) != sorted(partition.isr) and leader is not None:
         rows.append(
@@ -96,6 +100,36 @@ def heading(stage: Stage, partition: PartitionState) -> list[Line]:
             )
         )
     return rows
+
+
+def _written(stage: Stage, partition: PartitionState) -> Line:
+    """The other epoch that was written with the state: the controller's, in KRaft its own."""
+    if stage.metadata is None:
+        return line(Span("  controller epoch ", "muted"), plain(partition.controller_epoch))
+    return line(Span("  partition epoch ", "muted"), plain(partition.zk_version))
+
+
+def _eligible(stage: Stage, partition: PartitionState) -> Line:
+    """The eligible leader replicas, where the cluster keeps any (KIP-966)."""
+    metadata = stage.metadata
+    if metadata is None or not metadata.image.features.get(ELR_FEATURE):
+        return ()
+    elr = metadata.elr(partition)
+    return line(Span("  ELR ", "muted"), Span(brackets(elr), "accent" if elr else ""))
+
+
+def recovery(stage: Stage, partition: PartitionState) -> list[Line]:
+    """In KRaft, who led last where nobody can lead, and a leader elected uncleanly."""
+    metadata = stage.metadata
+    said = {} if metadata is None else metadata.partition(partition)
+    parts: list[Span] = []
+    if said.get("last_known_elr"):
+        parts += [Span("last known leader ", "muted"), Span(brackets(said["last_known_elr"]))]
+    if said.get("recovery"):
+        gap = "  " if parts else ""
+        word = RECOVERY_WORDS[said["recovery"]]
+        parts += [Span(f"{gap}leader recovery state ", "muted"), Span(word, "warning")]
+    return [line(*parts)] if parts else []
 
 
 def replica_table(stage: Stage, partition: PartitionState, width: int) -> list[Line]:
@@ -196,7 +230,9 @@ def epoch_caches(partition: PartitionState) -> list[Line]:
 
 
 def znode(stage: Stage, partition: PartitionState) -> list[Line]:
-    """The ``state`` znode: its version and data."""
+    """The ``state`` znode: its version and data; in KRaft what the log says."""
+    if stage.metadata is not None:
+        return _metadata(stage.metadata, partition)
     node = stage.view.state.znodes.get(state_path(partition))
     title = Span("ZNODE", "title")
     if node is None:
@@ -210,18 +246,35 @@ def znode(stage: Stage, partition: PartitionState) -> list[Line]:
     return [head, line(*said, f" isr {brackets(partition.isr)}")]
 
 
+def _metadata(metadata: Metadata, partition: PartitionState) -> list[Line]:
+    node = metadata.nodes.get(f"/topics/{partition.topic}/{partition.partition}")
+    title = Span("METADATA", "title")
+    if node is None:
+        return [line(title, Span(" no record of it", "muted"))]
+    said = node.value
+    return [
+        line(title, Span(f" {node.path} ", "muted"), f"at offset {number(node.changed)}"),
+        line(
+            f" leader {said['leader']} leaderEpoch {said['leader_epoch']}"
+            f" isr {brackets(said['isr'])}"
+        ),
+    ]
+
+
 def disagreements(stage: Stage, partition: PartitionState) -> list[Line]:
     """Who takes the state to be another than the znode says; nothing while all agree."""
     rows: list[Line] = []
-    for truth in truths(stage.view, partition):
+    found = truths(stage.view, partition)
+    words = TRUTH_WORDS if stage.metadata is None else KRAFT_WORDS
+    for truth in found:
         if truth.disagrees:
             said = [
                 f" {name} {_word(getattr(truth, field))}"
-                for field, name in TRUTH_WORDS.items()
+                for field, name in words.items()
                 if field in truth.disagrees
             ]
             rows.append(line(f"  {truth.who}", Span("".join(said), "warning")))
-    title = line(Span("DISAGREE", "title"), Span(" with the znode", "muted"))
+    title = line(Span("DISAGREE", "title"), Span(f" with the {found[0].who}", "muted"))
     return [title, *rows] if rows else []
 
 

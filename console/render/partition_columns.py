@@ -1,8 +1,10 @@
 """The partitions table's columns: pure functions of one partition."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from operator import attrgetter
 from typing import Final
+
+from msgspec.structs import replace
 
 from console.model.partition_fields import high_watermark, lag, leader_number, log_end_offset
 from console.model.severity import HEALTHY, RANKS
@@ -21,6 +23,30 @@ def state_cell(severity: int, glyphs: Glyphs) -> Cell:
     """The state's glyph and word."""
     word = STATE_WORDS[severity]
     return (f"{glyph_of(word, glyphs)} {word.word}", word.role)
+
+
+def kraft_columns(
+    columns: Sequence[Column[PartitionState]], elr: Callable[[PartitionState], list[int]]
+) -> list[Column[PartitionState]]:
+    """The columns of a KRaft cluster: the ELR beside ISR and OSR, and no znode's version."""
+    found: list[Column[PartitionState]] = []
+    for column in columns:
+        if column.id == "version":
+            found.append(replace(column, title="P-EP"))
+            continue
+        found.append(column)
+        if column.id == "osr":
+            found.append(
+                Column(
+                    "elr",
+                    "ELR",
+                    5,
+                    lambda p: (broker_list(elr(p)), "accent"),
+                    lambda p: -len(elr(p)),
+                    drop=1,
+                )
+            )
+    return found
 
 
 def columns(glyphs: Glyphs, severity_of: Mapping[str, int]) -> list[Column[PartitionState]]:

@@ -17,6 +17,8 @@ from sessions.text import number, plural
 HEAD_WIDTH = 40
 """Columns before a tape: id, role, process, offset, distance."""
 GONE = ("stopped", "crashed")
+AMISS = ("fenced", "candidate", "prospective", "resigned", "unattached", "unregistered")
+"""Roles of hosts that do not do their part."""
 PROCESS_ROLES = {"running": "", "starting": "warning", "frozen": "error"}
 
 
@@ -36,22 +38,25 @@ class Member(Struct, frozen=True):
 
 
 def members(view: ViewState, metadata: Metadata) -> list[Member]:
-    """Controllers and brokers: what the leader knows of them, and they of themselves."""
+    """Controllers first, then brokers, by id."""
+    controllers = () if view.quorum is None else view.quorum.controllers
+    hosts = [*sorted(controllers), *sorted(view.brokers)]
+    return [member_of(view, metadata, host) for host in hosts]
+
+
+def member_of(view: ViewState, metadata: Metadata, host: int) -> Member:
+    """One host: what the quorum's leader knows of it, and it of itself."""
     quorum = view.quorum
     assert quorum is not None
-    end = end_of(quorum)
-    found = []
-    for controller, state in sorted(quorum.controllers.items()):
-        is_leader = controller == quorum.leader
-        known = end if is_leader else _end(quorum, controller)
-        role = controller_role(quorum, controller)
-        found.append(Member(controller, role, state, known, _behind(quorum.log, known), is_leader))
-    for broker in sorted(view.brokers):
-        known = quorum.applied.get(broker, -1)
-        role = broker_role(metadata, broker)
-        state = view.brokers[broker].state
-        found.append(Member(broker, role, state, known, _behind(quorum.log, known)))
-    return found
+    if host in quorum.controllers:
+        is_leader = host == quorum.leader
+        end = end_of(quorum) if is_leader else _end(quorum, host)
+        role, state = controller_role(quorum, host), quorum.controllers[host]
+    else:
+        is_leader = False
+        end = quorum.applied.get(host, -1)
+        role, state = broker_role(metadata, host), view.brokers[host].state
+    return Member(host, role, state, end, _behind(quorum.log, end), is_leader)
 
 
 def controller_role(quorum: QuorumState, controller: int) -> str:
@@ -115,7 +120,7 @@ def _window(newest: Sequence[CommittedRecord]) -> str:
 def _member_line(member: Member, newest: Sequence[CommittedRecord], glyphs: Glyphs) -> Line:
     is_up = member.state not in GONE
     mark = glyphs.here if member.is_leader else glyphs.up if is_up else glyphs.offline
-    amiss = member.role in ("fenced", "candidate", "prospective", "resigned", "unattached")
+    amiss = member.role in AMISS
     tape = [
         Span(glyphs.record, f"epoch{record.epoch % EPOCH_ROLES}")
         if record.offset < member.end

@@ -10,8 +10,9 @@ from textual.containers import Horizontal
 from console.actions.bindings import bindings_for
 from console.model.event_levels import CHANGE
 from console.model.workspace import Stage
-from console.render.broker_columns import broker_lines, broker_object
+from console.render.broker_columns import broker_object
 from console.render.empty import nothing_lines
+from console.render.kraft_broker_columns import host_lines, host_name, host_of
 from console.render.replica_columns import ReplicaRows
 from console.screens.base import ConsoleScreen
 from console.screens.page import choose_sort
@@ -61,7 +62,7 @@ class BrokerScreen(ConsoleScreen):
 
     def trail(self) -> str:
         """Which broker."""
-        return f"broker {self.broker}"
+        return host_name(self.stage.view.state, self.broker)
 
     def show_panes(self, changed: Collection[str]) -> None:
         """All three at the time cursor."""
@@ -74,20 +75,24 @@ class BrokerScreen(ConsoleScreen):
             "faults only" if self.table.faults_only else "",
             f"filter {self.table.filter.text}" if self.table.filter else "",
         ]
-        table.entitle(f"replicas on broker {self.broker}", parts)
+        name = self.trail()
+        table.entitle(f"replicas on {name}", parts)
         self.table.say_empty(nothing_lines(*self._why_empty(), self.table.columns))
-        inspector.entitle(f"broker {self.broker}")
-        broker = stage.view.state.brokers.get(self.broker)
+        inspector.entitle(name)
+        host = host_of(stage.view.state, self.broker)
         width = self.inspector.columns
         missing = nothing_lines(
             "It does not exist at this time.", "> goes to its next event", width
         )
-        self.inspector.show(missing if broker is None else broker_lines(stage, broker, width))
+        self.inspector.show(missing if host is None else host_lines(stage, host, width))
         if log.display:
             self.log_view.follow()
-        log.entitle(f"events of broker {self.broker}", [self.log_view.status()])
+        log.entitle(f"events of {name}", [self.log_view.status()])
 
     def _why_empty(self) -> tuple[str, str]:
+        quorum = self.stage.view.state.quorum
+        if quorum is not None and self.broker in quorum.controllers:
+            return "A controller holds no partitions.", "4 shows how far it has the metadata"
         if self.table.filter:
             return f"No replica matches {self.table.filter.text!r}.", "esc clears the filter"
         if self.table.faults_only:

@@ -10,9 +10,17 @@ from textual.containers import Horizontal
 from console.actions.bindings import bindings_for
 from console.model.event_levels import CHANGE
 from console.model.workspace import Stage
-from console.render.broker_columns import broker_lines, broker_object, columns, fields
+from console.render.broker_columns import broker_object, columns, fields
 from console.render.columns import Column
 from console.render.empty import nothing_lines
+from console.render.kraft_broker_columns import (
+    controllers_up,
+    host_lines,
+    host_name,
+    host_of,
+    hosts,
+    kraft_columns,
+)
 from console.screens.base import ConsoleScreen
 from console.screens.broker import open_last_touch
 from console.screens.page import choose_sort
@@ -32,20 +40,29 @@ class BrokerRows:
 
     def __init__(self, stage: Stage) -> None:
         self.stage = stage
-        self.columns: Sequence[Column[BrokerState]] = columns(stage)
+        self._columns = columns(stage)
+        self._kraft_columns = kraft_columns(stage)
         self.fields = fields(stage)
 
+    @property
+    def columns(self) -> Sequence[Column[BrokerState]]:
+        """Those of the mode that the cluster is in."""
+        is_kraft = self.stage.view.state.quorum is not None
+        return self._kraft_columns if is_kraft else self._columns
+
     def keys(self) -> Sequence[str]:
-        """By id."""
-        return [str(broker) for broker in sorted(self.stage.view.state.brokers)]
+        """By id, in KRaft with the controllers."""
+        return [str(host) for host in hosts(self.stage.view.state)]
 
     def generation(self) -> Hashable:
         """Brokers are few: their order is worked out anew with every event."""
         return id(self.stage.view), self.stage.source.seq
 
     def row(self, key: str) -> BrokerState:
-        """The broker at the time cursor."""
-        return self.stage.view.state.brokers[int(key)]
+        """The broker or controller at the time cursor."""
+        found = host_of(self.stage.view.state, int(key))
+        assert found is not None
+        return found
 
     def rows(self) -> Sequence[BrokerState]:
         """All brokers."""
@@ -122,24 +139,27 @@ class BrokersScreen(ConsoleScreen):
         counts = self.stage.view.counts()
         parts = [
             f"{counts.brokers_up}/{counts.brokers} up",
+            controllers_up(self.stage.view.state),
             "faults only" if self.table.faults_only else "",
             f"filter {self.table.filter.text}" if self.table.filter else "",
             self.table.columns_shown(),
         ]
         table_pane.entitle("brokers", parts)
         key = self.table.selected
-        inspector_pane.entitle(f"broker {key}" if key else "inspector")
+        name = host_name(self.stage.view.state, key) if key else ""
+        inspector_pane.entitle(name or "inspector")
         self._show_inspector(key)
         if log_pane.display:
             self.log_view.show_touching([] if key is None else [broker_object(key)])
             self.log_view.follow()
-        title = "events" if key is None else f"events of broker {key}"
+        title = f"events of {name}" if name else "events"
         log_pane.entitle(title, [self.log_view.status()])
 
     def _show_inspector(self, key: str | None) -> None:
         if key is not None:
-            broker = self.stage.view.state.brokers[int(key)]
-            self.inspector.show(broker_lines(self.stage, broker, self.inspector.columns))
+            host = host_of(self.stage.view.state, int(key))
+            assert host is not None
+            self.inspector.show(host_lines(self.stage, host, self.inspector.columns))
             return
         if not self.stage.view.state.brokers:
             why, hint = "There are no brokers at this time.", ". steps to the next event"

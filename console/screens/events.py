@@ -7,6 +7,7 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 
 from console.actions.bindings import bindings_for
+from console.model.fencing import led_to
 from console.model.links import Link
 from console.model.why import Fold, folded
 from console.model.workspace import Stage
@@ -81,7 +82,7 @@ class EventScreen(ConsoleScreen):
     def begin(self) -> Pane:
         """The chain has the keys, and its cursor is on this event."""
         reader = self.stage.reader
-        causes = reader.causes(self.seq)
+        causes = led_to(reader, self.seq)
         effects = reader.effects(self.seq)
         folds = [each.events for each in folded(causes) if isinstance(each, Fold)]
         self.chain.show_fixed(

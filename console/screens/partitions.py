@@ -1,6 +1,6 @@
 """Screen 2, Partitions: which partitions, how bad, and why."""
 
-from collections.abc import Callable, Collection, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from textual.app import ComposeResult
@@ -9,6 +9,7 @@ from textual.containers import Horizontal
 
 from console.actions.bindings import bindings_for
 from console.model.event_levels import CHANGE
+from console.model.filters import Field
 from console.model.partition_fields import FIELDS, partition_fields
 from console.model.severity import HEALTHY
 from console.model.workspace import Stage
@@ -16,7 +17,7 @@ from console.render.columns import Column
 from console.render.empty import nothing_lines
 from console.render.inspector import partition_lines
 from console.render.overview import healthy_sentence
-from console.render.partition_columns import columns
+from console.render.partition_columns import columns, kraft_columns
 from console.render.state_words import STATE_WORDS
 from console.screens.base import ConsoleScreen
 from console.screens.page import choose_sort
@@ -35,10 +36,20 @@ class PartitionRows:
 
     def __init__(self, stage: Stage) -> None:
         self.stage = stage
-        self.columns: Sequence[Column[PartitionState]] = columns(stage.glyphs, stage.index.severity)
-        self.fields = partition_fields(stage.view_statuses)
+        self._columns = columns(stage.glyphs, stage.index.severity)
+        self._kraft_columns = kraft_columns(self._columns, stage.elr)
+        self.fields: Mapping[str, Field[PartitionState]] = {
+            **partition_fields(stage.view_statuses),
+            "elr": Field(stage.elr, "list"),
+        }
         self._lowered: list[str] = []
         self._lowered_at = -1
+
+    @property
+    def columns(self) -> Sequence[Column[PartitionState]]:
+        """Those of the mode that the cluster is in."""
+        is_kraft = self.stage.view.state.quorum is not None
+        return self._kraft_columns if is_kraft else self._columns
 
     def keys(self) -> Sequence[str]:
         """By topic and number."""
@@ -98,7 +109,7 @@ class PartitionTable(VirtualTable[PartitionState]):
 
     filter_hint: ClassVar[str] = (
         f"words, re:pattern, or isr<min and not (lag>10 or leader=1,2); fields: "
-        f"{' '.join(FIELDS)} state"
+        f"{' '.join(FIELDS)} elr state"
     )
 
 

@@ -34,8 +34,12 @@ class Rows(Protocol[Row]):
     one: going through 100,000 rows is quick only without a call for each.
     """
 
-    columns: Sequence[Column[Row]]
     fields: Mapping[str, Field[Row]]
+
+    @property
+    def columns(self) -> Sequence[Column[Row]]:
+        """The table's columns; others only where rows come or go as well."""
+        ...
 
     def keys(self) -> Sequence[str]:
         """All rows, in the order that rows of equal value keep."""

@@ -44,7 +44,7 @@ class State(Struct, frozen=True):
 
 
 STATES: Final = (
-    State("offline", OFFLINE, "offline", "the state znode names no leader (-1)"),
+    State("offline", OFFLINE, "offline", "the metadata names no leader (-1)"),
     State(
         "leaderless",
         LEADERLESS,

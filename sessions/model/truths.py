@@ -1,20 +1,32 @@
 """What everybody takes a partition's state to be: znode, controller, brokers, clients.
 
 Nobody in a distributed system knows how it is. The znode is what the next election goes by, so the
-others are compared with it.
+others are compared with it. In KRaft that is the committed metadata log, of which each broker has
+an image as old as what it has read; there ``zk_version`` is the partition epoch.
 """
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
+from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from sessions.model.cluster_view import ClusterView
 from sessions.model.folding import CACHE
-from sessions.model.states import Belief, BrokerState, PartitionState, ReplicaState
+from sessions.model.metadata_log import Image, end_of
+from sessions.model.states import (
+    Belief,
+    BrokerState,
+    CommittedRecord,
+    PartitionState,
+    QuorumState,
+    ReplicaState,
+)
 
 NOBODY = -1
 DOWN = "offline"
+TOPIC_RECORDS: Final = ("Topic", "RemoveTopic")
 
 
 class Truth(Struct, frozen=True):
@@ -35,7 +47,7 @@ class Truth(Struct, frozen=True):
 
 def truths(view: ClusterView, partition: PartitionState) -> list[Truth]:
     """What each party says of a partition: the znode first, then controller, replicas, clients."""
-    znode = _znode(partition)
+    znode = _znode(partition, "znode" if view.state.quorum is None else "metadata log")
     others = [
         *_controller(view, partition),
         *(_replica(view, each) for _, each in sorted(partition.replica_states.items())),
@@ -44,11 +56,11 @@ def truths(view: ClusterView, partition: PartitionState) -> list[Truth]:
     return [znode, *(_compared(znode, each) for each in others)]
 
 
-def _znode(partition: PartitionState) -> Truth:
+def _znode(partition: PartitionState, who: str) -> Truth:
     if partition.leader is None:
-        return Truth("znode")
+        return Truth(who)
     return Truth(
-        "znode",
+        who,
         partition.leader,
         partition.leader_epoch,
         partition.isr,
@@ -57,9 +69,9 @@ def _znode(partition: PartitionState) -> Truth:
 
 
 def _controller(view: ClusterView, partition: PartitionState) -> Iterator[Truth]:
-    """The cache of the controller, if there is one."""
+    """The cache of the controller, if there is one; in KRaft it goes by the log itself."""
     broker = view.state.controller.broker
-    if broker is not None:
+    if broker is not None and view.state.quorum is None:
         yield _of_belief(f"controller {broker}", _belief(view, partition, CACHE))
 
 
@@ -88,6 +100,9 @@ def _clients(view: ClusterView, partition: PartitionState) -> Iterator[Truth]:
 
 
 def _metadata(view: ClusterView, partition: PartitionState, broker: BrokerState) -> Truth:
+    quorum = view.state.quorum
+    if quorum is not None:
+        return _of_belief("", _image_of(quorum, partition, broker))
     alive = broker.live_brokers
     if alive is None:
         return Truth("")
@@ -95,6 +110,40 @@ def _metadata(view: ClusterView, partition: PartitionState, broker: BrokerState)
     if truth.leader is None or truth.leader in alive:
         return truth
     return Truth("", NOBODY, truth.leader_epoch, truth.isr, truth.zk_version)
+
+
+def _image_of(quorum: QuorumState, partition: PartitionState, broker: BrokerState) -> Belief | None:
+    """What a broker's image says of a partition: the log's own records, as far as it has them."""
+    end = quorum.applied.get(broker.id, 0)
+    if end < end_of(quorum) or partition.leader is None:
+        image = Image().take(_about(quorum.log, partition, end))
+        known = [each for key, each in image.partitions.items() if key[1] == partition.partition]
+        if not known:
+            return None
+        now = known[-1]
+        return Belief(now["leader"], now["leader_epoch"], now["isr"], now["partition_epoch"])
+    epoch, version = partition.leader_epoch, partition.zk_version
+    assert epoch is not None
+    assert version is not None
+    return Belief(partition.leader, epoch, partition.isr, version)
+
+
+def _about(
+    log: Iterable[CommittedRecord], partition: PartitionState, end: int
+) -> Iterator[CommittedRecord]:
+    """The records about a partition, and those that create and delete its topic.
+
+    Most records are about others, so they are not all decoded.
+    """
+    shown = re.compile(rf'"topicId":"{re.escape(partition.topic)}(#\d+)?"')
+    own = re.compile(rf'"partitionId":{partition.partition}[,}}]')
+    for record in log:
+        if record.offset >= end:
+            return
+        if not shown.search(record.data):
+            continue
+        if record.kind in TOPIC_RECORDS or own.search(record.data):
+            yield record
 
 
 def _belief(view: ClusterView, partition: PartitionState, who: int) -> Belief | None:

@@ -62,8 +62,8 @@ CLUSTERS = [
         "'cluster' --version: '3.10' is not a version; did you mean",
     ),
     (
-        "cluster --version 4.0",
-        "'cluster' --version: '4.0' is not a version here: from 4.0 Kafka runs without ZooKeeper",
+        "cluster --version 4.0 --mode zk",
+        "4.0 has no ZooKeeper mode: 3.9 was the last version that had it",
     ),
     ("cluster --brokers ${N}", "${N} has no value (give it with --set N=VALUE)"),
     ("", "the first statement must be 'cluster'"),

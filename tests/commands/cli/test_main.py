@@ -45,6 +45,7 @@ COMMANDS = [
     ["matrix"],
     ["explore"],
     ["scenarios"],
+    ["serve"],
     ["campaign"],
     ["analyze"],
     ["config"],
@@ -101,7 +102,7 @@ def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
         (["run", "--speed", "0"], "'tidegauge run' --speed: '0' is not a speed"),
         (["run", "--limit", "5"], "'tidegauge run' --limit: '5' is not a time"),
         (["run", "--set", "X"], "'tidegauge run' --set: 'X' is not a variable (written NAME=VALUE"),
-        (["run", "--version", "4.0"], "'tidegauge run' --version: '4.0' is not a version"),
+        (["run", "--version", "4.9"], "'tidegauge run' --version: '4.9' is not a version"),
         (
             ["run", "-c", "clustr"],
             "-c:1:1: there is no statement 'clustr'; did you mean",

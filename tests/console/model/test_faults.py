@@ -5,6 +5,7 @@ from console.model.faults import Fault, faults_of, subject_of, together
 from emulator import events
 from sessions.model.cluster_view import ClusterView
 from tests.console.fakes import Script, failover
+from tests.console.kraft import FENCED, kraft
 from tests.console.libraries import failing_over
 
 
@@ -175,3 +176,26 @@ def test_in_kraft_controllers_can_be_broken_and_there_is_no_zookeeper_to_be_cut_
     ]
     assert all(asked(fault.statement) for fault in found.values())
     assert found["crash controller 101 (active)"].confirm == "controller 101"
+
+
+@pytest.mark.parametrize("name", ["broker.102", "/controllers/102"])
+def test_what_can_be_done_to_a_selected_controller_comes_first(name: str) -> None:
+    view = kraft(*FENCED, "controller crash 102").view
+    assert subject_of(view, [name]) == "controller 102"
+    assert faults_of(view, [name])[0].statement == "controller start 102"
+    thawed = kraft(*FENCED, "controller freeze 102").view
+    assert faults_of(thawed, [name])[0].statement == "controller thaw 102"
+
+
+def test_paths_of_the_metadata_image_name_brokers_and_partitions() -> None:
+    view = kraft(*FENCED).view
+    assert subject_of(view, ["/brokers/2"]) == "broker 2"
+    assert subject_of(view, ["/topics/orders/1"]) == "orders-1"
+    assert subject_of(view, []) == "controller 100"
+
+
+def test_each_statement_that_kraft_offers_is_one() -> None:
+    view = kraft(*FENCED, "controller freeze 101").view
+    for name in ("broker.0", "broker.2", "broker.100", "broker.101", "orders-0"):
+        for fault in faults_of(view, [name]):
+            assert asked(fault.statement)

@@ -22,7 +22,7 @@ def shown(stage: Stage, tp: str, width: int = 50) -> list[str]:
 
 def test_an_offline_partition_says_why() -> None:
     text = "\n".join(shown(stage_at(), "orders-5", 80))
-    assert "OFFL the state znode names no leader" in text
+    assert "OFFL the metadata names no leader" in text
     assert "leader none  epoch 1" in text
     assert "127 INPUT broker crash 1" in text
     assert "STATE orders-5 leader none" in text

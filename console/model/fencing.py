@@ -1,0 +1,129 @@
+"""KRaft: what stands between a fact and its causes, which no event names as a cause.
+
+A leader is what a committed record says, and a broker is fenced because something did *not*
+happen: no heartbeat came for a whole session. So a chain of causes leads from a leader to a fetch
+that committed a batch, and from there to a timer. Here the record is added, what fenced the broker
+in its batch, the last heartbeat that the controller answered, and what silenced the broker.
+"""
+
+from collections.abc import Iterator
+from itertools import takewhile
+from typing import Final
+
+import msgspec
+
+from console.model.event_levels import BROKEN_STATES
+from console.model.lookback import last_match
+from console.model.reader import EventReader
+from emulator import events
+from emulator.events import Event, MetadataRecordCommitted
+
+FACTS: Final = (events.PartitionStateChanged, events.LeaderElected)
+"""What a record says of its partition."""
+BATCH_MAX: Final = 10_240
+"""How many events after a record the rest of its batch is looked for in: a batch has 10,000."""
+TOUCHES_MAX: Final = 64
+"""How many events back a fact's record is looked for, among those of its partition."""
+STEPS_MAX: Final = 512
+"""How many events of a broker are looked at for what silenced it."""
+BUDGET_MS: Final = 250.0
+"""How long the last heartbeat may be looked for, once."""
+SESSION_TIMER: Final = "broker-session"
+MEMO_MAX: Final = 256
+
+
+def led_to(reader: EventReader, seq: int) -> list[Event]:
+    """The event and what led to it, the root first, with the records and heartbeats between."""
+    known = reader.memo.get(seq)
+    if known is None:
+        if len(reader.memo) >= MEMO_MAX:
+            reader.memo.clear()
+        known = reader.memo[seq] = _completed(reader, reader.causes(seq))
+    return known
+
+
+def _completed(reader: EventReader, links: list[Event]) -> list[Event]:
+    fact = next((each for each in reversed(links) if isinstance(each, FACTS)), None)
+    record = links[-1] if links and isinstance(links[-1], MetadataRecordCommitted) else None
+    if record is None and fact is not None:
+        record = _record_of(reader, fact)
+    if record is None:
+        return links
+    found = {each.seq: each for each in (*links, record)}
+    root = links[0]
+    if isinstance(root, events.TimerFired) and root.task == SESSION_TIMER:
+        for fenced in _fenced_in_batch(reader, record):
+            found[fenced.seq] = fenced
+            broker = msgspec.json.decode(fenced.data)["brokerId"]
+            found |= {each.seq: each for each in _silence(reader, root, broker)}
+    return [found[number] for number in sorted(found)]
+
+
+def _record_of(reader: EventReader, fact: Event) -> MetadataRecordCommitted | None:
+    """The record about the same partition that was committed in the same moment."""
+    name: str = getattr(fact, "tp", "")
+    seq: int | None = fact.seq
+    for _ in range(TOUCHES_MAX):
+        seq = reader.source.touching([name], seq, -1) if seq is not None else None
+        event = None if seq is None else reader.get(seq)
+        if event is None or (event.time_us, event.cause) != (fact.time_us, fact.cause):
+            return None
+        if isinstance(event, MetadataRecordCommitted):
+            return event
+    return None
+
+
+def _fenced_in_batch(
+    reader: EventReader, record: MetadataRecordCommitted
+) -> Iterator[MetadataRecordCommitted]:
+    """The records of the same batch that fence a broker: partitions come before them."""
+    for event in takewhile(
+        lambda each: isinstance(each, MetadataRecordCommitted) and each.batch == record.batch,
+        reader.page(record.seq, record.seq + BATCH_MAX),
+    ):
+        assert isinstance(event, MetadataRecordCommitted)
+        if event.kind != "BrokerRegistrationChange":
+            continue
+        if msgspec.json.decode(event.data).get("fenced") == 1:
+            yield event
+
+
+def _silence(reader: EventReader, timer: events.TimerFired, broker: int) -> Iterator[Event]:
+    """The last heartbeat of a broker that was answered, and what happened to the broker then."""
+    answer = last_match(reader, timer.seq, lambda each: _is_answer(each, broker), BUDGET_MS)
+    if not isinstance(answer, events.MessageSent):
+        return
+    heartbeat = reader.get(answer.request)
+    if heartbeat is not None:
+        yield heartbeat
+    seq: int | None = answer.seq
+    for _ in range(STEPS_MAX):
+        seq = reader.source.touching([f"broker.{broker}"], seq, 1) if seq is not None else None
+        event = None if seq is None else reader.get(seq)
+        if event is None or event.seq > timer.seq:
+            return
+        if _silences(event):
+            root = reader.causes(event.seq)[0]
+            yield root if isinstance(root, events.InputReceived) else event
+            return
+
+
+def _silences(event: Event) -> bool:
+    """Whether a broker's heartbeats come no longer; its replicas go before its process is gone."""
+    match event:
+        case events.BrokerStateChanged(state=state):
+            return state in BROKEN_STATES
+        case events.ReplicaRoleChanged(role=role):
+            return role == "offline"
+        case events.LinkChanged(cut=cut):
+            return cut
+        case _:
+            return False
+
+
+def _is_answer(event: Event, broker: int) -> bool:
+    return (
+        isinstance(event, events.MessageSent)
+        and event.name == "BrokerHeartbeatResponse"
+        and event.destination == broker
+    )

@@ -1,0 +1,83 @@
+import pytest
+
+from console.model.workspace import Stage
+from console.render.kraft_broker_columns import (
+    controllers_up,
+    host_lines,
+    host_name,
+    host_of,
+    hosts,
+    kraft_columns,
+)
+from console.render.lines import text_of
+from console.styles.glyphs import ASCII
+from tests.console.fakes import ListSource, failover
+from tests.console.kraft import FENCED, kraft
+
+ALL = (*FENCED, "controller crash 102")
+
+
+@pytest.fixture
+def stage() -> Stage:
+    stage = Stage(kraft(*ALL), glyphs=ASCII)
+    stage.follow()
+    return stage
+
+
+def cells(stage: Stage, id: str) -> dict[int, str]:
+    column = next(column for column in kraft_columns(stage) if column.id == id)
+    found = {}
+    for host in hosts(stage.view.state):
+        row = host_of(stage.view.state, host)
+        assert row is not None
+        found[host] = column.cell(row)[0]
+    return found
+
+
+def test_controllers_are_rows_beside_brokers(stage: Stage) -> None:
+    assert cells(stage, "role") == {
+        0: "active",
+        1: "active",
+        2: "fenced",
+        100: "leader",
+        101: "follower",
+        102: "-",
+    }
+    assert cells(stage, "state")[102].endswith("crashed")
+    assert controllers_up(stage.view.state) == "2/3 controllers up"
+    assert [host_name(stage.view.state, host) for host in (2, 102)] == [
+        "broker 2",
+        "controller 102",
+    ]
+    assert host_of(stage.view.state, 7) is None
+
+
+def test_how_far_each_has_the_metadata_is_told(stage: Stage) -> None:
+    behind = cells(stage, "behind")
+    assert {host for host, count in behind.items() if count == ASCII.no_record} == {
+        0,
+        1,
+        100,
+        101,
+        102,
+    }
+    assert behind[2] == "4"
+
+
+def test_nobody_is_said_to_have_a_session(stage: Stage) -> None:
+    ids = [column.id for column in kraft_columns(stage)]
+    assert "session" not in ids
+    assert "zk" not in ids
+    for host in (2, 100):
+        row = host_of(stage.view.state, host)
+        assert row is not None
+        text = "\n".join(map(text_of, host_lines(stage, row, 60)))
+        assert "session" not in text
+        assert "ZooKeeper" not in text
+        assert ("leads" in text) == (host == 2)
+
+
+def test_with_zookeeper_there_are_brokers_only() -> None:
+    state = ListSource(failover()).view.state
+    assert hosts(state) == sorted(state.brokers)
+    assert controllers_up(state) == ""
