@@ -199,11 +199,11 @@ def _judged_version(scenario: "Scenario", version: str | None) -> str:
 
 def span(versions: tuple[str, ...]) -> str:
     """Releases in a few words: ``all``, ``0.11 to 3.9``, or each of them."""
-    from emulator.releases.profiles import VERSIONS
+    from emulator.releases.profiles import RECOMMENDED, VERSIONS
 
     if versions == VERSIONS:
         return "all"
-    within = VERSIONS[VERSIONS.index(versions[0]) : VERSIONS.index(versions[-1]) + 1]
+    within = RECOMMENDED[RECOMMENDED.index(versions[0]) : RECOMMENDED.index(versions[-1]) + 1]
     missing = [each for each in within if each not in versions]
     if len(versions) < len(missing) + 2:
         return ", ".join(versions)

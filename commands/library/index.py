@@ -44,11 +44,12 @@ GROUPS: Final = {
     "C": "the write path",
     "D": "when HW and LEO move",
     "E": "high availability",
+    "K": "KRaft",
     "": "known failures",
 }
 """The parts of the library by how names begin: flows by a letter, failures by what they are."""
 
-_FLOW = re.compile(r"([A-E])\d")
+_FLOW = re.compile(r"([A-EK])\d")
 _HEAD = re.compile(r"# (title|watch|ask|source|versions|change|outcomes): (.*)")
 _FURTHER = re.compile(r"#   +(.*)")
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from commands.exits import CommandError, ExitCode
 from commands.language.parser import parse_script
-from commands.library.index import Scenario, find, library
+from commands.library.index import GROUPS, Scenario, find, library
 from commands.runs.driver import Pace
 from commands.runs.live import asked, completer
 from commands.runs.recording import TEMPORARY_BYTES_MAX, recorder
@@ -16,7 +16,7 @@ from commands.runs.script_runner import ScriptRunner
 from console.model.library import Card, LibraryError, Opened, Tell
 from emulator.events import Event
 from emulator.inputs.statements import OF_CONNECTIONS
-from emulator.releases.profiles import VERSIONS
+from emulator.releases.profiles import DEFAULT_VERSION, KRAFT_VERSIONS, RECOMMENDED
 from sessions.format.errors import SessionError
 from sessions.format.file import SessionFile
 from sessions.grammar.words import BadWord
@@ -44,7 +44,7 @@ class ConsoleLibrary:
 
     def versions(self) -> Sequence[str]:
         """The releases, oldest first."""
-        return VERSIONS
+        return RECOMMENDED
 
     def cards(self) -> Sequence[Card]:
         """The library of scenarios."""
@@ -143,12 +143,19 @@ def card_of(scenario: Scenario) -> Card:
 
 
 def apart(scenario: Scenario) -> tuple[str, str]:
-    """The two neighbouring releases between which it changes, as far as that is known."""
+    """The two neighbouring releases between which it changes, as far as that is known.
+
+    For KRaft it is the first that it is written for and the next: those before may refuse it.
+    """
+    if scenario.group == GROUPS["K"]:
+        place = min(KRAFT_VERSIONS.index(scenario.versions[0]), len(KRAFT_VERSIONS) - 2)
+        return KRAFT_VERSIONS[place], KRAFT_VERSIONS[place + 1]
     changes = [since for since, _ in scenario.outcomes[1:]]
     after = changes[-1] if changes else scenario.versions[0]
-    if after == VERSIONS[0]:
-        after = VERSIONS[min(VERSIONS.index(scenario.versions[-1]) + 1, len(VERSIONS) - 1)]
-    return VERSIONS[VERSIONS.index(after) - 1], after
+    if after == RECOMMENDED[0]:
+        ended = RECOMMENDED.index(scenario.versions[-1])
+        after = RECOMMENDED[min(ended + 1, RECOMMENDED.index(DEFAULT_VERSION))]
+    return RECOMMENDED[RECOMMENDED.index(after) - 1], after
 
 
 def _live(scenario: Scenario, version: str) -> tuple[LiveSource, Recorder]:

@@ -5,7 +5,7 @@ from msgspec import Struct
 from emulator.metadata_log.image import MetadataImage
 from emulator.metadata_log.metadata_version import needs_leader_epoch_bump_on_isr_shrink
 from emulator.quorum_controller.partition_change_builder import ElectionRules
-from emulator.releases.features.kraft import kraft_features
+from emulator.releases.features.kraft import KRAFT
 from emulator.releases.versions import Numbers
 
 
@@ -39,7 +39,8 @@ class ReleaseRules(Struct, frozen=True):
     @staticmethod
     def of(release: Numbers) -> "ReleaseRules":
         """Return the rules of a release (``Profile.numbers``)."""
-        return ReleaseRules(**kraft_features(release))
+        held = {each.name: each.holds_in(release) for each in KRAFT}
+        return ReleaseRules(**{name: held[name] for name in ReleaseRules.__struct_fields__})
 
     def elections(self, image: MetadataImage, min_isr: int) -> ElectionRules:
         """Return the rules of elections and ISR changes for a partition with that minimum."""

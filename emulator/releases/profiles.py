@@ -5,12 +5,15 @@ from typing import Final
 from msgspec import Struct
 
 from emulator.releases.features import FEATURES, Feature
-from emulator.releases.versions import NAMES, RELEASE_OF, Numbers, numbers_of
+from emulator.releases.features.kraft import KRAFT
+from emulator.releases.versions import NAMES, RELEASE_OF, Numbers, has_no_zookeeper, numbers_of
 
 __all__ = [
     "DEFAULT_VERSION",
     "FEATURES",
+    "KRAFT_VERSIONS",
     "PROFILES",
+    "RECOMMENDED",
     "VERSIONS",
     "Feature",
     "Profile",
@@ -37,11 +40,17 @@ VERSIONS: Final = (
     "3.5",
     "3.9",
 )
-"""The recommended versions, oldest first: most of them were recorded on real Kafka.
+"""The recommended versions with ZooKeeper, oldest first: most were recorded on real Kafka.
 
 They are what the matrix, the Lab and random tests run. Any other release can be asked for by name
 (:mod:`emulator.releases.versions`): its rules follow from the dates of the features.
 """
+
+KRAFT_VERSIONS: Final = ("3.9", "4.0", "4.1")
+"""The releases that were recorded in KRaft mode, oldest first."""
+
+RECOMMENDED: Final = tuple(dict.fromkeys((*VERSIONS, *KRAFT_VERSIONS)))
+"""The recommended versions of both modes, oldest first."""
 
 DEFAULT_VERSION: Final = "3.9"
 
@@ -87,11 +96,18 @@ PROFILES: Final = _profiles()
 def neighbours(version: str) -> tuple[str, ...]:
     """Return the recommended versions that tell what to expect of a release.
 
-    That is the one with the same features, or else the last before it and the first after it.
+    That is the one with the same features, or else the last before it and the first after it. A
+    release that has ZooKeeper is compared by what it does with ZooKeeper.
     """
-    profile = PROFILES[version]
-    alike = [each for each in VERSIONS if PROFILES[each].features == profile.features]
+    alike = [each for each in RECOMMENDED if _in_own_mode(each) == _in_own_mode(version)]
     if alike:
         return tuple(alike)
-    older = [each for each in VERSIONS if PROFILES[each].numbers < profile.numbers]
-    return (older[-1], *VERSIONS[len(older) : len(older) + 1])
+    numbers = PROFILES[version].numbers
+    older = [each for each in RECOMMENDED if PROFILES[each].numbers < numbers]
+    return (older[-1], *RECOMMENDED[len(older) : len(older) + 1])
+
+
+def _in_own_mode(version: str) -> dict[str, bool]:
+    profile = PROFILES[version]
+    others = () if has_no_zookeeper(profile.numbers) else KRAFT
+    return profile.features | dict.fromkeys((each.name for each in others), False)

@@ -127,6 +127,16 @@ WHERE change = 'elected'
 ORDER BY session, epoch
 """,
     ),
+    "metadata_records": Example(
+        "Which partitions changed in the very batch in which a broker was fenced?",
+        """\
+SELECT f.session, f.time_us, f.data AS broker, p.data AS partition
+FROM metadata_records f JOIN metadata_records p
+  ON p.session = f.session AND p.batch = f.batch AND p.type = 'PartitionChange'
+WHERE f.type = 'BrokerRegistrationChange' AND f.data LIKE '%"fenced":1%'
+ORDER BY f.session, f.offset, p.offset
+""",
+    ),
     "faults": Example(
         "Which faults hit the leader of a partition?",
         """\

@@ -337,6 +337,33 @@ CONTROLLER: Final = Table(
     ),
 )
 
+METADATA_RECORDS: Final = Table(
+    "metadata_records",
+    "a record of KRaft's metadata log, once it is committed; none with ZooKeeper",
+    "seq",
+    (
+        session_column(),
+        *fact_columns(),
+        Column("offset", "int64", "offset", "its offset in `__cluster_metadata-0`"),
+        Column("epoch", "int32", "", "leader epoch of the quorum that wrote it"),
+        Column(
+            "batch",
+            "int64",
+            "offset",
+            "offset of the first record of its batch: what is written together counts together",
+        ),
+        Column("type", "string", "", "Kafka's name without `Record`; `NoOpRecord`s are left out"),
+        Column("version", "int32", "", "version of the record's schema"),
+        Column(
+            "data",
+            "string",
+            "JSON",
+            "its fields by Kafka's names; topics by name, broker epochs as `ID.N` (the Nth "
+            "registration of that broker)",
+        ),
+    ),
+)
+
 FAULTS: Final = Table(
     "faults",
     "a change in what works: of a broker process, a link, a ZooKeeper session, a follower",
@@ -455,6 +482,7 @@ TABLES: Final[tuple[Table, ...]] = (
     REQUESTS,
     ZNODES,
     CONTROLLER,
+    METADATA_RECORDS,
     FAULTS,
     SESSIONS,
 )

@@ -101,6 +101,8 @@ def test_a_briefing_says_since_when_it_does_not_happen() -> None:
         (("documents", "0.8.1"), "documents to 0.8.1"),
         (("0.11", "1.1", "2.0.1"), "0.11 to 2.0.1, not 2.0.0"),
         (("0.8.1", "3.9"), "0.8.1, 3.9"),
+        (("3.9", "4.0", "4.1"), "3.9 to 4.1"),
+        (("4.1",), "4.1"),
     ],
 )
 def test_releases_are_said_in_a_few_words(versions: tuple[str, ...], said: str) -> None:

@@ -36,6 +36,15 @@ EMPTY = {"anomalies", "anomaly_counts", "replay_differences"}
 """What nobody finds in a healthy program with these releases."""
 
 
+def fencing() -> list[AnyInput]:
+    """A broker dies in KRaft mode, and is fenced."""
+    return [
+        CreateTopic(topic="t", assignment=[[1, 2, 0]]),
+        CrashBroker(broker=1),
+        Wait(duration_us=5_000_000),
+    ]
+
+
 def story(acks: Acks) -> list[AnyInput]:
     """A leader dies without ZooKeeper's knowledge for a while, and comes back behind its heir."""
     return [
@@ -67,9 +76,11 @@ def test_each_tables_query_gives_one_answer_everywhere(
 ) -> None:
     duckdb = pytest.importorskip("duckdb")
     cluster = CreateCluster(config={"zookeeper.session.timeout.ms": "2000"})
-    variants = (
+    variants = [
         replace(variant({"acks": str(acks)}, story(acks)), cluster=cluster) for acks in (1, -1)
-    )
+    ]
+    kraft = CreateCluster(version="4.1", config={"broker.session.timeout.ms": "2000"})
+    variants.append(replace(variant({"acks": "none"}, fencing()), cluster=kraft))
     dataset, results = tmp_path / "dataset", tmp_path / "results"
     run_campaign(plan(*variants, seeds=[(1, 2)]), dataset, 60)
     analyze(dataset, results)

@@ -1,7 +1,7 @@
 """The table of features: what changed between releases, and when.
 
 Rules ask a profile for features by name, never for version numbers. Sources: the Apache Kafka trees
-from 0.8.0 to 3.9.0, and recorded runs of real brokers.
+from 0.8.0 to 4.1.2, and recorded runs of real brokers.
 """
 
 from typing import Final
@@ -9,11 +9,11 @@ from typing import Final
 from emulator.releases.features.base import Feature
 from emulator.releases.features.clients import CLIENTS
 from emulator.releases.features.controller import CONTROLLER
-from emulator.releases.features.quorum import QUORUM
+from emulator.releases.features.kraft import KRAFT
 from emulator.releases.features.replication import REPLICATION
 from emulator.releases.features.znodes import ZNODES
 
 __all__ = ["FEATURES", "Feature"]
 
-FEATURES: Final = (*REPLICATION, *CONTROLLER, *CLIENTS, *ZNODES, *QUORUM)
+FEATURES: Final = (*REPLICATION, *CONTROLLER, *CLIENTS, *ZNODES, *KRAFT)
 """Everything that the rules ask a profile."""

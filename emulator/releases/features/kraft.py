@@ -1,11 +1,52 @@
-"""What changed in KRaft mode's controller. The modes share everything below the controller."""
+"""KRaft: the quorum of controllers, and what the active one does; ZooKeeper mode asks for none."""
 
 from typing import Final
 
 from emulator.releases.features.base import Feature
-from emulator.releases.versions import Numbers
 
 KRAFT: Final = (
+    Feature(
+        "kraft",
+        "3.3",
+        None,
+        "KIP-833",
+        "clusters may run without ZooKeeper: a quorum of controllers keeps a log of metadata",
+    ),
+    Feature(
+        "leader_checks_quorum",
+        "3.7",
+        None,
+        "KAFKA-15489",
+        "a quorum's leader from which no majority fetches any more resigns",
+    ),
+    Feature(
+        "pre_vote",
+        "4.0",
+        None,
+        "KIP-996",
+        "a controller asks whether it would be elected before it begins a new epoch",
+    ),
+    Feature(
+        "metadata_fetch_tells_high_watermark",
+        "4.1",
+        None,
+        "KIP-1166",
+        "fetches of the metadata log are answered as soon as the high watermark has risen",
+    ),
+    Feature(
+        "controller_registration",
+        "3.7",
+        None,
+        "KIP-919",
+        "controllers register in the metadata log",
+    ),
+    Feature(
+        "features_chosen_at_format",
+        "4.0",
+        None,
+        "KIP-1022",
+        "clusters are formatted with levels of each feature that may be chosen",
+    ),
     Feature(
         "kraft_unclean_election_by_config",
         "3.9",
@@ -77,9 +118,3 @@ KRAFT: Final = (
         ended_by="ActivationRecordsGenerator",
     ),
 )
-"""The features of KRaft mode, which ZooKeeper mode does not ask for."""
-
-
-def kraft_features(numbers: Numbers) -> dict[str, bool]:
-    """Return each feature of KRaft mode and whether a release has it."""
-    return {each.name: each.holds_in(numbers) for each in KRAFT}

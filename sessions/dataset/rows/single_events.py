@@ -22,6 +22,7 @@ from emulator.events import (
     LogTruncated,
     MessageLost,
     MessageSent,
+    MetadataRecordCommitted,
     RecordsConsumed,
     ReplicaFetchPaused,
     SessionEnded,
@@ -88,6 +89,10 @@ def _controller_step(e: ControllerStep) -> Row:
     return (*_place(e), e.broker, "step", None, None, e.procedure, e.step, e.name, e.detail)
 
 
+def _metadata_record(e: MetadataRecordCommitted) -> Row:
+    return (*_place(e), e.offset, e.epoch, e.batch, e.kind, e.version, e.data)
+
+
 def _broker_state_changed(e: BrokerStateChanged) -> Row:
     return (*_place(e), "broker", None, e.broker, None, e.state, None, None, None)
 
@@ -120,6 +125,7 @@ FACTS: Final[dict[type[Event], tuple[str, Callable[[Any], Row]]]] = {
     ControllerElected: ("controller", _controller_elected),
     ControllerResigned: ("controller", _controller_resigned),
     ControllerStep: ("controller", _controller_step),
+    MetadataRecordCommitted: ("metadata_records", _metadata_record),
     BrokerStateChanged: ("faults", _broker_state_changed),
     LinkChanged: ("faults", _link_changed),
     SessionEnded: ("faults", _session_ended),

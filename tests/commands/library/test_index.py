@@ -46,6 +46,7 @@ def test_a_scenario_has_a_title_what_to_watch_and_questions(scenario: Scenario) 
 def test_a_scenario_is_shown_on_the_newest_release_that_it_is_written_for() -> None:
     assert find("A1", library()).version == "3.9"
     assert find("E1-isr-lag-messages", library()).version == "0.8.2"
+    assert find("K5", library()).version == "4.1"
 
 
 def test_headings_go_on_in_indented_comments(tmp_path: Path) -> None:
@@ -120,6 +121,9 @@ def test_a_beginning_of_several_names_is_told_which() -> None:
         ("A6", "0.10.2", "A6-follower-dies-high-watermark"),
         ("C5", "documents", "C5-write-consistency-high-watermark"),
         ("E5-tree", "documents", "E5-tree-of-the-documents"),
+        ("K2", "3.9", "K2-stopped-broker-returns"),
+        ("K2", "4.0.1", "K2-stopped-broker-waits"),
+        ("K6-last", "4.1", "K6-last-leader-waited-for"),
     ],
 )
 def test_a_name_that_several_begin_with_means_the_one_for_the_release(

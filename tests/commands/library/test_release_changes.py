@@ -53,7 +53,11 @@ def test_releases_that_behave_alike_have_all_in_common(behaviour: Behaviour) -> 
         ("2.6.0", "2.6.0"),
         ("3.1.0", "3.1.0"),
         ("3.5", "3.4.0 to 3.5.2"),
-        ("3.9", "3.7.0 to 3.9.2"),
+        ("3.7", "3.7.0 to 3.8.1"),
+        ("3.9", "3.9.0 to 3.9.2"),
+        ("4.0", "4.0.0 to 4.0.2"),
+        ("4.1.0", "4.1.0"),
+        ("4.1", "4.1.1 to 4.1.2"),
     ],
 )
 def test_a_group_is_named_and_told_by_its_bounds(version: str, releases: str) -> None:

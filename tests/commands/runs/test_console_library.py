@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from commands.cli.main import run_program
-from commands.library.index import library
-from commands.runs.console_library import ConsoleLibrary, start_of
+from commands.library.index import find, library
+from commands.runs.console_library import ConsoleLibrary, apart, start_of
 from console.model.library import LibraryError
-from emulator.releases.profiles import VERSIONS
+from emulator.releases.profiles import RECOMMENDED
 from sessions.sources.paired import TwinSource
 
 
@@ -16,7 +16,30 @@ def test_every_scenario_has_a_card() -> None:
     cards = ConsoleLibrary().cards()
     assert [card.name for card in cards] == [scenario.name for scenario in library()]
     assert all(card.title and card.watch and card.questions for card in cards)
-    assert tuple(ConsoleLibrary().versions()) == VERSIONS
+    assert tuple(ConsoleLibrary().versions()) == RECOMMENDED
+
+
+@pytest.mark.parametrize(
+    ("name", "releases"),
+    [
+        ("V7", ("0.10.2", "0.11")),
+        ("K1", ("3.9", "4.0")),
+        ("K2-stopped-broker-returns", ("3.9", "4.0")),
+        ("K6-dead", ("4.0", "4.1")),
+        ("K6-last", ("4.0", "4.1")),
+    ],
+)
+def test_the_releases_to_compare_first_are_neighbours(name: str, releases: tuple[str, str]) -> None:
+    assert apart(find(name, library())) == releases
+
+
+def test_two_releases_in_kraft_mode_are_opened_side_by_side() -> None:
+    opened = ConsoleLibrary().open_scenario("K6-dead-leader-elected", "4.0", "4.1")
+    assert isinstance(opened.source, TwinSource)
+    opened.source.to_tail()
+    assert opened.source.view.partitions["t-0"].leader == 2
+    assert opened.source.behind.view.state.version == "4.1"
+    opened.close()
 
 
 def test_a_scenario_is_opened_at_its_start_on_a_release() -> None:

@@ -9,7 +9,7 @@ from emulator.releases.features import FEATURES
 from emulator.releases.features.base import Feature
 from emulator.releases.features.clients import CLIENTS
 from emulator.releases.features.controller import CONTROLLER
-from emulator.releases.features.quorum import QUORUM
+from emulator.releases.features.kraft import KRAFT
 from emulator.releases.features.replication import REPLICATION
 from emulator.releases.features.znodes import ZNODES
 from emulator.releases.profiles import (
@@ -138,7 +138,7 @@ def test_a_feature_says_which_release_brought_it(feature: Feature) -> None:
 
 
 def test_the_table_has_a_part_for_each_subject() -> None:
-    assert sum(map(len, (REPLICATION, CONTROLLER, CLIENTS, ZNODES, QUORUM))) == len(FEATURES)
+    assert sum(map(len, (REPLICATION, CONTROLLER, CLIENTS, ZNODES, KRAFT))) == len(FEATURES)
 
 
 def test_an_unknown_feature_is_a_mistake_and_not_a_no() -> None:
@@ -174,6 +174,9 @@ def test_a_fix_of_several_lines_is_in_none_between_them() -> None:
         ("3.0", ("2.8", "3.5")),
         ("3.6.1", ("3.5", "3.9")),
         ("documents", ("documents",)),
+        ("4.0.1", ("4.0",)),
+        ("4.1.0", ("4.0", "4.1")),
+        ("4.1", ("4.1",)),
     ],
 )
 def test_what_to_expect_of_a_release_its_neighbours_tell(

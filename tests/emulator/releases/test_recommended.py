@@ -126,6 +126,15 @@ pre_vote
 metadata_fetch_tells_high_watermark
 controller_registration 3.9
 features_chosen_at_format
+kraft_unclean_election_by_config 3.9
+contact_times_by_broker_epoch
+leader_checks_periodic
+contact_times_of_fenced_brokers
+registration_handles_shutdown
+dead_last_known_leader_elected
+last_leader_noted_with_empty_isr
+replication_factor_change_refusable
+zk_migration_state_in_log 3.5..3.9
 """
 """Each feature with the recommended versions that have it: one, or from one to another."""
 

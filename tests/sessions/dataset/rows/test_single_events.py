@@ -16,6 +16,7 @@ from emulator.events import (
     LogTruncated,
     MessageLost,
     MessageSent,
+    MetadataRecordCommitted,
     RecordsConsumed,
     ReplicaFetchPaused,
     ZnodeChanged,
@@ -71,6 +72,13 @@ EXAMPLES: list[tuple[Event, dict[str, object]]] = [
     (
         ControllerStep(1, 2, 0, 1, "onControllerFailover", 4, "startUp", "d"),
         {"change": "step", "epoch": None, "step": 4, "name": "startUp", "detail": "d"},
+    ),
+    (
+        MetadataRecordCommitted(1, 2, 0, 40, 3, 39, "PartitionChange", 2, '{"leader":1}'),
+        {
+            **{"offset": 40, "epoch": 3, "batch": 39, "type": "PartitionChange", "version": 2},
+            "data": '{"leader":1}',
+        },
     ),
     (
         LinkChanged(1, 2, 0, 1, 2, True, 0, 0.0, []),
