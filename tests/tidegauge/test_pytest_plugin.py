@@ -69,8 +69,8 @@ def test_a_suite_with_clusters(tmp_path: Path) -> None:
     (tmp_path / "test_suite.py").write_text(SUITE)
     done = subprocess.run(
         [
-            *(sys.executable, "-P", "-m", "pytest", "-p", "tidegauge.pytest_plugin"),
-            *("-q", "-p", "no:cacheprovider", "--strict-markers", f"--basetemp={tmp_path}/kept"),
+            *(sys.executable, "-P", "-m", "pytest", "-q"),
+            *("-p", "no:cacheprovider", "--strict-markers", f"--basetemp={tmp_path}/kept"),
             "test_suite.py",
         ],
         cwd=tmp_path,
