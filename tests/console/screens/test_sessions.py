@@ -83,7 +83,7 @@ async def test_what_cannot_be_opened_or_verified_is_told_with_its_cause(recordin
         assert driven.app.stage.source is driven.source
         assert driven.screen.context == "notice"
         assert "is not a session" in words(driven)
-        assert "What was open before is open still" in driven.text()
+        assert "What was open before is unchanged" in driven.text()
         await driven.press("escape", "v")
         await done(driven)
         assert driven.screen.context == "notice"
