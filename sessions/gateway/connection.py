@@ -2,38 +2,51 @@
 
 import asyncio
 from collections import deque
-from typing import TYPE_CHECKING, Final, cast
+from typing import Final, Protocol, cast
 
 from sessions.gateway.frames import LENGTH_BYTES, BadFrameError, FrameBuffer
-
-if TYPE_CHECKING:
-    from sessions.gateway.gateway import Gateway
 
 REQUESTS_MAX: Final = 64
 """How many requests of a connection may wait before no more are read from it."""
 
 
+class ConnectionHandler(Protocol):
+    """What is told of a connection."""
+
+    def opened(self, connection: "ClientConnection", /) -> bool:
+        """A client has connected; False if it is to be turned away."""
+
+    def received(self, connection: "ClientConnection", frame: bytes, /) -> bool:
+        """A request has come; True if it has yet to be answered."""
+
+    def closed(self, connection: "ClientConnection", /) -> None:
+        """A client has hung up."""
+
+    def dropped(self, connection: "ClientConnection", reason: str, /) -> None:
+        """What a client sent is no request."""
+
+
 class ClientConnection(asyncio.Protocol):
-    """Passes requests on to the gateway, and responses back.
+    """Passes requests on to a handler, and responses back.
 
     As in Kafka's ``SocketServer`` the next request is passed on when the last one has been answered
     and its response was taken. So what a client may have in memory is bounded, however fast it asks
     and however slowly it reads: one response, and as many requests as may wait.
     """
 
-    def __init__(self, gateway: "Gateway", broker: int) -> None:
-        """Belong to the port of ``broker``.
+    def __init__(self, handler: ConnectionHandler, broker: int, limit_bytes: int) -> None:
+        """Belong to the port of ``broker``, and refuse frames of more than ``limit_bytes``.
 
         ``requests`` counts what was passed on; ``last_request`` is the API of the last one.
         """
         self.requests = 0
         self.last_request = ""
-        self.gateway = gateway
+        self.handler = handler
         self.broker = broker
         self.number = 0
         self.peer = ""
         self._transport: asyncio.Transport | None = None
-        self._frames = FrameBuffer(gateway.limit_bytes(broker))
+        self._frames = FrameBuffer(limit_bytes)
         self._waiting: deque[bytes] = deque()
         self._waiting_bytes = 0
         self._is_asked = False
@@ -48,7 +61,7 @@ class ClientConnection(asyncio.Protocol):
         self._transport = cast(asyncio.Transport, transport)
         host, port, *_ = transport.get_extra_info("peername") or ("", 0)
         self.peer = f"{host}:{port}"
-        if not self.gateway.opened(self):
+        if not self.handler.opened(self):
             self._transport.abort()
 
     def data_received(self, data: bytes) -> None:
@@ -58,7 +71,7 @@ class ClientConnection(asyncio.Protocol):
         try:
             frames = self._frames.feed(data)
         except BadFrameError as error:
-            self.gateway.dropped(self, str(error))
+            self.handler.dropped(self, str(error))
             return
         self._waiting.extend(frames)
         self._waiting_bytes += sum(map(len, frames))
@@ -77,9 +90,9 @@ class ClientConnection(asyncio.Protocol):
         """The client has hung up, or the connection broke."""
         del exc
         if self.number:
-            self.gateway.closed(self)
+            self.handler.closed(self)
 
-    # ---- what the gateway says
+    # ---- what the handler says
 
     def respond(self, frame: bytes) -> None:
         """Send the response to the request that was passed on last."""
@@ -115,7 +128,7 @@ class ClientConnection(asyncio.Protocol):
         while self._waiting and self._is_taken and not (self._is_asked or self._is_ending):
             frame = self._waiting.popleft()
             self._waiting_bytes -= len(frame)
-            self._is_asked = self.gateway.received(self, frame)
+            self._is_asked = self.handler.received(self, frame)
         self._pace()
 
     def _pace(self) -> None:

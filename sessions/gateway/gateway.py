@@ -184,7 +184,7 @@ class Gateway(Delivery):
 
     # ---- what connections say
 
-    def limit_bytes(self, broker: int) -> int:
+    def _limit_bytes(self, broker: int) -> int:
         """socket.request.max.bytes of a broker."""
         return self.cluster.brokers[broker].context.config.socket_request_max_bytes
 
@@ -345,6 +345,7 @@ class Gateway(Delivery):
             for broker, listener in self.listeners.items():
                 takes = self._takes_requests(broker) and not self._is_stopping
                 if takes and not listener.is_open:
-                    await listener.open(partial(ClientConnection, self, broker))
+                    limit_bytes = self._limit_bytes(broker)
+                    await listener.open(partial(ClientConnection, self, broker, limit_bytes))
                 elif not takes and listener.is_open:
                     listener.shut()

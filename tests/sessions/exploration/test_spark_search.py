@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -17,6 +18,7 @@ from emulator.explorer.question import Question, Release, Specification
 from emulator.explorer.search import Progress, Result, Search
 from emulator.explorer.specifications import Constants
 from emulator.explorer.successors import successors
+from sessions.analysis.session import WORKERS_PYTHON
 from sessions.child_process import environment, python_command
 from sessions.exploration.folder import Asked, ExplorationError, WorkFolder
 from sessions.exploration.spark_search import (
@@ -124,12 +126,13 @@ def test_a_killed_driver_and_a_killed_worker_lose_no_state(tmp_path: Path) -> No
     with standalone_cluster(tmp_path / "spark", workers=2) as cluster:
         words = [*CELL, "--out", str(work), "--resume", "--master", cluster.url]
         command = python_command("-m", "tidegauge", *words)
-        driver = subprocess.Popen(command, env=environment(), stdout=subprocess.DEVNULL)
+        python = {**environment(), WORKERS_PYTHON: sys.executable}
+        driver = subprocess.Popen(command, env=python, stdout=subprocess.DEVNULL)
         wait_until(lambda: len(levels(work)) > 3, driver)
         driver.kill()
         driver.wait()
         known = len(levels(work))
-        second = subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE, text=True)
+        second = subprocess.Popen(command, env=python, stdout=subprocess.PIPE, text=True)
         wait_until(lambda: len(levels(work)) > known, second)
         cluster.kill_worker(0)
         out, _ = second.communicate(timeout=600)
