@@ -2,7 +2,7 @@
 
 from typing import Final
 
-SCHEMA: Final = 8
+SCHEMA: Final = 9
 """The version of tables, events and keyframes together; SQLite's ``user_version`` of a file."""
 OLDEST: Final = 4
 """The oldest version whose events and keyframes this program reads."""
