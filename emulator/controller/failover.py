@@ -22,8 +22,8 @@ from emulator.controller.replica_state_machine import ReplicaStateMachine
 from emulator.controller.topic_deletion import TopicDeletion
 from emulator.zookeeper import data as znodes
 
-ENDED = ("controlled_shutdown", "stopped", "crashed")
-"""States of a broker process that has ended, or is about to."""
+ENDED = ("stopped", "crashed")
+"""States of a process whose controller has been shut down (``KafkaController.isRunning``)."""
 REBALANCE_FIRST_US = 5_000_000
 """When a new controller first looks whether leaders should be moved to their preferred replicas."""
 REBALANCING = (

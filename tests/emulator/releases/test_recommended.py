@@ -53,6 +53,10 @@ failover_checks_running documents..0.10.2
 running_as_controller documents 0.8.2..0.10.0
 controller_event_queue 0.11..3.9
 controlled_shutdown_one_by_one documents..0.11
+election_before_registration documents..0.11
+controlled_shutdown_asks_zookeeper documents..2.8
+controlled_shutdown_ends_without_controller documents..0.11
+controlled_shutdown_waits_after_last_try documents..2.8
 topic_deletion_in_hash_order documents..0.11
 controller_awaits_send_threads 0.10.2..2.0.1
 live_brokers_change_with_their_procedures 2.2..3.9
