@@ -278,9 +278,10 @@ class Failover:
         self.channels.send(batch)
         if self.profile.has("offline_replicas_leave_isr_at_failover"):
             batch = Batch()
-            for tp in list(state.infos):
-                for broker in state.assignments.get(tp, []):
-                    if broker not in state.live and broker in state.infos[tp].isr:
+            hosts = {broker for replicas in state.assignments.values() for broker in replicas}
+            for broker in self.context.in_turn(hosts - state.live.keys()):
+                for tp, info in list(state.infos.items()):
+                    if broker in info.isr:
                         self.replicas.go_offline(tp, broker, batch)
             self.channels.send(batch)
 

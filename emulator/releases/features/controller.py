@@ -211,11 +211,20 @@ CONTROLLER: Final = (
         "administrators can ask for an election of any kind, unclean ones too",
     ),
     Feature(
-        "deletion_retry_leaves_isr",
+        "offline_replicas_ineligible_for_deletion",
         "2.3",
         None,
         "KAFKA-8237",
-        "a deletion that is tried again takes dead replicas offline anew, which costs an epoch",
+        "a replica that was offline before its topic is deleted is ineligible for deletion, and so"
+        " retried, which takes it offline anew and costs an epoch",
+    ),
+    Feature(
+        "brokers_in_hash_order",
+        "1.1",
+        "2.4",
+        "KAFKA-5642",
+        "replicas go offline broker by broker in the order of a hash map, not of broker ids",
+        ended_by="Scala 2.13",
     ),
     Feature(
         "offline_replicas_leave_isr_at_failover",

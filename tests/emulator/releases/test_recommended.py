@@ -73,7 +73,8 @@ controller_multi 2.1..3.9
 broker_epochs 2.2..3.9
 cancel_reassignment 2.4..3.9
 elect_leaders 2.4..3.9
-deletion_retry_leaves_isr 2.4..3.9
+offline_replicas_ineligible_for_deletion 2.4..3.9
+brokers_in_hash_order 1.1..2.4
 offline_replicas_leave_isr_at_failover 2.4..3.9
 leader_ahead_of_controller_noticed 3.5..3.9
 leader_recovery 3.5..3.9
