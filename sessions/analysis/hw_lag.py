@@ -91,8 +91,10 @@ def _by_lag(lags: DataFrame, keys: Sequence[str], time: str) -> DataFrame:
     What is asked of it is asked by ``keys`` again. Rows are shuffled once, by partition, which
     suits both; each lag occurs once, so that the event of the largest needs no sorting.
     """
-    return lags.repartition(*KEYS).groupBy(*keys, "lag").agg(
-        F.sum(time).alias(time), F.min("from_seq").alias("from_seq")
+    return (
+        lags.repartition(*KEYS)
+        .groupBy(*keys, "lag")
+        .agg(F.sum(time).alias(time), F.min("from_seq").alias("from_seq"))
     )
 
 
