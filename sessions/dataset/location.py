@@ -158,7 +158,7 @@ class Location:
         return content
 
     def write(self, content: bytes) -> None:
-        """Have a file with these contents, which is there as a whole or not at all."""
+        """Write a file with these contents, atomically."""
         if self.path is not None:
             import os
 

@@ -119,7 +119,7 @@ class WorkFolder:
             raise ExplorationError(f"{place} is damaged: {error}") from error
 
     def write(self, name: str, content: Struct) -> None:
-        """Have a file in the folder, as a whole or not at all."""
+        """Write a file of the folder atomically."""
         (self.location / name).write(msgspec.json.encode(content))
 
     @contextlib.contextmanager
