@@ -55,7 +55,7 @@ class WorkFolder:
         """Have the folder for this search; with ``resume`` it may have been begun.
 
         Raises:
-            ExplorationError: another search stands there, one that was begun without ``resume``,
+            ExplorationError: another search is there, one that was begun without ``resume``,
                 or another process is at work there, or the folder cannot be used.
         """
         with self.told():

@@ -179,7 +179,7 @@ class ProducerState(Struct, array_like=True):
 class ConsumerState(Struct, array_like=True):
     """One consumer.
 
-    What it was given as runs of (first record id, count), where it stands, how its last read ended.
+    What it was given as runs of (first record id, count), its position, how its last read ended.
     """
 
     name: str

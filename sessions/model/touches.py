@@ -21,7 +21,7 @@ PREFIXES: Final = {
     "consumer": "consumer.",
     "group": "group.",
 }
-"""What stands before the name in an event's field of that name (nothing in ``tp``, ``path``)."""
+"""What precedes the name in an event's field of that name (nothing in ``tp``, ``path``)."""
 
 BROKER_FIELDS: Final[dict[type[Event], tuple[str, ...]]] = {
     events.BrokerStateChanged: ("broker",),
@@ -95,11 +95,11 @@ SPECIAL: Final[dict[type[Event], Callable[[Any], Iterable[str]]]] = {
     events.ConfigChanged: _of_config,
     events.MetadataRecordCommitted: _of_record,
 }
-"""Types whose objects stand in no field of their own."""
+"""Types whose objects have no field of their own."""
 
 
 def name_fields(kind: type[Event]) -> tuple[tuple[str, str], ...]:
-    """The fields of a type that hold names of objects, with what stands before the name."""
+    """The fields of a type that hold names of objects, with what precedes the name."""
     fields = kind.__struct_fields__
     plain = tuple((field, "") for field in ("tp", "path") if field in fields)
     prefixed = tuple((field, before) for field, before in PREFIXES.items() if field in fields)

@@ -39,7 +39,7 @@ PREFIXES: Final = {
     "producers": "producer.",
     "consumers": "consumer.",
 }
-"""What stands before an object's name where conditions name it, by field of the state."""
+"""What precedes an object's name where conditions name it, by field of the state."""
 
 
 class Change(Struct, frozen=True):

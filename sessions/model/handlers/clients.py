@@ -33,7 +33,7 @@ def _consumer(model: Model, name: str, seq: int) -> ConsumerState:
 
 
 NAMING: Final = (events.ProduceSent, events.GroupRecordsWritten)
-"""The events that say what records are: keys and values stand in them and nowhere else."""
+"""The events that say what records are: keys and values are in them and nowhere else."""
 
 
 def batch_of(event: events.ProduceSent | events.GroupRecordsWritten) -> Batch:
@@ -60,7 +60,7 @@ def produce_sent(model: Model, event: events.ProduceSent) -> None:
 
 
 def group_records_written(model: Model, event: events.GroupRecordsWritten) -> None:
-    """A coordinator's records are named: they stand among what producers sent."""
+    """A coordinator's records are named: they are among what producers sent."""
     model.state.batches.append(batch_of(event))
 
 
