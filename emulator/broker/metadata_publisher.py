@@ -16,7 +16,7 @@ from emulator.broker.replica import LEADER, Replica, Replicas
 from emulator.broker_context import BrokerContext
 from emulator.coordinator import offsets_topic
 from emulator.metadata_log.image import Change, MetadataDelta, TopicIdPartition, config_key
-from emulator.metadata_log.records import BROKER_RESOURCE, NO_LEADER, NoOpRecord
+from emulator.metadata_log.records import BROKER_RESOURCE, NO_LEADER
 from emulator.metadata_log.registrations import PartitionRegistration
 from emulator.protocol import PartitionInfo
 from emulator.releases.config import known_settings
@@ -64,9 +64,7 @@ class MetadataPublisher:
         delta = MetadataDelta(self.context.id)
         is_news = False
         for batch in log.from_offset(image.offset + 1, committed):
-            for offset, record in enumerate(batch.records, start=batch.base_offset):
-                image.replay(record, offset, batch.epoch, delta)
-                is_news = is_news or not isinstance(record, NoOpRecord)
+            is_news |= image.replay_batch(batch.records, batch.base_offset, batch.epoch, delta)
         if is_news or not state.published:
             self._publish(delta)
             self.context.emit(events.MetadataApplied, self.context.id, image.offset + 1)

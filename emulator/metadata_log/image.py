@@ -5,7 +5,7 @@ state: values are frozen and shared by copies, and a copy costs as much as its d
 ``org.apache.kafka.image.MetadataImage`` and ``MetadataDelta`` of 3.9 to 4.1.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from msgspec import Struct, field
@@ -22,6 +22,7 @@ from emulator.metadata_log.records import (
     ClearElrRecord,
     ConfigRecord,
     FeatureLevelRecord,
+    NoOpRecord,
     PartitionChangeRecord,
     PartitionRecord,
     ProducerIdsRecord,
@@ -200,6 +201,26 @@ class MetadataImage(Struct):
         return self.configs.get(config_key(BROKER_RESOURCE, resource), {}).get(name)
 
     # ---- replaying
+
+    def replay_batch(
+        self,
+        records: Sequence[AnyRecord],
+        base_offset: int,
+        epoch: int,
+        delta: MetadataDelta | None = None,
+    ) -> bool:
+        """Take the records of a batch; returns whether any of them says something."""
+        is_news = False
+        for offset, record in enumerate(records, base_offset):
+            if type(record) is PartitionRecord:  # so many come at once that each call counts
+                is_news = True
+                topic = self.topics[record.topic_id]
+                self._set(topic, record.partition_id, partition_of(record), delta)
+            else:
+                is_news = is_news or not isinstance(record, NoOpRecord)
+                self.replay(record, offset, epoch, delta)
+        self.offset, self.epoch = base_offset + len(records) - 1, epoch
+        return is_news
 
     def replay(
         self,
