@@ -25,15 +25,17 @@ from emulator.releases.profiles import PROFILES
 TOPIC: Final = "t"
 TP: Final = "t-0"
 SETTINGS: Final = (
+    "controller.socket.timeout.ms=3600000",
     "replica.socket.timeout.ms=3600000",
     "replica.fetch.wait.max.ms=1",
-    "replica.lag.time.max.ms=5000",
+    "replica.lag.time.max.ms=60000",
     "zookeeper.session.timeout.ms=2000",
 )
 """Nothing that is held back for long may be given up, and an empty fetch is answered at once.
 
-The controller gives LeaderAndIsr requests up after 30 s, so a crash must be noticed well before.
+A follower lags when the script says so, however many other steps there are.
 """
+LAG: Final = "61s"
 QUESTIONS: Final = ("Fetch", "OffsetsForLeaderEpoch", "ListOffsets")
 
 State = tuple[Value, ...]
@@ -296,7 +298,7 @@ class _Staging:
 
     def _shrink(self, details: dict[str, Any], before: State, after: State) -> Iterator[str]:
         leader, silent = details["leader"], details["follower"]
-        yield "wait 6s"
+        yield f"wait {LAG}"
         led = self._replica(before, leader)
         for broker in led.isr:
             replica = self._replica(before, broker)
