@@ -14,7 +14,7 @@ from emulator.broker.kraft_state import SHUTTING_DOWN, KRaftBrokerState
 from emulator.broker.partition_order import map_order
 from emulator.broker.replica import LEADER, Replica, Replicas
 from emulator.broker_context import BrokerContext
-from emulator.coordinator import offsets_topic
+from emulator.coordinator.internal_topics import INTERNAL_TOPICS
 from emulator.metadata_log.image import Change, MetadataDelta, TopicIdPartition, config_key
 from emulator.metadata_log.records import BROKER_RESOURCE, NO_LEADER, NoOpRecord
 from emulator.metadata_log.registrations import PartitionRegistration
@@ -79,7 +79,7 @@ class MetadataPublisher:
             ]
         if delta.configs or delta.partitions:
             self._publish_configs(delta)
-        self._publish_offsets_topic(delta)
+        self._publish_internal_topics(delta)
         if not self.state.published:
             self._mark_strays()
         changes = delta.local_changes(self.context.id)
@@ -92,11 +92,11 @@ class MetadataPublisher:
         self.state.published = True
         self.published()
 
-    def _publish_offsets_topic(self, delta: MetadataDelta) -> None:
-        """Keep who leads each partition of __consumer_offsets where the coordinator looks."""
+    def _publish_internal_topics(self, delta: MetadataDelta) -> None:
+        """Keep who leads the coordinators' partitions where they are looked for."""
         known = self.context.process.metadata
         for key, change in delta.partitions.items():
-            if change.topic != offsets_topic.TOPIC:
+            if change.topic not in INTERNAL_TOPICS:
                 continue
             tp, after = f"{change.topic}-{key.partition}", change.after
             if after is None:
