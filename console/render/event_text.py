@@ -521,6 +521,42 @@ def invariant_violated(event: events.InvariantViolated) -> str:
     return f"{event.name} {event.tp}: {event.detail}{known}"
 
 
+# ---- transactions
+
+
+def transaction_record_written(event: events.TransactionRecordWritten) -> str:
+    """A coordinator's own record."""
+    where = replica(event.tp, event.broker)
+    return f"transaction {event.transactional_id} writes its state to {where}"
+
+
+def transaction_state_changed(event: events.TransactionStateChanged) -> str:
+    """A step of a transaction's state machine."""
+    producer = f"producer {event.producer_id} epoch {event.producer_epoch}"
+    where = f" on {some(event.partitions)}" if event.partitions else ""
+    return f"transaction {event.transactional_id} {event.state}{where}, {producer}"
+
+
+def transactions_loaded(event: events.TransactionsLoaded) -> str:
+    """A new coordinator."""
+    found = some(event.transactional_ids) or "no transactions"
+    return f"{replica(event.tp, event.broker)} coordinates {found}"
+
+
+def transaction_marker_written(event: events.TransactionMarkerWritten) -> str:
+    """How a transaction ends in one log."""
+    how = " ".join(event.values)
+    producer = f"producer {event.producer_id} epoch {event.producer_epoch}"
+    return f"{replica(event.tp, event.broker)} {how} of {producer}"
+
+
+def last_stable_offset_changed(event: events.LastStableOffsetChanged) -> str:
+    """How far who reads committed may read."""
+    stable = event.last_stable_offset
+    what = "at the HW" if stable < 0 else str(stable)
+    return f"{replica(event.tp, event.broker)} LSO {what}"
+
+
 # ---- consumer groups
 
 
@@ -672,6 +708,11 @@ KINDS: Final[dict[type[Event], Kind]] = {
     events.AssignmentChanged: Kind("GROUP", assignment_changed),
     events.OffsetCommitted: Kind("COMMIT", offset_committed),
     events.OffsetExpired: Kind("EXPIRE", offset_expired),
+    events.TransactionRecordWritten: Kind("TXN", transaction_record_written),
+    events.TransactionStateChanged: Kind("TXN", transaction_state_changed),
+    events.TransactionsLoaded: Kind("TXN", transactions_loaded),
+    events.TransactionMarkerWritten: Kind("TXN", transaction_marker_written),
+    events.LastStableOffsetChanged: Kind("LSO", last_stable_offset_changed),
     events.AuditChanged: Kind("AUDIT", audit_changed),
     events.InvariantViolated: Kind("BROKEN", invariant_violated),
 }

@@ -14,7 +14,7 @@ from emulator.broker.kraft_state import SHUTTING_DOWN, KRaftBrokerState
 from emulator.broker.partition_order import map_order
 from emulator.broker.replica import LEADER, Replica, Replicas
 from emulator.broker_context import BrokerContext
-from emulator.coordinator import offsets_topic
+from emulator.coordinator.internal_topics import INTERNAL_TOPICS
 from emulator.metadata_log.image import Change, MetadataDelta, TopicIdPartition, config_key
 from emulator.metadata_log.records import BROKER_RESOURCE, NO_LEADER
 from emulator.metadata_log.registrations import PartitionRegistration
@@ -77,7 +77,7 @@ class MetadataPublisher:
             ]
         if delta.configs or delta.topics:
             self._publish_configs(delta)
-        self._publish_offsets_topic(delta)
+        self._publish_internal_topics(delta)
         if not self.state.published:
             self._mark_strays()
         changes = delta.local_changes(self.context.id)
@@ -90,11 +90,13 @@ class MetadataPublisher:
         self.state.published = True
         self.published()
 
-    def _publish_offsets_topic(self, delta: MetadataDelta) -> None:
-        """Keep who leads each partition of __consumer_offsets where the coordinator looks."""
-        name = offsets_topic.TOPIC
-        if name not in delta.topics:
-            return
+    def _publish_internal_topics(self, delta: MetadataDelta) -> None:
+        """Keep who leads the coordinators' partitions where they are looked for."""
+        for name in INTERNAL_TOPICS:
+            if name in delta.topics:
+                self._publish_internal_topic(name)
+
+    def _publish_internal_topic(self, name: str) -> None:
         known, topic = self.context.process.metadata, self.state.image.topic(name)
         now = {} if topic is None else {f"{name}-{n}": p for n, p in topic.partitions.items()}
         for tp in [tp for tp in known if tp.startswith(f"{name}-") and tp not in now]:

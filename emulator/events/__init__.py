@@ -99,6 +99,13 @@ from emulator.events.topics import (
     TopicCreated,
     TopicDeleted,
 )
+from emulator.events.transactions import (
+    LastStableOffsetChanged,
+    TransactionMarkerWritten,
+    TransactionRecordWritten,
+    TransactionsLoaded,
+    TransactionStateChanged,
+)
 from emulator.events.znodes import (
     PartitionStateChanged,
     PartitionStateRemoved,
@@ -143,6 +150,7 @@ __all__ = [
     "InvariantViolated",
     "IsrChangeStarted",
     "IsrChanged",
+    "LastStableOffsetChanged",
     "LeaderElected",
     "LinkChanged",
     "LogCreated",
@@ -184,6 +192,10 @@ __all__ = [
     "TimerFired",
     "TopicCreated",
     "TopicDeleted",
+    "TransactionMarkerWritten",
+    "TransactionRecordWritten",
+    "TransactionStateChanged",
+    "TransactionsLoaded",
     "WatchFired",
     "ZkConnectionChanged",
     "ZnodeChanged",

@@ -5,7 +5,7 @@ from functools import partial
 
 from emulator import events
 from emulator.storage.record_ledger import RecordLedger
-from sessions.model.handlers.clients import sent
+from sessions.model.handlers.clients import NAMING, sent
 from sessions.model.result_view import ResultView
 from sessions.model.states import Batch
 
@@ -21,7 +21,8 @@ class ServedView(ResultView):
     def by_type(self) -> dict[type[events.Event], Callable[[events.Event], None]]:
         """Who takes events of each type."""
         found = super().by_type
-        found.pop(events.GroupRecordsWritten)
+        for kind in NAMING:
+            found.pop(kind)
         found[events.ProduceSent] = partial(sent, self)
         return found
 

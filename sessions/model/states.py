@@ -33,7 +33,8 @@ class ReplicaState(Struct, array_like=True, gc=False):
 
     ``remote_leo`` is what a replica that believes to lead remembers of each follower's LEO (-1:
     nothing yet). ``leader`` (-1: nobody) is whom the broker follows, or itself; ``isr`` and
-    ``zk_version`` are what it acts on if it leads, or led last.
+    ``zk_version`` are what it acts on if it leads, or led last. ``stable_offset`` is the last
+    stable offset, -1 where that is the HW.
     """
 
     broker: int
@@ -51,6 +52,12 @@ class ReplicaState(Struct, array_like=True, gc=False):
     leader: int = -1
     isr: list[int] | None = None
     zk_version: int | None = None
+    stable_offset: int = -1
+
+    @property
+    def last_stable_offset(self) -> int:
+        """The offset below which every transaction has ended."""
+        return self.high_watermark if self.stable_offset < 0 else self.stable_offset
 
 
 class Belief(Struct, frozen=True, array_like=True, gc=False):

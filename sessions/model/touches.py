@@ -1,9 +1,9 @@
 """Which objects an event touches, by name: what jumping to the next event of an object goes by.
 
 Names: ``orders-0`` a partition, ``/path`` a znode, ``broker.2``, ``topic.orders``, ``producer.p1``,
-``consumer.c1``, ``group.g``. A broker is touched by what happens to its process, sessions, links
-and roles, not by every record that it writes. In KRaft a path is one of the metadata image, as
-kafka-metadata-shell shows it, and ``broker.100`` is a controller.
+``consumer.c1``, ``group.g``, ``transaction.id``. A broker is touched by what happens to its
+process, sessions, links and roles, not by every record that it writes. In KRaft a path is one of
+the metadata image, as kafka-metadata-shell shows it, and ``broker.100`` is a controller.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -20,6 +20,7 @@ PREFIXES: Final = {
     "producer": "producer.",
     "consumer": "consumer.",
     "group": "group.",
+    "transactional_id": "transaction.",
 }
 """What precedes the name in an event's field of that name (nothing in ``tp``, ``path``)."""
 
