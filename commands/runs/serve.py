@@ -6,6 +6,7 @@ import signal
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from types import MappingProxyType
@@ -31,15 +32,18 @@ from commands.runs.json_result import json_object
 from commands.runs.narration import told
 from commands.runs.recording import new_session, origin_of
 from commands.runs.script_runner import ScriptRunner
+from emulator.events import Event
 from emulator.inputs.statements import Statement
 from emulator.releases.config import profile_of
 from emulator.scenario.outcome import Outcome
 from sessions.format.errors import SessionError
+from sessions.format.file import SessionFile
 from sessions.gateway.control import ControlChannel
 from sessions.gateway.gateway import Gateway
 from sessions.gateway.journal import Journal
 from sessions.gateway.served_view import ServedView
-from sessions.model import summary
+from sessions.grammar.event_patterns import looked_up
+from sessions.model import clients, summary
 from sessions.recording.recorder import Recorder
 from sessions.text import clock
 
@@ -56,6 +60,17 @@ FOR_TESTS: Final = {
     "zookeeper.session.timeout.ms": "1000",
 }
 """Settings of a test's cluster: it begins at once, and soon notices that a broker is gone."""
+KEYS: Final = (
+    "statement",
+    "result",
+    "clients",
+    "partition",
+    "controller",
+    "record",
+    "open",
+    "close",
+)
+"""What a line of the control channel may ask."""
 
 Reply = dict[str, Any]
 
@@ -136,6 +151,9 @@ class ServedCluster:
         self.journal = None
         if recorder is None and keeps_journal:
             self.journal = Journal(self.run.runner, script.cluster)
+            self.run.happened = self.journal.events
+        elif recorder is not None:
+            self.run.happened = partial(recorded_events, recorder)
         self.gateway = Gateway(self.run.runner, self._announce, speed=speed, host=host)
         if recorder is not None:
             self.gateway.looked.append(recorder.tick)
@@ -181,7 +199,7 @@ class ServedCluster:
             outcome = self.run.shown(step)
         else:
             assert isinstance(step, Statement)
-            ticket = await self.gateway.perform(step)
+            ticket = await self.gateway.perform(looked_up(step, self.run.happened))
             outcome = self.run.performed(step, ticket.outcome or Outcome())
         self.run.tally.note(step, outcome)
         return outcome
@@ -211,18 +229,31 @@ class ServedCluster:
                 return await self.answer_statement(text)
             case {"result": True}:
                 return self.result()
+            case {"clients": True}:
+                return self.clients()
             case {"partition": str(tp)}:
                 return self.partition(tp)
             case {"controller": True}:
                 return self.controller()
             case {"record": str(path)}:
                 return self.write_recording(path)
-        keys = '"statement", "result", "partition", "controller", "record", "open" or "close"'
-        return _refused(f"a line has {keys}, not {', '.join(map(repr, asked)) or 'nothing'}")
+        keys = ", ".join(f'"{key}"' for key in KEYS)
+        found = ", ".join(map(repr, asked)) or "nothing"
+        return _refused(f"a line has one of {keys}, not {found}")
 
     def result(self) -> Reply:
         """What ``run --json`` prints, as of now, and the ``clients`` that are connected."""
-        return {"ok": True, "result": {**json_object(self.run), "clients": self.gateway.clients()}}
+        return {"ok": True, "result": {**json_object(self.run), "clients": self._clients()}}
+
+    def _clients(self) -> list[Reply]:
+        """The connections of clients, oldest first."""
+        view = self.run.view
+        found = view.state.connections.values()
+        return [clients.summary_of(view, each, self.gateway.runner.now_us) for each in found]
+
+    def clients(self) -> Reply:
+        """Who is connected: cheap, so that a test may look often."""
+        return {"ok": True, "clients": self._clients()}
 
     def partition(self, tp: str) -> Reply:
         """What the result says of one partition: cheap, so that a test may look often."""
@@ -249,6 +280,17 @@ class ServedCluster:
         return {"ok": True, "path": str(target)}
 
 
+def recorded_events(recorder: Recorder) -> list[Event]:
+    """All events that a recorder has taken.
+
+    Raises:
+        SessionError: its file cannot be read.
+    """
+    recorder.flush()
+    with SessionFile(recorder.path, check=False) as session:
+        return list(session.all_events())
+
+
 def _refused(error: str) -> Reply:
     return {"ok": False, "error": error}
 
@@ -272,7 +314,7 @@ class Clusters:
         """Answer one line of the control channel."""
         try:
             return await self._answer(asked)
-        except (CommandError, OSError, msgspec.ValidationError) as error:
+        except (CommandError, SessionError, OSError, msgspec.ValidationError) as error:
             return _refused(str(error) or type(error).__name__)
 
     async def _answer(self, asked: Reply) -> Reply:

@@ -26,6 +26,7 @@ SCREENS: Final = (
     "event",
     "diagram",
     "lost",
+    "clients",
     "record",
     "bookmarks",
     "difference",
@@ -95,6 +96,7 @@ _TIME = [
 
 _DEEPER = [
     everywhere("lost", "X", "List all lost records, and where they went"),
+    everywhere("clients", "C", "List the clients that are connected: what they ask, errors, lag"),
     everywhere(
         "diagram",
         "D",
@@ -263,6 +265,7 @@ GROUPS: Final = {
     "why": "Open",
     "diagram": "Open",
     "lost": "Open",
+    "clients": "Open",
     "cursor": "Time",
     "copy": "Copy",
     "app": "Program",

@@ -603,6 +603,35 @@ def offset_expired(event: events.OffsetExpired) -> str:
     return f"group {event.group} forgot {event.tp} {number(event.offset)}: committed too long ago"
 
 
+def client_connected(event: events.ClientConnected) -> str:
+    """A client outside is there."""
+    source = f" from {event.address}" if event.address else ""
+    return f"client {event.connection} connected to broker {event.broker}{source}"
+
+
+def client_identified(event: events.ClientIdentified) -> str:
+    """A client says which library it is."""
+    return f"client {event.connection} is {event.software} {event.software_version}"
+
+
+def client_request_received(event: events.ClientRequestReceived) -> str:
+    """What a client asks for."""
+    group = f" of group {event.group}" if event.group else ""
+    asked = f"{event.api} {event.api_version}{group}"
+    return f"client {event.connection} ({event.client}) asks broker {event.broker}: {asked}"
+
+
+def client_response_sent(event: events.ClientResponseSent) -> str:
+    """What a client is told."""
+    told = some(event.errors) or "done"
+    return f"broker {event.broker} answers client {event.connection}: {event.api} {told}"
+
+
+def client_disconnected(event: events.ClientDisconnected) -> str:
+    """A client outside is gone."""
+    return f"client {event.connection} disconnected from broker {event.broker}: {event.reason}"
+
+
 def controller_state_changed(event: events.ControllerStateChanged) -> str:
     """A controller's process, in KRaft."""
     return f"controller {event.controller} {event.state.replace('_', ' ')}"
@@ -713,6 +742,11 @@ KINDS: Final[dict[type[Event], Kind]] = {
     events.TransactionsLoaded: Kind("TXN", transactions_loaded),
     events.TransactionMarkerWritten: Kind("TXN", transaction_marker_written),
     events.LastStableOffsetChanged: Kind("LSO", last_stable_offset_changed),
+    events.ClientConnected: Kind("CLIENT", client_connected),
+    events.ClientIdentified: Kind("CLIENT", client_identified),
+    events.ClientRequestReceived: Kind("REQ", client_request_received),
+    events.ClientResponseSent: Kind("RESP", client_response_sent),
+    events.ClientDisconnected: Kind("CLIENT", client_disconnected),
     events.AuditChanged: Kind("AUDIT", audit_changed),
     events.InvariantViolated: Kind("BROKEN", invariant_violated),
 }

@@ -30,6 +30,13 @@ from emulator.events.clients import (
     ProduceSent,
     RecordsConsumed,
 )
+from emulator.events.connections import (
+    ClientConnected,
+    ClientDisconnected,
+    ClientIdentified,
+    ClientRequestReceived,
+    ClientResponseSent,
+)
 from emulator.events.controller import (
     ControllerElected,
     ControllerResigned,
@@ -127,6 +134,11 @@ __all__ = [
     "BookmarkSet",
     "BrokerRegistered",
     "BrokerStateChanged",
+    "ClientConnected",
+    "ClientDisconnected",
+    "ClientIdentified",
+    "ClientRequestReceived",
+    "ClientResponseSent",
     "ClusterCreated",
     "ConfigChanged",
     "ConsumeFinished",

@@ -203,10 +203,10 @@ class Runner:
         match wanted:
             case inputs.ReceiveRequest(connection=connection, frame=frame):
                 external.receive(connection, frame)
-            case inputs.OpenConnection(connection=connection, broker=broker):
-                external.open(connection, broker)
-            case inputs.CloseConnection(connection=connection):
-                external.close(connection)
+            case inputs.OpenConnection(connection=connection, broker=broker, address=address):
+                external.open(connection, broker, address)
+            case inputs.CloseConnection(connection=connection, reason=reason):
+                external.close(connection, reason or "closed by the client")
             case inputs.AdvertiseListeners(listeners=listeners):
                 external.advertise(listeners)
         self.kernel.cause = 0

@@ -22,9 +22,10 @@ from sessions.model.states import Batch, PartitionState, ViewState
 class Keyframe(msgspec.Struct, array_like=True):
     """The state after event ``seq`` on top of the keyframe ``base_seq`` (0: of nothing).
 
-    ``state`` holds only partitions, znodes, producers and consumers that changed since. ``kept``
-    says of a replica (``orders-0@2``) how many runs its log still has of those it had; ``log`` in
-    ``state`` is what follows them. ``gone_partitions`` and ``gone_znodes`` exist no more.
+    ``state`` holds only partitions, znodes, producers, consumers and groups that changed since.
+    ``kept`` says of a replica (``orders-0@2``) how many runs its log still has of those it had;
+    ``log`` in ``state`` is what follows them. ``gone_partitions`` and ``gone_znodes`` exist no
+    more.
     """
 
     base_seq: int
@@ -68,6 +69,7 @@ def take(view: ClusterView, base: Snapshot, snapshot: Snapshot) -> Keyframe:
     state.znodes = {path: new.znodes[path] for path in touched if new.znodes[path].changed > since}
     state.producers = {k: v for k, v in new.producers.items() if v.changed > since}
     state.consumers = {k: v for k, v in new.consumers.items() if v.changed > since}
+    state.groups = {k: v for k, v in new.groups.items() if v.changed > since}
     state.batches = []
     return frame
 
@@ -134,6 +136,7 @@ def _lay_on(view: ClusterView, frame: Keyframe) -> None:
     old.znodes.update(new.znodes)
     old.producers.update(new.producers)
     old.consumers.update(new.consumers)
+    old.groups.update(new.groups)
     old.batches = []
 
 
@@ -149,7 +152,7 @@ def _join_logs(view: ClusterView, frame: Keyframe) -> None:
         new.log = log
 
 
-_BY_OBJECT: Final = {"partitions", "znodes", "producers", "consumers", "batches"}
+_BY_OBJECT: Final = {"partitions", "znodes", "producers", "consumers", "groups", "batches"}
 _WHOLE: Final = tuple(name for name in ViewState.__struct_fields__ if name not in _BY_OBJECT)
 """The parts of a state that every keyframe holds as a whole."""
 

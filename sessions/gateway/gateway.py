@@ -63,6 +63,7 @@ class Gateway(Delivery):
         self.looked: list[Callable[[], None]] = []
         self._announce = announce
         self._last_number = 0
+        self._asking = 0
         self._wakes: asyncio.Handle | None = None
         self._waiting: list[tuple[Ticket, asyncio.Future[Ticket]]] = []
         self._following = asyncio.Lock()
@@ -107,11 +108,18 @@ class Gateway(Delivery):
             return
         self._last_number += 1
         number, broker = self._last_number, next(iter(self.cluster.brokers))
+        self._asking = number
         frame = encode_request(
             RequestHeader(FIND_COORDINATOR, 0, 1, "tidegauge"), FindCoordinatorRequest("tidegauge")
         )
         self._give(OpenConnection(connection=number, broker=broker), "__consumer_offsets is made")
         self._give(ReceiveRequest(connection=number, frame=frame), "__consumer_offsets is made")
+
+    def _hang_up_asking(self) -> None:
+        """The coordinator is known: whoever asked for it is no client that anybody wants to see."""
+        if not self._is_ended():
+            wanted = CloseConnection(connection=self._asking)
+            self._give(wanted, "__consumer_offsets is asked for no more")
 
     async def wait_for_fault(self) -> None:
         """Return never, but raise what went wrong inside the emulator."""
@@ -166,22 +174,6 @@ class Gateway(Delivery):
             await done
         return ticket
 
-    def clients(self) -> list[dict[str, str | int]]:
-        """The connections of clients, oldest first: whose they are, and what was asked by them."""
-        known = self.cluster.clients.external.state.connections
-        return [
-            {
-                "connection": number,
-                "client_id": known[number].client,
-                "peer": each.peer,
-                "broker": each.broker,
-                "requests": each.requests,
-                "last_request": each.last_request,
-            }
-            for number, each in self.connections.items()
-            if number in known
-        ]
-
     # ---- what connections say
 
     def _limit_bytes(self, broker: int) -> int:
@@ -202,7 +194,9 @@ class Gateway(Delivery):
         self._last_number += 1
         number = connection.number = self._last_number
         self.connections[number] = connection
-        wanted = OpenConnection(connection=number, broker=connection.broker)
+        wanted = OpenConnection(
+            connection=number, broker=connection.broker, address=connection.peer
+        )
         self._give(wanted, f"client {number} connects to broker {connection.broker}")
         return True
 
@@ -213,18 +207,17 @@ class Gateway(Delivery):
             return False
         api = APIS.get(int.from_bytes(frame[:2], signed=True))
         name = "an unknown request" if api is None else api.name
-        connection.requests += 1
-        connection.last_request = name
         wanted = ReceiveRequest(connection=number, frame=frame)
         self._give(wanted, f"client {number} sends {name}")
         found = self.cluster.clients.external.state.connections.get(number)
         return found is not None and bool(found.frame)
 
-    def closed(self, connection: ClientConnection) -> None:
-        """A client has hung up."""
+    def closed(self, connection: ClientConnection, reason: str = "") -> None:
+        """A client has hung up, or (``reason``) is hung up on."""
         number = connection.number
         if self.connections.pop(number, None) is not None and not self._is_ended():
-            self._give(CloseConnection(connection=number), f"client {number} hangs up")
+            text = f"client {number} is disconnected" if reason else f"client {number} hangs up"
+            self._give(CloseConnection(connection=number, reason=reason), text)
         if self._is_stopping and not self.connections:
             self._deserted.set()
 
@@ -233,7 +226,7 @@ class Gateway(Delivery):
         LOG.warning(
             "%s is disconnected from broker %s: %s", connection.peer, connection.broker, reason
         )
-        self.closed(connection)
+        self.closed(connection, reason)
         connection.close(abort=True)
 
     def _is_ended(self) -> bool:
@@ -246,6 +239,8 @@ class Gateway(Delivery):
         found = self.connections.get(connection)
         if found is not None:
             found.respond(frame)
+        elif connection == self._asking:
+            asyncio.get_running_loop().call_soon(self._hang_up_asking)
 
     def close(self, connection: int, reason: str) -> None:
         """Close a connection for the cluster."""

@@ -1,9 +1,10 @@
 """Which objects an event touches, by name: what jumping to the next event of an object goes by.
 
 Names: ``orders-0`` a partition, ``/path`` a znode, ``broker.2``, ``topic.orders``, ``producer.p1``,
-``consumer.c1``, ``group.g``, ``transaction.id``. A broker is touched by what happens to its
-process, sessions, links and roles, not by every record that it writes. In KRaft a path is one of
-the metadata image, as kafka-metadata-shell shows it, and ``broker.100`` is a controller.
+``consumer.c1``, ``group.g``, ``transaction.id``, ``client.3`` the connection of a client outside. A
+broker is touched by what happens to its process, sessions, links and roles, not by every record
+that it writes. In KRaft a path is one of the metadata image, as kafka-metadata-shell shows it, and
+``broker.100`` is a controller.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -53,6 +54,11 @@ def broker_name(broker: int) -> str:
     return f"broker.{broker}" if broker >= 0 else ""
 
 
+def connection_name(connection: int) -> str:
+    """The name of a connection as an object."""
+    return f"client.{connection}"
+
+
 def object_name(thing: int | str) -> str:
     """The name of what a reader selected: a broker id, or a name as it is."""
     return broker_name(thing) if isinstance(thing, int) else thing
@@ -88,6 +94,10 @@ def _of_record(event: events.MetadataRecordCommitted) -> Iterator[str]:
         yield f"{topic_name(data['topicId'])}-{data['partitionId']}"
 
 
+def _of_connection(event: Any) -> tuple[str]:  # noqa: ANN401 - any event of a connection
+    return (connection_name(event.connection),)
+
+
 SPECIAL: Final[dict[type[Event], Callable[[Any], Iterable[str]]]] = {
     events.MessageSent: _of_message,
     events.HighWatermarksCheckpointed: _of_checkpoint,
@@ -95,6 +105,11 @@ SPECIAL: Final[dict[type[Event], Callable[[Any], Iterable[str]]]] = {
     events.PartitionsAdded: _of_added_partitions,
     events.ConfigChanged: _of_config,
     events.MetadataRecordCommitted: _of_record,
+    events.ClientConnected: _of_connection,
+    events.ClientIdentified: _of_connection,
+    events.ClientRequestReceived: _of_connection,
+    events.ClientResponseSent: _of_connection,
+    events.ClientDisconnected: _of_connection,
 }
 """Types whose objects have no field of their own."""
 

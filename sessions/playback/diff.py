@@ -38,6 +38,8 @@ PREFIXES: Final = {
     "brokers": "broker.",
     "producers": "producer.",
     "consumers": "consumer.",
+    "connections": "client.",
+    "groups": "group.",
 }
 """What precedes an object's name where conditions name it, by field of the state."""
 

@@ -115,7 +115,7 @@ def records_consumed(model: Model, event: events.RecordsConsumed) -> None:
     """A consumer was given records."""
     consumer = _consumer(model, event.consumer, event.seq)
     consumer.runs += event.runs
-    consumer.position = event.position
+    consumer.position = consumer.positions[event.tp] = event.position
 
 
 def consume_finished(model: Model, event: events.ConsumeFinished) -> None:
