@@ -70,6 +70,11 @@ def host(number: int) -> str:
     return {ZOOKEEPER: "zk", CLIENTS: "clients"}.get(number, str(number))
 
 
+def writer_name(number: int) -> str:
+    """Who wrote a znode: ``broker 1``, ``a tool``, or ``ZooKeeper`` itself."""
+    return {ZOOKEEPER: "ZooKeeper", CLIENTS: "a tool"}.get(number, f"broker {number}")
+
+
 def replica(tp: str, broker: int) -> str:
     """``orders-0@2``."""
     return f"{tp}@{broker}"
@@ -325,17 +330,23 @@ def fetch_paused(event: events.ReplicaFetchPaused) -> str:
 def znode_created(event: events.ZnodeCreated) -> str:
     """A new znode."""
     owner = f" (ephemeral {hexadecimal(event.session)})" if event.session else ""
-    return f"created {event.path}{owner}"
+    return f"created {event.path}{owner}{_writer(event.writer)}"
 
 
 def znode_changed(event: events.ZnodeChanged) -> str:
     """A znode's new data."""
-    return f"set {event.path} v{event.version} {event.data if event.data is not None else 'null'}"
+    data = event.data if event.data is not None else "null"
+    return f"set {event.path} v{event.version}{_writer(event.writer)} {data}"
 
 
 def znode_deleted(event: events.ZnodeDeleted) -> str:
     """A znode that is gone."""
-    return f"deleted {event.path}"
+    return f"deleted {event.path}{_writer(event.writer)}"
+
+
+def _writer(writer: int | None) -> str:
+    """Who wrote a znode, as far as the recording says."""
+    return "" if writer is None else f" by {writer_name(writer)}"
 
 
 def session_created(event: events.SessionCreated) -> str:

@@ -9,6 +9,7 @@ from typing import Final
 from emulator.events import Event
 from emulator.inputs.statements import Statement
 from emulator.scenario.runner import Advance, Runner, Ticket
+from emulator.zookeeper.watches import Watches
 from sessions.format.bookmarks import bookmark
 from sessions.format.chunks import Chunks
 from sessions.format.file import SessionFile
@@ -226,6 +227,14 @@ class LiveSource:
         known = self._samples[-1][0] if self._samples else 0
         self._samples += self._session.summary(known)
         return [*self._samples, *self.recorder.view.settle_history()]
+
+    def watches(self, seq: int, observer: Callable[[Event], None]) -> Watches:
+        """Who watches which znode after an event: in the cluster itself, or in another one."""
+        if seq >= self.last_seq:
+            return self.cluster.zookeeper.watches
+        from sessions.playback.rerun import watches_at  # it imports the emulator, which takes long
+
+        return watches_at(self.recorder.path, seq, observer)
 
     # ---- acting
 

@@ -4,10 +4,11 @@ The front run is what screens show, and its cursor is everybody's; the one behin
 place at which it has done the same (see :mod:`sessions.sources.pairing`).
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from emulator.events import Event
 from emulator.inputs.statements import Statement
+from emulator.zookeeper.watches import Watches
 from sessions.model.cluster_view import ClusterView
 from sessions.model.health import Counts
 from sessions.model.states import Bookmark
@@ -164,6 +165,10 @@ class TwinSource:
     def samples(self) -> Sequence[tuple[int, int, Counts]]:
         """Where the front run's counts changed."""
         return self.front.samples()
+
+    def watches(self, seq: int, observer: Callable[[Event], None]) -> Watches:
+        """Who watches which znode of the front run."""
+        return self.front.watches(seq, observer)
 
     # ---- acting
 
