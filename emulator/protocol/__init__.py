@@ -112,9 +112,12 @@ from emulator.protocol.raft import (
     BeginQuorumEpochResponse,
     EndQuorumEpochRequest,
     EndQuorumEpochResponse,
+    FetchSnapshotRequest,
+    FetchSnapshotResponse,
     MetadataBatch,
     MetadataFetchRequest,
     MetadataFetchResponse,
+    MetadataSnapshot,
     VoteRequest,
     VoteResponse,
 )
@@ -172,6 +175,8 @@ AnyMessage = (
     | EndQuorumEpochResponse
     | MetadataFetchRequest
     | MetadataFetchResponse
+    | FetchSnapshotRequest
+    | FetchSnapshotResponse
     | VoteRequest
     | VoteResponse
     | AlterConfigsRequest
@@ -274,6 +279,8 @@ __all__ = [
     "FetchPartition",
     "FetchRequest",
     "FetchResponse",
+    "FetchSnapshotRequest",
+    "FetchSnapshotResponse",
     "FetchedPartition",
     "FindCoordinatorRequest",
     "FindCoordinatorResponse",
@@ -303,6 +310,7 @@ __all__ = [
     "MetadataFetchResponse",
     "MetadataRequest",
     "MetadataResponse",
+    "MetadataSnapshot",
     "NewTopic",
     "OffsetCommitRequest",
     "OffsetCommitResponse",

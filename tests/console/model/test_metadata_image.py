@@ -86,7 +86,9 @@ def test_every_moment_of_a_log_is_what_reading_up_to_it_gives() -> None:
         *LOG,
         partition(4, "u"),
         record(5, "Topic", '{"name":"u","topicId":"u"}'),
-        record(6, "PartitionChange", '{"partitionId":0,"topicId":"t","eligibleLeaderReplicas":[2]}'),
+        record(
+            6, "PartitionChange", '{"partitionId":0,"topicId":"t","eligibleLeaderReplicas":[2]}'
+        ),
         record(7, "ClearElr", '{"topicName":"t"}'),
         record(8, "RemoveTopic", '{"topicId":"t"}'),
     ]
