@@ -19,6 +19,7 @@ from emulator.metadata_log.image import Change, MetadataDelta, TopicIdPartition,
 from emulator.metadata_log.records import BROKER_RESOURCE, NO_LEADER
 from emulator.metadata_log.registrations import PartitionRegistration
 from emulator.protocol import PartitionInfo
+from emulator.raft.snapshots import copy_of
 from emulator.releases.config import known_settings
 from emulator.replication.partition import (
     BecomeFollower,
@@ -62,7 +63,12 @@ class MetadataPublisher:
             return
         log, committed = state.quorum.log, state.quorum.high_watermark
         delta = MetadataDelta(self.context.id)
-        is_news = False
+        snapshot = log.snapshot_for(image.offset + 1)
+        if snapshot is not None:
+            before, image = image, copy_of(snapshot.image)
+            state.image = image
+            delta = MetadataDelta.between(before, image, self.context.id)
+        is_news = snapshot is not None
         for batch in log.from_offset(image.offset + 1, committed):
             is_news |= image.replay_batch(batch.records, batch.base_offset, batch.epoch, delta)
         if is_news or not state.published:
