@@ -16,13 +16,22 @@ from commands.language.parser import parse_script, read_text
 from commands.output import streams
 from commands.output.grids import Cell, Grid
 from commands.runs.counterexample import script_of
-from emulator.explorer.partition_model import PROPERTIES, Bounds, properties_for
+from emulator.explorer.bounds import PROPERTIES, Bounds, properties_for
 from emulator.explorer.question import Question, Release, Specification
 from emulator.explorer.search import INTERRUPTED, Keep, Progress, Result, Search, Violation
 from emulator.explorer.specifications import GENERATIONS, Constants
 from emulator.explorer.specifications import PROPERTIES as SPECIFIED
 from emulator.inputs.statements import CreateTopic, Produce, Statement
-from emulator.releases.config import producer_defaults, resolve, resolve_topic
+from emulator.metadata_log.metadata_version import ELIGIBLE_LEADER_REPLICAS
+from emulator.quorum_controller.feature_control import default_features
+from emulator.quorum_controller.result import ApiException
+from emulator.releases.config import (
+    ConfigError,
+    is_kraft,
+    producer_defaults,
+    resolve,
+    resolve_topic,
+)
 from sessions.garbage_collection import collector_resting
 from sessions.grammar.words import BadWord
 
@@ -205,7 +214,7 @@ def bounds_of(path: Path, bounds: Bounds) -> Bounds:
         raise BadWord(f"'{path}' produces with acks=0, which promises nothing to look for")
     values = resolve_topic(resolve(version, script.spec.config), topic.config)
     replicas = len(topic.assignment[0]) if topic.assignment else topic.replication_factor
-    return replace(
+    found = replace(
         bounds,
         version=version,
         replicas=replicas,
@@ -213,6 +222,28 @@ def bounds_of(path: Path, bounds: Bounds) -> Bounds:
         min_insync_replicas=values.min_insync_replicas,
         unclean=values.unclean_leader_election_enable,
     )
+    return in_mode(found, script.spec.mode, script.spec.features.get(ELIGIBLE_LEADER_REPLICAS))
+
+
+def in_mode(bounds: Bounds, mode: str, elr: int | None) -> Bounds:
+    """The bounds of a release in a mode: kraft, zk, or empty for its own.
+
+    ``elr`` is the level of eligible leader replicas, None that of the release.
+
+    Raises:
+        BadWord: the release does not have that mode, or not this feature.
+    """
+    try:
+        kraft = is_kraft(bounds.version, mode)
+        chosen = {} if elr is None else {ELIGIBLE_LEADER_REPLICAS: elr}
+        if chosen and not kraft:
+            raise BadWord(f"{bounds.version} has ZooKeeper, and no {ELIGIBLE_LEADER_REPLICAS}")
+        features = default_features(bounds.version, chosen) if kraft else {}
+    except ConfigError as error:
+        raise BadWord(str(error).rstrip(".")) from None
+    except ApiException as refused:
+        raise BadWord(refused.message.rstrip(".")) from None
+    return replace(bounds, kraft=kraft, elr=ELIGIBLE_LEADER_REPLICAS in features)
 
 
 # ---- the search
