@@ -18,7 +18,6 @@ from sessions.grammar.words import BadWord
 
 if TYPE_CHECKING:
     from commands.runs.exploration import Explored, Kept, Limits, Subject
-    from emulator.explorer.bounds import Bounds
 
 app = typer.Typer()
 
@@ -316,7 +315,7 @@ def _subjects(
 ) -> "list[Subject]":
     from msgspec.structs import replace
 
-    from commands.runs.exploration import bounds_of, in_mode, released
+    from commands.runs.exploration import bounds_of, in_mode, released, require_possible
     from emulator.explorer.bounds import PROPERTIES, Bounds
     from emulator.releases.profiles import DEFAULT_VERSION, RECOMMENDED
     from emulator.releases.versions import order
@@ -330,7 +329,7 @@ def _subjects(
         # The question is whether these settings keep records, not whether Kafka says that they do.
         properties = properties or tuple(PROPERTIES)
     bounds = replace(bounds, **asked)
-    _check(bounds)
+    require_possible(bounds)
     if versions is None:
         names = [bounds.version] if configuration or version else [DEFAULT_VERSION]
     else:
@@ -341,21 +340,6 @@ def _subjects(
         )
         for name in names or RECOMMENDED
     ]
-
-
-def _check(bounds: "Bounds") -> None:
-    least, most = REPLICAS
-    if not least <= bounds.replicas <= most:
-        raise BadWord(
-            f"a partition with {bounds.replicas} replicas cannot be explored ({least} to {most})"
-        )
-    if bounds.min_insync_replicas > bounds.replicas:
-        raise BadWord(
-            f"min.insync.replicas {bounds.min_insync_replicas} is more than the replicas "
-            f"({bounds.replicas}): nothing could be written"
-        )
-    if bounds.acks == 0:
-        raise BadWord("acks=0 promises nothing to look for (1 or all)")
 
 
 def _explore(
