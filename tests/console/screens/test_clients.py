@@ -1,6 +1,6 @@
 """The screen of connected clients, on a hand-made history."""
 
-from typing import Final
+from typing import Any, Final
 
 import pytest
 
@@ -19,7 +19,7 @@ def with_clients() -> list[Event]:
     """The failover, at whose end two clients of three connections are there."""
     history = failover()
     seq, time_us = history[-1].seq, history[-1].time_us + 1_000_000
-    told = [
+    told: list[tuple[Any, ...]] = [
         (ev.ClientConnected, 3, 1, "127.0.0.1:50001"),
         (ev.ClientIdentified, 3, "librdkafka", "2.10.0"),
         (ev.ClientRequestReceived, 3, 1, "reader", "JoinGroup", 5, "billing"),
