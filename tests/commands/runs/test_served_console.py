@@ -19,7 +19,9 @@ from sessions.playback.verify import verify
 from sessions.sources.served import ServedSource
 from tests.sessions.gateway.test_gateway import SECONDS, Client
 
-SCRIPT = "cluster --brokers 2 --latency 0.00002s\ntopic create orders --partitions 2 --replication-factor 1\n"
+SCRIPT = """cluster --brokers 2 --latency 0.00002s
+topic create orders --partitions 2 --replication-factor 1
+"""
 
 
 @asynccontextmanager
