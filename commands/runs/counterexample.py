@@ -16,6 +16,7 @@ from emulator.explorer.partition_model import (
     Parts,
     Process,
     Quorum,
+    asks_in_vain,
 )
 from emulator.explorer.replica import Replica
 from emulator.explorer.search import Violation
@@ -24,15 +25,17 @@ from emulator.releases.profiles import PROFILES
 TOPIC: Final = "t"
 TP: Final = "t-0"
 SETTINGS: Final = (
+    "controller.socket.timeout.ms=3600000",
     "replica.socket.timeout.ms=3600000",
     "replica.fetch.wait.max.ms=1",
-    "replica.lag.time.max.ms=5000",
+    "replica.lag.time.max.ms=60000",
     "zookeeper.session.timeout.ms=2000",
 )
 """Nothing that is held back for long may be given up, and an empty fetch is answered at once.
 
-The controller gives LeaderAndIsr requests up after 30 s, so a crash must be noticed well before.
+A follower lags when the script says so, however many other steps there are.
 """
+LAG: Final = "61s"
 QUESTIONS: Final = ("Fetch", "OffsetsForLeaderEpoch", "ListOffsets")
 
 State = tuple[Value, ...]
@@ -98,7 +101,7 @@ class _Staging:
 
     def _beginning(self) -> Iterator[str]:
         """The first leader is not the preferred one, so that leadership can move."""
-        created = [self.leader, *(broker for broker in self.order if broker != self.leader)]
+        created = self._quorum(self.violation.states[0]).isr
         minimum = self.bounds.min_insync_replicas
         config = f" --config min.insync.replicas={minimum}" if minimum > 1 else ""
         yield f"topic create {TOPIC} --replica-assignment {':'.join(map(str, created))}{config}"
@@ -111,6 +114,7 @@ class _Staging:
             yield from self._hold("clients", broker, "Produce")
             if self._profile.has("alter_isr"):
                 yield from self._hold(str(broker), 0, "AlterPartition")
+                yield from self._hold("0", broker, "AlterPartitionResponse")
 
     def _reassign(self) -> str:
         return f"reassign {TP} {','.join(map(str, self.order))}"
@@ -183,6 +187,7 @@ class _Staging:
         What a producer sends again because its leader has changed is lost: it is not in the path.
         """
         if record and not self._queued[leader]:
+            yield "wait 200ms"  # retry.backoff.ms, and a request for metadata
             yield from self._lose_all("clients", leader)
         self._queued[leader] += 1
         acks = "all" if self.bounds.acks == -1 else str(self.bounds.acks)
@@ -232,17 +237,19 @@ class _Staging:
         if broker in self._asked and (now.phase, now.fetch_epoch) != (was.phase, was.fetch_epoch):
             yield from self._lose(broker, self._asked.pop(broker))
         for _ in range(self._decisions[broker].pop(0)):
-            yield from self._release(0, broker)
+            yield from self._release(0, broker, "LeaderAndIsr")
         yield from self._release_stale(broker)
         if was.pending is not None and now.pending is None and self._profile.has("alter_isr"):
             # The request of a leader that knows better by now is refused; the path has none.
-            yield from self._release(broker, 0)
+            if was.alter_answer is None:
+                yield from self._release(broker, 0)
+            yield from self._release(0, broker, "AlterPartitionResponse")
 
     def _release_stale(self, broker: int) -> Iterator[str]:
         """Deliver what changes nothing, so that what comes after it arrives: who is alive."""
         if not self._decisions[broker]:
             for _ in range(self._stale[broker]):
-                yield from self._release(0, broker)
+                yield from self._release(0, broker, "LeaderAndIsr")
             self._stale[broker] = 0
 
     def _move(self, details: dict[str, Any], before: State, after: State) -> Iterator[str]:
@@ -291,9 +298,11 @@ class _Staging:
 
     def _shrink(self, details: dict[str, Any], before: State, after: State) -> Iterator[str]:
         leader, silent = details["leader"], details["follower"]
-        yield "wait 6s"
-        for broker in self._replica(before, leader).isr:
-            if broker != silent and self._replica(before, broker).follows(leader):
+        yield f"wait {LAG}"
+        led = self._replica(before, leader)
+        for broker in led.isr:
+            replica = self._replica(before, broker)
+            if broker != silent and asks_in_vain(leader, led, broker, replica):
                 yield from self._hold_questions(leader, broker, "Response")
                 yield f"fetch {TP}@{broker}"
                 yield "wait 100ms"
@@ -302,11 +311,11 @@ class _Staging:
         yield "wait 100ms"
 
     def _alter(self, details: dict[str, Any], before: State, after: State) -> Iterator[str]:
-        """The request reaches the controller, whose response is not held back."""
+        """The request reaches the controller."""
         yield from self._release(details["leader"], 0)
 
     def _altered(self, details: dict[str, Any], before: State, after: State) -> Iterator[str]:
-        yield from ()
+        yield from self._release(0, details["leader"], "AlterPartitionResponse")
 
     # ---- links
 
@@ -334,8 +343,9 @@ class _Staging:
             if question != "OffsetsForLeaderEpoch" or self._profile.has("leader_epochs"):
                 yield from self._hold(str(source), to, question + ending)
 
-    def _release(self, source: int, to: int) -> Iterator[str]:
-        yield f"network release {source} {to} --count 1"
+    def _release(self, source: int, to: int, api: str = "") -> Iterator[str]:
+        only = f" --only {api}" if api else ""
+        yield f"network release {source} {to} --count 1{only}"
         yield "wait 100ms"
 
     def _decided(self, before: State, after: State, only: int | None = None) -> None:

@@ -69,6 +69,8 @@ _TIME = [
     everywhere("time.pause", "space", "Pause or go on", "pause"),
     everywhere("time.back", ",", "One event back", "step", shown=", ."),
     everywhere("time.forward", ".", "One event forward"),
+    everywhere("time.previous_statement", "K", "One statement back"),
+    everywhere("time.next_statement", "J", "One statement forward: to the end of what it did"),
     everywhere(
         "time.previous_touch",
         "<",

@@ -9,6 +9,8 @@ from typing import Protocol
 
 from msgspec import Struct
 
+from emulator.inputs.conditions import Subject
+from sessions.grammar.event_patterns import EventPattern
 from sessions.sources.source import Source
 
 Tell = Callable[[str], None]
@@ -22,8 +24,10 @@ class LibraryError(Exception):
 class Card(Struct, frozen=True):
     """A scenario as the Lab shows it. ``version`` is the release that it is shown on by itself.
 
-    ``questions`` are to be answered before one steps on; ``since`` says what made it end, if
-    anything did; ``apart`` are two neighbouring releases on which it is not the same.
+    ``questions`` are to be answered before one steps on; ``answers`` are the numbers of those
+    (from 1) that a line of the script answers, and ``watched`` is what these lines are about.
+    ``since`` says what made it end, if anything did; ``apart`` are two neighbouring releases on
+    which it is not the same.
     """
 
     name: str
@@ -35,6 +39,8 @@ class Card(Struct, frozen=True):
     version: str
     since: str = ""
     apart: tuple[str, str] = ("", "")
+    answers: dict[int, tuple[int, ...]] = {}
+    watched: tuple[Subject | EventPattern, ...] = ()
 
 
 class Opened(Struct, frozen=True):

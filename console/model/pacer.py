@@ -36,6 +36,8 @@ class Pacer:
         self.paused = paused
         self.speed = speed
         self.managed = 0.0
+        self.came_from = source.seq
+        """Where the cursor stood before it was last moved by hand."""
         self._wanted_s = self._passed_s = 0.0
 
     def frame(self, wall_seconds: float) -> int:
@@ -86,18 +88,22 @@ class Pacer:
 
     def step(self, events: int) -> None:
         """Hold still, and move by single events."""
-        self.paused = True
+        self._hold()
         self.source.step(events)
 
     def seek_seq(self, seq: int) -> None:
         """Hold still at an event."""
-        self.paused = True
+        self._hold()
         self.source.seek_seq(max(0, min(seq, self.source.last_seq)))
 
     def seek_time(self, time_us: int) -> None:
         """Hold still at a virtual time."""
-        self.paused = True
+        self._hold()
         self.source.seek_time(max(0, min(time_us, self.source.last_time_us)))
+
+    def _hold(self) -> None:
+        self.paused = True
+        self.came_from = self.source.seq
 
     def live(self) -> None:
         """Go to the end of what exists and follow it."""

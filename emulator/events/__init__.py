@@ -106,6 +106,13 @@ from emulator.events.topics import (
     TopicCreated,
     TopicDeleted,
 )
+from emulator.events.transactions import (
+    LastStableOffsetChanged,
+    TransactionMarkerWritten,
+    TransactionRecordWritten,
+    TransactionsLoaded,
+    TransactionStateChanged,
+)
 from emulator.events.znodes import (
     PartitionStateChanged,
     PartitionStateRemoved,
@@ -155,6 +162,7 @@ __all__ = [
     "InvariantViolated",
     "IsrChangeStarted",
     "IsrChanged",
+    "LastStableOffsetChanged",
     "LeaderElected",
     "LinkChanged",
     "LogCreated",
@@ -196,6 +204,10 @@ __all__ = [
     "TimerFired",
     "TopicCreated",
     "TopicDeleted",
+    "TransactionMarkerWritten",
+    "TransactionRecordWritten",
+    "TransactionStateChanged",
+    "TransactionsLoaded",
     "WatchFired",
     "ZkConnectionChanged",
     "ZnodeChanged",

@@ -17,6 +17,7 @@ from functools import partial
 from typing import Final, NamedTuple
 
 from msgspec import Struct
+from msgspec.structs import astuple, replace
 
 from emulator.explorer.model import Action, Model, Property, Rule, Step, Value
 from emulator.explorer.replica import (
@@ -67,15 +68,13 @@ from emulator.replication.partition import (
     epoch_error,
     produce_error,
 )
-from emulator.replication.remote_replica import NEVER_US
+from emulator.replication.remote_replica import NEVER_US, RemoteReplica
 
 FENCED_ERROR: Final = "FENCED_LEADER_EPOCH"
 OUT_OF_RANGE_ERROR: Final = "OFFSET_OUT_OF_RANGE"
 NOTHING: Final[Command | None] = None
 PARKED: Final = -2
 """The HW in the response to a parked fetch, until it is known."""
-LAST_CAUGHT_UP: Final = 1
-"""Where a frozen remote replica has the time at which it was caught up."""
 
 ACKNOWLEDGED_KEPT: Final = "AcknowledgedKept"
 ISR_HAS_COMMITTED: Final = "IsrHasCommitted"
@@ -308,12 +307,12 @@ class _Actions:
         silent: int,
         *followers: Replica,
     ) -> Outcomes:
-        """So has everybody else who does not follow this leader; the others have fetched."""
+        """Nobody else has fetched either, but who is known to have everything and still asks."""
         members = [member for member in replica.isr if member != broker]
         fetched = {
             member
             for member, follower in zip(members, followers, strict=True)
-            if member != silent and follower.follows(broker)
+            if member != silent and asks_in_vain(broker, replica, member, follower)
         }
         remotes = tuple(
             (follower, _caught_up(fields, 0 if follower in fetched else NEVER_US))
@@ -759,6 +758,16 @@ class Taken(NamedTuple):
     live: tuple[int, ...]
 
 
+def asks_in_vain(leader: int, led: Replica, follower: int, replica: Replica) -> bool:
+    """Whether a follower asks for what is not there yet, which only tells its leader that it lives.
+
+    Any other fetch is a step of its own.
+    """
+    remembered = dict(led.remotes).get(follower)
+    knows_all = remembered is not None and remembered[0] == replica.log_end == led.log_end
+    return knows_all and replica.follows(leader) and replica.answer is None
+
+
 def _with(processes: Processes, broker: int, process: Process) -> Processes:
     return (*processes[: broker - 1], process, *processes[broker:])
 
@@ -781,7 +790,12 @@ def _unparked(change: Change, high_watermark: int) -> Change:
 
 
 def _caught_up(fields: tuple[int, ...], at_us: int) -> tuple[int, ...]:
-    return (*fields[:LAST_CAUGHT_UP], at_us, *fields[LAST_CAUGHT_UP + 1 :])
+    """A follower that was caught up at some time, and whose last fetch was too long ago."""
+    remote = RemoteReplica(*fields)
+    long_ago = replace(
+        remote, last_caught_up_us=at_us, last_fetch_us=NEVER_US, last_fetch_leader_leo=-1
+    )
+    return astuple(long_ago)
 
 
 def _batches(answer: FetchAnswered) -> list[Batch]:

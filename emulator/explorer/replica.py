@@ -246,10 +246,22 @@ class ReplicaRules(Struct, frozen=True):
             zk_version=state.zk_version if state.role == LEADER else -1,
             isr=tuple(state.isr),
             epoch_start=state.epoch_start,
-            remotes=tuple((follower, _frozen(each)) for follower, each in state.remotes.items()),
+            remotes=tuple(
+                (follower, self._frozen(each)) for follower, each in state.remotes.items()
+            ),
             pending=None if pending is None else (tuple(pending.isr), pending.change),
             is_known=state.is_known,
         )
+
+    def _frozen(self, remote: RemoteReplica) -> tuple[int, ...]:
+        """A follower as the leader remembers it.
+
+        What its last fetch was counts only for one that may turn out to have been caught up then.
+        """
+        is_caught_up = remote.last_caught_up_us != NEVER_US
+        if is_caught_up or not self.rules.profile.has("caught_up_at_previous_fetch"):
+            remote.last_fetch_us, remote.last_fetch_leader_leo = NEVER_US, -1
+        return astuple(remote)
 
 
 # ---- effects
@@ -344,12 +356,6 @@ CARRY_OUT: Final[dict[type, Callable[[ReplicaRules, Stepped, Any, Partition], No
     Then: _then,
 }
 """What is done about each effect; the others concern nothing that is explored."""
-
-
-def _frozen(remote: RemoteReplica) -> tuple[int, ...]:
-    """A follower as the leader remembers it, but for when and where it fetched before."""
-    remote.last_fetch_us, remote.last_fetch_leader_leo = NEVER_US, -1
-    return astuple(remote)
 
 
 def _thawed_pending(pending: tuple[tuple[int, ...], str]) -> PendingIsr:

@@ -277,12 +277,16 @@ class HoldMessages(Input, frozen=True, kw_only=True):
 
 
 class ReleaseMessages(Input, frozen=True, kw_only=True):
-    """Let the first ``count`` held messages through, or lose them; None: all, and hold no more."""
+    """Let the first ``count`` held messages through, or lose them; None: all, and hold no more.
+
+    With ``api`` only those of that name.
+    """
 
     source: int
     destination: int
     count: Count | None = None
     lose: bool = False
+    api: str | None = None
 
 
 class ZkCommand(Input, frozen=True, kw_only=True):

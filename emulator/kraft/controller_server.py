@@ -278,10 +278,8 @@ class ControllerServer:
         image, quorum = self.state.image, self.state.quorum
         is_news = False
         for batch in quorum.log.from_offset(image.offset + 1, quorum.high_watermark):
-            for offset, record in enumerate(batch.records, start=batch.base_offset):
-                image.replay(record, offset, batch.epoch)
-                if not isinstance(record, NoOpRecord):
-                    is_news, self.state.last_record = True, offset
+            if image.replay_batch(batch.records, batch.base_offset, batch.epoch):
+                is_news, self.state.last_record = True, batch.end_offset - 1
         if is_news:
             self.kernel.emit(events.MetadataApplied, self.id, image.offset + 1)
 

@@ -1,6 +1,6 @@
 """A question for each table of the dataset, as SQL that DuckDB and Spark both understand.
 
-docs/dataset.md shows them, and the tests run them with both. Tables stand in them by their names.
+docs/dataset.md shows them, and the tests run them with both. They refer to tables by name.
 """
 
 from typing import Final, NamedTuple

@@ -1,8 +1,8 @@
 """Keyframes: the read model every so many events, as what changed since the keyframe before.
 
-A full keyframe stands on nothing; the others stand on the one before, so that an idle cluster of
+A full keyframe is based on nothing, the others on the one before, so that an idle cluster of
 any size costs nothing and each run of a log is written about once. Batches of records are left out:
-they stand in the chunks.
+they are in the chunks.
 """
 
 from collections.abc import Iterable, Mapping
@@ -48,7 +48,7 @@ class Beginning(msgspec.Struct, frozen=True):
 
 
 EMPTY: Final = ClusterView().snapshot()
-"""What the first keyframe stands on."""
+"""What the first keyframe is based on."""
 
 
 def take(view: ClusterView, base: Snapshot, snapshot: Snapshot) -> Keyframe:
@@ -104,7 +104,7 @@ def _short(
 
 
 def rebuild(base: Snapshot, frames: Iterable[Keyframe]) -> ClusterView:
-    """The view of the last of ``frames``: the first stands on ``base``, each on the one before.
+    """The view of the last of ``frames``: the first is based on ``base``, each on the one before.
 
     The view takes the frames' objects over: a frame can be used once.
     """
@@ -123,7 +123,7 @@ def rebuild(base: Snapshot, frames: Iterable[Keyframe]) -> ClusterView:
 
 
 def _lay_on(view: ClusterView, frame: Keyframe) -> None:
-    """Bring a view's state from the keyframe that ``frame`` stands on to ``frame``."""
+    """Bring a view's state from the keyframe that ``frame`` is based on to ``frame``."""
     old, new = view.state, frame.state
     _join_logs(view, frame)
     for name in _WHOLE:

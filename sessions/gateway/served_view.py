@@ -6,7 +6,7 @@ from functools import partial
 from emulator import events
 from emulator.storage.record_ledger import RecordLedger
 from sessions.model.handlers import connections, groups
-from sessions.model.handlers.clients import sent
+from sessions.model.handlers.clients import NAMING, sent
 from sessions.model.result_view import ResultView
 from sessions.model.states import Batch
 
@@ -27,7 +27,8 @@ class ServedView(ResultView):
         found = super().by_type
         for kind, handler in {**connections.HANDLERS, **groups.HANDLERS}.items():
             found[kind] = partial(handler, self)
-        found.pop(events.GroupRecordsWritten)
+        for kind in NAMING:
+            found.pop(kind)
         found[events.ProduceSent] = partial(sent, self)
         return found
 

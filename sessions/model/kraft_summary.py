@@ -86,24 +86,28 @@ def _partitions(view: ClusterView, image: Image, common: Sequence[Plain]) -> lis
 
 
 def _told(view: ClusterView, state: QuorumState, image: Image) -> Plain:
-    """What each broker that runs tells clients of each topic (Metadata)."""
+    """What each broker that runs tells clients of each topic (Metadata).
+
+    Brokers that have applied as much tell the same, so that is worked out once.
+    """
     found: Plain = {}
-    images: dict[int, Image] = {end_of(state): image}
+    told: dict[int, Plain] = {end_of(state): _topics(image)}
     for broker in view.state.brokers.values():
         if broker.state != "running":
             continue
         end = state.applied.get(broker.id, 0)
-        if end not in images:
-            images[end] = Image().take(each for each in state.log if each.offset < end)
-        own = images[end]
-        topics: Plain = {name: {} for name in sorted(image.topics.values())}
-        for (topic, number), partition in sorted(own.partitions.items()):
-            name = own.topics[topic]
-            if name in topics:
-                topics[name][str(number)] = _metadata(own, partition)
-        if topics:
-            found[str(broker.id)] = topics
+        if end not in told:
+            told[end] = _topics(Image().take(each for each in state.log if each.offset < end))
+        if told[end]:
+            found[str(broker.id)] = told[end]
     return found
+
+
+def _topics(image: Image) -> Plain:
+    topics: Plain = {name: {} for name in sorted(image.topics.values())}
+    for (topic, number), partition in sorted(image.partitions.items()):
+        topics[image.topics[topic]][str(number)] = _metadata(image, partition)
+    return topics
 
 
 def _metadata(image: Image, partition: Plain) -> Plain:

@@ -36,7 +36,8 @@ class ReplicaState(Struct, array_like=True, gc=False):
 
     ``remote_leo`` is what a replica that believes to lead remembers of each follower's LEO (-1:
     nothing yet). ``leader`` (-1: nobody) is whom the broker follows, or itself; ``isr`` and
-    ``zk_version`` are what it acts on if it leads, or led last.
+    ``zk_version`` are what it acts on if it leads, or led last. ``stable_offset`` is the last
+    stable offset, -1 where that is the HW.
     """
 
     broker: int
@@ -54,6 +55,12 @@ class ReplicaState(Struct, array_like=True, gc=False):
     leader: int = -1
     isr: list[int] | None = None
     zk_version: int | None = None
+    stable_offset: int = -1
+
+    @property
+    def last_stable_offset(self) -> int:
+        """The offset below which every transaction has ended."""
+        return self.high_watermark if self.stable_offset < 0 else self.stable_offset
 
 
 class Belief(Struct, frozen=True, array_like=True, gc=False):
@@ -182,7 +189,7 @@ class ProducerState(Struct, array_like=True):
 class ConsumerState(Struct, array_like=True):
     """One consumer.
 
-    What it was given as runs of (first record id, count), where it stands, how its last read ended.
+    What it was given as runs of (first record id, count), its position, how its last read ended.
     ``position`` is that of the partition that was read last, ``positions`` has all of them.
     """
 

@@ -1,10 +1,10 @@
 """Which objects an event touches, by name: what jumping to the next event of an object goes by.
 
 Names: ``orders-0`` a partition, ``/path`` a znode, ``broker.2``, ``topic.orders``, ``producer.p1``,
-``consumer.c1``, ``group.g``, ``client.3`` the connection of a client outside. A broker is touched
-by what happens to its process, sessions, links and roles, not by every record that it writes. In
-KRaft a path is one of the metadata image, as kafka-metadata-shell shows it, and ``broker.100`` is a
-controller.
+``consumer.c1``, ``group.g``, ``transaction.id``, ``client.3`` the connection of a client outside. A
+broker is touched by what happens to its process, sessions, links and roles, not by every record
+that it writes. In KRaft a path is one of the metadata image, as kafka-metadata-shell shows it, and
+``broker.100`` is a controller.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -21,8 +21,9 @@ PREFIXES: Final = {
     "producer": "producer.",
     "consumer": "consumer.",
     "group": "group.",
+    "transactional_id": "transaction.",
 }
-"""What stands before the name in an event's field of that name (nothing in ``tp``, ``path``)."""
+"""What precedes the name in an event's field of that name (nothing in ``tp``, ``path``)."""
 
 BROKER_FIELDS: Final[dict[type[Event], tuple[str, ...]]] = {
     events.BrokerStateChanged: ("broker",),
@@ -110,11 +111,11 @@ SPECIAL: Final[dict[type[Event], Callable[[Any], Iterable[str]]]] = {
     events.ClientResponseSent: _of_connection,
     events.ClientDisconnected: _of_connection,
 }
-"""Types whose objects stand in no field of their own."""
+"""Types whose objects have no field of their own."""
 
 
 def name_fields(kind: type[Event]) -> tuple[tuple[str, str], ...]:
-    """The fields of a type that hold names of objects, with what stands before the name."""
+    """The fields of a type that hold names of objects, with what precedes the name."""
     fields = kind.__struct_fields__
     plain = tuple((field, "") for field in ("tp", "path") if field in fields)
     prefixed = tuple((field, before) for field, before in PREFIXES.items() if field in fields)

@@ -11,7 +11,7 @@ from typing import Final
 
 from emulator import events, protocol
 from emulator.clients.context import ClientContext
-from emulator.clients.external import admin, fetch, groups, metadata, produce, producer_ids
+from emulator.clients.external import admin, fetch, groups, metadata, produce, transactions
 from emulator.clients.external.call import Call, Translator
 from emulator.clients.external.encoded_records import EncodedRecords
 from emulator.clients.external.injection import refusal
@@ -89,7 +89,12 @@ class ExternalClients:
             "DescribeCluster": metadata.DescribeCluster(addresses, racks),
             "FindCoordinator": metadata.FindCoordinator(addresses),
             "Produce": produce.Produce(context, magic, known_ids),
-            "InitProducerId": producer_ids.InitProducerId(),
+            "InitProducerId": transactions.InitProducerId(),
+            "AddPartitionsToTxn": transactions.AddPartitionsToTxn(),
+            "AddOffsetsToTxn": transactions.AddOffsetsToTxn(),
+            "EndTxn": transactions.EndTxn(),
+            "WriteTxnMarkers": transactions.WriteTxnMarkers(),
+            "TxnOffsetCommit": transactions.TxnOffsetCommit(),
             "Fetch": fetch.Fetch(context, EncodedRecords(context.ledger, magic), known_ids),
             "ListOffsets": fetch.ListOffsets(),
             "OffsetForLeaderEpoch": fetch.OffsetForLeaderEpoch(),

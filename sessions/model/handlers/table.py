@@ -43,6 +43,8 @@ HANDLERS: Final[Handlers] = {
     events.IsrChangeStarted: changes_nothing,
     events.ConsumerTruncationDetected: changes_nothing,
     events.TimerFired: changes_nothing,
+    events.TransactionStateChanged: changes_nothing,
+    events.TransactionsLoaded: changes_nothing,
     events.WatchFired: changes_nothing,
 }
 """By type of event. What is not here is no event of this program."""

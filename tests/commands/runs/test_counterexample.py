@@ -23,6 +23,8 @@ from emulator.scenario.runner import Runner
 from tests.support.generations import since
 
 STEPS = 30
+WALKS = 15
+"""So many random paths for each release, with seeds of its own."""
 
 
 def failures(script: str) -> list[tuple[str, object]]:
@@ -97,8 +99,17 @@ def wandered(bounds: Bounds, seed: int) -> Violation:
     return Violation(COMMITTED_AGREEMENT, 0, path, states)
 
 
-@pytest.mark.parametrize("version", ["seed", *since("0.8.1")])
-@pytest.mark.parametrize("seed", range(12))
+RELEASES = ["seed", *since("0.8.1")]
+
+
+@pytest.mark.parametrize(
+    ("version", "seed"),
+    [
+        (version, seed)
+        for number, version in enumerate(RELEASES)
+        for seed in range(number * WALKS, (number + 1) * WALKS)
+    ],
+)
 def test_the_emulator_ends_where_a_random_path_of_the_explorer_does(
     version: str, seed: int
 ) -> None:
