@@ -24,6 +24,7 @@ from commands.language.parser import (
     Step,
     parse_line,
     parse_script,
+    read_text,
 )
 from commands.language.values import Setting
 from commands.output import streams
@@ -120,6 +121,25 @@ def served_script(
     return parse_script(" ".join(words), "-c", {}, options)
 
 
+def script_to_serve(
+    file: str,
+    variables: dict[str, str],
+    version: str | None,
+    seed: int | None,
+    config: Sequence[Setting],
+    brokers: int | None,
+) -> Script:
+    """The script of that file or, if it is empty, of a cluster for clients; options change both.
+
+    Raises:
+        CommandError: the file cannot be read, or it or an option is wrong.
+    """
+    if not file:
+        return served_script(version, seed, config, brokers)
+    options = cluster_options(version, seed, config, brokers)
+    return parse_script(read_text(Path(file)), file, variables, options)
+
+
 def _settings_of(version: str) -> set[str]:
     """The configuration names that a release has."""
     from emulator.releases.config_names import SETTINGS
@@ -160,12 +180,11 @@ class ServedCluster:
         self.gateway = Gateway(self.run.runner, self._announce, speed=speed, host=host)
         if recorder is not None:
             self.gateway.looked.append(recorder.tick)
-        self.addresses: list[tuple[str, int]] = []
 
     @property
     def bootstrap_servers(self) -> str:
         """The brokers' addresses, as clients want them."""
-        return ",".join(f"{host}:{port}" for host, port in self.addresses)
+        return self.gateway.bootstrap_servers
 
     def _announce(self, statement: Statement) -> None:
         if self.recorder is not None:
@@ -179,7 +198,8 @@ class ServedCluster:
         Raises:
             OSError: one is taken.
         """
-        self.addresses = await self.gateway.start(port)
+        self.gateway.bind(port)
+        await self.gateway.start()
 
     async def stop(self, outcome: str = "") -> None:
         """Close the ports, and end the recording."""
@@ -189,12 +209,12 @@ class ServedCluster:
 
     # ---- statements
 
-    async def run_script(self) -> None:
+    async def run_script(self, tell: Callable[[str], None] = streams.narrate) -> None:
         """Give the script's statements one after another, at the speed of the served time."""
         for step in self.script.steps:
             if not isinstance(step, AtStatement):
                 outcome = await self.perform(step)
-                streams.narrate(f"{clock(self.run.cluster.now_us)}  {step.text}  {told(outcome)}")
+                tell(f"{clock(self.run.cluster.now_us)}  {step.text}  {told(outcome)}")
 
     async def perform(self, step: Step) -> Outcome:
         """Give one statement, and return how it ended."""
@@ -340,7 +360,11 @@ class Clusters:
         cluster = self._make(script)
         await cluster.start(wish.port)
         number = self.add(cluster)
-        return {"ok": True, "cluster": number, "bootstrap_servers": cluster.bootstrap_servers}
+        return {
+            "ok": True,
+            "cluster": number,
+            "bootstrap_servers": cluster.gateway.bootstrap_servers,
+        }
 
     async def stop(self, outcome: str = "") -> None:
         """Stop all of them."""
@@ -375,11 +399,27 @@ def serve(service: Service) -> ExitCode:
     Raises:
         CommandError: a port cannot be opened, or the cluster's configuration is not valid.
     """
-    if find_spec("crc32c") is None:
-        message = "'tidegauge serve' needs crc32c: pip install 'tidegauge[serve]'"
-        raise CommandError(ExitCode.UNREACHABLE, message)
+    need_checksums("serve")
     _tell_warnings()
     return asyncio.run(_serve(service))
+
+
+def need_checksums(command: str) -> None:
+    """Refuse to serve without the packages of the extra ``serve``.
+
+    Raises:
+        CommandError: they are not installed.
+    """
+    if find_spec("crc32c") is None:
+        message = f"'tidegauge {command}' needs crc32c: pip install 'tidegauge[serve]'"
+        raise CommandError(ExitCode.UNREACHABLE, message)
+
+
+def ports_taken(port: int, error: OSError) -> CommandError:
+    """What is said where ports cannot be opened."""
+    reason = error.strerror or str(error)
+    message = f"cannot open the ports from {port} on: {reason}; name others by --port"
+    return CommandError(ExitCode.UNREACHABLE, message)
 
 
 async def _serve(service: Service) -> ExitCode:
@@ -403,12 +443,13 @@ async def _serve(service: Service) -> ExitCode:
             )
             clusters.add(cluster)
             await cluster.start(service.port)
-        address = None if control is None else await control.start(service.control or 0)
+        address = None
+        if control is not None:
+            address = control.bind(service.control or 0)
+            await control.start()
     except OSError as error:
         await clusters.stop()
-        reason = error.strerror or str(error)
-        message = f"cannot open the ports from {service.port} on: {reason}; name others by --port"
-        raise CommandError(ExitCode.UNREACHABLE, message) from None
+        raise ports_taken(service.port, error) from None
     _tell(service, cluster, address)
     tasks: list[asyncio.Task[Any]] = [asyncio.create_task(ended.wait())]
     if cluster is not None:

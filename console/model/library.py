@@ -97,3 +97,16 @@ class Library(Protocol):
 
     def analyse(self, dataset: str, out: str, tell: Tell) -> str:
         """Run Spark's jobs over a dataset; returns their tables as text."""
+
+
+class Service(Protocol):
+    """What is done beside the console, in its event loop, as long as it is open."""
+
+    async def start(self) -> None:
+        """Begin: the first screen is there."""
+
+    async def stop(self) -> None:
+        """End: the console is about to close."""
+
+    async def wait_for_fault(self) -> None:
+        """Return never, but raise what went wrong."""

@@ -92,7 +92,8 @@ class ClientsScreen(ConsoleScreen):
 
     def _why_empty(self) -> tuple[str, str]:
         if not self.rows.keys():
-            return NOBODY
+            servers = getattr(self.stage.source, "bootstrap_servers", "")
+            return (NOBODY[0], f"bootstrap.servers={servers}") if servers else NOBODY
         if self.table.filter:
             return f"No client matches {self.table.filter.text!r}.", "esc clears the filter"
         return "No client was told an error.", "f shows all"

@@ -107,6 +107,18 @@ GROUP BY name
 ORDER BY longest_us DESC, name
 """,
     ),
+    "client_requests": Example(
+        "How long did clients wait for each API, and how often were they told an error?",
+        """\
+SELECT client, api, count(*) AS requests,
+       max(answered_us - time_us) AS longest_us,
+       sum(CASE WHEN answered_us IS NULL THEN 1 ELSE 0 END) AS unanswered,
+       sum(CASE WHEN cardinality(errors) > 0 THEN 1 ELSE 0 END) AS told_errors
+FROM client_requests
+GROUP BY client, api
+ORDER BY longest_us DESC, client, api
+""",
+    ),
     "znodes": Example(
         "Which znodes were written most often?",
         """\

@@ -297,6 +297,35 @@ REQUESTS: Final = Table(
     ),
 )
 
+CLIENT_REQUESTS: Final = Table(
+    "client_requests",
+    "a request of a client outside (`tidegauge serve`), with what it was told",
+    "the response or the end of the connection; requests without either come late",
+    (
+        session_column(),
+        *fact_columns(),
+        Column("connection", "int64", "", "number of the connection that it came by"),
+        Column("client", "string", "", "client id; `connection-N` if it has none"),
+        Column("address", "string", "", "host and port of the client; empty: not known"),
+        Column("library", "string", "", "library and version", "it does not say (KIP-511)"),
+        Column("broker", "int32", "broker id", "the broker that was asked"),
+        Column("api", "string", "", "Kafka's name, `Produce`, `Fetch`, .."),
+        Column("api_version", "int32", "", "version of the request"),
+        Column("group", "string", "", "consumer group that it speaks of as a member", "none"),
+        Column("answered_seq", "int64", "event", "ClientResponseSent", "there was none"),
+        Column(
+            "answered_us",
+            "int64",
+            "us",
+            "virtual time at which the response left",
+            "there was none",
+        ),
+        Column(
+            "errors", "list<string>", "", "names of the errors in it, each once", "there was none"
+        ),
+    ),
+)
+
 ZNODES: Final = Table(
     "znodes",
     "a change of a znode",
@@ -484,6 +513,7 @@ TABLES: Final[tuple[Table, ...]] = (
     ISR_CHANGES,
     TRUNCATIONS,
     REQUESTS,
+    CLIENT_REQUESTS,
     ZNODES,
     CONTROLLER,
     METADATA_RECORDS,

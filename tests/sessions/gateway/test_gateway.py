@@ -117,7 +117,8 @@ class Served:
 @pytest.fixture
 async def served() -> AsyncIterator[Served]:
     made = Served()
-    made.addresses = await made.gateway.start()
+    await made.gateway.start()
+    made.addresses = made.gateway.addresses
     yield made
     await made.gateway.stop()
 
