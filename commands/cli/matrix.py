@@ -69,9 +69,10 @@ def matrix(
     """Run the built-in scenarios on several releases and print a table of the outcomes.
 
     Without --versions the recommended releases are used; 4.0 and 4.1 run without ZooKeeper, with
-    the metadata log held back where other releases' LeaderAndIsr requests are. Every outcome is found by running the
-    scenario: lost acknowledged records, diverged logs, ISR members without committed records. With
-    --scenario it also prints what to watch, and which change fixed the problem.
+    the metadata log held back where other releases' LeaderAndIsr requests are. Every outcome is
+    found by running the scenario: lost acknowledged records, diverged logs, ISR members without
+    committed records. With --scenario it also prints what to watch, and which change fixed the
+    problem.
     Exit status 1: an outcome differs from what is known of Kafka, or a script failed.
     """
     from commands.library.index import SCENARIOS, find
