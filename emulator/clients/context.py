@@ -25,6 +25,7 @@ class ClientContext:
         profile: Profile,
         ledger: RecordLedger,
         bootstrap: list[int],
+        has_zookeeper: bool = True,
     ) -> None:
         """Act on ``state``; ``bootstrap`` are the brokers of bootstrap.servers, in id order."""
         self.state = state
@@ -34,6 +35,7 @@ class ClientContext:
         self.profile = profile
         self.ledger = ledger
         self.bootstrap = bootstrap
+        self.has_zookeeper = has_zookeeper
         self.producer_defaults = producer_defaults(profile.version)
         self.consumer_defaults = consumer_defaults(profile.version)
 

@@ -86,10 +86,14 @@ from emulator.protocol.kraft import (
     BrokerRegistrationResponse,
     ControllerRegistrationRequest,
     ControllerRegistrationResponse,
+    DescribeQuorumRequest,
+    DescribeQuorumResponse,
     EnvelopeRequest,
     EnvelopeResponse,
     IncrementalAlterConfigsRequest,
     IncrementalAlterConfigsResponse,
+    QuorumDescription,
+    QuorumMember,
 )
 from emulator.protocol.message import ConnectionLost, Detail, Message, Timer
 from emulator.protocol.metadata import (
@@ -186,6 +190,8 @@ AnyMessage = (
     | ControllerRegistrationResponse
     | EnvelopeRequest
     | EnvelopeResponse
+    | DescribeQuorumRequest
+    | DescribeQuorumResponse
     | IncrementalAlterConfigsRequest
     | IncrementalAlterConfigsResponse
     | BeginQuorumEpochRequest
@@ -241,6 +247,7 @@ REQUESTS = (
     CreateTopicsRequest,
     DeleteTopicsRequest,
     DescribeConfigsRequest,
+    DescribeQuorumRequest,
     FindCoordinatorRequest,
     JoinGroupRequest,
     SyncGroupRequest,
@@ -296,6 +303,8 @@ __all__ = [
     "DescribeConfigsResponse",
     "DescribeGroupsRequest",
     "DescribeGroupsResponse",
+    "DescribeQuorumRequest",
+    "DescribeQuorumResponse",
     "DescribeTransactionsRequest",
     "DescribeTransactionsResponse",
     "Detail",
@@ -354,6 +363,8 @@ __all__ = [
     "ProduceRequest",
     "ProduceResponse",
     "Protocol",
+    "QuorumDescription",
+    "QuorumMember",
     "RecordBatch",
     "StopReplicaRequest",
     "StopReplicaResponse",
