@@ -22,11 +22,11 @@ from emulator.replication.partition import (
     AdoptIsr,
     AppendAsFollower,
     AppendAsLeader,
-    BeginEpoch,
     ChangeRole,
     Command,
     Effect,
     Effects,
+    ForgetLogEnds,
     LoadLog,
     Moment,
     MoveHighWatermark,
@@ -49,13 +49,20 @@ class Replica(Partition, array_like=True, gc=False):
     """A replica: the partition's state, and what is stored of it.
 
     ``log``, ``epochs`` and ``checkpointed_hw`` are on disk; ``producers`` is rebuilt from the log.
-    ``paused``: a follower that was told not to fetch.
+    ``paused``: a follower that was told not to fetch. ``told_stable`` is the last stable offset as
+    it was stated last; -1: it was the HW.
     """
 
     log: Log = field(default_factory=Log)
     producers: ProducerStates = field(default_factory=ProducerStates)
     checkpointed_hw: int = 0
     paused: bool = False
+    told_stable: int = -1
+
+    @property
+    def last_stable_offset(self) -> int:
+        """The offset up to which a consumer that reads committed is given records."""
+        return self.producers.transactions.last_stable_offset(self.high_watermark)
 
 
 class ReplicaIndex(Struct, array_like=True):
@@ -104,9 +111,9 @@ class Replicas:
             MoveHighWatermark: self._move_high_watermark,
             ChangeRole: self._change_role,
             RememberLogEnd: self._remember_log_end,
+            ForgetLogEnds: self._forget_log_ends,
             AdoptIsr: self._adopt_isr,
             LoadLog: self._load,
-            BeginEpoch: lambda replica, _effect: self._note_lag(replica),
             StopLeading: lambda replica, _effect: self.index.lagging.pop(replica.tp, None),
             Then: lambda replica, effect: self.do(replica, effect.command),
         }
@@ -128,8 +135,13 @@ class Replicas:
         Carrying an effect out may bring about further commands, for this replica or another; they
         are done by the time that the next effect is looked at.
         """
+        moment = self.moment
+        if replica.role == LEADER or replica.high_watermark != replica.log_end:
+            self.at(replica)
+        else:  # it can neither raise a HW nor change an ISR, and most replicas are at rest
+            moment.now_us = self._clock.now_us
         # As :func:`emulator.replication.partition.step`, whose call is not free either.
-        effects = TRANSITIONS[type(command)](replica, command, self.rules, self.at(replica))
+        effects = TRANSITIONS[type(command)](replica, command, self.rules, moment)
         handlers = self._handlers
         for effect in effects:
             handlers[type(effect)](replica, effect)
@@ -139,16 +151,14 @@ class Replicas:
         """What a decision about a replica depends on now (one object, reused)."""
         moment = self.moment
         moment.now_us = self._clock.now_us
-        if replica.role == LEADER or replica.high_watermark != replica.log_end:
-            # No other can raise a HW, change an ISR or refuse a batch, and most are at rest.
-            if self._min_isr_version != self._configuration.version:
-                self._settings_changed()
-            min_isr = self._min_isr.get(replica.tp)
-            if min_isr is None:
-                topic, _, _ = replica.tp.rpartition("-")
-                min_isr = self._min_isr[replica.tp] = self.context.min_insync_replicas(topic)
-            moment.min_insync_replicas = min_isr
-            moment.live_brokers = self._process.live_brokers
+        if self._min_isr_version != self._configuration.version:
+            self._settings_changed()
+        min_isr = self._min_isr.get(replica.tp)
+        if min_isr is None:
+            topic, _, _ = replica.tp.rpartition("-")
+            min_isr = self._min_isr[replica.tp] = self.context.min_insync_replicas(topic)
+        moment.min_insync_replicas = min_isr
+        moment.live_brokers = self._process.live_brokers
         return moment
 
     def _settings_changed(self) -> None:
@@ -201,6 +211,7 @@ class Replicas:
             batch.producer_epoch,
             batch.base_sequence,
             batch.size_bytes,
+            batch.kind,
         )
         if replica.remotes:
             self.index.lagging[replica.tp] = None
@@ -226,6 +237,17 @@ class Replicas:
             batch.leader_epoch,
             batch.first_record,
         )
+        if batch.kind:
+            self._note_stable(replica)
+
+    def _note_stable(self, replica: Replica) -> None:
+        """State the last stable offset if it has moved against the HW."""
+        stable = replica.last_stable_offset
+        if stable == replica.high_watermark:
+            stable = -1
+        if stable != replica.told_stable:
+            replica.told_stable = stable
+            self._emit(events.LastStableOffsetChanged, replica.tp, self._id, stable)
 
     def _truncate(self, replica: Replica, effect: TruncateLog) -> None:
         replica.log.truncate(effect.offset)
@@ -238,6 +260,7 @@ class Replicas:
             effect.reason,
         )
         replica.producers.truncate(replica.log)
+        self._note_stable(replica)
 
     def _restart(self, replica: Replica, effect: RestartLog) -> None:
         replica.log.restart_at(effect.offset)
@@ -246,6 +269,7 @@ class Replicas:
         reason = "out of range: restart"
         self._emit(events.LogTruncated, tp, me, at, effect.previous, reason)
         self._emit(events.LogStartOffsetChanged, tp, me, at)
+        self._note_stable(replica)
 
     def _load(self, replica: Replica, _effect: LoadLog) -> None:
         replica.producers.rebuild(replica.log)
@@ -259,6 +283,7 @@ class Replicas:
             replica.high_watermark,
             epochs,
         )
+        self._note_stable(replica)
 
     # ---- effects that are facts
 
@@ -275,6 +300,11 @@ class Replicas:
             effect.previous,
             effect.occasion,
         )
+        transactions = replica.producers.transactions
+        if transactions.ongoing or transactions.unreplicated or replica.told_stable >= 0:
+            if transactions.unreplicated:
+                transactions.replicated(effect.to)
+            self._note_stable(replica)
 
     def _change_role(self, replica: Replica, effect: ChangeRole) -> None:
         self._emit(
@@ -297,8 +327,12 @@ class Replicas:
             effect.follower,
             effect.log_end,
         )
-        if effect.log_end >= 0:  # at the beginning of an epoch that is done once for all
-            self._note_lag(replica)
+        self._note_lag(replica)
+
+    def _forget_log_ends(self, replica: Replica, effect: ForgetLogEnds) -> None:
+        for follower in effect.followers:
+            self._emit(events.RemoteLogEndOffsetChanged, replica.tp, self._id, follower, -1)
+        self.index.lagging[replica.tp] = None
 
     def _note_lag(self, replica: Replica) -> None:
         """Remember whether any follower of a partition lacks something."""

@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from emulator.cluster import Cluster
-from emulator.coordinator import offsets_topic
+from emulator.coordinator.internal_topics import OFFSETS, hindrance
 from emulator.inputs.conditions import Clause
 from emulator.scenario import conditions
 from emulator.scenario.outcome import Outcome
@@ -187,7 +187,7 @@ def _why(cluster: Cluster, error: str) -> str:
     if error != "COORDINATOR_NOT_AVAILABLE":
         return ""
     running = [each for each in cluster.brokers.values() if each.state.state == "running"]
-    return offsets_topic.hindrance(running[0].context) if running else ""
+    return hindrance(running[0].context, OFFSETS) if running else ""
 
 
 def _controller_asked(
