@@ -5,7 +5,8 @@ Each is one script in ``commands/library/scenarios/``, whose first comments say 
 code where one is named, and the ``versions`` for which its expectations are written (all if left
 out). Some put every release to test: these have
 ``outcomes``, which is what is known of real Kafka, so that a run which says something else can be
-told, and the ``change`` that made it end. What comes out of them is never written down for
+told, and the ``change`` that made it end. A statement that ends in ``# answers 1`` answers the
+first question once it has been checked or done. What comes out of them is never written down for
 printing: ``tidegauge matrix`` runs them and looks.
 """
 
@@ -53,6 +54,7 @@ _FLOW = re.compile(r"([A-EK])\d")
 _HEAD = re.compile(r"# (title|watch|ask|source|versions|change|outcomes): (.*)")
 _KRAFT = re.compile(r"^.*\S  # kraft: (.*)$", re.MULTILINE)
 _FURTHER = re.compile(r"#   +(.*)")
+_ANSWERS = re.compile(r"[^#].*  # answers (\d+(?:,\d+)*)\b")
 
 
 class Scenario(Struct, frozen=True):
@@ -87,6 +89,14 @@ class Scenario(Struct, frozen=True):
     def version(self) -> str:
         """The release that it is shown on unless another is asked for."""
         return DEFAULT_VERSION if DEFAULT_VERSION in self.versions else self.versions[-1]
+
+    def answers(self) -> dict[int, tuple[int, ...]]:
+        """Which of the questions (from 1) the statements answer, by their lines."""
+        found = {}
+        for number, line in enumerate(self.text().splitlines(), start=1):
+            if match := _ANSWERS.match(line):
+                found[number] = tuple(map(int, match[1].split(",")))
+        return found
 
     def known(self, version: str) -> str:
         """What is known to come out on a release."""

@@ -153,7 +153,6 @@ class KRaftBroker(Broker):
             messages.ListPartitionReassignmentsRequest: request(
                 self.image_cache.list_reassignments
             ),
-            messages.InitProducerIdRequest: request(self.id_blocks.give_out),
         }
         mine |= dict.fromkeys(get_args(QuorumResponse), of_the_quorum)
         mine |= dict.fromkeys(get_args(ControllerResponse), self._controller_answered)
@@ -180,6 +179,11 @@ class KRaftBroker(Broker):
             ids.timeout_task: ids.check_timeout,
             FOLDERS_TASK: self.publisher.remove_folders,
         }
+
+    def _give_producer_id(
+        self, client: int, request: int, message: messages.InitProducerIdRequest
+    ) -> None:
+        self.id_blocks.give_out(client, request, message)
 
     def _controller_answered(self, _source: int, message: Any) -> None:  # noqa: ANN401 - any response
         request: int = message.request

@@ -12,23 +12,17 @@ from emulator import events
 from emulator.broker.fetcher import FetcherManager
 from emulator.broker.kraft_state import SHUTTING_DOWN, KRaftBrokerState
 from emulator.broker.partition_order import map_order
-from emulator.broker.replica import LEADER, Replica, Replicas
+from emulator.broker.replica import Replica, Replicas
 from emulator.broker_context import BrokerContext
-from emulator.coordinator import offsets_topic
+from emulator.coordinator.internal_topics import INTERNAL_TOPICS
 from emulator.metadata_log.image import Change, MetadataDelta, TopicIdPartition, config_key
 from emulator.metadata_log.records import BROKER_RESOURCE, NO_LEADER
 from emulator.metadata_log.registrations import PartitionRegistration
 from emulator.protocol import PartitionInfo
 from emulator.raft.snapshots import copy_of
 from emulator.releases.config import known_settings
-from emulator.replication.partition import (
-    BecomeFollower,
-    BecomeLeader,
-    FollowNobody,
-    Stop,
-    UpdateFollower,
-    UpdateLeader,
-)
+from emulator.replication.local_changes import command_for
+from emulator.replication.partition import Stop
 
 DELETE_DELAY_US: Final = 60_000_000
 """How long a folder marked ``-delete`` stays (log.segment.delete.delay.ms)."""
@@ -83,7 +77,7 @@ class MetadataPublisher:
             ]
         if delta.configs or delta.topics:
             self._publish_configs(delta)
-        self._publish_offsets_topic(delta)
+        self._publish_internal_topics(delta)
         if not self.state.published:
             self._mark_strays()
         changes = delta.local_changes(self.context.id)
@@ -96,11 +90,13 @@ class MetadataPublisher:
         self.state.published = True
         self.published()
 
-    def _publish_offsets_topic(self, delta: MetadataDelta) -> None:
-        """Keep who leads each partition of __consumer_offsets where the coordinator looks."""
-        name = offsets_topic.TOPIC
-        if name not in delta.topics:
-            return
+    def _publish_internal_topics(self, delta: MetadataDelta) -> None:
+        """Keep who leads the coordinators' partitions where they are looked for."""
+        for name in INTERNAL_TOPICS:
+            if name in delta.topics:
+                self._publish_internal_topic(name)
+
+    def _publish_internal_topic(self, name: str) -> None:
         known, topic = self.context.process.metadata, self.state.image.topic(name)
         now = {} if topic is None else {f"{name}-{n}": p for n, p in topic.partitions.items()}
         for tp in [tp for tp in known if tp.startswith(f"{name}-") and tp not in now]:
@@ -159,14 +155,7 @@ class MetadataPublisher:
     def _lead(self, key: TopicIdPartition, change: Change) -> None:
         after = change.after
         assert after is not None
-        replica = self._replica(key, change)
-        isr, assigned = list(after.isr), list(after.replicas)
-        if replica.role == LEADER and replica.leader_epoch == after.leader_epoch:
-            self.replicas.do(replica, UpdateLeader(isr, assigned, after.partition_epoch))
-        else:
-            epoch = self.state.image.epoch
-            command = BecomeLeader(after.leader_epoch, epoch, isr, assigned, after.partition_epoch)
-            self.replicas.do(replica, command)
+        self._take_up(self._replica(key, change), after)
 
     def _follow_all(self, followers: dict[TopicIdPartition, Change]) -> None:
         """Take up new epochs of what is followed, then begin to fetch all of that together."""
@@ -181,27 +170,15 @@ class MetadataPublisher:
         after = change.after
         assert after is not None
         replica = self._replica(key, change)
-        assigned, epoch = list(after.replicas), self.state.image.epoch
-        is_new_epoch = after.leader_epoch > replica.leader_epoch or not replica.is_known
-        has_leader = after.leader in self.state.image.brokers
-        if not is_new_epoch:
-            self.replicas.do(replica, UpdateFollower(assigned, after.partition_epoch))
-        elif has_leader:
-            command = BecomeFollower(
-                after.leader,
-                after.leader_epoch,
-                epoch,
-                assigned,
-                after.partition_epoch,
-                leader_is_alive=True,
-            )
-            self.replicas.do(replica, command)
-        else:
-            self.replicas.do(
-                replica, FollowNobody(after.leader_epoch, epoch, assigned, after.partition_epoch)
-            )
+        self._take_up(replica, after)
         if self._leaves(after):
             self.fetchers.remove(replica.tp)
+
+    def _take_up(self, replica: Replica, partition: PartitionRegistration) -> None:
+        image = self.state.image
+        is_registered = partition.leader in image.brokers
+        command = command_for(replica, partition, image.epoch, leader_is_registered=is_registered)
+        self.replicas.do(replica, command)
 
     def _leaves(self, partition: PartitionRegistration) -> bool:
         """In a controlled shutdown, what is not in the ISR or has no leader is stopped."""

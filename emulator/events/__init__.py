@@ -30,6 +30,13 @@ from emulator.events.clients import (
     ProduceSent,
     RecordsConsumed,
 )
+from emulator.events.connections import (
+    ClientConnected,
+    ClientDisconnected,
+    ClientIdentified,
+    ClientRequestReceived,
+    ClientResponseSent,
+)
 from emulator.events.controller import (
     ControllerElected,
     ControllerResigned,
@@ -101,6 +108,13 @@ from emulator.events.topics import (
     TopicCreated,
     TopicDeleted,
 )
+from emulator.events.transactions import (
+    LastStableOffsetChanged,
+    TransactionMarkerWritten,
+    TransactionRecordWritten,
+    TransactionsLoaded,
+    TransactionStateChanged,
+)
 from emulator.events.znodes import (
     PartitionStateChanged,
     PartitionStateRemoved,
@@ -122,6 +136,11 @@ __all__ = [
     "BookmarkSet",
     "BrokerRegistered",
     "BrokerStateChanged",
+    "ClientConnected",
+    "ClientDisconnected",
+    "ClientIdentified",
+    "ClientRequestReceived",
+    "ClientResponseSent",
     "ClusterCreated",
     "ConfigChanged",
     "ConsumeFinished",
@@ -145,6 +164,7 @@ __all__ = [
     "InvariantViolated",
     "IsrChangeStarted",
     "IsrChanged",
+    "LastStableOffsetChanged",
     "LeaderElected",
     "LinkChanged",
     "LogCreated",
@@ -188,6 +208,10 @@ __all__ = [
     "TimerFired",
     "TopicCreated",
     "TopicDeleted",
+    "TransactionMarkerWritten",
+    "TransactionRecordWritten",
+    "TransactionStateChanged",
+    "TransactionsLoaded",
     "WatchFired",
     "ZkConnectionChanged",
     "ZnodeChanged",

@@ -101,12 +101,7 @@ from emulator.protocol.metadata import (
     PartitionMetadata,
     TopicDescription,
 )
-from emulator.protocol.produce import (
-    InitProducerIdRequest,
-    InitProducerIdResponse,
-    ProduceRequest,
-    ProduceResponse,
-)
+from emulator.protocol.produce import ProduceRequest, ProduceResponse
 from emulator.protocol.raft import (
     BeginQuorumEpochRequest,
     BeginQuorumEpochResponse,
@@ -122,6 +117,22 @@ from emulator.protocol.raft import (
     VoteResponse,
 )
 from emulator.protocol.record_batch import RecordBatch, up_to
+from emulator.protocol.transactions import (
+    AddOffsetsToTxnRequest,
+    AddOffsetsToTxnResponse,
+    AddPartitionsToTxnRequest,
+    AddPartitionsToTxnResponse,
+    DescribeTransactionsRequest,
+    DescribeTransactionsResponse,
+    EndTxnRequest,
+    EndTxnResponse,
+    InitProducerIdRequest,
+    InitProducerIdResponse,
+    TransactionDescription,
+    TxnOffsetCommitRequest,
+    WriteTxnMarkersRequest,
+    WriteTxnMarkersResponse,
+)
 from emulator.protocol.zookeeper import WatchEvent, ZkExpired, ZkPing, ZkPong
 
 AnyMessage = (
@@ -135,6 +146,17 @@ AnyMessage = (
     | ProduceResponse
     | InitProducerIdRequest
     | InitProducerIdResponse
+    | AddOffsetsToTxnRequest
+    | AddOffsetsToTxnResponse
+    | AddPartitionsToTxnRequest
+    | AddPartitionsToTxnResponse
+    | DescribeTransactionsRequest
+    | DescribeTransactionsResponse
+    | EndTxnRequest
+    | EndTxnResponse
+    | TxnOffsetCommitRequest
+    | WriteTxnMarkersRequest
+    | WriteTxnMarkersResponse
     | MetadataRequest
     | MetadataResponse
     | ClusterMetadataRequest
@@ -203,6 +225,12 @@ REQUESTS = (
     ListOffsetsRequest,
     ProduceRequest,
     InitProducerIdRequest,
+    AddPartitionsToTxnRequest,
+    AddOffsetsToTxnRequest,
+    EndTxnRequest,
+    WriteTxnMarkersRequest,
+    TxnOffsetCommitRequest,
+    DescribeTransactionsRequest,
     MetadataRequest,
     ClusterMetadataRequest,
     LeaderAndIsrRequest,
@@ -234,6 +262,10 @@ REQUESTS = (
 
 __all__ = [
     "REQUESTS",
+    "AddOffsetsToTxnRequest",
+    "AddOffsetsToTxnResponse",
+    "AddPartitionsToTxnRequest",
+    "AddPartitionsToTxnResponse",
     "AdminResponse",
     "AllocateProducerIdsRequest",
     "AllocateProducerIdsResponse",
@@ -269,11 +301,15 @@ __all__ = [
     "DescribeConfigsResponse",
     "DescribeGroupsRequest",
     "DescribeGroupsResponse",
+    "DescribeTransactionsRequest",
+    "DescribeTransactionsResponse",
     "Detail",
     "ElectLeadersRequest",
     "ElectLeadersResponse",
     "EndQuorumEpochRequest",
     "EndQuorumEpochResponse",
+    "EndTxnRequest",
+    "EndTxnResponse",
     "EnvelopeRequest",
     "EnvelopeResponse",
     "FetchPartition",
@@ -335,11 +371,15 @@ __all__ = [
     "Timer",
     "TopicDescription",
     "TopicsResponse",
+    "TransactionDescription",
+    "TxnOffsetCommitRequest",
     "UpdateMetadataRequest",
     "UpdateMetadataResponse",
     "VoteRequest",
     "VoteResponse",
     "WatchEvent",
+    "WriteTxnMarkersRequest",
+    "WriteTxnMarkersResponse",
     "ZkExpired",
     "ZkPing",
     "ZkPong",

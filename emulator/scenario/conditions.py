@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from emulator.broker.replica import OFFLINE, Replica
 from emulator.cluster import Cluster
-from emulator.coordinator import offsets_topic
+from emulator.coordinator.internal_topics import is_internal
 from emulator.inputs.conditions import Clause, Subject, Value
 from emulator.protocol import PartitionInfo
 from emulator.storage.log import Log
@@ -313,7 +313,7 @@ def _unacked_visible(cluster: Cluster) -> int:
     count = 0
     for tp, audited in cluster.state.audit.partitions.items():
         replica = cluster.replica(tp, audited.leader)
-        if replica is None or tp.startswith(offsets_topic.PREFIX):
+        if replica is None or is_internal(tp):
             continue
         acked = {each.first_record for each in audited.acked}
         for batch in replica.log.batches:

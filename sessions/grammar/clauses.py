@@ -65,7 +65,7 @@ WRITTEN: Final = {
 TEXT_FIELDS: Final = {"state", "member", "role", "data", "children", "values", "partitions"}
 """Values that are words, or lists of words: digits beside them stay text."""
 TIME_FIELDS: Final = {"time", "caught_up_ms"}
-"""Values in milliseconds, beside which a duration may stand."""
+"""Values in milliseconds, which may also be compared with a duration."""
 
 LISTS: Final = {
     *("isr", "osr", "replicas", "epochs", "values"),
