@@ -412,7 +412,7 @@ QUORUM_ROLES: Final = Table(
             "`unattached`, `follower`, `prospective`, `candidate`, `leader` or `resigned`",
         ),
         Column("epoch", "int32", "", "epoch of the quorum that it knows of"),
-        Column("leader", "int32", "host", "whom it takes for the leader in it; -1: nobody"),
+        Column("leader", "int32", "host", "the leader of that epoch as it knows it; -1: none"),
     ),
 )
 
