@@ -16,10 +16,13 @@ from commands.runs.script_runner import ScriptRunner
 from console.model.exploration import Explored, Question, Watch
 from console.model.library import Card, LibraryError, Opened, Tell
 from emulator.events import Event
-from emulator.inputs.statements import OF_CONNECTIONS
+from emulator.inputs.conditions import Subject
+from emulator.inputs.statements import OF_CONNECTIONS, Expect, ExpectEvents, Statement, WaitUntil
 from emulator.releases.profiles import DEFAULT_VERSION, KRAFT_VERSIONS, RECOMMENDED
 from sessions.format.errors import SessionError
 from sessions.format.file import SessionFile
+from sessions.grammar.clauses import leaves
+from sessions.grammar.event_patterns import EventPattern, pattern
 from sessions.grammar.words import BadWord
 from sessions.recording.recorder import Recorder
 from sessions.sources.live import LiveSource
@@ -155,7 +158,23 @@ def card_of(scenario: Scenario) -> Card:
         scenario.version,
         scenario.change,
         apart(scenario),
+        scenario.answers(),
+        tuple(watched(scenario)),
     )
+
+
+def watched(scenario: Scenario) -> Iterator[Subject | EventPattern]:
+    """What the statements are about that answer a scenario's questions."""
+    answers = scenario.answers()
+    for step in parse_script(scenario.text(), scenario.path.name, {}).steps:
+        if step.line not in answers or not isinstance(step, Statement):
+            continue
+        if isinstance(step.input, Expect | WaitUntil):
+            yield from (clause.left for clause in leaves(step.input.clauses))
+        elif isinstance(step.input, ExpectEvents):
+            yield from map(pattern, step.input.patterns)
+        else:
+            yield Subject("audit", "", "lost")
 
 
 def apart(scenario: Scenario) -> tuple[str, str]:

@@ -74,7 +74,7 @@ SCREEN: Final = [
         ("faults",),
         "inflict",
         "enter",
-        "Do it; a harmful fault asks for the name of its object first",
+        "Do it; a harmful fault asks for a name first. Among the partitions: open one",
         "do it",
         writes=True,
     ),
