@@ -12,6 +12,8 @@ from emulator.protocol.admin import (
     AlterPartitionReassignmentsResponse,
     CreatePartitionsRequest,
     CreateTopicsRequest,
+    DeleteRecordsRequest,
+    DeleteRecordsResponse,
     DeleteTopicsRequest,
     DescribeClusterRequest,
     DescribeClusterResponse,
@@ -205,6 +207,8 @@ AnyMessage = (
     | AlterConfigsRequest
     | CreatePartitionsRequest
     | CreateTopicsRequest
+    | DeleteRecordsRequest
+    | DeleteRecordsResponse
     | DeleteTopicsRequest
     | DescribeConfigsRequest
     | DescribeConfigsResponse
@@ -245,6 +249,7 @@ REQUESTS = (
     AlterConfigsRequest,
     CreatePartitionsRequest,
     CreateTopicsRequest,
+    DeleteRecordsRequest,
     DeleteTopicsRequest,
     DescribeConfigsRequest,
     DescribeQuorumRequest,
@@ -296,6 +301,8 @@ __all__ = [
     "CreateTopicsRequest",
     "DeleteGroupsRequest",
     "DeleteGroupsResponse",
+    "DeleteRecordsRequest",
+    "DeleteRecordsResponse",
     "DeleteTopicsRequest",
     "DescribeClusterRequest",
     "DescribeClusterResponse",
