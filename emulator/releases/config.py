@@ -103,14 +103,13 @@ class BrokerConfig(Struct, frozen=True):
     offsets_topic_num_partitions: int
     offsets_topic_replication_factor: int
     offsets_commit_timeout_us: int
+    offsets_retention_us: int
+    offsets_check_interval_us: int
     transaction_topic_num_partitions: int
     transaction_topic_replication_factor: int
     transaction_topic_min_isr: int
     transaction_max_timeout_us: int
     transaction_abort_interval_us: int
-    transactional_id_expiration_us: int
-    offsets_retention_us: int
-    offsets_check_interval_us: int
     group_initial_rebalance_delay_us: int
     rack_aware_reads: bool
     replica_fetch_max_bytes: int

@@ -334,15 +334,6 @@ SETTINGS: Final = (
         since="0.11",
     ),
     Setting(
-        "transactional.id.expiration.ms",
-        "transactional_id_expiration_us",
-        "milliseconds",
-        ((_SINCE_EVER, 604_800_000),),
-        "how long a transactional id is kept that nobody uses",
-        minimum=1,
-        since="0.11",
-    ),
-    Setting(
         "group.initial.rebalance.delay.ms",
         "group_initial_rebalance_delay_us",
         "milliseconds",
