@@ -106,7 +106,6 @@ class BrokerContext:
         self.emit = kernel.emit
         self.network = surroundings.network
         self.ledger = surroundings.ledger
-        self.environment = surroundings.environment
         self.configuration = surroundings.configuration
         self.settings = self.configuration.settings
         self.profile = self.configuration.profile
@@ -124,7 +123,7 @@ class BrokerContext:
             kernel=kernel,
             network=surroundings.network,
             zookeeper=surroundings.zookeeper,
-            environment=surroundings.environment,
+            environment=surroundings.environment.of(process.id),
             timers=self.timers,
             timeout_us=lambda: self.config.zookeeper_session_timeout_us,
             session_opened=surroundings.session_opened,

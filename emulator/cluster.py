@@ -139,7 +139,11 @@ class Cluster:
         self.profile = self.configuration.profile
         self.ledger = RecordLedger(state.clients.ledger, state.clients.encoded)
         self.server = ZooKeeperServer(
-            state.server, self.zookeeper, self.environment, self.kernel, self.network
+            state.server,
+            self.zookeeper,
+            self.environment.of(ZOOKEEPER),
+            self.kernel,
+            self.network,
         )
         surroundings = Surroundings(
             self.kernel,
@@ -169,7 +173,7 @@ class Cluster:
                 profile=self.profile,
                 ledger=self.ledger,
                 bootstrap=sorted(state.brokers),
-                has_zookeeper=kraft is None,
+                in_kraft_mode=kraft is not None,
             ),
             state.settings.racks,
         )

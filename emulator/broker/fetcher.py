@@ -51,6 +51,10 @@ from emulator.replication.partition import (
 
 BACKOFF = "fetch-backoff"
 SOCKET_TIMEOUT = "socket-timeout"
+THREAD_US = 10_000
+FIRST_THREAD_US = 50_000
+"""How long a new fetcher takes to its first request in KRaft mode, and the first of a process, for
+which much is loaded (seen: 25 to 110 ms on a busy machine)."""
 
 Question = FetchRequest | OffsetsForLeaderEpochRequest | ListOffsetsRequest
 """What a fetcher asks a leader."""
@@ -83,10 +87,14 @@ class SingleRound(Struct, frozen=True, array_like=True, gc=False):
 
 
 class FetchersState(Struct, array_like=True):
-    """The fetchers by source broker, and single rounds by their request."""
+    """The fetchers by source broker, and single rounds by their request.
+
+    ``has_fetched``: the process has had a fetcher before (KRaft mode).
+    """
 
     by_source: dict[int, Fetcher] = field(default_factory=dict)
     single_rounds: dict[int, SingleRound] = field(default_factory=dict)
+    has_fetched: bool = False
 
     def has_round(self, tp: str) -> bool:
         """Whether a single round of a partition waits for an answer."""
@@ -123,17 +131,35 @@ class FetcherManager:
 
         Also how a follower goes on after a pause, in which it may have got another leader.
         """
-        fetcher = self.state.by_source.get(replica.leader)
+        tp, fetcher = replica.tp, self.state.by_source.get(replica.leader)
         if fetcher is None:
-            fetcher = self.state.by_source[replica.leader] = Fetcher(replica.leader)
-        knows_epochs = replica.epochs is not None and replica.epochs.latest >= 0
-        asks_epoch = knows_epochs and not self.rules.diverging_fetch
-        fetcher.partitions[replica.tp] = added(epoch=replica.leader_epoch, asks_epoch=asks_epoch)
-        fetcher.forgotten.pop(replica.tp, None)
+            fetcher = self._new_fetcher(replica.leader)
+        asks_epoch = (
+            not self.rules.diverging_fetch
+            and replica.epochs is not None
+            and replica.epochs.latest >= 0
+        )
+        fetcher.partitions[tp] = added(epoch=replica.leader_epoch, asks_epoch=asks_epoch)
+        if fetcher.forgotten:
+            fetcher.forgotten.pop(tp, None)
         if asks_epoch:
-            fetcher.truncating[replica.tp] = None
-        fetcher.changed[replica.tp] = None
+            fetcher.truncating[tp] = None
+        fetcher.changed[tp] = None
         self.pump(fetcher)
+
+    def _new_fetcher(self, source: int) -> Fetcher:
+        """Begin to fetch from a broker; its thread takes a while to start.
+
+        So a leader that is elected as its broker is unfenced has opened its ports by then. In
+        ZooKeeper mode the controller's requests take their time instead.
+        """
+        state = self.state
+        fetcher = state.by_source[source] = Fetcher(source)
+        if self.context.voters and not self.context.stepwise:
+            pause_us = THREAD_US if state.has_fetched else FIRST_THREAD_US
+            fetcher.resume_us = self._resume(source, pause_us)
+            state.has_fetched = True
+        return fetcher
 
     def _keep(self, replica: Replica, _effect: KeepFetching) -> None:
         fetcher = self.state.by_source.get(replica.leader)
@@ -222,13 +248,15 @@ class FetcherManager:
         return ListOffsetsRequest(self.context.id, tp, epoch)
 
     def _fetch(self, fetcher: Fetcher) -> None:
-        now, limit_bytes = self.kernel.state.now_us, self.context.config.replica_fetch_max_bytes
+        now, config = self.kernel.state.now_us, self.context.config
         asked: dict[str, FetchPartition] = {}
         later: dict[str, None] = {}
         for tp in fetcher.changed:
             fetch_state = fetcher.partitions[tp]
             if fetch_state.phase == FETCHING and fetch_state.resume_us <= now:
-                asked[tp] = wanted = self.fetch_partition(self.replicas.by_name[tp], limit_bytes)
+                asked[tp] = wanted = self.fetch_partition(
+                    self.replicas.by_name[tp], config.replica_fetch_max_bytes
+                )
                 fetch_state.asked_offset = wanted.offset
                 fetcher.in_session[tp] = None
             else:
@@ -239,11 +267,11 @@ class FetcherManager:
         forgotten, fetcher.forgotten = list(fetcher.forgotten), {}
         request = FetchRequest(
             self.context.id,
-            self.context.config.replica_fetch_wait_max_us,
+            config.replica_fetch_wait_max_us,
             asked,
             forgotten,
             new_session=not fetcher.session_open,
-            max_bytes=self.context.config.replica_fetch_response_max_bytes,
+            max_bytes=config.replica_fetch_response_max_bytes,
         )
         fetcher.session_open = True
         self._send(fetcher, request)
@@ -380,9 +408,13 @@ class FetcherManager:
 
     # ---- delays and lost connections
 
-    def _resume(self, of: str | int) -> int:
-        """When a partition, or all that is fetched from a broker, is tried again (microseconds)."""
-        resume_us = self.kernel.state.now_us + self.context.config.replica_fetch_backoff_us
+    def _resume(self, of: str | int, pause_us: int = 0) -> int:
+        """When a partition, or all that is fetched from a broker, is fetched (microseconds).
+
+        That is after ``pause_us``, or if that is 0 after replica.fetch.backoff.ms.
+        """
+        pause_us = pause_us or self.context.config.replica_fetch_backoff_us
+        resume_us = self.kernel.state.now_us + pause_us
         self.context.timers.set_deadline(BACKOFF, of, resume_us)
         return resume_us
 

@@ -30,6 +30,13 @@ from emulator.events.clients import (
     ProduceSent,
     RecordsConsumed,
 )
+from emulator.events.connections import (
+    ClientConnected,
+    ClientDisconnected,
+    ClientIdentified,
+    ClientRequestReceived,
+    ClientResponseSent,
+)
 from emulator.events.controller import (
     ControllerElected,
     ControllerResigned,
@@ -71,7 +78,9 @@ from emulator.events.network import (
 from emulator.events.quorum import (
     ControllerStateChanged,
     MetadataApplied,
+    MetadataLogStartChanged,
     MetadataRecordCommitted,
+    MetadataSnapshotTaken,
     QuorumProgressChanged,
     QuorumRoleChanged,
     ReplicaFolderMoved,
@@ -127,6 +136,11 @@ __all__ = [
     "BookmarkSet",
     "BrokerRegistered",
     "BrokerStateChanged",
+    "ClientConnected",
+    "ClientDisconnected",
+    "ClientIdentified",
+    "ClientRequestReceived",
+    "ClientResponseSent",
     "ClusterCreated",
     "ConfigChanged",
     "ConsumeFinished",
@@ -165,7 +179,9 @@ __all__ = [
     "MessageReleased",
     "MessageSent",
     "MetadataApplied",
+    "MetadataLogStartChanged",
     "MetadataRecordCommitted",
+    "MetadataSnapshotTaken",
     "MetadataUpdated",
     "OffsetCommitted",
     "OffsetExpired",

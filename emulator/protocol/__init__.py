@@ -113,9 +113,12 @@ from emulator.protocol.raft import (
     BeginQuorumEpochResponse,
     EndQuorumEpochRequest,
     EndQuorumEpochResponse,
+    FetchSnapshotRequest,
+    FetchSnapshotResponse,
     MetadataBatch,
     MetadataFetchRequest,
     MetadataFetchResponse,
+    MetadataSnapshot,
     VoteRequest,
     VoteResponse,
 )
@@ -202,6 +205,8 @@ AnyMessage = (
     | EndQuorumEpochResponse
     | MetadataFetchRequest
     | MetadataFetchResponse
+    | FetchSnapshotRequest
+    | FetchSnapshotResponse
     | VoteRequest
     | VoteResponse
     | AlterConfigsRequest
@@ -326,6 +331,8 @@ __all__ = [
     "FetchPartition",
     "FetchRequest",
     "FetchResponse",
+    "FetchSnapshotRequest",
+    "FetchSnapshotResponse",
     "FetchedPartition",
     "FindCoordinatorRequest",
     "FindCoordinatorResponse",
@@ -355,6 +362,7 @@ __all__ = [
     "MetadataFetchResponse",
     "MetadataRequest",
     "MetadataResponse",
+    "MetadataSnapshot",
     "NewTopic",
     "OffsetCommitRequest",
     "OffsetCommitResponse",

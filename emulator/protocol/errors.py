@@ -105,3 +105,6 @@ _TABLE: Final = (
 
 ERRORS: Final = {error.name: error for error in _TABLE}
 """Every error by its name, in the order of the codes."""
+
+ERROR_NAMES: Final = {error.code: error.name for error in _TABLE}
+"""The name of every error by its code."""

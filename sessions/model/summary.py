@@ -176,7 +176,7 @@ def producer(state: ProducerState) -> Plain:
 
 
 def consumer(view: ClusterView, state: ConsumerState) -> Plain:
-    """One consumer: the values that it was given, and where it stands."""
+    """One consumer: the values that it was given, and its position."""
     return {
         "name": state.name,
         "values": view.values_of(state.runs),

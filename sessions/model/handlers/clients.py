@@ -38,7 +38,7 @@ NAMING: Final = (
     events.TransactionRecordWritten,
     events.TransactionMarkerWritten,
 )
-"""The events that say what records are: keys and values stand in them and nowhere else."""
+"""The events that say what records are: keys and values are in them and nowhere else."""
 
 
 NamingEvent = (
@@ -84,7 +84,7 @@ def records_written(
     | events.TransactionRecordWritten
     | events.TransactionMarkerWritten,
 ) -> None:
-    """Records of a coordinator are named: they stand among what producers sent."""
+    """Records of a coordinator are named: they are among what producers sent."""
     model.state.batches.append(batch_of(event))
 
 
@@ -115,7 +115,7 @@ def records_consumed(model: Model, event: events.RecordsConsumed) -> None:
     """A consumer was given records."""
     consumer = _consumer(model, event.consumer, event.seq)
     consumer.runs += event.runs
-    consumer.position = event.position
+    consumer.position = consumer.positions[event.tp] = event.position
 
 
 def consume_finished(model: Model, event: events.ConsumeFinished) -> None:
