@@ -17,7 +17,7 @@ from emulator.metadata_log.records import (
 )
 from emulator.quorum_controller.context import MIN_INSYNC_REPLICAS, Context
 from emulator.quorum_controller.result import ApiError, ApiException, Result, user_operation
-from emulator.releases.config import ConfigError, check_topic_config
+from emulator.releases.config import ConfigError, check_topic_config, check_without_effect
 
 MAX_VALUE_LENGTH: Final = 32_767
 """The longest value of a configuration."""
@@ -55,7 +55,7 @@ TOPICS_WITHOUT_EFFECT: Final = (
     "segment.jitter.ms",
     "segment.ms",
 )
-"""Configurations of topics that nothing here depends on: they are written down unchecked."""
+"""Configurations of topics that nothing here depends on."""
 
 
 class ConfigResource(NamedTuple):
@@ -148,9 +148,11 @@ def _checked_topic_values(values: Mapping[str, str | None]) -> dict[str, str | N
         checked[name] = value
         if value == "":
             raise ApiException("INVALID_CONFIG", f"{name} needs a value; give none to remove it.")
-        if value is not None and name in TOPICS:
+        if value is not None:
             try:
-                checked |= check_topic_config({name: value})
+                check_without_effect(name, value)
+                if name in TOPICS:
+                    checked |= check_topic_config({name: value})
             except ConfigError as error:
                 raise ApiException("INVALID_CONFIG", str(error)) from None
     return checked
