@@ -51,6 +51,7 @@ from sessions.text import clock
 LATENCY: Final = "0.00002s"
 """How long messages take in a served cluster: clients outside bring a network of their own."""
 REPLICAS: Final = 3
+MIN_ISR: Final = 2
 FETCH_WAIT_MS: Final = "30"
 """A follower that waits for records of other partitions hears of a new one so much later."""
 FOR_TESTS: Final = {
@@ -107,6 +108,8 @@ def served_script(
     wanted = {
         "default.replication.factor": replicas,
         "offsets.topic.replication.factor": replicas,
+        "transaction.state.log.replication.factor": replicas,
+        "transaction.state.log.min.isr": str(min(MIN_ISR, spec.brokers)),
         "group.initial.rebalance.delay.ms": "0",
         "replica.fetch.wait.max.ms": FETCH_WAIT_MS,
     }

@@ -1,7 +1,7 @@
 """KRaft's metadata at the time cursor: the image that the committed log adds up to, as a tree.
 
-A log of 100,000 partitions is not decoded to show a screen of them. Each record is looked at once,
-for what it is about; those about a partition are decoded when somebody looks at that partition.
+A log of 100,000 partitions is not read whole to show a screen of them. Each record is looked at
+once, for what it is about; those about a partition are decoded when somebody looks at that one.
 Since the log only grows, going back in time is looking at fewer of its records.
 """
 

@@ -669,6 +669,19 @@ def metadata_applied(event: events.MetadataApplied) -> str:
     return f"{event.host} applied the metadata log up to {number(event.end_offset)}"
 
 
+def metadata_snapshot_taken(event: events.MetadataSnapshotTaken) -> str:
+    """A snapshot that a host has written or fetched."""
+    done = "fetched" if event.reason == "fetched" else "wrote"
+    why = "" if event.reason == "fetched" else f", by {event.reason}"
+    end, size = number(event.end_offset), number(event.size_bytes)
+    return f"{event.host} {done} a metadata snapshot up to {end}, {size} bytes{why}"
+
+
+def metadata_log_start_changed(event: events.MetadataLogStartChanged) -> str:
+    """A host's metadata log lost its beginning."""
+    return f"{event.host} has the metadata log from {number(event.start_offset)} on"
+
+
 def replica_folder_moved(event: events.ReplicaFolderMoved) -> str:
     """A folder that a broker is not to have."""
     done = f"renamed a folder to {event.name}" if event.exists else f"removed {event.name}"
@@ -682,6 +695,8 @@ KINDS: Final[dict[type[Event], Kind]] = {
     events.MetadataRecordCommitted: Kind("RECORD", metadata_record_committed),
     events.MetadataApplied: Kind("APPLY", metadata_applied),
     events.ReplicaFolderMoved: Kind("FOLDER", replica_folder_moved),
+    events.MetadataSnapshotTaken: Kind("SNAP", metadata_snapshot_taken),
+    events.MetadataLogStartChanged: Kind("START", metadata_log_start_changed),
     events.ClusterCreated: Kind("CLUSTR", cluster_created),
     events.InputReceived: Kind("INPUT", input_received),
     events.InputFinished: Kind("DONE", input_finished),

@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+from textual import events
+
 from console.model.faults import Fault, together
 from console.model.forecasts import Foresight
 from console.model.workspace import Stage
@@ -170,6 +172,10 @@ class FaultView(PickView):
     def is_vast(self) -> bool:
         """Whether a copy takes so long that nobody gets one without asking."""
         return len(self.stage.index.keys) > VAST_PARTITIONS
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Another width has room for other columns."""
+        self.refresh_effects()
 
     def on_unmount(self) -> None:
         """Nobody is here any more who wants to know."""

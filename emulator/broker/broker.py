@@ -175,6 +175,7 @@ class Broker:
             context,
             state.lifecycle,
             replicas=self.replicas,
+            locks=self.locks,
             config=self.config,
             producer_ids=self.producer_ids,
             controller=self.controller,
@@ -505,10 +506,14 @@ class Broker:
 
     def _session_expired(self) -> None:
         """Begin a new session: resign as controller, register again, take part in elections."""
+        if self.state.lifecycle.closes_session:
+            self.lifecycle.end()
+            return
         if self.state.locks.held:
             self.isr.session_expired()
             self._go_on()
         self.controller.session_expired()
+        self.lifecycle.session_expired()
         if self.state.locks.held and self.zk.usable():
             self._retry_isr_writes()
 

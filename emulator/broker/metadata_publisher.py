@@ -12,22 +12,17 @@ from emulator import events
 from emulator.broker.fetcher import FetcherManager
 from emulator.broker.kraft_state import SHUTTING_DOWN, KRaftBrokerState
 from emulator.broker.partition_order import map_order
-from emulator.broker.replica import LEADER, Replica, Replicas
+from emulator.broker.replica import Replica, Replicas
 from emulator.broker_context import BrokerContext
 from emulator.coordinator.internal_topics import INTERNAL_TOPICS
 from emulator.metadata_log.image import Change, MetadataDelta, TopicIdPartition, config_key
 from emulator.metadata_log.records import BROKER_RESOURCE, NO_LEADER
 from emulator.metadata_log.registrations import PartitionRegistration
 from emulator.protocol import PartitionInfo
+from emulator.raft.snapshots import copy_of
 from emulator.releases.config import known_settings
-from emulator.replication.partition import (
-    BecomeFollower,
-    BecomeLeader,
-    FollowNobody,
-    Stop,
-    UpdateFollower,
-    UpdateLeader,
-)
+from emulator.replication.local_changes import command_for
+from emulator.replication.partition import Stop
 
 DELETE_DELAY_US: Final = 60_000_000
 """How long a folder marked ``-delete`` stays (log.segment.delete.delay.ms)."""
@@ -62,7 +57,12 @@ class MetadataPublisher:
             return
         log, committed = state.quorum.log, state.quorum.high_watermark
         delta = MetadataDelta(self.context.id)
-        is_news = False
+        snapshot = log.snapshot_for(image.offset + 1)
+        if snapshot is not None:
+            before, image = image, copy_of(snapshot.image)
+            state.image = image
+            delta = MetadataDelta.between(before, image, self.context.id)
+        is_news = snapshot is not None
         for batch in log.from_offset(image.offset + 1, committed):
             is_news |= image.replay_batch(batch.records, batch.base_offset, batch.epoch, delta)
         if is_news or not state.published:
@@ -155,14 +155,7 @@ class MetadataPublisher:
     def _lead(self, key: TopicIdPartition, change: Change) -> None:
         after = change.after
         assert after is not None
-        replica = self._replica(key, change)
-        isr, assigned = list(after.isr), list(after.replicas)
-        if replica.role == LEADER and replica.leader_epoch == after.leader_epoch:
-            self.replicas.do(replica, UpdateLeader(isr, assigned, after.partition_epoch))
-        else:
-            epoch = self.state.image.epoch
-            command = BecomeLeader(after.leader_epoch, epoch, isr, assigned, after.partition_epoch)
-            self.replicas.do(replica, command)
+        self._take_up(self._replica(key, change), after)
 
     def _follow_all(self, followers: dict[TopicIdPartition, Change]) -> None:
         """Take up new epochs of what is followed, then begin to fetch all of that together."""
@@ -177,27 +170,15 @@ class MetadataPublisher:
         after = change.after
         assert after is not None
         replica = self._replica(key, change)
-        assigned, epoch = list(after.replicas), self.state.image.epoch
-        is_new_epoch = after.leader_epoch > replica.leader_epoch or not replica.is_known
-        has_leader = after.leader in self.state.image.brokers
-        if not is_new_epoch:
-            self.replicas.do(replica, UpdateFollower(assigned, after.partition_epoch))
-        elif has_leader:
-            command = BecomeFollower(
-                after.leader,
-                after.leader_epoch,
-                epoch,
-                assigned,
-                after.partition_epoch,
-                leader_is_alive=True,
-            )
-            self.replicas.do(replica, command)
-        else:
-            self.replicas.do(
-                replica, FollowNobody(after.leader_epoch, epoch, assigned, after.partition_epoch)
-            )
+        self._take_up(replica, after)
         if self._leaves(after):
             self.fetchers.remove(replica.tp)
+
+    def _take_up(self, replica: Replica, partition: PartitionRegistration) -> None:
+        image = self.state.image
+        is_registered = partition.leader in image.brokers
+        command = command_for(replica, partition, image.epoch, leader_is_registered=is_registered)
+        self.replicas.do(replica, command)
 
     def _leaves(self, partition: PartitionRegistration) -> bool:
         """In a controlled shutdown, what is not in the ISR or has no leader is stopped."""

@@ -99,6 +99,7 @@ class AlterAnswered(NamedTuple):
     isr: tuple[int, ...]
     zk_version: int
     leader_epoch: int
+    error: str = NONE
 
 
 Answer = FetchAnswered | EpochAnswered | EndsAnswered
@@ -110,7 +111,9 @@ class Replica(NamedTuple):
     ``phase`` is how its fetcher stands with it (:mod:`emulator.replication.fetching`), under the
     leader epoch ``fetch_epoch``. ``answer`` is the response that is on its way to the fetcher, from
     the ``answer_start``-th process of the leader.
-    ``waiting`` are the records whose producers wait for the HW, with the offset that it must reach.
+    ``pending_epochs`` are the broker epochs that the request for a ``pending`` ISR names, in KRaft
+    mode. ``waiting`` are the records whose producers wait for the HW, with the offset that it must
+    reach.
     ``hw_fell``: its HW has fallen within an epoch in which it leads.
     """
 
@@ -125,6 +128,7 @@ class Replica(NamedTuple):
     epoch_start: int | None = None
     remotes: tuple[tuple[int, tuple[int, ...]], ...] = ()
     pending: tuple[tuple[int, ...], str] | None = None
+    pending_epochs: tuple[tuple[int, int], ...] = ()
     is_known: bool = False
     log: tuple[Record, ...] = ()
     phase: str = NO_FETCHER
@@ -194,6 +198,7 @@ class ReplicaRules(Struct, frozen=True):
             answer=beside.answer,
             answer_start=0 if beside.answer is None else beside.answer_start,
             alter_answer=beside.alter_answer if has_pending else None,
+            pending_epochs=beside.pending_epochs if has_pending else (),
             waiting=beside.waiting,
             hw_fell=beside.hw_fell,
         )

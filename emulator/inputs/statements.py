@@ -176,9 +176,10 @@ class ResumeReplica(Input, frozen=True, kw_only=True):
 
 
 class StopBroker(Input, frozen=True, kw_only=True):
-    """Controlled shutdown; done when the process has ended."""
+    """Controlled shutdown; done when the process has ended, with ``wait`` False at once."""
 
     broker: int
+    wait: bool = True
 
 
 class CrashBroker(Input, frozen=True, kw_only=True):

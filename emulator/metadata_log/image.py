@@ -37,6 +37,7 @@ from emulator.metadata_log.registrations import (
     PartitionRegistration,
     broker_of,
     partition_of,
+    record_of,
 )
 
 
@@ -127,6 +128,28 @@ class MetadataDelta(Struct):
                 found.followers[key] = change
         return found
 
+    @staticmethod
+    def between(
+        before: "MetadataImage", after: "MetadataImage", broker: int | None = None
+    ) -> "MetadataDelta":
+        """Return what is different after a snapshot took an image's place (``finishSnapshot``)."""
+        delta = MetadataDelta(broker)
+        nobody = TopicImage("", "")
+        for topic_id in [
+            *before.topics,
+            *(each for each in after.topics if each not in before.topics),
+        ]:
+            old, new = before.topics.get(topic_id, nobody), after.topics.get(topic_id, nobody)
+            for number in {**old.partitions, **new.partitions}:
+                was, now = old.partitions.get(number), new.partitions.get(number)
+                if was != now:
+                    delta.touch(new if new.id else old, number, was, now)
+        for name in ("brokers", "configs", "features"):
+            old, new = getattr(before, name), getattr(after, name)
+            changed = [key for key in {**old, **new} if old.get(key) != new.get(key)]
+            setattr(delta, name, dict.fromkeys(changed))
+        return delta
+
 
 class LocalReplicaChanges(Struct):
     """What a broker has to do with its replicas after it has read some records.
@@ -199,6 +222,29 @@ class MetadataImage(Struct):
         """Return a node's dynamic value, or with None the cluster-wide default; None if unset."""
         resource = "" if broker is None else str(broker)
         return self.configs.get(config_key(BROKER_RESOURCE, resource), {}).get(name)
+
+    def records(self) -> Iterator[AnyRecord]:
+        """The records that a snapshot of it has (``MetadataImage.write``)."""
+        for name, level in self.features.items():
+            yield FeatureLevelRecord(name, level)
+        for controller, incarnation in self.controllers.items():
+            yield RegisterControllerRecord(controller, incarnation)
+        for each in self.brokers.values():
+            yield RegisterBrokerRecord(
+                *(each.id, each.incarnation_id, each.epoch),
+                *(each.fenced, each.in_controlled_shutdown, each.rack),
+            )
+        for topic in self.topics.values():
+            yield TopicRecord(topic.name, topic.id)
+            for number, partition in topic.partitions.items():
+                yield record_of(topic.id, number, partition)
+        for key, values in self.configs.items():
+            kind, _, resource = key.partition(":")
+            resource_type = TOPIC_RESOURCE if kind == "topic" else BROKER_RESOURCE
+            for name, value in values.items():
+                yield ConfigRecord(resource_type, resource, name, value)
+        if self.next_producer_id:
+            yield ProducerIdsRecord(-1, -1, self.next_producer_id)
 
     # ---- replaying
 

@@ -107,9 +107,12 @@ from emulator.protocol.raft import (
     BeginQuorumEpochResponse,
     EndQuorumEpochRequest,
     EndQuorumEpochResponse,
+    FetchSnapshotRequest,
+    FetchSnapshotResponse,
     MetadataBatch,
     MetadataFetchRequest,
     MetadataFetchResponse,
+    MetadataSnapshot,
     VoteRequest,
     VoteResponse,
 )
@@ -194,6 +197,8 @@ AnyMessage = (
     | EndQuorumEpochResponse
     | MetadataFetchRequest
     | MetadataFetchResponse
+    | FetchSnapshotRequest
+    | FetchSnapshotResponse
     | VoteRequest
     | VoteResponse
     | AlterConfigsRequest
@@ -310,6 +315,8 @@ __all__ = [
     "FetchPartition",
     "FetchRequest",
     "FetchResponse",
+    "FetchSnapshotRequest",
+    "FetchSnapshotResponse",
     "FetchedPartition",
     "FindCoordinatorRequest",
     "FindCoordinatorResponse",
@@ -339,6 +346,7 @@ __all__ = [
     "MetadataFetchResponse",
     "MetadataRequest",
     "MetadataResponse",
+    "MetadataSnapshot",
     "NewTopic",
     "OffsetCommitRequest",
     "OffsetCommitResponse",

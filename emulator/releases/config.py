@@ -122,6 +122,12 @@ class BrokerConfig(Struct, frozen=True):
     quorum_request_timeout_us: int
     quorum_append_linger_us: int
     metadata_max_idle_interval_us: int
+    metadata_snapshot_bytes: int
+    metadata_snapshot_interval_us: int
+    metadata_max_retention_bytes: int
+    metadata_max_retention_us: int
+    metadata_log_segment_bytes: int
+    metadata_log_segment_us: int
     unclean_election_interval_us: int
 
 

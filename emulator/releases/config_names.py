@@ -45,6 +45,7 @@ class Setting(Struct, frozen=True):
 
 _SINCE_EVER: Final = DOCUMENTS
 _KRAFT: Final = "3.3"
+_SNAPSHOTS_BY_TIME: Final = "3.4"
 
 SETTINGS: Final = (
     Setting(
@@ -428,6 +429,62 @@ SETTINGS: Final = (
         "milliseconds",
         ((_SINCE_EVER, 500),),
         "KRaft: how often the active controller writes a NoOpRecord, 0 for never (KIP-835)",
+        since=_KRAFT,
+    ),
+    Setting(
+        "metadata.log.max.record.bytes.between.snapshots",
+        "metadata_snapshot_bytes",
+        "integer",
+        ((_SINCE_EVER, 20_971_520),),
+        "KRaft: after so many bytes of the metadata log a member writes a snapshot (KIP-630)",
+        minimum=1,
+        maximum=LONG_MAX,
+        since=_KRAFT,
+    ),
+    Setting(
+        "metadata.log.max.snapshot.interval.ms",
+        "metadata_snapshot_interval_us",
+        "milliseconds",
+        ((_SINCE_EVER, 0), (_SNAPSHOTS_BY_TIME, 3_600_000)),
+        "KRaft: after so long a member writes a snapshot, 0 for never (KIP-876)",
+        maximum=LONG_MAX,
+        since=_SNAPSHOTS_BY_TIME,
+    ),
+    Setting(
+        "metadata.max.retention.bytes",
+        "metadata_max_retention_bytes",
+        "integer",
+        ((_SINCE_EVER, -1), (_SNAPSHOTS_BY_TIME, 104_857_600)),
+        "KRaft: how much the metadata log and its snapshots may take, -1 for any amount",
+        minimum=-1,
+        maximum=LONG_MAX,
+        since=_KRAFT,
+    ),
+    Setting(
+        "metadata.max.retention.ms",
+        "metadata_max_retention_us",
+        "milliseconds",
+        ((_SINCE_EVER, 604_800_000),),
+        "KRaft: how old a snapshot of the metadata log may be that is not the latest",
+        maximum=LONG_MAX,
+        since=_KRAFT,
+    ),
+    Setting(
+        "metadata.log.segment.bytes",
+        "metadata_log_segment_bytes",
+        "integer",
+        ((_SINCE_EVER, 1_073_741_824),),
+        "KRaft: the size of a file of the metadata log; a file goes as a whole",
+        minimum=8_388_608,
+        since=_KRAFT,
+    ),
+    Setting(
+        "metadata.log.segment.ms",
+        "metadata_log_segment_us",
+        "milliseconds",
+        ((_SINCE_EVER, 604_800_000),),
+        "KRaft: after how long a new file of the metadata log begins",
+        maximum=LONG_MAX,
         since=_KRAFT,
     ),
     Setting(

@@ -20,6 +20,12 @@ from emulator.scenario.outcome import Outcome
 
 NEVER_US: Final = 1 << 62
 """A time that does not come."""
+LOOK_US: Final = 75_000
+"""How long after it has come to hold a condition is seen, in KRaft mode.
+
+Who looks at the committed log from outside ten times a second, and acts on what is there, acts when
+brokers have had time to read it.
+"""
 
 
 class Pending(Struct, frozen=True, tag=True):
@@ -137,12 +143,17 @@ def _quiet(cluster: Cluster, pending: Quiet, is_up: bool) -> Outcome | Quiet:
     return Outcome() if is_up else pending
 
 
-def _conditions(cluster: Cluster, pending: Conditions, is_up: bool) -> Outcome | Conditions:
+def _conditions(
+    cluster: Cluster, pending: Conditions, is_up: bool
+) -> Outcome | Conditions | TimePassing:
     if cluster.sequence == pending.seen and not is_up:
         return pending
     failure = conditions.first_failure(cluster, pending.clauses)
     if failure is None:
-        return Outcome()
+        is_first_look = pending.seen < 0
+        if cluster.kraft is None or is_first_look:
+            return Outcome()
+        return TimePassing(cluster.state.kernel.now_us + LOOK_US)
     if not is_up:
         return replace(pending, seen=cluster.sequence)
     clause, actual = failure

@@ -426,8 +426,10 @@ class Runner:
         message = "" if wanted.passed else wanted.actual
         return Outcome(message=message, passed=wanted.passed, actual=wanted.actual)
 
-    def _stop(self, wanted: inputs.StopBroker) -> BrokerStopped:
+    def _stop(self, wanted: inputs.StopBroker) -> Begun:
         self.processes.stop(wanted)
+        if not wanted.wait:
+            return None
         return BrokerStopped(self.now_us + OPERATION_LIMIT_US, wanted.broker)
 
     def _start(self, wanted: inputs.StartBroker) -> Begun:

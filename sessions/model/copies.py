@@ -157,7 +157,16 @@ def view_state(old: ViewState) -> ViewState:
 def quorum(old: QuorumState) -> QuorumState:
     """A copy of its own; the records are shared, and lists of folders are only ever replaced."""
     new = copy(old)
-    for name in ("controllers", "log", "fetched", "applied", "folders", "roles"):
+    for name in (
+        "controllers",
+        "log",
+        "fetched",
+        "applied",
+        "folders",
+        "roles",
+        "snapshots",
+        "log_starts",
+    ):
         setattr(new, name, getattr(old, name).copy())
     return new
 

@@ -43,8 +43,14 @@ def mark_of(view: ClusterView, snapshot: Mapping[str, Any], since: int) -> Plain
     return {
         "controller": {"broker": quorum["leader"], "epoch": quorum["epoch"]},
         "quorum": quorum,
-        "brokers": [{**each, **_registration(image, each["id"])} for each in snapshot["brokers"]],
-        "controllers": [{"id": c, "state": each} for c, each in sorted(state.controllers.items())],
+        "brokers": [
+            {**each, **_registration(image, each["id"]), "metadata_log": _log(state, each["id"])}
+            for each in snapshot["brokers"]
+        ],
+        "controllers": [
+            {"id": c, "state": each, "metadata_log": _log(state, c)}
+            for c, each in sorted(state.controllers.items())
+        ],
         "partitions": _partitions(view, image, snapshot["partitions"]),
         "metadata": _told(view, state, image),
         "not_in_metadata": _folders(view, state, image),
@@ -56,6 +62,12 @@ def mark_of(view: ClusterView, snapshot: Mapping[str, Any], since: int) -> Plain
 def features_of(state: QuorumState) -> dict[str, int]:
     """The finalized features."""
     return Image().take(state.log).features
+
+
+def _log(state: QuorumState, host: int) -> Plain:
+    """Where a host's copy of the log begins, and its snapshots, named as their files are."""
+    names = [f"{end:020}-{epoch:010}" for end, epoch in state.snapshots.get(host, [])]
+    return {"start_offset": state.log_starts.get(host, 0), "snapshots": names}
 
 
 def _registration(image: Image, broker: int) -> Plain:

@@ -334,7 +334,9 @@ class QuorumState(Struct, array_like=True):
     each member of the quorum has the log, ``applied`` how far each host has applied it.
     ``folders`` are the renamed folders on brokers' disks. ``booted`` is the end of the log when the
     cluster was up; -1: it is not yet. ``roles`` are the controllers' own, as
-    :class:`emulator.events.QuorumRoleChanged` names them, of those that run.
+    :class:`emulator.events.QuorumRoleChanged` names them, of those that run. ``snapshots`` are the
+    end offset and epoch of each host's snapshots of the log, the oldest first, ``log_starts`` where
+    its log begins if it was cut off.
     """
 
     controllers: dict[int, str] = field(default_factory=dict)
@@ -346,6 +348,8 @@ class QuorumState(Struct, array_like=True):
     folders: dict[int, list[str]] = field(default_factory=dict)
     booted: int = -1
     roles: dict[int, str] = field(default_factory=dict)
+    snapshots: dict[int, list[tuple[int, int]]] = field(default_factory=dict)
+    log_starts: dict[int, int] = field(default_factory=dict)
 
 
 class ViewState(Struct, array_like=True):

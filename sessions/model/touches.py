@@ -45,6 +45,8 @@ BROKER_FIELDS: Final[dict[type[Event], tuple[str, ...]]] = {
     events.ControllerStateChanged: ("controller",),
     events.QuorumRoleChanged: ("controller",),
     events.ReplicaFolderMoved: ("broker",),
+    events.MetadataSnapshotTaken: ("host",),
+    events.MetadataLogStartChanged: ("host",),
 }
 """The fields that name a broker which the event touches."""
 
