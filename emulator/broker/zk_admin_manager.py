@@ -335,7 +335,8 @@ class ZkAdminManager:
             raise _unknown(topic)
         before = {} if message.replaces else self._own_values(topic)
         values = {k: v for k, v in {**before, **changes}.items() if v}
-        merged = self._checked(values, "INVALID_REQUEST")
+        told_plainly = self.context.profile.has("wrong_value_is_invalid_config")
+        merged = self._checked(values, "INVALID_CONFIG" if told_plainly else "INVALID_REQUEST")
         if not message.validate_only:
             zk = self.context.zk
             zk.write(znodes.topic_config_path(topic), znodes.config_json(merged))
@@ -349,8 +350,7 @@ class ZkAdminManager:
     def _checked(self, config: Mapping[str, str], wrong_value: str) -> dict[str, str]:
         """The configuration, if topics have all the names and take the values.
 
-        A value that is wrong is another error where a topic is created than where it is altered
-        (``AdminManager``).
+        ``wrong_value`` is the error for a value that they do not take.
         """
         known = topic_config_names()
         unknown = [name for name in config if name not in known]

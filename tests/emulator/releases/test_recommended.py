@@ -78,6 +78,7 @@ brokers_in_hash_order 1.1..2.4
 offline_replicas_leave_isr_at_failover 2.4..3.9
 leader_ahead_of_controller_noticed 3.5..3.9
 leader_recovery 3.5..3.9
+wrong_value_is_invalid_config 3.5..3.9
 offsets_expire_when_group_empty 2.1..3.9
 consumer_groups 0.9..3.9
 fetch_tells_last_stable_offset 2.1..3.9
