@@ -13,7 +13,7 @@ from commands.language.parser import parse_script
 from commands.runs.driver import Pace
 from commands.runs.script_runner import ScriptRunner
 from emulator.releases.profiles import VERSIONS
-from tests.scenario_mutations import SCENERY, marked, outcomes, version_of
+from tests.scenario_mutations import marked, outcomes, version_of
 
 FOLDER = Path(__file__).parent / "scenarios"
 ROWS = (
@@ -107,7 +107,7 @@ def test_on_both_sides_of_a_change_the_same_is_done(twins: tuple[str, str]) -> N
 
 def _statements(path: Path) -> list[str]:
     """What a scenario does, without what it expects."""
-    lines = (line.removesuffix(SCENERY).rstrip() for line in path.read_text().splitlines())
+    lines = (line.partition("  # ")[0] for line in path.read_text().splitlines())
     return [line for line in lines if not line.startswith(("#", "expect ", "mark "))]
 
 

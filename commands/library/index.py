@@ -5,7 +5,8 @@ Each is one script in ``commands/library/scenarios/``, whose first comments say 
 code where one is named, and the ``versions`` for which its expectations are written (all if left
 out). Some put every release to test: these have
 ``outcomes``, which is what is known of real Kafka, so that a run which says something else can be
-told, and the ``change`` that made it end. What comes out of them is never written down for
+told, and the ``change`` that made it end. A statement that ends in ``# answers 1`` answers the
+first question once it has been checked or done. What comes out of them is never written down for
 printing: ``tidegauge matrix`` runs them and looks.
 """
 
@@ -19,7 +20,7 @@ from msgspec import Struct
 
 from commands.language.values import version
 from emulator.releases.profiles import DEFAULT_VERSION, PROFILES, VERSIONS, neighbours
-from emulator.releases.versions import is_since
+from emulator.releases.versions import has_no_zookeeper, is_since
 from sessions.grammar.words import BadWord, nearest
 
 FOLDER: Final = Path(__file__).parent / "scenarios"
@@ -51,7 +52,9 @@ GROUPS: Final = {
 
 _FLOW = re.compile(r"([A-EK])\d")
 _HEAD = re.compile(r"# (title|watch|ask|source|versions|change|outcomes): (.*)")
+_KRAFT = re.compile(r"^.*\S  # kraft: (.*)$", re.MULTILINE)
 _FURTHER = re.compile(r"#   +(.*)")
+_ANSWERS = re.compile(r"[^#].*  # answers (\d+(?:,\d+)*)\b")
 
 
 class Scenario(Struct, frozen=True):
@@ -87,6 +90,14 @@ class Scenario(Struct, frozen=True):
         """The release that it is shown on unless another is asked for."""
         return DEFAULT_VERSION if DEFAULT_VERSION in self.versions else self.versions[-1]
 
+    def answers(self) -> dict[int, tuple[int, ...]]:
+        """Which of the questions (from 1) the statements answer, by their lines."""
+        found = {}
+        for number, line in enumerate(self.text().splitlines(), start=1):
+            if match := _ANSWERS.match(line):
+                found[number] = tuple(map(int, match[1].split(",")))
+        return found
+
     def known(self, version: str) -> str:
         """What is known to come out on a release."""
         numbers = PROFILES[version].numbers
@@ -101,8 +112,14 @@ class Scenario(Struct, frozen=True):
         return self.path.read_text(encoding="utf-8")
 
     def script(self, version: str) -> str:
-        """The whole script for one release, as ``tidegauge run -`` takes it."""
-        return self.text().replace("\ncluster ", f"\ncluster --version {version} ", 1)
+        """The whole script for one release, as ``tidegauge run -`` takes it.
+
+        Where there is no ZooKeeper, a statement gives way to the one that its comment has.
+        """
+        text = self.text()
+        if has_no_zookeeper(PROFILES[version].numbers):
+            text = _KRAFT.sub(r"\1", text)
+        return text.replace("\ncluster ", f"\ncluster --version {version} ", 1)
 
 
 def named_versions(text: str) -> tuple[str, ...]:

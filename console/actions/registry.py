@@ -26,12 +26,14 @@ SCREENS: Final = (
     "event",
     "diagram",
     "lost",
+    "clients",
     "record",
     "bookmarks",
     "difference",
     "sessions",
     "lab",
     "faults",
+    "explore",
     "compare",
     "menu",
     "page",
@@ -61,6 +63,7 @@ _MOVE = [
     everywhere("move.last", "G end", "To the last line; in a log, follow it"),
     everywhere("pane.next", "tab", "To the next pane", "pane"),
     everywhere("pane.previous", "shift+tab", "To the pane before"),
+    everywhere("pane.jump", "ctrl+o", "Jump: a letter on every pane, tab and line goes there"),
     everywhere("pane.zoom", "z", "Give the whole screen to this pane, or take it back"),
 ]
 
@@ -68,6 +71,8 @@ _TIME = [
     everywhere("time.pause", "space", "Pause or go on", "pause"),
     everywhere("time.back", ",", "One event back", "step", shown=", ."),
     everywhere("time.forward", ".", "One event forward"),
+    everywhere("time.previous_statement", "K", "One statement back"),
+    everywhere("time.next_statement", "J", "One statement forward: to the end of what it did"),
     everywhere(
         "time.previous_touch",
         "<",
@@ -95,6 +100,7 @@ _TIME = [
 
 _DEEPER = [
     everywhere("lost", "X", "List all lost records, and where they went"),
+    everywhere("clients", "C", "List the clients that are connected: what they ask, errors, lag"),
     everywhere(
         "diagram",
         "D",
@@ -214,7 +220,11 @@ FOOTER: Final = (
     "session.analyse",
     "lab.compare",
     "lab.version",
+    "lab.explore",
     "lab.object",
+    "explore.run",
+    "explore.matrix",
+    "explore.cancel",
     "filter.open",
     "faults",
     "time.pause",
@@ -251,6 +261,7 @@ GROUPS: Final = {
     "act": "Act",
     "inflict": "Act",
     "lab": "Lab",
+    "explore": "Lab",
     "session": "Sessions",
     "source": "Screens",
     "filter": "Find",
@@ -263,6 +274,7 @@ GROUPS: Final = {
     "why": "Open",
     "diagram": "Open",
     "lost": "Open",
+    "clients": "Open",
     "cursor": "Time",
     "copy": "Copy",
     "app": "Program",

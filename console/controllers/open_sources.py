@@ -15,16 +15,13 @@ from textual.app import App
 
 from console.model.library import Library, LibraryError, Opened
 from console.model.workspace import SIGN, Stage
-from console.render.scenario_card import briefing_lines
 from console.screens.base import ConsoleScreen
+from console.screens.brief import BriefScreen
+from console.screens.explore import ExploreScreen
 from console.screens.faults import FaultsScreen
 from console.screens.messages import SourceShown, WorkFailed
 from console.screens.page import MenuScreen, PageScreen
-from emulator.events import ExpectationChecked
 
-BRIEFING_WIDTH: Final = 76
-BRIEFED_EVENTS_MAX: Final = 20_000
-"""In so many events before the time cursor answers to a scenario's questions are looked for."""
 AS_BEFORE: Final = "What was open before is unchanged."
 
 
@@ -128,7 +125,7 @@ class OpenSources:
 
     def leave_overlays(self) -> None:
         """Close menus and pages that lie over a screen."""
-        while isinstance(self.app.screen, MenuScreen | PageScreen | FaultsScreen):
+        while isinstance(self.app.screen, MenuScreen | PageScreen | FaultsScreen | ExploreScreen):
             self.app.pop_screen()
 
     def begin_briefed(self) -> None:
@@ -147,14 +144,8 @@ class OpenSources:
 
     def brief(self) -> None:
         """Show what the scenario that is open is about."""
-        card = self.stage.card
-        if card is not None:
-            version = self.stage.view.state.version or card.version
-            source = self.stage.source
-            passed = source.events(max(1, source.seq - BRIEFED_EVENTS_MAX), source.seq)
-            checked = [event for event in passed if isinstance(event, ExpectationChecked)]
-            lines = briefing_lines(card, version, BRIEFING_WIDTH, checked)
-            self.app.push_screen(PageScreen(self.stage, card.name, lines))
+        if self.stage.card is not None:
+            self.app.push_screen(BriefScreen(self.stage, self.stage.card))
 
     def do_source_close(self) -> None:
         """Close what was opened last, and show what was there before."""

@@ -8,8 +8,12 @@ from textual.app import App
 from console.controllers.bookmarks import Bookmarks
 from console.controllers.notices import Notices
 from console.controllers.open_sources import OpenSources
+from console.model.lookback import statement_end
+from console.model.questions import answers
 from console.model.workspace import Stage
+from console.render.scenario_card import answer_text
 from console.screens.base import ConsoleScreen
+from console.screens.brief import BriefScreen
 from console.screens.messages import ActionRequested, SourceRequested
 from console.screens.page import MenuScreen, text_page
 from sessions.grammar.places import place
@@ -56,6 +60,7 @@ class TimeTravel:
     def do_time_forward(self) -> None:
         """One event forward."""
         self.stage.pacer.step(1)
+        self._tell_answers()
 
     def do_time_back(self) -> None:
         """One event back."""
@@ -79,6 +84,34 @@ class TimeTravel:
         self.stage.pacer.seek_seq(seq)
 
     # ---- jumps
+
+    def do_time_next_statement(self) -> None:
+        """To the end of what the next statement did."""
+        self._statement(1)
+
+    def do_time_previous_statement(self) -> None:
+        """To where the statement before began."""
+        self._statement(-1)
+
+    def _statement(self, direction: int) -> None:
+        found = statement_end(self.stage.reader, self.stage.source.seq, direction)
+        if found is None:
+            where = "later" if direction > 0 else "earlier"
+            self.app.notify(f"no {where} statement near here")
+            return
+        self.seek(found)
+        self._tell_answers()
+
+    def _tell_answers(self) -> None:
+        """Reveal the answers to a scenario's questions that the last step has come to."""
+        card, source = self.stage.card, self.stage.source
+        if card is None or isinstance(self.app.screen, BriefScreen):
+            return
+        passed = self.stage.reader.page(self.stage.pacer.came_from + 1, source.seq)
+        for number_, found in answers(card, passed).items():
+            question = card.questions[number_ - 1]
+            told = "\n".join(answer_text(each, self.stage.view) for each in found)
+            self.app.notify(told, title=f"{number_}. {question}")
 
     def do_time_next_touch(self) -> None:
         """The next event that touches what is selected."""

@@ -9,6 +9,9 @@ from typing import Protocol
 
 from msgspec import Struct
 
+from console.model.exploration import Explored, Question, Watch
+from emulator.inputs.conditions import Subject
+from sessions.grammar.event_patterns import EventPattern
 from sessions.sources.source import Source
 
 Tell = Callable[[str], None]
@@ -22,8 +25,10 @@ class LibraryError(Exception):
 class Card(Struct, frozen=True):
     """A scenario as the Lab shows it. ``version`` is the release that it is shown on by itself.
 
-    ``questions`` are to be answered before one steps on; ``since`` says what made it end, if
-    anything did; ``apart`` are two neighbouring releases on which it is not the same.
+    ``questions`` are to be answered before one steps on; ``answers`` are the numbers of those
+    (from 1) that a line of the script answers, and ``watched`` is what these lines are about.
+    ``since`` says what made it end, if anything did; ``apart`` are two neighbouring releases on
+    which it is not the same.
     """
 
     name: str
@@ -35,6 +40,8 @@ class Card(Struct, frozen=True):
     version: str
     since: str = ""
     apart: tuple[str, str] = ("", "")
+    answers: dict[int, tuple[int, ...]] = {}
+    watched: tuple[Subject | EventPattern, ...] = ()
 
 
 class Opened(Struct, frozen=True):
@@ -73,6 +80,15 @@ class Library(Protocol):
     def open_session(self, path: Path) -> Opened:
         """A recording, with the cursor at its beginning."""
 
+    def open_script(self, name: str, script: str) -> Opened:
+        """A script that was run, with the cursor at its start."""
+
+    def explore(self, question: Question, version: str, watch: Watch) -> Explored:
+        """Search a release for what must not be; ``watch`` follows and ends the search.
+
+        A release that does not have what is asked is told of in the summary.
+        """
+
     def save_script(self, source: Source, name: str) -> str:
         """Write what was asked of a source as a script; returns a sentence that names the file."""
 
@@ -81,3 +97,16 @@ class Library(Protocol):
 
     def analyse(self, dataset: str, out: str, tell: Tell) -> str:
         """Run Spark's jobs over a dataset; returns their tables as text."""
+
+
+class Service(Protocol):
+    """What is done beside the console, in its event loop, as long as it is open."""
+
+    async def start(self) -> None:
+        """Begin: the first screen is there."""
+
+    async def stop(self) -> None:
+        """End: the console is about to close."""
+
+    async def wait_for_fault(self) -> None:
+        """Return never, but raise what went wrong."""

@@ -5,7 +5,7 @@ from time import perf_counter
 from typing import Final
 
 from console.model.reader import EventReader
-from emulator.events import Event, RecordsAppended
+from emulator.events import Event, InputReceived, RecordsAppended
 
 PAGE: Final = 512
 """Events read at once."""
@@ -29,6 +29,24 @@ def last_match(
                 return event
         last = first - 1
     return None
+
+
+def statement_end(reader: EventReader, seq: int, direction: int) -> int | None:
+    """Where the statement after (1) or before (-1) an event has done all that it did.
+
+    That is the event before the next statement, or the last one; None if it is too far to be found.
+    """
+    if direction < 0:
+        given = last_match(reader, seq, lambda event: isinstance(event, InputReceived))
+        return None if given is None else given.seq - 1
+    deadline = perf_counter() + BUDGET_MS / 1_000
+    first, last_seq = seq + 2, reader.source.last_seq
+    while first <= last_seq and perf_counter() < deadline:
+        for event in reader.page(first, first + PAGE - 1):
+            if isinstance(event, InputReceived):
+                return event.seq - 1
+        first += PAGE
+    return last_seq if first > last_seq > seq else None
 
 
 class Writes:

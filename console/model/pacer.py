@@ -5,6 +5,7 @@ fast. It never decides what happens, only how far to go in a frame, and it does 
 so that keys stay quick.
 """
 
+from collections.abc import Callable
 from typing import Final
 
 from sessions.sources.source import Source
@@ -35,6 +36,8 @@ class Pacer:
         self.paused = paused
         self.speed = speed
         self.managed = 0.0
+        self.came_from = source.seq
+        """Where the cursor stood before it was last moved by hand."""
         self._wanted_s = self._passed_s = 0.0
 
     def frame(self, wall_seconds: float) -> int:
@@ -78,21 +81,29 @@ class Pacer:
         if self.paused and self.source.read_only and self.source.at_tail:
             self.source.seek_seq(0)
         self.paused = not self.paused
+        if self.paused:
+            stop: Callable[[], object] | None = getattr(self.source, "stand_still", None)
+            if stop is not None:
+                stop()
 
     def step(self, events: int) -> None:
         """Hold still, and move by single events."""
-        self.paused = True
+        self._hold()
         self.source.step(events)
 
     def seek_seq(self, seq: int) -> None:
         """Hold still at an event."""
-        self.paused = True
+        self._hold()
         self.source.seek_seq(max(0, min(seq, self.source.last_seq)))
 
     def seek_time(self, time_us: int) -> None:
         """Hold still at a virtual time."""
-        self.paused = True
+        self._hold()
         self.source.seek_time(max(0, min(time_us, self.source.last_time_us)))
+
+    def _hold(self) -> None:
+        self.paused = True
+        self.came_from = self.source.seq
 
     def live(self) -> None:
         """Go to the end of what exists and follow it."""

@@ -8,7 +8,9 @@ from typing import Final
 
 from console.actions.lookup import Action, footer_actions, refusal
 from console.model.pacer import speed_text
+from console.model.questions import is_watched
 from console.model.workspace import Stage
+from console.render.event_text import describe
 from console.render.lines import Line, Span, cut, data, fit, join_ends, line, width_of
 from console.render.state_words import WORD_OF, glyph_of
 from sessions.model.health import ALERTING
@@ -34,6 +36,8 @@ ACTION_OF: Final = {"metadata": "znodes"}
 COMPARE: Final = ("8", "compare", "Side by side")
 """The screen that there is only if two runs are open."""
 NAME_WIDTH_MAX: Final = 24
+WATCHED_EVENTS_MAX: Final = 512
+"""Of a longer step it is not said what of it was to be watched."""
 KEY_NAMES: Final = {
     "escape": "esc",
     "pageup": "pgup",
@@ -124,8 +128,9 @@ def _counts(stage: Stage, *, zeros: bool, words: bool) -> Line:
 def tabs_line(stage: Stage, mode: str, trail: str, width: int) -> Line:
     """The screens by their keys, the one that is shown set off, and where in it one is."""
     end = line(Span("? help ", "muted", "app.help"), Span(" ^p find ", "muted", "app.palette"))
+    watched = _watched(stage)
     for short in (False, True):
-        left = _tabs(stage, mode, trail, short=short)
+        left = (*_tabs(stage, mode, trail, short=short), *watched)
         if width_of(left) + width_of(end) < width:
             break
     return join_ends(left, end, width, stage.glyphs.more)
@@ -140,6 +145,19 @@ def _tabs(stage: Stage, mode: str, trail: str, *, short: bool) -> Line:
         shown = f" {key} " if short and not here else f" {key} {title} "
         spans.append(Span(shown, "tab-here" if here else "tab", f"go.{ACTION_OF.get(name, name)}"))
     return line(*spans, data(f" {stage.glyphs.here} {trail}" if trail else "", "strong"))
+
+
+def _watched(stage: Stage) -> Line:
+    """What the open scenario asks to watch for, where the last step has come to it."""
+    first, last = stage.pacer.came_from + 1, stage.source.seq
+    if stage.card is None or not stage.pacer.paused or not 0 <= last - first < WATCHED_EVENTS_MAX:
+        return ()
+    passed = stage.reader.page(first, last)
+    found = next((event for event in reversed(passed) if is_watched(stage.card, event)), None)
+    if found is None:
+        return ()
+    told = describe(found)
+    return line(Span(f"  {stage.glyphs.watched} {told.word} {told.text}", "accent"))
 
 
 def footer_line(context: str, width: int, *, read_only: bool, more: str) -> Line:

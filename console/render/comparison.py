@@ -16,7 +16,7 @@ CLOCK_WIDTH = 10
 
 
 def state_lines(view: ClusterView, other: ClusterView, glyphs: Glyphs, width: int) -> list[Line]:
-    """Brokers that are not running, then each partition with its replicas and their records.
+    """Controller, brokers that are not running, then each partition with its replicas and records.
 
     What the other run does not say is set off.
     """
@@ -39,7 +39,8 @@ def _texts(view: ClusterView) -> list[str]:
     state = view.state
     down = [f"{each.id} {each.state}" for each in state.brokers.values() if each.state != "running"]
     controller = "none" if state.controller.broker is None else str(state.controller.broker)
-    rows = [f"controller {controller}, down: {', '.join(down) or 'none'}"]
+    keeper = "ZooKeeper" if state.quorum is None else "KRaft"
+    rows = [f"controller {controller} ({keeper}), down: {', '.join(down) or 'none'}"]
     for tp in sorted(state.partitions):
         partition = state.partitions[tp]
         rows.append(_partition_text(partition))

@@ -1,7 +1,11 @@
-"""The predicted effect of a fault, in words."""
+"""The predicted effect of a fault: in words, and as a column for each consequence."""
 
-from typing import Final
+from collections.abc import Callable
+from typing import Final, NamedTuple
 
+from console.model.links import Link
+from console.render.lines import Line, Span, fit, line
+from console.render.rows import Row
 from console.render.state_words import WORD_OF
 from sessions.sources.forecast import BRIEF_US, Effect
 from sessions.text import clean, number
@@ -31,6 +35,71 @@ def effect_words(effect: Effect) -> str:
     parts += _further(effect)
     parts += _better(effect)
     return ", ".join(parts) or "no partition is affected"
+
+
+class Consequence(NamedTuple):
+    """A column of the table of forecasts; ``shown`` is its cell, empty if nothing changes."""
+
+    title: str
+    width: int
+    shown: Callable[[Effect], str]
+
+
+def _change(name: str) -> Callable[[Effect], str]:
+    """How many more partitions are in a state at worst; if none, how many fewer in the end."""
+
+    def shown(effect: Effect) -> str:
+        change = _more(effect, name) or getattr(effect.after, name) - getattr(effect.now, name)
+        return f"{change:+,}" if change else ""
+
+    return shown
+
+
+def _unserved(effect: Effect) -> str:
+    """For how long partitions that the fault leaves without a leader have none."""
+    if not effect.unserved or (effect.unserved_us or BRIEF_US) < BRIEF_US:
+        return ""
+    return "always" if effect.unserved_us is None else f"{effect.unserved_us / 1e6:.1f} s"
+
+
+CONSEQUENCES: Final = (
+    Consequence("OFFLINE", 7, _change("offline")),
+    Consequence("<MIN", 7, _change("under_min_isr")),
+    Consequence("LOST", 5, lambda effect: number(effect.lost) if effect.lost else ""),
+    Consequence("UNSERVED", 10, _unserved),
+    Consequence("MOVED", 7, lambda effect: number(effect.moved) if effect.moved else ""),
+    Consequence(
+        "CTRL", 4, lambda effect: "" if effect.controller is None else str(effect.controller)
+    ),
+    Consequence("URP", 7, _change("under_replicated")),
+)
+"""What may become of a fault; where there is little room the last ones are left out."""
+
+
+def columns_that_fit(room: int) -> list[Consequence]:
+    """The first consequences that fit into so many columns, each after a blank."""
+    shown: list[Consequence] = []
+    for each in CONSEQUENCES:
+        room -= each.width + 1
+        if room < 0:
+            break
+        shown.append(each)
+    return shown
+
+
+def title_cells(shown: list[Consequence]) -> Line:
+    """The titles of the columns."""
+    return line(Span("".join(f" {each.title:>{each.width}}" for each in shown), "title"))
+
+
+def effect_cells(effect: Effect, shown: list[Consequence]) -> Line:
+    """A forecast in columns: what gets worse, what gets better (``-2``), and nothing as a dot."""
+    spans = []
+    for each in shown:
+        text = each.shown(effect)
+        role = "ok" if text.startswith("-") else "warning" if text else "faint"
+        spans.append(Span(f" {text or '.':>{each.width}}", role))
+    return line(*spans)
 
 
 def is_harmful(effect: Effect) -> bool:
@@ -76,16 +145,17 @@ def _better(effect: Effect) -> list[str]:
     return parts
 
 
-def change_rows(effect: Effect) -> list[str]:
+def change_rows(effect: Effect) -> list[Row]:
     """A line for each partition that ends otherwise, with a heading; none if none does."""
     if not effect.changes:
         return []
     width = max(len("PARTITION"), *(len(change.tp) for change in effect.changes))
-    rows = [f"{'PARTITION':{width}}  {'LEADER':>10}  STATE"]
+    rows = [Row(line(Span(f"{'PARTITION':{width}}  {'LEADER':>10}  STATE", "title")))]
     for change in effect.changes:
         leader = _arrow(_leader(change.leader_without), _leader(change.leader))
         state = _arrow(WORD_OF[change.without].label, WORD_OF[change.status].label)
-        rows.append(f"{clean(change.tp):{width}}  {leader:>10}  {state}")
+        shown = line(f"{fit(clean(change.tp), width)}  {leader:>10}  {state}")
+        rows.append(Row(shown, Link("partition", change.tp), change, change.tp))
     return rows
 
 

@@ -1,28 +1,38 @@
-"""A scenario in the Lab's words: what it is, what to watch, what to predict."""
+"""A scenario in the Lab's words: what it is, what to watch, what to predict, what was answered."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from console.model.library import Card
+from console.model.questions import Answer
 from console.render.lines import BLANK, Line, Span, line, wrap
 from emulator.events import ExpectationChecked
 from emulator.releases.profiles import neighbours
+from sessions.model.cluster_view import ClusterView
 from sessions.text import clean, short_clock
 
 MARGIN = 2
 
 
 def briefing_lines(
-    card: Card, version: str, width: int, checked: Sequence[ExpectationChecked] = ()
+    card: Card,
+    version: str,
+    width: int,
+    answers: Mapping[int, Sequence[Answer]] | None = None,
+    view: ClusterView | None = None,
 ) -> list[Line]:
-    """Title, release, what to watch, the questions, their answers so far, and what made it end.
+    """Title, release, what to watch, the questions with their answers, and what made it end.
 
-    The answers are the scenario's own expectations that have been ``checked``.
+    ``answers`` are those that are known where ``view`` is; None while nothing has been run.
     """
     rows = [line(Span(f" {card.title}", "strong")), _named(card, version), BLANK]
     rows += _section("WATCH", [card.watch], width)
-    rows += _section("PREDICT, BEFORE YOU STEP ON", card.questions, width, numbered=True)
-    if checked:
-        rows += _answers(checked, width)
+    rows.append(line(Span(" PREDICT, BEFORE YOU STEP ON", "title")))
+    for number, question in enumerate(card.questions, start=1):
+        rows += _numbered(number, question, width)
+        is_answered = any(number in each for each in card.answers.values())
+        if is_answered and answers is not None and view is not None:
+            rows += _answered(answers.get(number, ()), view, width)
+    rows.append(BLANK)
     if card.since:
         rows += _section("FIXED SINCE", [card.since], width)
     if not set(neighbours(version)) <= set(card.versions):
@@ -31,17 +41,38 @@ def briefing_lines(
     return rows
 
 
-def _answers(checked: Sequence[ExpectationChecked], width: int) -> list[Line]:
-    """What has turned out, with the time; what did not hold says what was so instead."""
-    rows: list[Line] = [line(Span(" ANSWERED SO FAR", "title"))]
-    for event in checked:
-        when = f" {short_clock(event.time_us)}  "
-        text = event.text if event.passed else f"not {event.text}, but {event.actual}"
-        first, *rest = wrap(clean(text), max(10, width - MARGIN - len(when)))
-        role = "" if event.passed else "error"
+def _answered(found: Sequence[Answer], view: ClusterView, width: int) -> list[Line]:
+    """What has turned out, with the time; until then, how to get there."""
+    if not found:
+        return [line(Span("    not answered yet: J goes on by a statement", "muted"))]
+    rows: list[Line] = []
+    for event in found:
+        when = f"    {short_clock(event.time_us)}  "
+        first, *rest = wrap(clean(answer_text(event, view)), max(10, width - MARGIN - len(when)))
+        role = "ok" if held(event) else "error"
         rows.append(line(Span(when, "muted"), Span(first, role)))
         rows += [line(" " * len(when), Span(row, role)) for row in rest]
-    return [*rows, BLANK]
+    return rows
+
+
+def held(event: Answer) -> bool:
+    """Whether it turned out as the script says."""
+    return not isinstance(event, ExpectationChecked) or event.passed
+
+
+def answer_text(event: Answer, view: ClusterView) -> str:
+    """What a statement has come to: its condition if it asserts one, else what the audit says."""
+    if isinstance(event, ExpectationChecked):
+        return event.text if event.passed else f"not {event.text}, but {event.actual}"
+    if event.text.startswith("wait until "):
+        condition = event.text.removeprefix("wait until ")
+        return condition if event.error == "NONE" else f"not {condition}"
+    partitions = view.state.partitions.values()
+    lost, doubled, diverged = (
+        sum(len(getattr(each, name)) for each in partitions)
+        for name in ("lost", "duplicated", "diverged")
+    )
+    return f"in the end {lost} lost, {doubled} duplicated, {diverged} diverged"
 
 
 def _named(card: Card, version: str) -> Line:
@@ -52,11 +83,15 @@ def _named(card: Card, version: str) -> Line:
     )
 
 
-def _section(title: str, texts: Sequence[str], width: int, *, numbered: bool = False) -> list[Line]:
+def _numbered(number: int, text: str, width: int) -> list[Line]:
+    sign = f"{number}. "
+    first, *rest = wrap(text, max(10, width - MARGIN - len(sign)))
+    shown = [line(" ", Span(sign, "key"), first)]
+    return [*shown, *(line(" " * (1 + len(sign)), row) for row in rest)]
+
+
+def _section(title: str, texts: Sequence[str], width: int) -> list[Line]:
     rows: list[Line] = [line(Span(f" {title}", "title"))]
-    for number, text in enumerate(texts, start=1):
-        sign = f"{number}. " if numbered else ""
-        first, *rest = wrap(text, max(10, width - MARGIN - len(sign)))
-        rows.append(line(" ", Span(sign, "key"), first))
-        rows += [line(" " * (1 + len(sign)), row) for row in rest]
+    for text in texts:
+        rows += [line(" ", row) for row in wrap(text, max(10, width - MARGIN))]
     return [*rows, BLANK]

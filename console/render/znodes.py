@@ -1,8 +1,10 @@
-"""One znode as lines: data and Stat."""
+"""One znode as lines: data, Stat and watches."""
 
+from console.render.event_text import writer_name
 from console.render.lines import BLANK, Line, Span, cut, line, wrap
 from console.render.tree import data_lines, natural
 from console.styles.glyphs import Glyphs
+from emulator.zookeeper.watches import Watches
 from emulator.zookeeper.zkcli import date_text
 from sessions.model.states import ZnodeState
 from sessions.text import clean, clock, hexadecimal
@@ -46,3 +48,18 @@ def stat_of(node: ZnodeState) -> list[tuple[str, str]]:
         ("dataLength", str(_length(node))),
         ("numChildren", str(len(node.children))),
     ]
+
+
+def watch_lines(watches: Watches | str, path: str, width: int) -> list[Line]:
+    """Who is told of the next change of a znode, and of what; a text says why nobody knows."""
+    rows = [line(Span("WATCHES", "title"), Span("  each is told once", "muted"))]
+    if isinstance(watches, str):
+        return [
+            *rows,
+            *(line(Span(f" {row}", "muted")) for row in wrap(watches, max(8, width - 2))),
+        ]
+    of_data, of_children = watches.of_path(path)
+    for host in sorted({*of_data, *of_children}):
+        kinds = ["data"] * (host in of_data) + ["children"] * (host in of_children)
+        rows.append(line(f" {writer_name(host)}", Span(f"  {' and '.join(kinds)}", "muted")))
+    return rows if len(rows) > 1 else [*rows, line(Span(" nobody watches it", "muted"))]

@@ -1,17 +1,20 @@
 """What every screen has: bars, panes, the input line; and how keys move between panes."""
 
 from collections.abc import Collection, Iterator, Sequence
+from functools import partial
 from typing import Any, ClassVar
 
 from textual import events
 from textual.app import ComposeResult
 from textual.containers import Container
+from textual.geometry import Offset
 from textual.screen import Screen
 
 from console.model.links import Link
 from console.model.workspace import SIGN, Stage
 from console.render.bars import footer_line, header_line, tabs_line
-from console.render.lines import Span, line
+from console.render.lines import Span, cells, line
+from console.screens.jump import JumpScreen, Target
 from console.screens.messages import (
     ActionRequested,
     CopyRequested,
@@ -254,6 +257,33 @@ class ConsoleScreen(Screen[Any], inherit_bindings=False):
         if current is not None:
             place = self.panes.index(current)
             self.enter_pane(self.panes[(place + step) % len(self.panes)])
+
+    def do_pane_jump(self) -> None:
+        """A letter on every pane, tab and line in sight: typing one goes there."""
+
+        def go(target: Target | None) -> None:
+            if target is not None:
+                target.go()
+                self.repaint()
+
+        self.app.push_screen(JumpScreen(self._jump_targets()), go)
+
+    def _jump_targets(self) -> Iterator[Target]:
+        """Panes and tabs first: lines get the letters that are left."""
+        for pane in self.panes:
+            if pane.view.region.area:
+                yield Target(pane.region.offset, partial(self.enter_pane, pane))
+        x = self.tabs.region.x
+        for span in self.tabs.lines[0] if self.tabs.lines else ():
+            if span.action:
+                go = partial(self.request, ActionRequested(span.action))
+                yield Target(Offset(x, self.tabs.region.y), go)
+            x += cells(span.text)
+        if (current := self.current_pane) is not None and current.view.has_cursor:
+            view = current.view
+            below = view.region.offset + Offset(0, view.gutter.top + view.fixed_lines - view.top)
+            for index in view.in_sight():
+                yield Target(below + Offset(0, index), partial(view.move_to, index))
 
     def do_pane_zoom(self) -> None:
         """One pane takes the whole body, or gives it back."""

@@ -11,11 +11,12 @@ from console.model.faults import Fault
 from console.model.workspace import Stage
 from console.render.effects import change_rows
 from console.render.lines import Span, line, text_of, wrap
+from console.render.rows import Row
 from console.screens.base import ConsoleScreen
 from console.screens.messages import ActionRequested, FaultChosen
 from console.widgets.fault_list import FaultView
-from console.widgets.text import TextView
-from sessions.text import clock
+from console.widgets.links import LinkView
+from sessions.text import clock, plural
 
 
 class FaultsScreen(ConsoleScreen):
@@ -28,11 +29,11 @@ class FaultsScreen(ConsoleScreen):
         super().__init__(stage)
         self.subject = subject
         self.list = FaultView(stage, id="faults")
-        self.effect = TextView(stage, id="effect")
+        self.effect = LinkView(stage, id="effect")
         self.offered = faults
 
     def compose_body(self) -> ComposeResult:
-        """The list, and all of what the selected one would do."""
+        """The list, and below it the partitions that the selected one would change."""
         yield self.pane(self.list, "faults")
         yield self.pane(self.effect, "effect", "log")
 
@@ -54,17 +55,19 @@ class FaultsScreen(ConsoleScreen):
         """The statement, its effect, and what it asks for first."""
         fault, width = self.list.fault, max(20, self.effect.columns - 1)
         if fault is None:
-            self.effect.show([line(Span(" no fault matches; esc clears the filter", "muted"))])
+            why = line(Span("no fault matches; esc clears the filter", "muted"))
+            self.effect.show([Row(why)])
             return
         effect = text_of(self.list.effect(fault)) or "not predicted yet"
-        rows = [line(Span(f" : {fault.statement}", "key"))]
-        rows += [line(f" {row}") for row in wrap(effect, width)]
+        rows = [Row(line(Span(f": {fault.statement}", "key")))]
+        rows += [Row(line(row)) for row in wrap(effect, width)]
         if fault.confirm:
-            rows.append(line(Span(f" asks for a name first: {fault.confirm}", "muted")))
+            rows.append(Row(line(Span(f"asks for a name first: {fault.confirm}", "muted"))))
         known = self.list.foresight.known(fault.statement)
         changes = [] if known is None else change_rows(known)
-        rows += [line(Span(f" {row}", "muted")) for row in changes]
-        self.panes[1].entitle(fault.title)
+        rows += changes
+        count = plural(len(changes) - 1, "partition") if changes else ""
+        self.panes[1].entitle(fault.title, [f"{count} changed" if count else ""])
         self.effect.show(rows)
 
     def on_virtual_view_selected(self) -> None:
@@ -81,8 +84,12 @@ class FaultsScreen(ConsoleScreen):
         self.repaint()
 
     def do_inflict(self) -> None:
-        """Do what is under the cursor."""
-        self.request(FaultChosen(self.list, self.leave))
+        """Do the fault under the cursor; among the partitions, open the selected one."""
+        pane = self.current_pane
+        if pane is not None and pane.view is self.effect:
+            self.follow_link(self.effect.selected.link if self.effect.selected else None)
+        else:
+            self.request(FaultChosen(self.list, self.leave))
 
     def leave(self) -> None:
         """It is done: back to the screen below, where it can be seen."""

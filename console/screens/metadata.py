@@ -1,6 +1,6 @@
 """Screen 4 of a KRaft cluster, Metadata: what does the metadata log say, and who has read it?"""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -8,32 +8,27 @@ from textual.binding import BindingType
 from textual.containers import Horizontal
 
 from console.actions.bindings import bindings_for
-from console.model.event_levels import CHANGE
+from console.model.metadata_image import MetadataNode
 from console.model.workspace import Stage
 from console.render.empty import nothing_lines
 from console.render.metadata import node_lines
 from console.render.quorum import quorum_lines, quorum_title
-from console.screens.base import ConsoleScreen
 from console.screens.broker import open_last_touch
-from console.widgets.event_log import EventView
+from console.screens.tree import TreeScreen
 from console.widgets.metadata_tree import MetadataTreeView
 from console.widgets.text import TextView
 from sessions.text import plural
 
 
-class MetadataScreen(ConsoleScreen):
+class MetadataScreen(TreeScreen[MetadataNode]):
     """The image as a tree, the selected node, the quorum, and the node's history."""
 
     context: ClassVar[str] = "metadata"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_for("metadata")]
 
     def __init__(self, stage: Stage) -> None:
-        super().__init__(stage)
-        self.tree_view = MetadataTreeView(stage, id="tree")
-        self.detail = TextView(stage, id="inspector")
+        super().__init__(stage, MetadataTreeView(stage, id="tree"))
         self.quorum = TextView(stage, id="quorum")
-        self.log_view = EventView(stage, id="log")
-        self.log_view.least = CHANGE
 
     def compose_body(self) -> ComposeResult:
         """The tree with the node beside it, the quorum, and the node's history below."""
@@ -75,42 +70,16 @@ class MetadataScreen(ConsoleScreen):
             return "There is no metadata log at this time.", ". steps to the next event"
         return "No path matches.", "esc clears the filter"
 
-    def selection(self) -> Sequence[str]:
-        """The selected path."""
-        node = self.tree_view.selected
-        return () if node is None else (node.path,)
-
-    def on_virtual_view_selected(self) -> None:
-        """The detail follows the cursor at once."""
-        self.repaint()
-
-    def on_virtual_view_chosen(self) -> None:
-        """A double click opens."""
-        self.do_drill()
-
-    def do_drill(self) -> None:
-        """Open the broker or partition; in the history, bring the time cursor to the event."""
-        pane, node = self.current_pane, self.tree_view.selected
-        if pane is not None and pane.view is self.log_view:
-            if (event := self.log_view.selected) is not None:
-                self.open("moment", event.seq)
-        elif node is not None:
-            self._open_node(node.path)
-
-    def _open_node(self, path: str) -> None:
-        """What the node stands for has a screen of its own; other branches open and close."""
-        match path.split("/")[1:]:
+    def open_node(self, node: MetadataNode) -> None:
+        """The broker or partition that it stands for; other branches open and close."""
+        match node.path.split("/")[1:]:
             case ["topics", topic, partition]:
                 self.open("partition", f"{topic}-{partition}")
             case ["brokers" | "controllers", host]:
                 self.open("broker", host)
             case _ if not self.tree_view.toggle():
-                open_last_touch(self, path)
+                open_last_touch(self, node.path)
 
-    def do_why(self) -> None:
-        """Open the last event about the node; in its history, the selected one."""
-        pane, node = self.current_pane, self.tree_view.selected
-        if pane is not None and pane.view is self.log_view:
-            self.open_event_of(self.log_view)
-        elif node is not None:
-            open_last_touch(self, node.path)
+    def explain(self, node: MetadataNode) -> None:
+        """The last event about it."""
+        open_last_touch(self, node.path)

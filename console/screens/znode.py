@@ -1,30 +1,38 @@
-"""One znode: every version that it has had, its data and Stat, and who was told of its changes."""
+"""One znode: every version with its writer, its data and Stat, who watches it, and who was told."""
 
 import json
 from collections.abc import Collection, Sequence
 from typing import ClassVar
 
+from textual import work
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal
+from textual.worker import get_current_worker
 
 from console.actions.bindings import bindings_for
 from console.model.workspace import Stage
 from console.render.empty import nothing_lines
-from console.render.event_text import host
+from console.render.event_text import host, writer_name
 from console.render.lines import BLANK, Line, Span, cut, data, fit, line
-from console.render.znodes import znode_lines
+from console.render.znodes import watch_lines, znode_lines
 from console.screens.base import ConsoleScreen
 from console.widgets.event_log import EventView
 from console.widgets.pane import Pane
 from console.widgets.text import TextView
 from emulator.events import Event, WatchFired, ZnodeChanged, ZnodeCreated, ZnodeDeleted
+from emulator.zookeeper.watches import Watches
+from sessions.format.errors import SessionError
 from sessions.text import clean, clock, hexadecimal, json_text, number, short_clock
 
 NOT_THERE = ("It does not exist at this time.", "> goes to its next event")
 WATCHES_SHOWN_MAX = 12
 VERSION_WIDTH = 6
 ZXID_WIDTH = 8
+
+
+class NotWantedError(Exception):
+    """The time cursor has moved on: nobody waits for these watches any more."""
 
 
 class VersionView(EventView):
@@ -82,21 +90,23 @@ def _written(event: Event, before: str | None) -> tuple[str, str, Line]:
     """Version, transaction id and content of a write; of a watch, who was told."""
     match event:
         case ZnodeCreated(session=session):
-            owner = f" by session {hexadecimal(session)}" if session else ""
-            return (
-                "v0",
-                hexadecimal(event.zxid),
-                (Span(f"created{owner}  ", "kind"), _data(event.data)),
-            )
+            owner = " ephemeral" if session else ""
+            done = Span(f"{_who(event)}created{owner}  ", "kind")
+            return "v0", hexadecimal(event.zxid), (done, _data(event.data))
         case ZnodeChanged():
             shown = changes_of(before, event.data) or (_data(event.data),)
-            return f"v{event.version}", hexadecimal(event.zxid), (Span("set  ", "kind"), *shown)
+            done = Span(f"{_who(event)}set  ", "kind")
+            return f"v{event.version}", hexadecimal(event.zxid), (done, *shown)
         case ZnodeDeleted():
-            return "-", hexadecimal(event.zxid), (Span("deleted", "warning"),)
+            return "-", hexadecimal(event.zxid), (Span(f"{_who(event)}deleted", "warning"),)
         case WatchFired():
             return "", "", (Span(f"told {host(event.host)}: {clean(event.kind)}", "muted"),)
         case _:
             return "", "", ()
+
+
+def _who(event: ZnodeCreated | ZnodeChanged | ZnodeDeleted) -> str:
+    return "" if event.writer is None else f"{writer_name(event.writer)} "
 
 
 def changes_of(before: str | None, after: str | None) -> Line:
@@ -132,9 +142,11 @@ class ZnodeScreen(ConsoleScreen):
         self.versions.objects = (path,)
         self.versions.with_causes = False
         self.detail = TextView(stage, id="inspector")
+        self._watches: Watches | str = ""
+        self._watches_seq = -1
 
     def compose_body(self) -> ComposeResult:
-        """The versions, with data, Stat and watchers beside them."""
+        """The versions, with data, Stat and watches beside them."""
         with Horizontal(id="upper"):
             yield self.pane(self.versions, "versions")
             yield self.pane(self.detail, "znode", "side")
@@ -150,6 +162,7 @@ class ZnodeScreen(ConsoleScreen):
 
     def show_panes(self, changed: Collection[str]) -> None:
         """The versions, and the znode at the time cursor."""
+        self._look_at_watches()
         versions, detail = self.panes
         self.versions.follow()
         versions.entitle(f"versions of {self.path}", [self.versions.status()])
@@ -166,9 +179,51 @@ class ZnodeScreen(ConsoleScreen):
         rows = znode_lines(node, width, self.stage.glyphs)
         self.detail.show([*rows, BLANK, *self._watchers(width)])
 
+    def _look_at_watches(self) -> None:
+        """Find the watches at the time cursor, as soon as it stands still.
+
+        A running cluster knows its own; for any other moment a cluster is run up to there.
+        """
+        source = self.stage.source
+        if source.seq == self._watches_seq:
+            return
+        is_now = source.at_tail and not source.read_only
+        if not is_now and not self.stage.pacer.paused:
+            self._watches = "known when time stands still (space)"
+            return
+        self._watches_seq = source.seq
+        if is_now:
+            self._watches = source.watches(source.seq, lambda event: None)
+            return
+        self._watches = "being worked out, by running the session again up to here"
+        source.flush()
+        self._find_watches(source.seq)
+
+    @work(thread=True, exclusive=True)
+    def _find_watches(self, seq: int) -> None:
+        worker = get_current_worker()
+
+        def go_on(event: Event) -> None:
+            if worker.is_cancelled:
+                raise NotWantedError
+
+        try:
+            found: Watches | str = self.stage.source.watches(seq, go_on)
+        except SessionError as error:
+            found = str(error)
+        except NotWantedError:
+            return
+        self.app.call_from_thread(self._take_watches, seq, found)
+
+    def _take_watches(self, seq: int, found: Watches | str) -> None:
+        if seq == self._watches_seq:
+            self._watches = found
+            self.repaint()
+
     def _watchers(self, width: int) -> list[Line]:
-        """Who was told of a change here; a watch is told once, and then has to be set again."""
-        rows = [line(Span("WATCHERS", "title"), Span("  told once each, by event", "muted"))]
+        """Who watches the znode, and who was told of a change: a watch is told once."""
+        rows = [*watch_lines(self._watches, self.path, width), BLANK]
+        rows += [line(Span("WATCHES THAT FIRED", "title"))]
         now = self.stage.source.seq
         fired = self.versions.fired()
         for event in fired[-WATCHES_SHOWN_MAX:]:
@@ -180,7 +235,7 @@ class ZnodeScreen(ConsoleScreen):
                     Span(f" {when} {clock(event.time_us)} #{number(event.seq)}", shade or "muted"),
                 )
             )
-        rows += [] if fired else [line(Span(" none was told so far", "muted"))]
+        rows += [] if fired else [line(Span(" none so far", "muted"))]
         return [cut(row, width, self.stage.glyphs.more) for row in rows]
 
     def selection(self) -> Sequence[str]:

@@ -1,6 +1,6 @@
 """Screen 4, Znodes: what does ZooKeeper say?"""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -8,29 +8,23 @@ from textual.binding import BindingType
 from textual.containers import Horizontal
 
 from console.actions.bindings import bindings_for
-from console.model.event_levels import CHANGE
 from console.model.workspace import Stage
 from console.render.empty import nothing_lines
 from console.render.znodes import znode_lines
-from console.screens.base import ConsoleScreen
-from console.widgets.event_log import EventView
-from console.widgets.text import TextView
+from console.screens.tree import TreeScreen
 from console.widgets.znode_tree import ZnodeTreeView
+from sessions.model.states import ZnodeState
 from sessions.text import plural
 
 
-class ZnodesScreen(ConsoleScreen):
+class ZnodesScreen(TreeScreen[ZnodeState]):
     """The tree, the selected znode's data and Stat, and what happened to it."""
 
     context: ClassVar[str] = "znodes"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_for("znodes")]
 
     def __init__(self, stage: Stage) -> None:
-        super().__init__(stage)
-        self.tree_view = ZnodeTreeView(stage, id="tree")
-        self.detail = TextView(stage, id="inspector")
-        self.log_view = EventView(stage, id="log")
-        self.log_view.least = CHANGE
+        super().__init__(stage, ZnodeTreeView(stage, id="tree"))
 
     def compose_body(self) -> ComposeResult:
         """The tree with the znode beside it, and its history below."""
@@ -64,32 +58,11 @@ class ZnodesScreen(ConsoleScreen):
             self.log_view.follow()
         log.entitle(f"history of {node.path}", [self.log_view.status()])
 
-    def selection(self) -> Sequence[str]:
-        """The selected path."""
-        node = self.tree_view.selected
-        return () if node is None else (node.path,)
+    def open_node(self, node: ZnodeState) -> None:
+        """Its versions and watches."""
+        self.open("znode", node.path)
 
-    def on_virtual_view_selected(self) -> None:
-        """The detail follows the cursor at once."""
-        self.repaint()
-
-    def on_virtual_view_chosen(self) -> None:
-        """A double click opens."""
-        self.do_drill()
-
-    def do_drill(self) -> None:
-        """Open the znode; in its history, bring the time cursor to the event."""
-        pane, node = self.current_pane, self.tree_view.selected
-        if pane is not None and pane.view is self.log_view:
-            if (event := self.log_view.selected) is not None:
-                self.open("moment", event.seq)
-        elif node is not None:
-            self.open("znode", node.path)
-
-    def do_why(self) -> None:
-        """Open the last event that changed the znode; in its history, the selected one."""
-        pane, node = self.current_pane, self.tree_view.selected
-        if pane is not None and pane.view is self.log_view:
-            self.open_event_of(self.log_view)
-        elif node is not None and node.changed:
+    def explain(self, node: ZnodeState) -> None:
+        """The last event that changed it."""
+        if node.changed:
             self.open("event", node.changed)

@@ -53,6 +53,7 @@ class Glyphs(Struct, frozen=True):
     truncated: str
     different: str
     mark: str
+    watched: str
     pin: str
     in_sync: str
     up: str
@@ -94,6 +95,7 @@ UNICODE = Glyphs(
     truncated="\u00d7",
     different="≠",
     mark="⚑",
+    watched="◉",
     pin="‡",
     in_sync="•",
     up="●",
@@ -135,6 +137,7 @@ ASCII = Glyphs(
     truncated="x",
     different="!",
     mark="!",
+    watched="*",
     pin="^",
     in_sync="o",
     up="*",

@@ -21,6 +21,7 @@ from console.model.event_log import (
     TouchScan,
 )
 from console.model.filters import Filter
+from console.model.questions import is_watched
 from console.model.workspace import Stage
 from console.render.cause_chain import fold_text
 from console.render.empty import nothing_lines
@@ -280,6 +281,13 @@ class EventView(Filtered, VirtualView):
         return text + (", following" if self.following else "")
 
 
+def _text_role(level: int, *, watched: bool) -> str:
+    """What a scenario asks to watch for stands out; traffic stays in the background."""
+    if watched:
+        return "accent"
+    return "muted" if level < CHANGE else ""
+
+
 def searched(event: Event) -> str:
     """What a filter's words are looked for in, in small letters."""
     told = describe(event)
@@ -299,12 +307,13 @@ def event_line(event: Event, stage: Stage, width: int, *, here: bool = False) ->
     glyphs = stage.glyphs
     future = event.seq > stage.source.seq
     faint = "faint" if future else ""
+    watched = not future and is_watched(stage.card, event)
     left = line(
-        Span(f"{glyphs.here if here else ' '}", "here"),
-        Span(short_clock(event.time_us), faint or "muted"),
+        Span(f"{glyphs.here if here else glyphs.watched if watched else ' '}", "here"),
+        Span(short_clock(event.time_us), faint or ("accent" if watched else "muted")),
         Span(f"{number(event.seq):>{NUMBER_WIDTH}} ", faint or "muted"),
         Span(fit(told.word, 7), faint or told.role),
-        Span(told.text, faint or ("muted" if told.level < CHANGE else "")),
+        Span(told.text, faint or _text_role(told.level, watched=watched)),
     )
     if width < CAUSE_MIN_WIDTH:
         return cut(left, width, glyphs.more)

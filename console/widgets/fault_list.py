@@ -1,17 +1,29 @@
-"""The fault palette as a list: each fault with the effect that it would have."""
+"""The fault palette as a table: each fault with a column for each consequence."""
 
 from collections.abc import Sequence
+
+from textual import events
 
 from console.model.faults import Fault, together
 from console.model.forecasts import Foresight
 from console.model.workspace import Stage
-from console.render.effects import effect_words, is_harmful
+from console.render.effects import (
+    CONSEQUENCES,
+    columns_that_fit,
+    effect_cells,
+    effect_words,
+    is_harmful,
+    title_cells,
+)
 from console.render.lines import Line, Span, fit, line
 from console.render.rows import Pick
 from console.widgets.pick_list import PickView
 from console.widgets.prompt import Prompt
 
-TITLE_WIDTH = 34
+TITLE_WIDTH = 31
+TITLE_WIDTH_MIN = 20
+MARK_WIDTH = 2
+"""Columns of the cursor's mark, and of that of a fault to be done with others."""
 UNKNOWN = "predicting on a copy"
 MANY_PARTITIONS = 5_000
 """A cluster with more partitions than this is copied in the background."""
@@ -64,17 +76,48 @@ class FaultView(PickView):
 
     def refresh_effects(self) -> None:
         """Say of each fault what is known by now."""
-        longest = max((len(each.title) for each in self.faults.values()), default=0)
-        width = max(TITLE_WIDTH, min(longest, max(TITLE_WIDTH, self.columns // 2)))
-        self.offer([self._pick(fault, width) for fault in self.faults.values()])
+        self.offer([self._pick(fault) for fault in self.faults.values()])
+        self.refresh_fixed()
 
-    def _pick(self, fault: Fault, width: int) -> Pick:
-        marked = self.stage.marked
-        sign = self.stage.glyphs.pin if fault.statement in marked else ""
-        title = Span(fit(fault.title, width), "strong" if fault.confirm else "")
-        shown = line(Span(sign.ljust(2) if marked else "", "key"), title, "  ")
-        effect = self.effect(fault)
-        return Pick(fault.statement, (*shown, *effect), f"{fault.title} {fault.statement}")
+    @property
+    def _marks_width(self) -> int:
+        """Columns before a title."""
+        return MARK_WIDTH * 2 if self.stage.marked else MARK_WIDTH
+
+    @property
+    def title_width(self) -> int:
+        """How wide titles are: as wide as the widest, as far as the consequences leave room."""
+        longest = max((len(each.title) for each in self.faults.values()), default=0)
+        needed = self._marks_width + sum(each.width + 1 for each in CONSEQUENCES)
+        room = max(min(TITLE_WIDTH, self.columns // 2), self.columns - needed)
+        return max(TITLE_WIDTH_MIN, min(longest, room))
+
+    @property
+    def fixed_lines(self) -> int:
+        """The titles of the columns."""
+        return 1
+
+    def draw_fixed(self) -> list[Line]:
+        """The titles of the columns."""
+        begin = Span(" " * self._marks_width + fit("FAULT", self.title_width), "title")
+        return [line(begin, *title_cells(columns_that_fit(self._room)))]
+
+    @property
+    def _room(self) -> int:
+        return self.columns - self._marks_width - self.title_width
+
+    def _pick(self, fault: Fault) -> Pick:
+        sign = self.stage.glyphs.pin if fault.statement in self.stage.marked else ""
+        more = self.stage.glyphs.more
+        title = Span(fit(fault.title, self.title_width, more=more), "strong" * bool(fault.confirm))
+        known = self.foresight.known(fault.statement)
+        if known is None or known.refused:
+            effect = line(" ", *self.effect(fault))
+        else:
+            effect = effect_cells(known, columns_that_fit(self._room))
+        mark = Span(sign.ljust(self._marks_width - MARK_WIDTH), "key")
+        shown = line(mark, title, *effect)
+        return Pick(fault.statement, shown, f"{fault.title} {fault.statement}")
 
     def effect(self, fault: Fault) -> Line:
         """The effect in words, or how far looking for it has come."""
@@ -129,6 +172,10 @@ class FaultView(PickView):
     def is_vast(self) -> bool:
         """Whether a copy takes so long that nobody gets one without asking."""
         return len(self.stage.index.keys) > VAST_PARTITIONS
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Another width has room for other columns."""
+        self.refresh_effects()
 
     def on_unmount(self) -> None:
         """Nobody is here any more who wants to know."""

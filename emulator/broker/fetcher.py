@@ -51,6 +51,12 @@ from emulator.replication.partition import (
 
 BACKOFF = "fetch-backoff"
 SOCKET_TIMEOUT = "socket-timeout"
+THREAD_US = 10_000
+FIRST_THREAD_US = 30_000
+"""How long a new fetcher takes to its first request in KRaft mode, and the first of a process, for
+which much is loaded (seen: 25 to 110 ms on a busy machine)."""
+NEXT_THREAD_US = 2_000
+"""How much later than the one before it a fetcher starts at least."""
 
 Question = FetchRequest | OffsetsForLeaderEpochRequest | ListOffsetsRequest
 """What a fetcher asks a leader."""
@@ -83,10 +89,14 @@ class SingleRound(Struct, frozen=True, array_like=True, gc=False):
 
 
 class FetchersState(Struct, array_like=True):
-    """The fetchers by source broker, and single rounds by their request."""
+    """The fetchers by source broker, and single rounds by their request.
+
+    ``started_us`` is when the last of them that was made begins (KRaft mode; 0: none was yet).
+    """
 
     by_source: dict[int, Fetcher] = field(default_factory=dict)
     single_rounds: dict[int, SingleRound] = field(default_factory=dict)
+    started_us: int = 0
 
     def has_round(self, tp: str) -> bool:
         """Whether a single round of a partition waits for an answer."""
@@ -125,7 +135,7 @@ class FetcherManager:
         """
         tp, fetcher = replica.tp, self.state.by_source.get(replica.leader)
         if fetcher is None:
-            fetcher = self.state.by_source[replica.leader] = Fetcher(replica.leader)
+            fetcher = self._new_fetcher(replica.leader)
         asks_epoch = (
             not self.rules.diverging_fetch
             and replica.epochs is not None
@@ -138,6 +148,22 @@ class FetcherManager:
             fetcher.truncating[tp] = None
         fetcher.changed[tp] = None
         self.pump(fetcher)
+
+    def _new_fetcher(self, source: int) -> Fetcher:
+        """Begin to fetch from a broker; its thread takes a while to start.
+
+        So a leader that is elected as its broker is unfenced has opened its ports by then. In
+        ZooKeeper mode the controller's requests take their time instead.
+        """
+        state = self.state
+        fetcher = state.by_source[source] = Fetcher(source)
+        if self.context.voters and not self.context.stepwise:
+            now_us, before_us = self.kernel.state.now_us, state.started_us
+            pause_us = THREAD_US if before_us else FIRST_THREAD_US
+            if before_us:
+                pause_us = max(pause_us, before_us + NEXT_THREAD_US - now_us)
+            fetcher.resume_us = state.started_us = self._resume(source, pause_us)
+        return fetcher
 
     def _keep(self, replica: Replica, _effect: KeepFetching) -> None:
         fetcher = self.state.by_source.get(replica.leader)
@@ -291,7 +317,7 @@ class FetcherManager:
             replica = replicas[tp]
             if fetch_state.asked_offset != replica.log_end:
                 fetcher.changed[tp] = None
-            elif row.is_news(replica.high_watermark, replica.log_end):
+            elif row.is_news(replica.high_watermark, replica.log_end, replica.log_start):
                 self._take(fetcher, replica, fetch_state, row)
         self.pump(fetcher)
 
@@ -318,7 +344,7 @@ class FetcherManager:
         if row.diverging is not None:
             self.replicas.do(replica, TruncateToEpochEnd(*row.diverging))
         else:
-            self.replicas.do(replica, AppendFetched(row.batches, row.high_watermark))
+            self.replicas.do(replica, AppendFetched(row.batches, row.high_watermark, row.log_start))
 
     def epochs_answered(self, source: int, message: OffsetsForLeaderEpochResponse) -> None:
         """Take the answer to the epoch question: truncate, and perhaps ask again."""
@@ -386,9 +412,13 @@ class FetcherManager:
 
     # ---- delays and lost connections
 
-    def _resume(self, of: str | int) -> int:
-        """When a partition, or all that is fetched from a broker, is tried again (microseconds)."""
-        resume_us = self.kernel.state.now_us + self.context.config.replica_fetch_backoff_us
+    def _resume(self, of: str | int, pause_us: int = 0) -> int:
+        """When a partition, or all that is fetched from a broker, is fetched (microseconds).
+
+        That is after ``pause_us``, or if that is 0 after replica.fetch.backoff.ms.
+        """
+        pause_us = pause_us or self.context.config.replica_fetch_backoff_us
+        resume_us = self.kernel.state.now_us + pause_us
         self.context.timers.set_deadline(BACKOFF, of, resume_us)
         return resume_us
 

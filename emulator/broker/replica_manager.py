@@ -12,9 +12,11 @@ from emulator.broker.delayed_produce import DelayedProduce, DelayedProduces
 from emulator.broker.fetch_session import FENCING_ERRORS, FetchSessions
 from emulator.broker.fetcher import FetcherManager
 from emulator.broker.partition_locks import MAP, STATE_CHANGE, PartitionLocks
-from emulator.broker.replica import Replica, Replicas
+from emulator.broker.replica import LEADER, Replica, Replicas
 from emulator.broker_context import BrokerContext
 from emulator.protocol import (
+    DeleteRecordsRequest,
+    DeleteRecordsResponse,
     LeaderAndIsrRequest,
     LeaderAndIsrResponse,
     ListOffsetsRequest,
@@ -24,21 +26,26 @@ from emulator.protocol import (
     PartitionInfo,
     ProduceRequest,
     ProduceResponse,
+    RecordBatch,
     StopReplicaRequest,
     StopReplicaResponse,
 )
-from emulator.protocol.errors import NONE
+from emulator.protocol.errors import NONE, NOT_LEADER
 from emulator.replication.leader_epoch_cache import UNDEFINED
 from emulator.replication.partition import (
     Append,
     BecomeFollower,
     BecomeLeader,
+    DeleteRecords,
     Stop,
     end_offset_for,
     epoch_error,
     produce_error,
 )
 from emulator.storage.log import Log
+
+TO_HIGH_WATERMARK = -1
+"""The offset by which a client asks for everything to be deleted (``DeleteRecordsRequest``)."""
 
 
 class ReplicaManagerState(Struct, array_like=True):
@@ -89,9 +96,7 @@ class ReplicaManager:
         log_start = -1 if replica is None else replica.log_start
         error, base = self._refusal(replica, message), -1
         if error == NONE and replica is not None:
-            verdict = None
-            if message.batch.producer_id >= 0:
-                verdict = replica.producers.check(self.profile, message.batch)
+            verdict = self._verdict(replica, message.batch)
             if verdict is None:
                 base = replica.log_end
                 fetches = self.sessions.session_fetches(replica)
@@ -110,6 +115,15 @@ class ReplicaManager:
         response = ProduceResponse(request, message.tp, error, base, log_start)
         self.context.respond(client, request, response)
 
+    def _verdict(self, replica: Replica, batch: RecordBatch) -> tuple[str, int] | None:
+        """What idempotence and transactions have against a batch (see ``ProducerStates.check``)."""
+        if batch.producer_id < 0:
+            return None
+        if batch.base_sequence >= 0:
+            return replica.producers.check(self.profile, batch)
+        error = replica.producers.check_epoch(batch)  # a coordinator's own
+        return None if error == NONE else (error, -1)
+
     def _refusal(self, replica: Replica | None, message: ProduceRequest) -> str:
         if not -1 <= message.acks <= 1 and self.profile.has("required_acks_validated"):
             return "INVALID_REQUIRED_ACKS"
@@ -122,6 +136,34 @@ class ReplicaManager:
         if message.size_bytes > self.context.max_message_bytes(topic):
             return "MESSAGE_TOO_LARGE"
         return NONE
+
+    def delete_records(self, client: int, request: int, message: DeleteRecordsRequest) -> None:
+        """Delete the beginnings of logs; answered when this leader has.
+
+        Source: ``ReplicaManager.deleteRecordsOnLocalLog``, ``Partition.deleteRecordsOnLeader``.
+        """
+        results: dict[str, tuple[str, int]] = {}
+        for tp, wanted in message.offsets.items():
+            replica = self.replicas.get(tp)
+            offset = wanted
+            if replica is not None and wanted == TO_HIGH_WATERMARK:
+                offset = replica.high_watermark
+            error = self._deletion_refused(replica, offset)
+            if error == NONE and replica is not None:
+                self.replicas.do(replica, DeleteRecords(offset))
+            start = -1 if replica is None or error != NONE else replica.log_start
+            results[tp] = (error, start)
+        self.context.respond(client, request, DeleteRecordsResponse(request, results))
+
+    def _deletion_refused(self, replica: Replica | None, offset: int) -> str:
+        if replica is None:
+            return "UNKNOWN_TOPIC_OR_PARTITION"
+        if replica.role != LEADER:
+            return NOT_LEADER
+        if not self.context.topic_values(replica.tp.rpartition("-")[0]).deletes:
+            return "POLICY_VIOLATION"
+        in_range = 0 <= offset <= replica.high_watermark
+        return NONE if in_range else "OFFSET_OUT_OF_RANGE"
 
     # ---- LeaderAndIsr (ReplicaManager.becomeLeaderOrFollower)
 

@@ -10,14 +10,20 @@ from emulator.clients.external.external_clients import ExternalClients
 from emulator.clients.network_client import NetworkClient
 from emulator.clients.producer import Producers
 from emulator.protocol import (
+    AddOffsetsToTxnResponse,
+    AddPartitionsToTxnResponse,
     AlterPartitionReassignmentsResponse,
     AlterPartitionResponse,
     AnyMessage,
     ClusterMetadataResponse,
     ConnectionLost,
+    DeleteRecordsResponse,
     DescribeClusterResponse,
     DescribeConfigsResponse,
+    DescribeQuorumResponse,
+    DescribeTransactionsResponse,
     ElectLeadersResponse,
+    EndTxnResponse,
     FetchResponse,
     GroupResponse,
     IncrementalAlterConfigsResponse,
@@ -29,6 +35,17 @@ from emulator.protocol import (
     ProduceResponse,
     Timer,
     TopicsResponse,
+    WriteTxnMarkersResponse,
+)
+
+LATE = (
+    DeleteRecordsResponse,
+    DescribeQuorumResponse,
+    AddOffsetsToTxnResponse,
+    AddPartitionsToTxnResponse,
+    DescribeTransactionsResponse,
+    EndTxnResponse,
+    WriteTxnMarkersResponse,
 )
 
 
@@ -72,6 +89,7 @@ class ClientHost:
             ClusterMetadataResponse: _too_late,
             DescribeConfigsResponse: _too_late,
             ListPartitionReassignmentsResponse: _too_late,
+            **dict.fromkeys(LATE, _too_late),
             **group_answers,
             ProduceResponse: self.producers.answered,
             InitProducerIdResponse: self.producers.identified,

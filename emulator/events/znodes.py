@@ -6,29 +6,33 @@ from emulator.events.base import Event
 class ZnodeCreated(Event, frozen=True, gc=False):
     """A znode was created with transaction ``zxid``; ``data`` None is ZooKeeper's null.
 
-    ``session`` owns an ephemeral (0: persistent).
+    ``session`` owns an ephemeral (0: persistent). ``writer`` is the host that asked for it: a
+    broker, ``CLIENTS`` (a tool), or None if the recording does not say (before schema 9).
     """
 
     path: str
     data: str | None
     session: int
     zxid: int
+    writer: int | None = None
 
 
 class ZnodeChanged(Event, frozen=True, gc=False):
-    """A znode's data was set; ``version`` is its new dataVersion."""
+    """A znode's data was set by ``writer``; ``version`` is its new dataVersion."""
 
     path: str
     data: str | None
     version: int
     zxid: int
+    writer: int | None = None
 
 
 class ZnodeDeleted(Event, frozen=True, gc=False):
-    """A znode was deleted."""
+    """A znode was deleted by ``writer``; by ``ZOOKEEPER`` if its owner's session expired."""
 
     path: str
     zxid: int
+    writer: int | None = None
 
 
 class ZooKeeperRefused(Event, frozen=True, gc=False):

@@ -12,6 +12,8 @@ from emulator.protocol.admin import (
     AlterPartitionReassignmentsResponse,
     CreatePartitionsRequest,
     CreateTopicsRequest,
+    DeleteRecordsRequest,
+    DeleteRecordsResponse,
     DeleteTopicsRequest,
     DescribeClusterRequest,
     DescribeClusterResponse,
@@ -86,10 +88,14 @@ from emulator.protocol.kraft import (
     BrokerRegistrationResponse,
     ControllerRegistrationRequest,
     ControllerRegistrationResponse,
+    DescribeQuorumRequest,
+    DescribeQuorumResponse,
     EnvelopeRequest,
     EnvelopeResponse,
     IncrementalAlterConfigsRequest,
     IncrementalAlterConfigsResponse,
+    QuorumDescription,
+    QuorumMember,
 )
 from emulator.protocol.message import ConnectionLost, Detail, Message, Timer
 from emulator.protocol.metadata import (
@@ -101,24 +107,38 @@ from emulator.protocol.metadata import (
     PartitionMetadata,
     TopicDescription,
 )
-from emulator.protocol.produce import (
-    InitProducerIdRequest,
-    InitProducerIdResponse,
-    ProduceRequest,
-    ProduceResponse,
-)
+from emulator.protocol.produce import ProduceRequest, ProduceResponse
 from emulator.protocol.raft import (
     BeginQuorumEpochRequest,
     BeginQuorumEpochResponse,
     EndQuorumEpochRequest,
     EndQuorumEpochResponse,
+    FetchSnapshotRequest,
+    FetchSnapshotResponse,
     MetadataBatch,
     MetadataFetchRequest,
     MetadataFetchResponse,
+    MetadataSnapshot,
     VoteRequest,
     VoteResponse,
 )
 from emulator.protocol.record_batch import RecordBatch, up_to
+from emulator.protocol.transactions import (
+    AddOffsetsToTxnRequest,
+    AddOffsetsToTxnResponse,
+    AddPartitionsToTxnRequest,
+    AddPartitionsToTxnResponse,
+    DescribeTransactionsRequest,
+    DescribeTransactionsResponse,
+    EndTxnRequest,
+    EndTxnResponse,
+    InitProducerIdRequest,
+    InitProducerIdResponse,
+    TransactionDescription,
+    TxnOffsetCommitRequest,
+    WriteTxnMarkersRequest,
+    WriteTxnMarkersResponse,
+)
 from emulator.protocol.zookeeper import WatchEvent, ZkExpired, ZkPing, ZkPong
 
 AnyMessage = (
@@ -132,6 +152,17 @@ AnyMessage = (
     | ProduceResponse
     | InitProducerIdRequest
     | InitProducerIdResponse
+    | AddOffsetsToTxnRequest
+    | AddOffsetsToTxnResponse
+    | AddPartitionsToTxnRequest
+    | AddPartitionsToTxnResponse
+    | DescribeTransactionsRequest
+    | DescribeTransactionsResponse
+    | EndTxnRequest
+    | EndTxnResponse
+    | TxnOffsetCommitRequest
+    | WriteTxnMarkersRequest
+    | WriteTxnMarkersResponse
     | MetadataRequest
     | MetadataResponse
     | ClusterMetadataRequest
@@ -164,6 +195,8 @@ AnyMessage = (
     | ControllerRegistrationResponse
     | EnvelopeRequest
     | EnvelopeResponse
+    | DescribeQuorumRequest
+    | DescribeQuorumResponse
     | IncrementalAlterConfigsRequest
     | IncrementalAlterConfigsResponse
     | BeginQuorumEpochRequest
@@ -172,11 +205,15 @@ AnyMessage = (
     | EndQuorumEpochResponse
     | MetadataFetchRequest
     | MetadataFetchResponse
+    | FetchSnapshotRequest
+    | FetchSnapshotResponse
     | VoteRequest
     | VoteResponse
     | AlterConfigsRequest
     | CreatePartitionsRequest
     | CreateTopicsRequest
+    | DeleteRecordsRequest
+    | DeleteRecordsResponse
     | DeleteTopicsRequest
     | DescribeConfigsRequest
     | DescribeConfigsResponse
@@ -198,6 +235,12 @@ REQUESTS = (
     ListOffsetsRequest,
     ProduceRequest,
     InitProducerIdRequest,
+    AddPartitionsToTxnRequest,
+    AddOffsetsToTxnRequest,
+    EndTxnRequest,
+    WriteTxnMarkersRequest,
+    TxnOffsetCommitRequest,
+    DescribeTransactionsRequest,
     MetadataRequest,
     ClusterMetadataRequest,
     LeaderAndIsrRequest,
@@ -211,8 +254,10 @@ REQUESTS = (
     AlterConfigsRequest,
     CreatePartitionsRequest,
     CreateTopicsRequest,
+    DeleteRecordsRequest,
     DeleteTopicsRequest,
     DescribeConfigsRequest,
+    DescribeQuorumRequest,
     FindCoordinatorRequest,
     JoinGroupRequest,
     SyncGroupRequest,
@@ -229,6 +274,10 @@ REQUESTS = (
 
 __all__ = [
     "REQUESTS",
+    "AddOffsetsToTxnRequest",
+    "AddOffsetsToTxnResponse",
+    "AddPartitionsToTxnRequest",
+    "AddPartitionsToTxnResponse",
     "AdminResponse",
     "AllocateProducerIdsRequest",
     "AllocateProducerIdsResponse",
@@ -257,6 +306,8 @@ __all__ = [
     "CreateTopicsRequest",
     "DeleteGroupsRequest",
     "DeleteGroupsResponse",
+    "DeleteRecordsRequest",
+    "DeleteRecordsResponse",
     "DeleteTopicsRequest",
     "DescribeClusterRequest",
     "DescribeClusterResponse",
@@ -264,16 +315,24 @@ __all__ = [
     "DescribeConfigsResponse",
     "DescribeGroupsRequest",
     "DescribeGroupsResponse",
+    "DescribeQuorumRequest",
+    "DescribeQuorumResponse",
+    "DescribeTransactionsRequest",
+    "DescribeTransactionsResponse",
     "Detail",
     "ElectLeadersRequest",
     "ElectLeadersResponse",
     "EndQuorumEpochRequest",
     "EndQuorumEpochResponse",
+    "EndTxnRequest",
+    "EndTxnResponse",
     "EnvelopeRequest",
     "EnvelopeResponse",
     "FetchPartition",
     "FetchRequest",
     "FetchResponse",
+    "FetchSnapshotRequest",
+    "FetchSnapshotResponse",
     "FetchedPartition",
     "FindCoordinatorRequest",
     "FindCoordinatorResponse",
@@ -303,6 +362,7 @@ __all__ = [
     "MetadataFetchResponse",
     "MetadataRequest",
     "MetadataResponse",
+    "MetadataSnapshot",
     "NewTopic",
     "OffsetCommitRequest",
     "OffsetCommitResponse",
@@ -318,6 +378,8 @@ __all__ = [
     "ProduceRequest",
     "ProduceResponse",
     "Protocol",
+    "QuorumDescription",
+    "QuorumMember",
     "RecordBatch",
     "StopReplicaRequest",
     "StopReplicaResponse",
@@ -327,11 +389,15 @@ __all__ = [
     "Timer",
     "TopicDescription",
     "TopicsResponse",
+    "TransactionDescription",
+    "TxnOffsetCommitRequest",
     "UpdateMetadataRequest",
     "UpdateMetadataResponse",
     "VoteRequest",
     "VoteResponse",
     "WatchEvent",
+    "WriteTxnMarkersRequest",
+    "WriteTxnMarkersResponse",
     "ZkExpired",
     "ZkPing",
     "ZkPong",

@@ -299,10 +299,17 @@ class IsrRefused(Struct, frozen=True, gc=False):
 
 
 class AppendFetched(Struct, frozen=True, gc=False):
-    """What a follower fetched: batches (there may be none) and the leader's HW."""
+    """What a follower fetched: batches (there may be none), the leader's HW and log start."""
 
     batches: Sequence[Batch]
     high_watermark: int
+    log_start: int = 0
+
+
+class DeleteRecords(Struct, frozen=True, gc=False):
+    """Let the log begin at ``offset``: what lies before is deleted, as far as it is committed."""
+
+    offset: int
 
 
 class TruncateToEpochEnd(Struct, frozen=True, gc=False):
@@ -356,6 +363,7 @@ Command = (
     | IsrStored
     | IsrRefused
     | AppendFetched
+    | DeleteRecords
     | TruncateToEpochEnd
     | AdjustToLeader
     | Restart
@@ -396,6 +404,12 @@ class TruncateLog(Struct, frozen=True, gc=False):
     offset: int
     previous: int
     reason: str
+
+
+class MoveLogStart(Struct, frozen=True, gc=False):
+    """Remove what lies before ``offset`` (UnifiedLog.maybeIncrementLogStartOffset)."""
+
+    offset: int
 
 
 class RestartLog(Struct, frozen=True, gc=False):
@@ -522,6 +536,7 @@ Effect = (
     | AppendAsLeader
     | AppendAsFollower
     | TruncateLog
+    | MoveLogStart
     | RestartLog
     | StoreEpochs
     | MoveHighWatermark
@@ -773,10 +788,14 @@ def _become_follower(
     """Follow a live leader: truncate as the release does, and fetch.
 
     A leader that is not alive changes nothing, not even the epoch: "only change partition state
-    when the leader is available" (ReplicaManager.makeFollowers).
+    when the leader is available" (ReplicaManager.makeFollowers). A replica that has just been made
+    is then a follower of nobody, as after a restart.
     """
     effects: Effects = []
     if not command.leader_is_alive:
+        if state.role == OFFLINE:
+            state.role, state.leader = FOLLOWER, -1
+            effects.append(ChangeRole(FOLLOWER, -1, -1))
         return effects
     followed = state.role == FOLLOWER
     same_leader = followed and state.leader == command.leader
@@ -1084,7 +1103,31 @@ def _append_fetched(
     to = follower_high_watermark(command.high_watermark, state.log_end)
     if to != state.high_watermark:
         _move_high_watermark(state, to, "response", effects)
+    if command.log_start > state.log_start:
+        _move_log_start(state, command.log_start, effects)
     return effects
+
+
+def _delete_records(
+    state: Partition, command: DeleteRecords, _rules: Rules, _moment: Moment
+) -> Effects:
+    """Delete records below the HW; a leader's followers are told with their next fetch."""
+    effects: Effects = []
+    if command.offset > state.log_start:
+        _move_log_start(state, command.offset, effects)
+        if state.role == LEADER:
+            effects.append(ANSWER_FETCHES)
+    return effects
+
+
+def _move_log_start(state: Partition, offset: int, effects: Effects) -> None:
+    offset = min(offset, state.high_watermark)
+    if offset <= state.log_start:
+        return
+    state.log_start = offset
+    effects.append(MoveLogStart(offset))
+    if state.epochs is not None and state.epochs.truncate_from_start(offset):
+        effects.append(StoreEpochs(list(state.epochs.entries)))
 
 
 def _truncate_to_epoch_end(
@@ -1218,6 +1261,7 @@ TRANSITIONS: Final[dict[type, Callable[[Any, Any, Rules, Moment], Effects]]] = {
     IsrStored: _isr_stored,
     IsrRefused: _isr_refused,
     AppendFetched: _append_fetched,
+    DeleteRecords: _delete_records,
     TruncateToEpochEnd: _truncate_to_epoch_end,
     AdjustToLeader: _adjust_to_leader,
     Restart: _restart,

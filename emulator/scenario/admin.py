@@ -311,7 +311,7 @@ class Admin:
             names = {CLIENTS: "The clients' host", ZOOKEEPER: "ZooKeeper itself"}
             host = names.get(wanted.broker, f"Broker {wanted.broker}")
             raise RefusedError("SessionExpiredError", f"{host} has no ZooKeeper session.")
-        self.zookeeper.expire_session(self.environment, session)
+        self.zookeeper.expire_session(self.environment.of(ZOOKEEPER), session)
 
     def _own_session(self) -> int:
         """The session of the outsiders' zkCli, on the clients' host.

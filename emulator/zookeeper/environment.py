@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Concatenate, ParamSpec, Protocol
 
-from emulator.events import ZOOKEEPER, Event
+from emulator.events import CLIENTS, ZOOKEEPER, Event
 from emulator.protocol import WatchEvent
 from emulator.simulation.kernel import Kernel
 from emulator.simulation.network import Network
@@ -16,6 +16,10 @@ ZnodeObserver = Callable[[str, str, str | None, int], None]
 
 class ZkEnvironment(Protocol):
     """Virtual time, a place to state facts, and a way to reach clients."""
+
+    @property
+    def host(self) -> int:
+        """The host whose requests these are; ``ZOOKEEPER`` for what the server does by itself."""
 
     @property
     def now(self) -> int:
@@ -41,14 +45,25 @@ class ZkEnvironment(Protocol):
 
 
 class Environment:
-    """A cluster around its ZooKeeper server: its kernel and its network."""
+    """A cluster around its ZooKeeper server, as one host's requests meet it."""
 
-    def __init__(self, kernel: Kernel, network: Network) -> None:
-        """Act through ``kernel`` and ``network``."""
+    def __init__(
+        self,
+        kernel: Kernel,
+        network: Network,
+        host: int = CLIENTS,
+        observers: list[ZnodeObserver] | None = None,
+    ) -> None:
+        """Act through ``kernel`` and ``network``; all hosts share the ``observers``."""
         self.emit = kernel.emit
         self.kernel = kernel
         self.network = network
-        self.observers: list[ZnodeObserver] = []
+        self.host = host
+        self.observers = [] if observers is None else observers
+
+    def of(self, host: int) -> "Environment":
+        """The same for the requests of another host."""
+        return Environment(self.kernel, self.network, host, self.observers)
 
     @property
     def now(self) -> int:

@@ -256,7 +256,7 @@ class ZooKeeper(Struct, array_like=True):
         parent.pzxid = zxid
         if owner:
             self.sessions.live[owner].ephemerals[path] = None
-        env.emit(events.ZnodeCreated, path, data, owner, zxid)
+        env.emit(events.ZnodeCreated, path, data, owner, zxid, env.host)
         env.znode_changed("created", path, data, 0)
         if path in self.watches.data:
             self._fire(env, self.watches.data, path, "NodeCreated")
@@ -269,7 +269,7 @@ class ZooKeeper(Struct, array_like=True):
         node.version += 1
         node.mzxid = zxid
         node.mtime_us = env.now
-        env.emit(events.ZnodeChanged, path, data, node.version, zxid)
+        env.emit(events.ZnodeChanged, path, data, node.version, zxid, env.host)
         env.znode_changed("changed", path, data, node.version)
         self._fire(env, self.watches.data, path, "NodeDataChanged")
         return node.version
@@ -283,7 +283,7 @@ class ZooKeeper(Struct, array_like=True):
         owner = self.sessions.live.get(node.ephemeral_owner)
         if owner is not None:
             owner.ephemerals.pop(path, None)
-        env.emit(events.ZnodeDeleted, path, zxid)
+        env.emit(events.ZnodeDeleted, path, zxid, env.host)
         env.znode_changed("deleted", path, None, -1)
         told = self._fire(env, self.watches.data, path, "NodeDeleted")
         self._fire(env, self.watches.children, path, "NodeDeleted", told)

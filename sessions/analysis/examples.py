@@ -1,6 +1,6 @@
 """A question for each table of results, as SQL that DuckDB and Spark both understand.
 
-docs/analysis.md shows them, and the tests run them with both. Tables stand in them by their names.
+docs/analysis.md shows them, and the tests run them with both. They refer to tables by name.
 """
 
 from typing import Final
@@ -134,6 +134,34 @@ ORDER BY generation, acks, min_isr
 SELECT session, broker, led_max, led_mean, imbalance_percent
 FROM leader_balance
 ORDER BY led_max DESC, session, broker
+LIMIT 10
+""",
+    ),
+    "quorum_terms": Example(
+        "How long was each cluster without a leader of its quorum?",
+        """\
+SELECT session, max(without_us) AS longest_us, sum(without_us) AS all_us, count(*) AS terms
+FROM quorum_terms
+GROUP BY session
+ORDER BY session
+""",
+    ),
+    "metadata_work": Example(
+        "Which types of records make up the metadata log?",
+        """\
+SELECT session, type, sum(records) AS records
+FROM metadata_work
+GROUP BY session, type
+ORDER BY session, records DESC, type
+""",
+    ),
+    "fencings": Example(
+        "How long does a controller take to fence a dead broker?",
+        """\
+SELECT session, broker, process, noticed_us, partitions, fenced_for_us
+FROM fencings
+WHERE noticed_us IS NOT NULL
+ORDER BY noticed_us DESC, session, fenced_seq
 LIMIT 10
 """,
     ),

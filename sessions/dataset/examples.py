@@ -1,6 +1,6 @@
 """A question for each table of the dataset, as SQL that DuckDB and Spark both understand.
 
-docs/dataset.md shows them, and the tests run them with both. Tables stand in them by their names.
+docs/dataset.md shows them, and the tests run them with both. They refer to tables by name.
 """
 
 from typing import Final, NamedTuple
@@ -107,6 +107,18 @@ GROUP BY name
 ORDER BY longest_us DESC, name
 """,
     ),
+    "client_requests": Example(
+        "How long did clients wait for each API, and how often were they told an error?",
+        """\
+SELECT client, api, count(*) AS requests,
+       max(answered_us - time_us) AS longest_us,
+       sum(CASE WHEN answered_us IS NULL THEN 1 ELSE 0 END) AS unanswered,
+       sum(CASE WHEN cardinality(errors) > 0 THEN 1 ELSE 0 END) AS told_errors
+FROM client_requests
+GROUP BY client, api
+ORDER BY longest_us DESC, client, api
+""",
+    ),
     "znodes": Example(
         "Which znodes were written most often?",
         """\
@@ -135,6 +147,17 @@ FROM metadata_records f JOIN metadata_records p
   ON p.session = f.session AND p.batch = f.batch AND p.type = 'PartitionChange'
 WHERE f.type = 'BrokerRegistrationChange' AND f.data LIKE '%"fenced":1%'
 ORDER BY f.session, f.offset, p.offset
+""",
+    ),
+    "quorum_roles": Example(
+        "How often did controllers stand for election, and how often was one elected?",
+        """\
+SELECT session, controller,
+  sum(CASE WHEN role = 'candidate' THEN 1 ELSE 0 END) AS candidacies,
+  sum(CASE WHEN role = 'leader' THEN 1 ELSE 0 END) AS terms
+FROM quorum_roles
+GROUP BY session, controller
+ORDER BY session, controller
 """,
     ),
     "faults": Example(

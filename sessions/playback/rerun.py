@@ -1,11 +1,13 @@
 """A cluster made again from a recording, up to any of its events: what a fork begins from."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 from emulator.cluster import Cluster
 from emulator.events import Event
 from emulator.inputs.statements import Statement
 from emulator.scenario.runner import Advance, Runner
+from emulator.zookeeper.watches import Watches
 from sessions.format.errors import SessionIncompleteError
 from sessions.format.file import SessionFile
 
@@ -18,7 +20,7 @@ def rerun(
 ) -> Runner:
     """Run a session's statements again up to event ``seq``; ``observer`` is given every event.
 
-    The cluster stands after the step of the simulation in which that event happened. ``announce``
+    The cluster is as it was after the simulation's step in which that event happened. ``announce``
     is told of each statement before it is given.
 
     Raises:
@@ -40,3 +42,15 @@ def rerun(
     while runner.cluster.sequence < seq and runner.advance(budget=1) is not Advance.IDLE:
         pass
     return runner
+
+
+def watches_at(path: Path, seq: int, observer: Callable[[Event], None]) -> Watches:
+    """Who watches which znode after the step of the simulation in which event ``seq`` happened.
+
+    No event says that a watch is set, so the session is run again up to there.
+
+    Raises:
+        SessionError: the recording cannot be read, or does not hold all statements up to there.
+    """
+    with SessionFile(path) as session:
+        return rerun(session, seq, observer, lambda statement: None).cluster.zookeeper.watches

@@ -9,6 +9,7 @@ from typing import Final
 from emulator.events import Event
 from emulator.inputs.statements import Statement
 from emulator.scenario.runner import Advance, Runner, Ticket
+from emulator.zookeeper.watches import Watches
 from sessions.format.bookmarks import bookmark
 from sessions.format.chunks import Chunks
 from sessions.format.file import SessionFile
@@ -58,8 +59,8 @@ class LiveSource:
     """A cluster with its recorder, which must have seen every event of it.
 
     While the cursor is at the end, the view is the recorder's, and time passes by running the
-    cluster. Anywhere else the cluster stands still; a statement brings the cursor to the end. While
-    the cluster is being copied it stands still as well (``_still`` is held), and statements wait.
+    cluster. Anywhere else the cluster is paused; a statement brings the cursor to the end. While
+    the cluster is being copied it is paused as well (``_still`` is held), and statements wait.
     """
 
     kind = "LIVE"
@@ -128,7 +129,7 @@ class LiveSource:
 
     @property
     def is_held(self) -> bool:
-        """Whether the cluster stands still because it is being copied."""
+        """Whether the cluster is paused because it is being copied."""
         return self._still.locked()
 
     # ---- moving it
@@ -227,6 +228,14 @@ class LiveSource:
         self._samples += self._session.summary(known)
         return [*self._samples, *self.recorder.view.settle_history()]
 
+    def watches(self, seq: int, observer: Callable[[Event], None]) -> Watches:
+        """Who watches which znode after an event: in the cluster itself, or in another one."""
+        if seq >= self.last_seq:
+            return self.cluster.zookeeper.watches
+        from sessions.playback.rerun import watches_at  # it imports the emulator, which takes long
+
+        return watches_at(self.recorder.path, seq, observer)
+
     # ---- acting
 
     def submit(self, text: str) -> Reply:
@@ -256,11 +265,11 @@ class LiveSource:
 
     @property
     def present(self) -> ClusterView:
-        """The read model at the end, where the cluster is, wherever the cursor stands."""
+        """The read model at the end, where the cluster is, wherever the cursor is."""
         return self.recorder.view
 
     def outlook(self) -> Outlook:
-        """The cluster as it is now, to look ahead from; it stands still until it is copied."""
+        """The cluster as it is now, to look ahead from; it is paused until it has been copied."""
         self._still.acquire()
         return Outlook(self.runner, self.recorder.view, self._still.release)
 

@@ -4,10 +4,11 @@ The front run is what screens show, and its cursor is everybody's; the one behin
 place at which it has done the same (see :mod:`sessions.sources.pairing`).
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from emulator.events import Event
 from emulator.inputs.statements import Statement
+from emulator.zookeeper.watches import Watches
 from sessions.model.cluster_view import ClusterView
 from sessions.model.health import Counts
 from sessions.model.states import Bookmark
@@ -24,7 +25,7 @@ class TwinSource:
     read_only = False
 
     def __init__(self, front: LiveSource, behind: LiveSource) -> None:
-        """Begin where the front run stands."""
+        """Begin where the front run is."""
         self.front = front
         self.behind = behind
         self.pairing = Pairing(front.events, behind.events)
@@ -76,7 +77,7 @@ class TwinSource:
 
     @property
     def place(self) -> int:
-        """The pair that both stand at (-1: before all)."""
+        """The pair that both are at (-1: before all)."""
         if self.pairing.reached(self._place)[0] == self.front.seq:
             return self._place
         return self.pairing.place(self.front.seq)
@@ -164,6 +165,10 @@ class TwinSource:
     def samples(self) -> Sequence[tuple[int, int, Counts]]:
         """Where the front run's counts changed."""
         return self.front.samples()
+
+    def watches(self, seq: int, observer: Callable[[Event], None]) -> Watches:
+        """Who watches which znode of the front run."""
+        return self.front.watches(seq, observer)
 
     # ---- acting
 

@@ -4,6 +4,8 @@ Runs on two releases differ in every message and in most times, so neither numbe
 pair them. What is compared is what became of records, leaders and processes: for each statement and
 each object (a replica, a partition, a broker, a client) the events of both runs in their order. Up
 to the first that differs they are the same; from there on, until the statement's end, they are not.
+A statement that only waits belongs to the one before: with ZooKeeper a topic is created after the
+statement has ended, in KRaft before.
 """
 
 from bisect import bisect_right
@@ -39,6 +41,9 @@ COMPARED: Final[dict[type[Event], tuple[str, ...]]] = {
     events.InputReceived: (),
 }
 """What is compared, and by which fields."""
+
+WAITS: Final = ("wait ", "settle")
+"""How statements begin that only let time pass."""
 
 OBJECTS: Final[dict[type[Event], Callable[[Any], Iterable[object]]]] = {
     events.BrokerStateChanged: lambda event: ("broker", event.broker),
@@ -89,7 +94,7 @@ class _Side:
         return found
 
     def _take(self, event: Event) -> bool:
-        if isinstance(event, events.InputReceived):
+        if isinstance(event, events.InputReceived) and not event.text.startswith(WAITS):
             self.parts.append([event])
         elif type(event) in COMPARED and self.parts and not _is_done(event):
             self.parts[-1].append(event)
@@ -140,7 +145,7 @@ class Pairing:
         return next((n for n, pair in enumerate(self.pairs) if not pair.same), None)
 
     def place(self, left_seq: int) -> int:
-        """The pair that the left run stands at (-1: before all)."""
+        """The pair that the left run is at (-1: before all)."""
         return bisect_right(self._lefts, left_seq) - 1
 
     def reached(self, number: int) -> tuple[int, int]:

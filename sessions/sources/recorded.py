@@ -1,10 +1,11 @@
 """The source that is a recording."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
 from emulator.events import Event
+from emulator.zookeeper.watches import Watches
 from sessions.format.bookmarks import bookmark, put_bookmark, remove_bookmark
 from sessions.format.chunks import Chunks
 from sessions.format.file import SessionFile
@@ -127,6 +128,12 @@ class ReplaySource:
     def samples(self) -> Sequence[tuple[int, int, Counts]]:
         """Where the counts changed."""
         return self.session.summary()
+
+    def watches(self, seq: int, observer: Callable[[Event], None]) -> Watches:
+        """Who watches which znode after an event, in a cluster that is run up to there."""
+        from sessions.playback.rerun import watches_at  # it imports the emulator, which takes long
+
+        return watches_at(self.session.path, seq, observer)
 
     def submit(self, text: str) -> Reply:
         """Refuse: nothing can happen in the past."""

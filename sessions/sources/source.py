@@ -1,13 +1,14 @@
 """Sources of what screens show: a live cluster or a recording, with one cursor in time.
 
 Both walk back and forth. A live cluster's past comes from its recording, so a cluster that is held
-still can be walked backwards at once; it is run only while the cursor stands at its end.
+still can be walked backwards at once; it is run only while the cursor is at its end.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
 from emulator.events import Event
+from emulator.zookeeper.watches import Watches
 from sessions.model.cluster_view import ClusterView
 from sessions.model.health import Counts
 from sessions.model.states import Bookmark
@@ -106,6 +107,16 @@ class Source(Protocol):
 
     def samples(self) -> Sequence[tuple[int, int, Counts]]:
         """Where the counts changed: event, time, counts after it."""
+
+    def watches(self, seq: int, observer: Callable[[Event], None]) -> Watches:
+        """Who watches which znode after event ``seq``; ``observer`` sees the events up to there.
+
+        Before the end of a live cluster, and in a recording, another cluster is run up to the
+        event for that: it takes time, and may be done in a thread.
+
+        Raises:
+            SessionError: the recording does not hold all statements up to there.
+        """
 
     def submit(self, text: str) -> Reply:
         """Give a statement to the cluster."""

@@ -1,11 +1,12 @@
 """A source made of a hand-written list of events, and ways to write such a list."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from emulator import events
 from emulator.events import Event
+from emulator.zookeeper.watches import Watches
 from sessions.format.bookmarks import bookmark, merged
 from sessions.model.cluster_view import ClusterView
 from sessions.model.health import Counts
@@ -139,6 +140,13 @@ class ListSource:
             view.apply(event)
             if not found or view.counts() != found[-1][2]:
                 found.append((event.seq, event.time_us, view.counts()))
+        return found
+
+    def watches(self, seq: int, observer: Callable[[Event], None]) -> Watches:
+        found = Watches()
+        found.watch_data(2, "/controller")
+        for event in self.history[:seq]:
+            observer(event)
         return found
 
     def submit(self, text: str) -> Reply:

@@ -1,6 +1,6 @@
-from console.model.lookback import Writes, last_match
+from console.model.lookback import Writes, last_match, statement_end
 from console.model.reader import EventReader
-from emulator.events import BrokerStateChanged, RecordsAppended
+from emulator.events import BrokerStateChanged, InputReceived, RecordsAppended
 from tests.console.fakes import ListSource, failover
 
 
@@ -35,3 +35,13 @@ def test_what_was_not_found_is_not_looked_for_again_at_once() -> None:
     assert writes.find("orders-0", 2, 99, 170) is None
     source.history.clear()
     assert writes.find("orders-0", 2, 99, 171) is None
+
+
+def test_a_step_by_statement_ends_before_the_next_statement() -> None:
+    found = reader()
+    given = next(each for each in found.page(1, 500) if isinstance(each, InputReceived))
+    assert statement_end(found, 1, 1) == given.seq - 1
+    assert statement_end(found, given.seq - 1, 1) == found.source.last_seq
+    assert statement_end(found, found.source.last_seq, 1) is None
+    assert statement_end(found, found.source.last_seq, -1) == given.seq - 1
+    assert statement_end(found, given.seq - 1, -1) is None

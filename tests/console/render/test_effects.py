@@ -1,4 +1,13 @@
-from console.render.effects import change_rows, effect_words, is_harmful
+from console.model.links import Link
+from console.render.effects import (
+    change_rows,
+    columns_that_fit,
+    effect_cells,
+    effect_words,
+    is_harmful,
+    title_cells,
+)
+from console.render.lines import text_of
 from sessions.model.health import Counts
 from sessions.sources.forecast import Change, Effect
 
@@ -71,13 +80,51 @@ def test_the_partitions_that_end_otherwise_are_listed_with_their_leaders() -> No
         Change("t-1", "healthy", "offline", 2, -1),
         Change("orders-10", "at_min_isr", "at_min_isr", 1, 3),
     )
-    assert change_rows(effect(changes=changes)) == [
+    rows = change_rows(effect(changes=changes))
+    assert [text_of(row.line) for row in rows] == [
         "PARTITION      LEADER  STATE",
         "t-1          2 > none  healthy > offline",
         "orders-10       1 > 3  at min ISR",
     ]
+    assert [row.link for row in rows[1:]] == [Link("partition", each.tp) for each in changes]
     assert change_rows(effect()) == []
 
 
 def test_a_refusal_is_told_with_its_reason() -> None:
     assert effect_words(effect(refused="it is down")) == "it would be refused: it is down"
+
+
+def cells(room: int, **changes: object) -> dict[str, str]:
+    """What stands under each title of the table."""
+    shown = columns_that_fit(room)
+    titles = text_of(title_cells(shown)).split()
+    row = text_of(effect_cells(effect(**changes), shown))
+    assert len(row) == len(text_of(title_cells(shown))) <= room
+    return dict(zip(titles, row.replace(" s ", "_s ").split(), strict=True))
+
+
+def test_each_consequence_has_a_column_of_its_own() -> None:
+    worst = Counts(offline=2, under_min_isr=1_200, under_replicated=3)
+    changes = {"moved": 4, "unserved": 1, "unserved_us": None, "controller": 0, "lost": 5}
+    found = cells(80, worst=worst, **changes)
+    assert found == {
+        "OFFLINE": "+2",
+        "<MIN": "+1,200",
+        "LOST": "5",
+        "UNSERVED": "always",
+        "MOVED": "4",
+        "CTRL": "0",
+        "URP": "+3",
+    }
+    assert cells(80, unserved=1, unserved_us=13_400_000)["UNSERVED"] == "13.4_s"
+    assert cells(80, unserved=1, unserved_us=400)["UNSERVED"] == "."
+
+
+def test_what_gets_better_counts_down_and_what_stays_is_a_dot() -> None:
+    before = Counts(offline=3, under_replicated=5)
+    found = cells(80, now=before, worst=before, after=Counts(offline=1))
+    assert (found["OFFLINE"], found["URP"], found["<MIN"]) == ("-2", "-5", ".")
+
+
+def test_the_first_columns_stay_where_there_is_little_room() -> None:
+    assert list(cells(16)) == ["OFFLINE", "<MIN"]

@@ -1,7 +1,9 @@
 import pytest
 
+from commands.runs.console_library import ConsoleLibrary
 from console.actions.lookup import available
 from console.screens.compare import CompareScreen
+from sessions.sources.paired import TwinSource
 from tests.console.driving import SIZES, console, toasts
 from tests.console.fakes import ListSource, failover
 from tests.console.libraries import side_by_side
@@ -14,7 +16,7 @@ async def test_both_runs_stand_side_by_side_and_n_finds_the_first_difference(
     with side_by_side() as twin:
         async with console(twin, "8", size=size) as driven:
             assert isinstance(driven.screen, CompareScreen)
-            assert driven.text().count("controller 0, down: none") == 2
+            assert driven.text().count("controller 0 (ZooKeeper), down: none") == 2
             assert "V7-stale-hw-restart 0.11" in driven.text()
             assert "first ahead: n" in driven.text()
             await driven.press("n")
@@ -63,3 +65,46 @@ async def test_one_run_alone_has_nothing_beside_it() -> None:
     async with console(ListSource(failover()), "8") as driven:
         assert driven.screen.context == "overview"
         assert any("opens a scenario on two releases" in toast for toast in toasts(driven))
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_zookeeper_and_kraft_stand_side_by_side(size: tuple[int, int]) -> None:
+    opened = ConsoleLibrary().open_scenario("E2-consumers-stop-at-the-high-watermark", "3.9", "4.1")
+    twin = opened.source
+    assert isinstance(twin, TwinSource)
+    try:
+        async with console(twin, "8", "N", size=size) as driven:
+            first = twin.pairing.first_difference
+            assert first == twin.place
+            assert twin.pairing.pairs[first].left is not None
+            assert "≠≠≠" in driven.text()
+            assert "1 differ" in driven.text()
+            await driven.press("n")
+            text = driven.text()
+            assert "controller 0 (ZooKeeper)" in text
+            assert "controller 100 (KRaft)" in text
+            assert "no later difference" in toasts(driven)
+    finally:
+        opened.close()
+
+
+async def test_a_kraft_cluster_can_be_forked_from_its_past() -> None:
+    library = ConsoleLibrary()
+    opened = library.open_scenario("K1-fencing", "4.1")
+    try:
+        opened.source.seek_time(4_000_000)
+        async with console(opened.source, "2", "colon", library=library) as driven:
+            await driven.type("broker crash 1")
+            await driven.press("enter", "enter")
+            twin = driven.app.stage.source
+            assert isinstance(twin, TwinSource)
+            assert twin.front.name.endswith("fork")
+            assert driven.screen.context == "compare"
+            await driven.press("n")
+            assert twin.place == twin.pairing.first_difference
+            await driven.press("4")
+            assert driven.screen.context == "metadata"
+            await driven.press("Q")
+            assert driven.app.stage.source is opened.source
+    finally:
+        opened.close()

@@ -1,7 +1,7 @@
 import pytest
 
 from sessions.sources.source import Reply
-from tests.console.driving import SIZES, Console, console, toasts
+from tests.console.driving import LARGE, SIZES, Console, console, toasts
 from tests.console.fakes import ListSource, failover
 from tests.console.libraries import failing_over
 
@@ -31,9 +31,14 @@ async def test_x_lists_the_faults_of_the_selected_object_with_their_effects(
             assert "▌ start broker 1" in driven.text()
             await foreseen(driven)
             assert "predicted on a copy of the cluster at 00:00:07" in driven.text()
+            titles = next(row for row in driven.lines() if "  FAULT" in row).split()
+            shown = ["FAULT", "OFFLINE", "<MIN", "LOST", "UNSERVED", "MOVED", "CTRL", "URP"]
+            assert titles == shown[: len(titles)]
+            assert len(titles) == (8 if size == LARGE else 7)
             for title in ("start broker 1  ", "start broker 1 with empty disks  "):
                 row = next(row for row in driven.lines() if title in row)
-                assert "2 are fully in sync again" in row
+                assert row.split()[-len(titles) + 1 :] == [*"......", "-2"][: len(titles) - 1]
+            assert "2 are fully in sync again" in driven.text()
             assert source.last_seq == before
 
 
@@ -102,3 +107,18 @@ async def test_what_is_marked_is_done_together_after_all_their_names() -> None:
         await driven.press("enter")
         assert driven.source.submitted == ["broker crash 2; broker crash 3"]
         assert driven.app.stage.marked == {}
+
+
+async def test_the_partitions_that_marked_faults_would_change_are_listed_and_open() -> None:
+    with failing_over() as source:
+        keys = ("3", "down", "down", "x", "m", "escape", "down", "x", "m")
+        async with console(source, *keys) as driven:
+            await driven.press("g")
+            await foreseen(driven)
+            row = next(row for row in driven.lines() if row.startswith("▌"))
+            assert "crash broker 2, then" in row
+            assert "+" in row.partition("crash broker")[2]  # partitions go offline or lose min ISR
+            assert "PARTITION" in driven.text()
+            assert "partitions changed" in driven.text()
+            await driven.press("tab", "G", "enter")
+            assert driven.screen.context == "partition"

@@ -145,3 +145,17 @@ async def test_without_a_folder_or_a_library_it_says_so(tmp_path: Path) -> None:
         driven.app.stage.library = None
         await driven.press("R")
         assert any("there is no library" in toast for toast in toasts(driven))
+
+
+async def test_a_recording_of_a_kraft_cluster_is_listed_opened_and_verified(tmp_path: Path) -> None:
+    run_program(["scenarios", "run", "K1", "--version", "4.1", "--record", str(tmp_path)])
+    async with console(None, "6", size=LARGE, library=SmallLibrary(tmp_path)) as driven:
+        await at(driven, "K1")
+        assert "4.1" in driven.text()
+        await driven.press("v")
+        await done(driven)
+        assert any("events and the final state are the same" in toast for toast in toasts(driven))
+        await driven.press("enter", "L", "4")
+        assert driven.app.stage.view.state.version == "4.1"
+        assert driven.screen.context == "metadata"
+        assert "/brokers" in driven.text() or "brokers" in driven.text()

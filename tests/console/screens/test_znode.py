@@ -3,6 +3,7 @@ from console.screens.znode import ZnodeScreen, changes_of
 from emulator import events
 from tests.console.driving import LARGE, SMALL, Console, console
 from tests.console.fakes import ListSource, Script, failover
+from tests.console.libraries import failing_over
 
 PATH = "/controller"
 
@@ -11,8 +12,8 @@ def history() -> ListSource:
     script = Script(failover(), time_us=6_200_000)
     add = script.add
     watch = add(events.WatchFired, PATH, "NodeDeleted", 3, cause=134)
-    made = add(events.ZnodeCreated, PATH, '{"brokerid":2}', 0x12, 50, cause=watch)
-    add(events.ZnodeChanged, PATH, '{"brokerid":3}', 1, 51, cause=made)
+    made = add(events.ZnodeCreated, PATH, '{"brokerid":2}', 0x12, 50, 2, cause=watch)
+    add(events.ZnodeChanged, PATH, '{"brokerid":3}', 1, 51, 3, cause=made)
     return ListSource(script.events)
 
 
@@ -37,12 +38,12 @@ async def test_every_version_is_listed_with_what_was_written() -> None:
     async with console(history(), size=LARGE) as driven:
         await opened(driven)
         rows = [row[:70] for row in driven.lines() if "  0x" in row[:18] or "told 3" in row[:70]]
-        assert "created by session 0x11" in rows[0]
+        assert "created ephemeral  {" in rows[0]
         assert "deleted" in rows[1]
         assert "told 3: NodeDeleted" in rows[2]
-        assert 'created by session 0x12  {"' in rows[3]
+        assert "broker 2 created ephemeral  " in rows[3]
         assert rows[4].startswith("▸    v1     0x33")
-        assert "set  brokerid 2 > 3" in rows[4]
+        assert "broker 3 set  brokerid 2" in rows[4]
         assert "brokerid  3" in driven.text()
         assert "3          told 00:00:06.2" in driven.text()
 
@@ -69,3 +70,30 @@ async def test_what_zookeeper_began_with_has_no_version() -> None:
         await driven.settle()
         assert "No version is recorded" in driven.text()
         await driven.press("Y", "y", "n")
+
+
+async def watches(driven: Console, path: str) -> str:
+    """The lines about who watches a znode now, once they are known."""
+    driven.app.navigation.open_znode(path)
+    await driven.settle()
+    await driven.app.workers.wait_for_complete()
+    await driven.settle()
+    screen = driven.screen
+    assert isinstance(screen, ZnodeScreen)
+    text = "\n".join(text_of(row) for row in screen.detail.lines)
+    return text.partition("WATCHES  ")[2].partition("WATCHES THAT FIRED")[0]
+
+
+async def test_watches_and_writers_are_those_of_the_cluster_at_any_time() -> None:
+    with failing_over() as source:
+        tree = source.cluster.zookeeper
+        assert sorted(tree.watches.of_path("/controller")[0]) == [0, 2, 3]
+        brokers = tree.watches.of_path("/brokers/ids")[1]
+        async with console(source, size=LARGE) as driven:
+            now = await watches(driven, "/controller")
+            assert [each for each in range(4) if f"broker {each}  data" in now] == [0, 2, 3]
+            assert f"broker {brokers[0]}  children" in await watches(driven, "/brokers/ids")
+            source.seek_time(1_000_000)
+            was = await watches(driven, "/controller")
+            assert [each for each in range(4) if f"broker {each}  data" in was] == [0, 1, 2, 3]
+            assert "nobody watches it" in await watches(driven, "/consumers")

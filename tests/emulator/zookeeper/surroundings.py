@@ -12,6 +12,7 @@ class Notes:
 
     def __init__(self) -> None:
         self.now = 0
+        self.host = 7
         self.log: list[tuple[Any, ...]] = []
 
     def emit(self, kind: Callable[..., Event], *fields: Any, **named: Any) -> int:

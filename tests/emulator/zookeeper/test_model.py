@@ -258,10 +258,10 @@ def test_events_alone_rebuild_the_tree(steps: list[Step]) -> None:
         pair.take(*step)
     for note in pair.env.log:
         match note:
-            case ("ZnodeCreated", path, data, _, _):
+            case ("ZnodeCreated", path, data, _, _, _):
                 rebuilt[path] = (data, 0)
-            case ("ZnodeChanged", path, data, version, _):
+            case ("ZnodeChanged", path, data, version, _, _):
                 rebuilt[path] = (data, version)
-            case ("ZnodeDeleted", path, _):
+            case ("ZnodeDeleted", path, _, _):
                 del rebuilt[path]
     assert rebuilt == {p: (node.data, node.version) for p, node in pair.server.nodes.items()}

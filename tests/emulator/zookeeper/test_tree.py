@@ -148,7 +148,7 @@ def test_a_change_is_stated_then_reported_then_told_to_watchers(
     zookeeper.create(env, 0, "/a", "x")
     zxid = zookeeper.zxid
     assert env.log == [
-        ("ZnodeCreated", "/a", "x", 0, zxid),
+        ("ZnodeCreated", "/a", "x", 0, zxid, env.host),
         ("created", "/a", "x", 0),
         ("WatchFired", "/a", "NodeCreated", 1),
         ("notify", 1, "/a", "NodeCreated"),
@@ -196,8 +196,8 @@ def test_a_session_takes_its_ephemerals_along_in_one_write(
     zxid = zookeeper.zxid
     assert env.taken("SessionEnded", "ZnodeDeleted") == [
         ("SessionEnded", session, 1, "expired", zxid),
-        ("ZnodeDeleted", "/a", zxid),
-        ("ZnodeDeleted", "/b", zxid),
+        ("ZnodeDeleted", "/a", zxid, env.host),
+        ("ZnodeDeleted", "/b", zxid, env.host),
     ]
     assert zookeeper.children("/") == ["p", "zookeeper"]
     assert not zookeeper.heard_from(session, 0)

@@ -19,6 +19,7 @@ FIELDS: dict[Any, st.SearchStrategy[Any]] = {
     bool: st.booleans(),
     float: st.floats(allow_nan=False),
     str | None: st.none() | TEXTS,
+    int | None: st.none() | NUMBERS,
     list[int]: st.lists(NUMBERS, max_size=3),
     list[str]: st.lists(TEXTS, max_size=3),
     list[str | None]: st.lists(st.none() | TEXTS, max_size=3),

@@ -1,6 +1,7 @@
 """A live cluster as a source: it runs at its end, and its past can be walked at once."""
 
 from collections.abc import Iterator, Sequence
+from copy import deepcopy
 
 import pytest
 
@@ -104,6 +105,19 @@ def test_a_cluster_held_still_is_walked_backwards_at_once(source: LiveSource) ->
     assert comparable(source.view) == comparable(folded(events[:40]))
     source.seek_time(events[200].time_us)
     assert source.time_us == events[200].time_us
+
+
+def test_the_watches_of_any_moment_are_those_that_there_were(source: LiveSource) -> None:
+    source.submit("topic")
+    source.advance(1.0, 1.0, 1_000)
+    seq, watches = source.last_seq, deepcopy(source.watches(source.last_seq, print))
+    source.submit("crash")
+    source.advance(20.0, 1.0, 10_000)
+    source.flush()
+    seen: list[int] = []
+    assert source.watches(seq, lambda event: seen.append(event.seq)) == watches
+    assert (seen[0], seq in seen) == (1, True)
+    assert source.watches(source.last_seq, print) != watches
 
 
 def test_while_the_past_is_played_the_cluster_stands_still(source: LiveSource) -> None:

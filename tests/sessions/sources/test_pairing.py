@@ -135,3 +135,18 @@ def test_a_statement_that_one_run_refuses_is_a_difference() -> None:
     right.add(events.InputReceived, "election unclean t-0", 1, 0)
     right.add(events.InputFinished, "election unclean t-0", 1, "UNSUPPORTED_VERSION")
     assert paired(left, right).pairs == [Pair(1, 1, True), Pair(None, 2, False)]
+
+
+def test_what_comes_during_the_wait_after_a_statement_is_paired_with_it() -> None:
+    left, right = Script(), Script()
+    statement(left, "topic create t")
+    statement(left, "wait until t-0.leader == 1", appended(0))
+    statement(right, "topic create t", appended(0))
+    statement(right, "wait until t-0.leader == 1")
+    for script in (left, right):
+        statement(script, "produce t", appended(1))
+    pairing = paired(left, right)
+    assert pairing.first_difference is None
+    assert [pairing.reached(number) for number in range(5)] == [
+        *((1, 1), (3, 4), (4, 4), (6, 6), (7, 7)),
+    ]

@@ -1,0 +1,91 @@
+"""A scenario's questions: which events answer them, and which are to be watched for.
+
+Nothing is written down: an answer is what a statement of the script was found to be, and what to
+watch is what those statements ask about.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from console.model.library import Card
+from emulator import events
+from emulator.events import Event, ExpectationChecked, InputFinished
+from emulator.inputs.conditions import Subject
+from sessions.grammar.event_patterns import EventPattern
+from sessions.model.touches import objects_of
+
+Answer = ExpectationChecked | InputFinished
+"""What a statement has come to: one that asserts, or another one."""
+
+_LOG: Final = (events.RecordsAppended, events.LogTruncated)
+_ROLES: Final = (events.ReplicaRoleChanged,)
+_STATE: Final = (events.PartitionStateChanged,)
+_ZNODES: Final = (events.ZnodeCreated, events.ZnodeChanged, events.ZnodeDeleted)
+_PROCESS: Final = (events.BrokerStateChanged, events.BrokerRegistered, events.SessionEnded)
+_CONSUMED: Final = (events.RecordsConsumed, events.ConsumeFinished)
+MOVED_BY: Final[Mapping[str, Mapping[str, tuple[type[Event], ...]]]] = {
+    "replica": {
+        "leo": _LOG,
+        "values": _LOG,
+        "hw": (events.HighWatermarkChanged,),
+        "remote_leo": (events.RemoteLogEndOffsetChanged,),
+        "role": _ROLES,
+        "epochs": (events.EpochCacheChanged,),
+    },
+    "partition": {
+        "leo": _LOG,
+        "hw": (events.HighWatermarkChanged,),
+        "replicas": (events.ReplicasAssigned, events.TopicCreated, events.PartitionsAdded),
+        "": _STATE,
+    },
+    "broker": {"": _PROCESS},
+    "controller": {"": (events.ControllerElected,)},
+    "quorum": {"": (events.QuorumRoleChanged,)},
+    "zk": {"": _ZNODES, "watchers": (events.WatchFired,)},
+    "producer": {
+        "acked": (events.ProduceAcknowledged,),
+        "failed": (events.ProduceFailed,),
+        "retries": (events.ProduceRetried,),
+    },
+    "consumer": {"": _CONSUMED},
+    "audit": {
+        "acked": (events.ProduceAcknowledged,),
+        "": (events.AuditChanged, events.LogTruncated),
+    },
+}
+"""The events that change a value, by kind of subject and field; an empty one: any other field."""
+
+
+def answers(card: Card, happened: Iterable[Event]) -> dict[int, list[Answer]]:
+    """The answers to each question (from 1) among what has happened, in order."""
+    found: dict[int, list[Answer]] = {}
+    for event in happened:
+        if isinstance(event, Answer):
+            if isinstance(event, InputFinished) and event.text.startswith("expect "):
+                continue  # it has been checked, which said more
+            for question in card.answers.get(event.line, ()):
+                found.setdefault(question, []).append(event)
+    return found
+
+
+def is_watched(card: Card | None, event: Event) -> bool:
+    """Whether an event changes what the answers of a scenario are about."""
+    return card is not None and any(_is_of(event, each) for each in card.watched)
+
+
+def _is_of(event: Event, wanted: Subject | EventPattern) -> bool:
+    if isinstance(wanted, EventPattern):
+        return wanted.matches(event)
+    kinds = MOVED_BY.get(wanted.kind, {})
+    if not isinstance(event, kinds.get(wanted.field, kinds.get("", ()))):
+        return False
+    if not wanted.name:
+        return True
+    name, _, broker = wanted.name.partition("@")
+    if wanted.kind == "replica":
+        host = getattr(event, "follower", getattr(event, "broker", None))
+        return getattr(event, "tp", "") == name and str(host) == broker
+    if isinstance(event, events.TopicCreated | events.PartitionsAdded):
+        return event.topic == name.rpartition("-")[0]
+    is_path = wanted.kind in ("partition", "zk")
+    return (wanted.name if is_path else f"{wanted.kind}.{wanted.name}") in objects_of(event)

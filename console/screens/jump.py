@@ -1,0 +1,61 @@
+"""Jump mode: a letter on everything that can have the keys; typing it goes there."""
+
+from collections.abc import Callable, Iterable
+from typing import ClassVar, Final, NamedTuple
+
+from textual import events
+from textual.app import ComposeResult
+from textual.geometry import Offset
+from textual.screen import ModalScreen
+from textual.widgets import Label
+
+LETTERS: Final = "asdfghjklqwertyuiopzxcvbnmASDFGHJKLQWERTYUIOPZXCVBNM"
+"""What things are called, those on the home row first."""
+
+
+class Target(NamedTuple):
+    """Something to jump to: where it is on the screen, and what going there does."""
+
+    place: Offset
+    go: Callable[[], object]
+
+
+class JumpScreen(ModalScreen[Target], inherit_bindings=False):
+    """Letters over the screen below; it ends with the target whose letter was typed.
+
+    Any other key, a click, and another size of the terminal leave everything as it is.
+    """
+
+    AUTO_FOCUS: ClassVar[str] = ""
+
+    def __init__(self, targets: Iterable[Target]) -> None:
+        super().__init__()
+        self.targets = dict(zip(LETTERS, targets, strict=False))
+        self._is_placed = False
+
+    def compose(self) -> ComposeResult:
+        """The letters."""
+        for letter, target in self.targets.items():
+            label = Label(letter, markup=False)
+            label.styles.offset = target.place
+            yield label
+
+    def on_key(self, event: events.Key) -> None:
+        """Go there, or nowhere."""
+        event.stop()
+        self._leave(self.targets.get(event.character or ""))
+
+    def on_click(self) -> None:
+        """Nowhere."""
+        self._leave(None)
+
+    def on_resize(self, event: events.Resize) -> None:
+        """The letters stand in the wrong places now."""
+        if self._is_placed:
+            self._leave(None)
+        self._is_placed = True
+
+    def _leave(self, target: Target | None) -> None:
+        """End once: a second key or size may come before this screen is gone."""
+        if self.is_current:
+            self.dismiss(target)
