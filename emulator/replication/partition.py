@@ -1203,7 +1203,7 @@ def _assign_epoch(
     cache = state.epochs
     if cache is None or cache.latest == epoch:
         return
-    if cache.assign(epoch, offset, repair=rules.epoch_assigned_at_election):
+    if cache.assign(epoch, offset, rules.epoch_assigned_at_election):
         effects.append(StoreEpochs(list(cache.entries)))
 
 
