@@ -62,7 +62,7 @@ _MOVE = [
     everywhere("pane.next", "tab", "To the next pane", "pane"),
     everywhere("pane.previous", "shift+tab", "To the pane before"),
     everywhere("pane.jump", "ctrl+o", "Jump: a letter on every pane, tab and line goes there"),
-    everywhere("pane.zoom", "z", "Give the whole screen to this pane, or take it back"),
+    everywhere("pane.zoom", "z", "Zoom this pane to the whole screen, or back"),
 ]
 
 _TIME = [
@@ -111,7 +111,7 @@ _MARK = [
     everywhere("mark.list", "B", "List the bookmarks; enter goes to one"),
     everywhere("mark.a", "a", "Set A here: where a difference begins"),
     everywhere("mark.difference", "d", "What differs between A and here", "diff", shown="a d"),
-    *on(("bookmarks",), "remove", "delete", "Take the selected bookmark away", "remove"),
+    *on(("bookmarks",), "remove", "delete", "Remove the selected bookmark", "remove"),
 ]
 
 _FIND = [
@@ -123,7 +123,7 @@ _ACT = [
     everywhere(
         "act.command",
         ":",
-        "Give a statement of the command language",
+        "Enter a statement of the command language",
         "command",
         writes=True,
     ),
@@ -146,7 +146,7 @@ _PROMPT = [
         "prompt.accept",
         ("enter",),
         (PROMPT,),
-        "Take what was typed",
+        "Accept what was typed",
         "prompt",
         "accept",
     ),

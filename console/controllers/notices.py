@@ -78,7 +78,7 @@ class Notices:
             f"It says: {INVARIANTS.get(name, 'no more is known of it')}.",
             f"Release {release} is known to break it."
             if known
-            else f"Nothing is known of release {release} that would explain it.",
+            else f"Release {release} is not known to break it.",
             f"The run is frozen at event #{number(seq)}, {clock(self.stage.source.time_us)}; the "
             "recording holds everything up to it. space lets it go on.",
         )

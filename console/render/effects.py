@@ -127,7 +127,7 @@ def _further(effect: Effect) -> list[str]:
         parts.append(f"controller moves to {effect.controller}")
     for count, word in (
         (effect.lost, "lost"),
-        (effect.duplicated, "twice"),
+        (effect.duplicated, "duplicated"),
         (effect.diverged, "diverged"),
     ):
         if count:

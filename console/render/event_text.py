@@ -363,7 +363,7 @@ def session_ended(event: events.SessionEnded) -> str:
 
 def watch_fired(event: events.WatchFired) -> str:
     """A watch."""
-    return f"{host(event.host)} told {event.kind} {event.path}"
+    return f"notified {host(event.host)}: {event.kind} {event.path}"
 
 
 def zk_connection_changed(event: events.ZkConnectionChanged) -> str:

@@ -132,7 +132,7 @@ class FaultView(PickView):
         share = self.foresight.share(fault.statement)
         if share is None and self.is_large:
             when = "chosen" if self.is_vast else "selected"
-            return line(Span(f"worked out when it is {when}", "faint"))
+            return line(Span(f"predicted when {when}", "faint"))
         return line(Span("" if share is None else f"{UNKNOWN} {share:.0%}", "faint"))
 
     def warning(self, fault: Fault) -> str:
